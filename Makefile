@@ -1,0 +1,41 @@
+# Every target makes its own virtual environment and installs what it needs.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench docs clean
+
+help:  ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+setup: $(READY)  ## Make .venv/ and install driftwise with everything its development needs
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@touch $(READY)
+
+demo: $(READY)  ## Simulate the paper's learners on a switching and on a drifting world; tables and figures
+	$(BIN)/driftwise simulate examples/switching.toml --out out/switching.parquet --figure out/switching.png
+	$(BIN)/driftwise simulate examples/drifting.toml --out out/drifting.parquet --figure out/drifting.png
+
+check: $(READY)  ## Style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check  ## check, then every test, then the kernels once more with the compiler switched off
+	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
+
+bench: $(READY)  ## Time every learner beside its references (minutes; compiles two C files)
+	$(BIN)/python benchmarks/run.py
+
+docs: $(READY)  ## Write the pages that are generated from the registry
+	$(BIN)/python docs/generate.py
+
+clean:  ## Remove everything that can be made again
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

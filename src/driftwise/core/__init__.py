@@ -1,0 +1,1 @@
+"""What everything else stands on: errors, validation, the kernel decorator, random numbers, types."""

@@ -1,0 +1,80 @@
+"""The one decorator of compiled functions, and loops that are written once and cloned per learner.
+
+Numba's disk cache knows a function by its file, line and qualified name, and is blind to an edit of a
+function that it calls in another file. Here the qualified name carries a digest of the function, of the
+constants it reads and of every kernel it calls, so an edit anywhere below is seen.
+
+A loop that received kernels as arguments or closures would never hit that cache. `clone` copies a template
+under a name of its own with the kernels bound as globals, which does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core import config
+
+__all__ = ["clone", "compiled", "kernel", "unbound"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_DIGEST = "driftwise_digest"
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function: cached on disk, free of the interpreter's lock, IEEE arithmetic in program order."""
+    plain = cast(FunctionType, function)
+    digest = _digest(plain)
+    if config.DISABLE_JIT:
+        # Interpreted uint64 arithmetic wraps as the compiled one does, but would warn of it.
+        result: Any = np.errstate(over="ignore")(plain)
+    else:
+        plain.__qualname__ = f"{plain.__qualname__}.{digest}"
+        result = numba.njit(cache=True, nogil=True, error_model="numpy")(plain)
+    setattr(result, _DIGEST, digest)
+    return cast(Callable[P, R], result)
+
+
+def clone(template: Callable[P, R], name: str, **kernels: Callable[..., Any]) -> Callable[P, R]:
+    """Copy an undecorated template under `name`, bind its kernels, and compile the copy."""
+    source = cast(FunctionType, template)
+    copy = FunctionType(source.__code__, {**source.__globals__, **kernels}, name)
+    copy.__qualname__ = f"{source.__name__}.{name}"
+    copy.__module__ = source.__module__
+    copy.__doc__ = source.__doc__
+    return kernel(cast(Callable[P, R], copy))
+
+
+def unbound(*_: Any) -> Any:
+    """Stand in for a kernel that `clone` binds."""
+    raise AssertionError("a loop template was called before its kernels were bound")
+
+
+def compiled(function: Callable[..., Any]) -> int:
+    """Count the signatures a kernel has been compiled for (0 when the compiler is switched off)."""
+    return len(getattr(function, "signatures", ()))
+
+
+def _digest(function: FunctionType) -> str:
+    parts = [_fingerprint(function.__code__)]
+    for name in sorted(_names(function.__code__)):
+        value = function.__globals__.get(name)
+        if hasattr(value, _DIGEST):
+            parts.append(f"{name}={getattr(value, _DIGEST)}")
+        elif isinstance(value, (bool, int, float, str, tuple)):
+            parts.append(f"{name}={value!r}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _names(code: CodeType) -> set[str]:
+    return set(code.co_names).union(*(_names(c) for c in code.co_consts if isinstance(c, CodeType)))
+
+
+def _fingerprint(code: CodeType) -> str:
+    inner = [_fingerprint(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {inner}"

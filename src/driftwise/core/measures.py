@@ -1,0 +1,61 @@
+r"""How non-stationary an environment is, in the three numbers of the paper.
+
+With means $\mu_t$ and $\mu_0 = 0$ (paper, eq. (1)):
+
+$$ \Gamma = 1 + \sum_{t \ge 2} 1[\mu_t \ne \mu_{t-1}], \quad
+   V = \sum_{t \ge 1} \|\mu_t - \mu_{t-1}\|_\infty, \quad
+   \Lambda = \sum_t E \|\ell_t - \mu_t\|_2^2 . $$
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from driftwise.core.validation import require, require_count, require_number
+
+__all__ = ["Measures"]
+
+
+@dataclass(frozen=True)
+class Measures:
+    r"""What a tuned learner may know about its environment.
+
+    =================  ==================  =================================================================
+    symbol             name in the code    meaning
+    =================  ==================  =================================================================
+    $K$                `n_actions`         actions
+    $T$                `n_rounds`          rounds
+    $\Gamma$           `segments`          changes of the mean, plus one
+    $V$                `drift`             movement of the mean, with the jump from $\mu_0 = 0$
+    $\Lambda$          `variance`          total variance of the losses
+    $V - \|\mu_1\|$    `drift_within`      movement from round 2 on; `drift` when unknown
+    $\sum \|d\mu\|^2$  `squared_drift`     squared Euclidean movement, with the first jump; bounded when unknown
+    =================  ==================  =================================================================
+
+    >>> Measures(n_actions=2, n_rounds=100, segments=3, drift=2.0, variance=10.0).drift_within
+    2.0
+    """
+
+    n_actions: int
+    n_rounds: int
+    segments: int
+    drift: float
+    variance: float
+    drift_within: float = math.nan
+    squared_drift: float = math.nan
+
+    def __post_init__(self) -> None:
+        require_count(self, "n_actions")
+        require_count(self, "n_rounds")
+        require_count(self, "segments")
+        require(self, "segments", self.segments <= self.n_rounds, f"<= n_rounds = {self.n_rounds}")
+        for name in ("drift", "variance"):
+            require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        if math.isnan(self.drift_within):
+            object.__setattr__(self, "drift_within", self.drift)
+        if math.isnan(self.squared_drift):
+            # Each step moves K coordinates by at most its maximum norm, which is at most 1.
+            object.__setattr__(self, "squared_drift", self.n_actions * self.drift)
+        for name in ("drift_within", "squared_drift"):
+            require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")

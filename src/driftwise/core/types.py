@@ -1,0 +1,13 @@
+"""Names for the arrays that cross module borders."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Actions", "Matrix", "Vector", "Words"]
+
+Vector = npt.NDArray[np.float64]  # (n_actions,) unless said otherwise
+Matrix = npt.NDArray[np.float64]  # (n_rounds, n_actions) unless said otherwise
+Actions = npt.NDArray[np.int64]  # (n_rounds,)
+Words = npt.NDArray[np.uint64]  # the state of a generator

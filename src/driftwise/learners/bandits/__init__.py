@@ -1,0 +1,1 @@
+"""Bandit feedback: only the chosen loss is seen."""

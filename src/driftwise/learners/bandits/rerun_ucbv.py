@@ -1,0 +1,176 @@
+r"""Rerun-UCB-V: optimism with variance-aware radii, forgotten and started again in blocks (Algorithm 1).
+
+In each block, with $S_i$ the rounds of the block that played $i$, $n_i = |S_i|$, mean $\hat\mu_i$ and unbiased
+variance $\hat v_i$ of its losses, play
+
+$$ \arg\min_i \hat\mu_i - \lambda_i, \qquad
+   \lambda_i = \sqrt{\frac{2 \hat v_i L}{n_i}} + \frac{7 L}{3 (n_i - 1)}, \qquad L = c \ln\frac{2}{\delta}, $$
+
+with $\hat\mu_i = 0$ if $n_i = 0$ and $\lambda_i = 1$ if $n_i \le 1$.
+
+=============  =======================  ==================================================================
+symbol         name in the code         meaning
+=============  =======================  ==================================================================
+$B$            `restart_every`          rounds in a block; None never restarts
+$\delta$       `failure_probability`    the chance, per action and number of plays, that a radius fails
+$\lambda_i$    `clip`                   cap the radius at 1, which is always valid; the paper does not
+$\hat v_i$     `double_variance`        sum over ordered pairs as the paper prints it: twice the variance
+$c$            `log_scale`              a factor on $L$; the theory needs 1
+=============  =======================  ==================================================================
+
+Ties go to the action played least, then to the first; without that and the cap, an action can stay unplayed for
+about $7 L / 3$ rounds of a block. The samples of an action are a martingale, not independent, so the radii are
+rigorous only up to an inequality of Freedman's kind; the paper's $\delta = 1/(KT)$ also has no union over $n_i$.
+
+Reference: Wei, Hong, Lu (2016), Algorithm 1 and Theorem bandit-u; A. Maurer and M. Pontil, "Empirical
+Bernstein bounds", COLT 2009.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from driftwise.core.errors import rejection
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.types import Actions, Vector, Words
+from driftwise.core.validation import require, require_count, require_number
+from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.theory import expected, tuning
+
+__all__ = ["RerunUCBV"]
+
+_NEVER = np.iinfo(np.int64).max
+
+
+class Memory(NamedTuple):
+    """What the learner carries from round to round."""
+
+    plays: Vector  # n
+    total: Vector  # sums, not running means: exact on 0/1 losses, so ties break the same way everywhere
+    squares: Vector
+    index: Vector  # the mean less the radius
+    elapsed: Actions  # (1,) rounds of this block
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernels read them."""
+
+    restart_every: int
+    log_term: float  # L
+    widest: float  # the cap on a radius
+    pairs: float  # 2 counts each pair of samples twice
+
+
+@kernel
+def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
+    best = 0
+    for i in range(1, memory.index.size):
+        lower = memory.index[i] < memory.index[best]
+        tied = memory.index[i] == memory.index[best]
+        if lower or (tied and memory.plays[i] < memory.plays[best]):
+            best = i
+    return best, 1.0
+
+
+@kernel
+def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
+    memory.plays[action] += 1.0
+    memory.total[action] += loss
+    memory.squares[action] += loss * loss
+    n, total = memory.plays[action], memory.total[action]
+    mean = total / n
+    radius = 1.0
+    if n > 1.0:
+        variance = rates.pairs * max(0.0, (memory.squares[action] - total * mean) / (n - 1.0))
+        log_term = rates.log_term
+        radius = np.sqrt(2.0 * variance * log_term / n) + 7.0 * log_term / (3.0 * (n - 1.0))
+    memory.index[action] = mean - min(radius, rates.widest)
+    memory.elapsed[0] += 1
+    if memory.elapsed[0] == rates.restart_every:
+        memory.elapsed[0] = 0
+        memory.plays[:] = 0.0
+        memory.total[:] = 0.0
+        memory.squares[:] = 0.0
+        memory.index[:] = -1.0
+
+
+@bandit(
+    "rerun-ucbv",
+    Card(
+        title="Rerun-UCB-V (Algorithm 1)",
+        in_words="Play the action that could be best given its mean and variance; forget everything each block.",
+        knows="rounds, drift and variance, through the block length",
+        cost="O(K)",
+        bound="(K^2 Lambda V T)^(1/3) + sqrt(K V T), up to logarithms",
+        reference="Wei, Hong, Lu (2016), Algorithm 1 and Theorem bandit-u",
+    ),
+    choose=_choose,
+    update=_update,
+)
+@dataclass(frozen=True)
+class RerunUCBV(BanditLearner):
+    """Choose among drifting actions when only the chosen loss is seen.
+
+    >>> learner = RerunUCBV(restart_every=200)
+    >>> state = learner.start(n_actions=3)
+    >>> action, probability = learner.choose(state)
+    >>> learner.update(state, action, 0.25, probability)
+    >>> learner.choose(state)
+    (1, 1.0)
+    """
+
+    restart_every: int | None = None
+    failure_probability: float = 0.001
+    clip: bool = True
+    double_variance: bool = False
+    log_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.restart_every is not None:
+            require_count(self, "restart_every")
+        require_number(self, "failure_probability", lambda x: 0 < x < 1, "in (0, 1)")
+        require(self, "clip", isinstance(self.clip, bool), "True or False")
+        require(self, "double_variance", isinstance(self.double_variance, bool), "True or False")
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    @classmethod
+    def tuned(cls, measures: Measures, rule: str = "paper", failure: str = "paper") -> Self:
+        """Tune by eq. (B) of the paper; `rule="sharp"` and `failure="rigorous"` as in `theory.tuning`."""
+        if rule not in ("paper", "sharp"):
+            raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
+        if failure not in ("paper", "rigorous"):
+            raise rejection(cls.__name__, "failure", "'paper' or 'rigorous'", failure)
+        block = tuning.rerun_ucbv_block(measures, rule)
+        if block < min(measures.n_actions, measures.n_rounds):
+            warnings.warn(
+                f"RerunUCBV: blocks of {block} rounds cannot try all {measures.n_actions} actions;"
+                " with so much drift its bound says nothing.",
+                stacklevel=2,
+            )
+        return cls(restart_every=block, failure_probability=tuning.ucbv_failure(measures, failure))
+
+    def bound(self, measures: Measures) -> float | None:
+        """Return Theorem bandit-u's bound, with constants, for these parameters."""
+        return expected.rerun_ucbv(
+            measures, self.restart_every, self.failure_probability, self.double_variance, self.log_scale
+        )
+
+    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+        """Start with nothing played: every index is 0 - 1."""
+        plays, total, squares = np.zeros((3, n_actions))
+        return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
+
+    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+        """Return the parameters with their derived constants."""
+        return Rates(
+            restart_every=self.restart_every or _NEVER,
+            log_term=self.log_scale * math.log(2.0 / self.failure_probability),
+            widest=1.0 if self.clip else math.inf,
+            pairs=2.0 if self.double_variance else 1.0,
+        )

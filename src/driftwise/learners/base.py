@@ -1,0 +1,237 @@
+"""The contract every learner keeps.
+
+A learner is a frozen dataclass of parameters. `start` makes a `State`; `run` plays a block of rounds,
+continuing from the state; stepping (`predict` or `choose`, then `update`) calls the same kernels, so it agrees
+with `run` bit for bit.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.measures import Measures
+from driftwise.core.random import new_generator
+from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
+from driftwise.learners.loops import BanditLoops, ExpertLoops, bandit_loops, expert_loops
+from driftwise.registry import Registry
+
+__all__ = [
+    "BanditLearner",
+    "Card",
+    "ExpertLearner",
+    "Learner",
+    "State",
+    "bandit",
+    "expert",
+    "learners",
+    "outside",
+]
+
+Kernel = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What `driftwise show` and the pages made from the registry say about a learner."""
+
+    title: str
+    in_words: str
+    knows: str  # what it must be told about the future
+    cost: str  # time per round
+    bound: str  # the theorem, in words and letters
+    reference: str
+
+
+@dataclass(eq=False)
+class State:
+    """A learner's memory: hold it, copy it, save it. `memory` is a NamedTuple of arrays."""
+
+    learner: Learner
+    n_actions: int
+    rates: Any
+    memory: Any
+    rounds: int = 0
+
+    def copy(self) -> Self:
+        """Return a snapshot that shares nothing with this state."""
+        return copy.deepcopy(self)
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the arrays by name (not copies)."""
+        return dict(self.memory._asdict())
+
+
+class Learner(ABC):
+    """An algorithm with its parameters."""
+
+    name: ClassVar[str]
+    feedback: ClassVar[str]
+    card: ClassVar[Card]
+    #: common check -> the reason why it does not apply to this learner
+    exceptions: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def first(self, n_actions: int, generator: Words) -> Any:
+        """Return the memory before round 1 (a NamedTuple of arrays); keep `generator` in it to draw."""
+
+    @abstractmethod
+    def rates(self, n_actions: int) -> Any:
+        """Return the parameters as the kernels read them (a NamedTuple of scalars)."""
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Return the learner with the parameters its theorem asks for."""
+        raise InvalidInput(f"{cls.__name__}: nothing to tune; its parameters do not depend on the measures.")
+
+    def bound(self, measures: Measures) -> float | None:  # noqa: ARG002
+        """Return an upper bound on the expected dynamic regret with explicit constants, if one is proved."""
+        return None
+
+    def make_room(self, memory: Any, n_rounds: int) -> Any:  # noqa: ARG002
+        """Return a memory that can take `n_rounds` more rounds; a memory that never grows is returned as is.
+
+        Between calls a state always has room for one more round, so a rejected update leaves it untouched.
+        """
+        return memory
+
+    def start(self, n_actions: int, seed: int = 0) -> State:
+        """Return the state before round 1."""
+        n_actions = count(self, "n_actions", n_actions)
+        generator = new_generator(check_seed(self, seed))
+        return State(self, n_actions, self.rates(n_actions), self.first(n_actions, generator))
+
+    def _claim(self, state: State) -> None:
+        if state.learner is not self and state.learner != self:
+            raise InvalidInput(f"{self}: the state belongs to {state.learner}.")
+
+    def _admit(self, state: State, values: Any, name: str = "losses") -> Matrix:
+        """Check a block of losses and return it as the kernels want it."""
+        self._claim(state)
+        block = as_losses(self, values, (None, state.n_actions), name)
+        bad = first_bad_loss(block.reshape(-1))
+        if bad >= 0:
+            t, k = divmod(bad, state.n_actions)
+            raise outside(self, name, block[t, k], f"at round {t} of the block, action {k}")
+        return block
+
+
+class ExpertLearner(Learner):
+    """A learner with full feedback: it plays weights and then sees every action's loss."""
+
+    feedback = "full"
+    loops: ClassVar[ExpertLoops]
+
+    def predict(self, state: State) -> Vector:
+        """Return the weights for the coming round; changes nothing."""
+        self._claim(state)
+        weights: Vector = state.memory.weights.copy()
+        return weights
+
+    def update(self, state: State, losses: Any) -> None:
+        """Take in the losses of the round."""
+        self._claim(state)
+        losses = as_losses(self, losses, (state.n_actions,))
+        bad = self.loops.step(state.memory, state.rates, losses)
+        if bad >= 0:
+            raise outside(self, "losses", losses[bad], f"at action {bad}")
+        state.rounds += 1
+        state.memory = self.make_room(state.memory, 1)
+
+    def run(self, state: State, losses: Any) -> Matrix:
+        """Play a block of rounds, (n_rounds, n_actions), and return the weights played."""
+        return self.advance(state, self._admit(state, losses))
+
+    def advance(self, state: State, losses: Matrix) -> Matrix:
+        """Play a block that has been checked already."""
+        played = np.empty_like(losses)
+        state.memory = self.make_room(state.memory, len(losses) + 1)
+        self.loops.run(state.memory, state.rates, losses, played)
+        state.rounds += len(losses)
+        return played
+
+
+class BanditLearner(Learner):
+    """A learner with bandit feedback: it plays one action and sees that action's loss."""
+
+    feedback = "bandit"
+    loops: ClassVar[BanditLoops]
+
+    def choose(self, state: State) -> tuple[int, float | None]:
+        """Return the action for the coming round and its probability, None where no closed form exists."""
+        self._claim(state)
+        action, probability = self.loops.choose(state.memory, state.rates)
+        return action, None if math.isnan(probability) else probability
+
+    def update(self, state: State, action: int, loss: float, probability: float | None = 1.0) -> None:
+        """Take in the loss of the chosen action; pass the probability that `choose` gave."""
+        self._claim(state)
+        action = count(self, "action", action, at_least=0)
+        if action >= state.n_actions:
+            raise rejection(self, "action", f"< n_actions = {state.n_actions}", action)
+        if isinstance(loss, bool) or not isinstance(loss, (int, float, np.integer, np.floating)):
+            raise rejection(self, "loss", "a number in [0, 1]", loss)
+        if not 0 <= loss <= 1:
+            raise outside(self, "loss", float(loss), "")
+        if probability is not None and not 0 < probability <= 1:
+            raise rejection(self, "probability", "in (0, 1] or None", probability)
+        chance = math.nan if probability is None else float(probability)
+        self.loops.update(state.memory, state.rates, action, float(loss), chance)
+        state.rounds += 1
+        state.memory = self.make_room(state.memory, 1)
+
+    def run(self, state: State, losses: Any) -> Actions:
+        """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""
+        return self.advance(state, self._admit(state, losses))
+
+    def advance(self, state: State, losses: Matrix) -> Actions:
+        """Play a block that has been checked already."""
+        actions = np.empty(len(losses), np.int64)
+        state.memory = self.make_room(state.memory, len(losses) + 1)
+        self.loops.run(state.memory, state.rates, losses, actions)
+        state.rounds += len(losses)
+        return actions
+
+
+learners: Registry[Learner] = Registry("learner")
+E = TypeVar("E", bound=type[ExpertLearner])
+B = TypeVar("B", bound=type[BanditLearner])
+
+
+def expert(name: str, card: Card, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
+    """Register a full-feedback learner under `name` and bind its kernels to the loops."""
+
+    def enter(member: E) -> E:
+        member.name, member.card = name, card
+        member.loops = expert_loops(name, update, hint)
+        learners.add(name, member)
+        return member
+
+    return enter
+
+
+def bandit(name: str, card: Card, *, choose: Kernel, update: Kernel) -> Callable[[B], B]:
+    """Register a bandit learner under `name` and bind its kernels to the loops."""
+
+    def enter(member: B) -> B:
+        member.name, member.card = name, card
+        member.loops = bandit_loops(name, choose, update)
+        learners.add(name, member)
+        return member
+
+    return enter
+
+
+def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:
+    """Word a loss outside [0, 1], with the likely cause."""
+    hint = "Is a value missing?" if math.isnan(got) else "Rescale your losses by their known range."
+    who = type(owner).__name__
+    return InvalidInput(f"{who}: `{name}` must be in [0, 1], got {float(got)}{' ' + where if where else ''}. {hint}")

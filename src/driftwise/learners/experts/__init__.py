@@ -1,0 +1,1 @@
+"""Full feedback: every loss is seen."""

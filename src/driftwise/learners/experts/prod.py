@@ -1,0 +1,135 @@
+r"""The arithmetic that Algorithms 3 and 4 share: rows of experts with a learning rate each.
+
+Row $s$ holds one expert $(s, k)$ per action $k$; Algorithm 3 has a single row. By induction on eq. (w_t),
+
+$$ \ln w_{t,(s,k)} = \eta_{t,(s,k)}\, G_{t,(s,k)}, \qquad G_t = G_{t-1} + r_t - \eta_{t-1} (r_t - m_t)^2, $$
+
+so only the potential $G$ is stored, and nothing under- or overflows. The play needs
+$\alpha = \langle p(\alpha), h \rangle$, with $h$ the guess of the coming losses and
+$p_{(s,k)}(\alpha) \propto \eta e^{\eta (G + \alpha - h_k)}$. Its right side moves with slope
+$\mathrm{Cov}_p(\eta, h) \le 1/16$, so Newton's method converges from anywhere; the guess of the regret is then
+$m_k = \alpha - h_k$ with that very $\alpha$, for which the regret lemma holds even before full convergence.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.types import Actions, Matrix, Vector
+
+__all__ = ["Experts", "absorb", "new_experts", "solve", "wake"]
+
+RATE_CAP = 0.25
+_CLOSE = 1e-12
+_MOST_STEPS = 8  # four were the most ever seen
+
+
+class Experts(NamedTuple):
+    """The experts' memory; matrices are (rows, n_actions), and only the first `awake` rows count."""
+
+    weights: Vector  # the next play
+    guess: Vector  # h, the losses expected next
+    alpha: Vector  # (1,) the loss of the play under the guess
+    awake: Actions  # (1,) rows in use
+    scale: Vector  # (rows,) the constant under the root of the learning rate
+    potential: Matrix  # G
+    deviation: Matrix  # the sum of (r - m)^2
+    rate: Matrix  # eta
+    tilt: Matrix  # scratch: the exponents, but for alpha
+    mass: Vector  # scratch: column sums
+
+
+def new_experts(n_rows: int, n_actions: int) -> Experts:
+    """Return room for `n_rows` rows, none awake, playing uniform weights."""
+    rows = (n_rows, n_actions)
+    return Experts(
+        weights=np.full(n_actions, 1.0 / n_actions),
+        guess=np.zeros(n_actions),
+        alpha=np.zeros(1),
+        awake=np.zeros(1, np.int64),
+        scale=np.zeros(n_rows),
+        potential=np.zeros(rows),
+        deviation=np.zeros(rows),
+        rate=np.zeros(rows),
+        tilt=np.zeros(rows),
+        mass=np.zeros(n_actions),
+    )
+
+
+@kernel
+def wake(experts: Experts, scale: float, potential: float) -> None:
+    """Start one more row."""
+    row = experts.awake[0]
+    experts.awake[0] = row + 1
+    experts.scale[row] = scale
+    for k in range(experts.weights.size):
+        experts.potential[row, k] = potential
+        experts.deviation[row, k] = 0.0
+        experts.rate[row, k] = min(RATE_CAP, np.sqrt(scale))
+
+
+@kernel
+def solve(experts: Experts) -> None:
+    """Find alpha and the next play for the present guess."""
+    weights, guess, rate, tilt, mass = experts.weights, experts.guess, experts.rate, experts.tilt, experts.mass
+    n_actions = weights.size
+    n_rows = experts.awake[0]
+    if n_actions == 1:  # nothing to decide, and ln K = 0 leaves no rate
+        experts.alpha[0] = guess[0]
+        return
+    top = -np.inf
+    for s in range(n_rows):
+        for k in range(n_actions):
+            tilt[s, k] = rate[s, k] * (experts.potential[s, k] - guess[k])
+            top = max(top, tilt[s, k])
+    alpha = 0.0
+    for k in range(n_actions):
+        alpha += weights[k] * guess[k]  # a start near the root: plays move slowly
+    total = 1.0
+    for _ in range(_MOST_STEPS):
+        total = 0.0
+        mean_rate = 0.0
+        for k in range(n_actions):
+            mass[k] = 0.0
+        both = 0.0
+        for s in range(n_rows):
+            for k in range(n_actions):
+                share = rate[s, k] * np.exp(tilt[s, k] - top + rate[s, k] * alpha)
+                mass[k] += share
+                total += share
+                mean_rate += share * rate[s, k]
+                both += share * rate[s, k] * guess[k]
+        found = 0.0
+        for k in range(n_actions):
+            found += mass[k] * guess[k]
+        found /= total
+        slope = (both - mean_rate * found) / total
+        step = (alpha - found) / (1.0 - slope)
+        if abs(step) <= _CLOSE:
+            break
+        alpha -= step
+    experts.alpha[0] = alpha
+    for k in range(n_actions):
+        weights[k] = mass[k] / total
+
+
+@kernel
+def absorb(experts: Experts, losses: Vector) -> None:
+    """Take in the losses of the round just played."""
+    weights = experts.weights
+    suffered = 0.0
+    for k in range(weights.size):
+        suffered += weights[k] * losses[k]
+    alpha = experts.alpha[0]
+    for s in range(experts.awake[0]):
+        scale = experts.scale[s]
+        for k in range(weights.size):
+            regret = suffered - losses[k]
+            surprise = regret - (alpha - experts.guess[k])
+            squared = surprise * surprise
+            experts.potential[s, k] += regret - experts.rate[s, k] * squared
+            experts.deviation[s, k] += squared
+            experts.rate[s, k] = min(RATE_CAP, np.sqrt(scale / (1.0 + experts.deviation[s, k])))

@@ -1,0 +1,136 @@
+r"""Algorithm 3 over experts that wake one after another: parameter-free tracking (Algorithm 4).
+
+Expert $(s, k)$ sleeps before round $s$ and then always advises action $k$. Round $t$ plays
+$p_{t,k} \propto \sum_{s \le t} \tilde p_{t,(s,k)}$, where $\tilde p_t$ is Algorithm 3's play over all experts; a
+sleeping expert is told that it lost exactly what the play lost, so it does not move, and need not be stored.
+
+=========  ==================  ==========================================================================
+symbol     name in the code    meaning
+=========  ==================  ==========================================================================
+$T$        `n_rounds`          the paper's prior $1/(KT)$ for each expert and $\ln(KT)$ in the rates; None is
+                               anytime: each row weighs $1/K$ outside, with $\ln(K(s+1))$ in its rates
+$(s, k)$   `memory`            which rows are kept: "exact" keeps every one, $O(K t)$ a round
+=========  ==================  ==========================================================================
+
+Pathwise, for every action and every interval (Lemma R_I, exact): the regret on $[t_1, t_2]$ is at most
+$4 g + \sum \eta (r-m)^2 + \eta^{-1} \ln(1 + \tfrac{1}{e} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})$, $g = \ln KT$.
+The guarantee with `n_rounds` speaks of that many rounds; the learner itself may go on.
+
+Reference: Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-info. The paper's rates say
+$\ln K$; run on $KT$ experts it is $\ln KT$, as its Lemma R_I uses.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.types import Vector, Words
+from driftwise.core.validation import require_choice, require_count
+from driftwise.learners.base import Card, ExpertLearner, expert
+from driftwise.learners.experts.prod import RATE_CAP, Experts, absorb, new_experts, solve, wake
+from driftwise.theory import expected
+
+__all__ = ["SleepingOptimisticAdaptMLProd"]
+
+_FIRST_ROWS = 64
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernel reads them."""
+
+    log_experts: float  # ln(K T); 0 stands for the flat, anytime prior
+
+
+@kernel
+def _wake_next(memory: Experts, rates: Rates) -> None:
+    if rates.log_experts > 0.0:
+        wake(memory, rates.log_experts, -rates.log_experts / RATE_CAP)
+    else:
+        # Row s, counted from 1, weighs 1/K outside: a factor common to all, so no term of its own.
+        wake(memory, np.log(memory.weights.size * (memory.awake[0] + 2.0)), 0.0)
+
+
+@kernel
+def _update(memory: Experts, rates: Rates, losses: Vector) -> None:
+    absorb(memory, losses)
+    _wake_next(memory, rates)
+    memory.guess[:] = losses
+    solve(memory)
+
+
+@expert(
+    "sleeping-optimistic-adapt-ml-prod",
+    Card(
+        title="Optimistic-Adapt-ML-Prod on sleeping experts (Algorithm 4)",
+        in_words="One copy of every action starts in every round; the play is what the awake copies agree on.",
+        knows="nothing (the number of rounds, if given, as in the paper)",
+        cost="O(K t)",
+        bound="sqrt(Gamma Lambda ln K) + Gamma ln K, and (Lambda V T ln K)^(1/3) + sqrt(V T ln K), times log T",
+        reference="Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-info",
+    ),
+    update=_update,
+)
+@dataclass(frozen=True)
+class SleepingOptimisticAdaptMLProd(ExpertLearner):
+    """Track switches and drift with nothing to tune.
+
+    >>> learner = SleepingOptimisticAdaptMLProd()
+    >>> state = learner.start(n_actions=2)
+    >>> learner.update(state, [0.0, 1.0])
+    >>> learner.predict(state)
+    array([0.592..., 0.407...])
+    """
+
+    memory: str = "exact"
+    n_rounds: int | None = None
+
+    exceptions: ClassVar[dict[str, str]] = {
+        "weights_survive_a_million_constant_rounds": "exact memory keeps one row per round: a million rounds"
+        " would take 10^12 operations",
+    }
+
+    def __post_init__(self) -> None:
+        require_choice(self, "memory", ("exact",))
+        if self.n_rounds is not None:
+            require_count(self, "n_rounds")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Take the paper's prior, which knows the number of rounds."""
+        return cls(n_rounds=measures.n_rounds)
+
+    def bound(self, measures: Measures) -> float:
+        """Return Theorem dynamic_upper_full-info's bound, with constants."""
+        return expected.sleeping_adapt_ml_prod(measures, self.n_rounds)
+
+    def first(self, n_actions: int, generator: Words) -> Experts:  # noqa: ARG002
+        """Wake the first row."""
+        experts = new_experts(_FIRST_ROWS, n_actions)
+        _wake_next(experts, self.rates(n_actions))
+        return experts
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the logarithm of the number of experts, 0 for the anytime prior."""
+        return Rates(log_experts=math.log(n_actions * self.n_rounds) if self.n_rounds else 0.0)
+
+    def make_room(self, memory: Experts, n_rounds: int) -> Experts:
+        """Double the rows until they hold `n_rounds` more."""
+        n_rows, n_actions = memory.potential.shape
+        needed = int(memory.awake[0]) + n_rounds
+        if needed <= n_rows:
+            return memory
+        while n_rows < needed:
+            n_rows *= 2
+        larger = new_experts(n_rows, n_actions)
+        for old, new in zip(memory, larger, strict=True):
+            if old.shape == new.shape:
+                new[:] = old
+            else:
+                new[: len(old)] = old
+        return larger

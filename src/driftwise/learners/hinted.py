@@ -1,0 +1,43 @@
+"""Learners that act on a guess of the coming losses, and take a better guess if someone has one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.types import Matrix
+from driftwise.core.validation import as_losses
+from driftwise.learners.base import ExpertLearner, State, outside
+
+__all__ = ["HintedLearner"]
+
+
+class HintedLearner(ExpertLearner):
+    """A full-feedback learner that guesses the last losses unless it is given a hint."""
+
+    def hint(self, state: State, guess: Any) -> None:
+        """Replace the guess of the coming round's losses and play accordingly; `update` ends its effect."""
+        self._claim(state)
+        assert self.loops.hint is not None
+        guess = as_losses(self, guess, (state.n_actions,), "guess")
+        bad = self.loops.hint(state.memory, state.rates, guess)
+        if bad >= 0:
+            raise outside(self, "guess", guess[bad], f"at action {bad}")
+
+    def run(self, state: State, losses: Any, hints: Any = None) -> Matrix:
+        """Play a block; row t of `hints`, if given, is the guess for row t of `losses`."""
+        if hints is None:
+            return super().run(state, losses)
+        losses, hints = self._admit(state, losses), self._admit(state, hints, "hints")
+        if len(hints) != len(losses):
+            raise InvalidInput(
+                f"{type(self).__name__}: `hints` must have one row per round, got {len(hints)} for {len(losses)}."
+            )
+        assert self.loops.run_hinted is not None
+        played = np.empty_like(losses)
+        state.memory = self.make_room(state.memory, len(losses) + 1)
+        self.loops.run_hinted(state.memory, state.rates, losses, hints, played)
+        state.rounds += len(losses)
+        return played

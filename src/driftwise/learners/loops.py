@@ -1,0 +1,102 @@
+"""The loops over rounds, written once; `clone` binds a learner's own kernels to the capital names.
+
+Each template is plain Python until cloned. A full-feedback memory holds the next play in `weights`; a bandit
+kernel sees nothing but the loss of the chosen action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from driftwise.core.kernel import clone, unbound
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.validation import first_bad_loss
+
+__all__ = ["BanditLoops", "ExpertLoops", "bandit_loops", "expert_loops"]
+
+Kernel = Callable[..., Any]
+UPDATE: Kernel = unbound
+CHOOSE: Kernel = unbound
+HINT: Kernel = unbound
+
+
+class ExpertLoops(NamedTuple):
+    """The compiled entry points of a full-feedback learner."""
+
+    run: Kernel
+    step: Kernel
+    run_hinted: Kernel | None
+    hint: Kernel | None
+
+
+class BanditLoops(NamedTuple):
+    """The compiled entry points of a bandit learner."""
+
+    run: Kernel
+    choose: Kernel
+    update: Kernel
+
+
+def expert_loops(name: str, update: Kernel, hint: Kernel | None = None) -> ExpertLoops:
+    """Bind a full-feedback learner's kernels to the templates."""
+    return ExpertLoops(
+        run=clone(_run_expert, name, UPDATE=update),
+        step=clone(_step_expert, name, UPDATE=update),
+        run_hinted=clone(_run_hinted, name, UPDATE=update, HINT=hint) if hint else None,
+        hint=clone(_step_hint, name, HINT=hint) if hint else None,
+    )
+
+
+def bandit_loops(name: str, choose: Kernel, update: Kernel) -> BanditLoops:
+    """Bind a bandit learner's kernels to the templates."""
+    return BanditLoops(
+        run=clone(_run_bandit, name, CHOOSE=choose, UPDATE=update),
+        choose=clone(_step_choose, name, CHOOSE=choose),
+        update=clone(_step_bandit, name, UPDATE=update),
+    )
+
+
+def _run_expert(memory: Any, rates: Any, losses: Matrix, played: Matrix) -> None:
+    for t in range(losses.shape[0]):
+        for k in range(losses.shape[1]):
+            played[t, k] = memory.weights[k]
+        UPDATE(memory, rates, losses[t])
+
+
+def _step_expert(memory: Any, rates: Any, losses: Vector) -> int:
+    bad: int = first_bad_loss(losses)
+    if bad < 0:
+        UPDATE(memory, rates, losses)
+    return bad
+
+
+def _run_hinted(memory: Any, rates: Any, losses: Matrix, hints: Matrix, played: Matrix) -> None:
+    for t in range(losses.shape[0]):
+        HINT(memory, rates, hints[t])
+        for k in range(losses.shape[1]):
+            played[t, k] = memory.weights[k]
+        UPDATE(memory, rates, losses[t])
+
+
+def _step_hint(memory: Any, rates: Any, guess: Vector) -> int:
+    bad: int = first_bad_loss(guess)
+    if bad < 0:
+        HINT(memory, rates, guess)
+    return bad
+
+
+def _run_bandit(memory: Any, rates: Any, losses: Matrix, actions: Actions) -> None:
+    for t in range(losses.shape[0]):
+        action, probability = CHOOSE(memory, rates)
+        actions[t] = action
+        UPDATE(memory, rates, action, losses[t, action], probability)
+
+
+def _step_choose(memory: Any, rates: Any) -> tuple[int, float]:
+    choice: tuple[int, float] = CHOOSE(memory, rates)
+    return choice
+
+
+def _step_bandit(memory: Any, rates: Any, action: int, loss: float, probability: float) -> None:
+    UPDATE(memory, rates, action, loss, probability)

@@ -1,0 +1,61 @@
+"""Names for learners, paths and noises. Tests, documentation and command line read these and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from driftwise.core.errors import InvalidInput, UnknownName
+
+__all__ = ["Registry", "to_spec"]
+
+C = TypeVar("C")
+
+
+class Registry(Generic[C]):
+    """Classes of one kind by name; each is a frozen dataclass, so a spec of plain values rebuilds it."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._classes: dict[str, type[C]] = {}
+
+    def add(self, name: str, member: type[C]) -> None:
+        """Enter a class under a kebab-case name."""
+        if name in self._classes:
+            raise InvalidInput(f"The {self.kind} name '{name}' is taken by {self._classes[name].__name__}.")
+        self._classes[name] = member
+
+    def get(self, name: str) -> type[C]:
+        """Return the class of that name, or say which name is nearest."""
+        if name not in self._classes:
+            raise UnknownName(self.kind, name, self._classes)
+        return self._classes[name]
+
+    def build(self, spec: Mapping[str, Any]) -> C:
+        """Make a member from a spec such as ``{"name": "bernoulli"}``."""
+        values = dict(spec)
+        name = values.pop("name", None)
+        if not isinstance(name, str):
+            raise InvalidInput(f"A {self.kind} spec must have a `name`, got {dict(spec)!r}.")
+        member = self.get(name)
+        known = [field.name for field in dataclasses.fields(member) if field.init]  # type: ignore[arg-type]
+        for given in values:
+            if given not in known:
+                raise UnknownName(f"parameter of {self.kind} '{name}'", given, known)
+        try:
+            return member(**values)
+        except TypeError as error:  # a required parameter is missing
+            raise InvalidInput(f"The {self.kind} '{name}': {str(error).split('__init__() ')[-1]}.") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._classes))
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+
+def to_spec(member: Any) -> dict[str, Any]:
+    """Return the plain values that `Registry.build` turns back into an equal member."""
+    values = {f.name: getattr(member, f.name) for f in dataclasses.fields(member) if f.init}
+    return {"name": member.name, **{key: value for key, value in values.items() if value is not None}}

@@ -1,0 +1,1 @@
+"""The theorems as functions: tuning rules, bounds in expectation, bounds on every path."""

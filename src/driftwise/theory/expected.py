@@ -1,0 +1,126 @@
+r"""Upper bounds on the expected dynamic regret, with every constant explicit.
+
+Each takes `Measures` and the learner's own parameters, so it holds for any parameters, at any round, not only
+for the tuned learner at the end. They are the corrected forms of the paper's theorems (see ``docs/errata.md``).
+Write $E D = E \sum_t \|\ell_t - \ell_{t-1}\|_2^2 \le 2 \Lambda + \sum_t \|\mu_t - \mu_{t-1}\|_2^2$.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from driftwise.core.measures import Measures
+
+__all__ = ["adapt_ml_prod", "optimistic_gd", "rerun_ucbv", "restarted_adaptive_gd", "sleeping_adapt_ml_prod"]
+
+
+def deviation(measures: Measures) -> float:
+    r"""Bound $E D$ (equation (l-l) in the proof of Lemma lem:dev)."""
+    return 2 * measures.variance + measures.squared_drift
+
+
+def optimistic_gd(measures: Measures, learning_rate: float, prox_scale: float = 1.0) -> float:
+    r"""Theorem dev: $(\eta/4)\, E D + (1 - 1/K + 2(\Gamma - 1)) / \eta$."""
+    eta = learning_rate / prox_scale
+    changes = 1 - 1 / measures.n_actions + 2 * (measures.segments - 1)
+    D = deviation(measures)
+    return min(measures.n_rounds, (eta * D / 4 if D else 0.0) + changes / eta)
+
+
+def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> float:
+    r"""Theorem full_info_given_V: $8.25 (\sqrt{2 M \Lambda} + \sqrt{K} V) + 2 B V'$ with $M = \lceil T/B \rceil$.
+
+    $V'$ leaves out the jump from $\mu_0$: only movement within a block separates its best action from others.
+    """
+    T = measures.n_rounds
+    B = min(restart_every or T, T)
+    blocks = math.ceil(T / B)
+    noise = math.sqrt(2 * blocks * measures.variance)
+    jumps = math.sqrt(measures.n_actions) * measures.drift
+    return min(T, 8.25 * (noise + jumps) + 2 * B * measures.drift_within)
+
+
+def adapt_ml_prod(measures: Measures) -> float | None:
+    r"""Theorem RTk_bound in the corrected closed form; it is about one fixed action, so only for $\Gamma = 1$.
+
+    $R \le (2g + L) \sqrt{(1 + 2 E D) / g} + 4 g + 4 L + 1$, $g = \ln K$,
+    $L = \ln(1 + (K/e)(1 + \ln(T+1)))$.
+    """
+    K, T = measures.n_actions, measures.n_rounds
+    if measures.segments > 1:
+        return None
+    if K == 1:
+        return 0.0
+    g = math.log(K)
+    price = math.log(1 + K / math.e * (1 + math.log(T + 1)))
+    root = math.sqrt((1 + 2 * deviation(measures)) / g)
+    return min(T, (2 * g + price) * root + 4 * g + 4 * price + 1)
+
+
+def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
+    r"""Theorem dynamic_upper_full-info: the better of its switching and its drifting form.
+
+    Against $N$ segments: $N (4 g + 4 L + 1) + (2 g + L) \sqrt{N (N + 2 E D) / g}$, with $g = \ln(KT)$ and
+    $L = \ln(1 + (K T / e)(1 + \ln(T + 1)))$; the drifting form adds $2 \lceil T/N \rceil V'$ and takes the
+    best $N$. Without `n_rounds` (flat prior) the rows have $g_s = \ln(K(s+1))$, weigh $1/K$ each, and pay
+    $N (4 L' + 1) + (2 \sqrt{\ln(K(T+1))} + L' / \sqrt{\ln 2K}) \sqrt{N (N + 2 E D)}$,
+    $L' = \ln(K T (1 + (1 + \ln(T+1))/e))$.
+    """
+    K, T = measures.n_actions, measures.n_rounds
+    if K == 1:
+        return 0.0
+    D = 2 * deviation(measures)
+    growth = (1 + math.log(T + 1)) / math.e
+    if n_rounds is not None:
+        g = math.log(K * n_rounds)
+        price = math.log(1 + K * T * growth)
+        each, slope = 4 * g + 4 * price + 1, (2 * g + price) / math.sqrt(g)
+    else:
+        price = math.log(K * T * (1 + growth))
+        each = 4 * price + 1
+        slope = 2 * math.sqrt(math.log(K * (T + 1))) + price / math.sqrt(math.log(2 * K))
+
+    def against(segments: float) -> float:
+        return segments * each + slope * math.sqrt(segments * (segments + D))
+
+    def drifting(segments: float) -> float:
+        return against(segments) + 2 * math.ceil(T / segments) * measures.drift_within
+
+    return min(T, against(measures.segments), _smallest(drifting, T))
+
+
+def rerun_ucbv(
+    measures: Measures,
+    restart_every: int | None,
+    failure_probability: float,
+    double_variance: bool = False,
+    log_scale: float = 1.0,
+) -> float | None:
+    r"""Theorem bandit-u, explicit: per block of $n \le B$ rounds, summed over $M$ blocks by Cauchy-Schwarz.
+
+    $M (2K + \tfrac{14}{3} L K (1 + \ln B) + 1.5 K B^2 \delta) + 4 \sqrt{L K M \Lambda} (1 + \ln B)
+    + 8 V' \sqrt{L K B} + 2 B V'$, $L = \ln(2/\delta)$. Loose: at small $T$ it exceeds $T$. A `log_scale` below
+    1 narrows the radii below what the proof needs, so nothing is claimed for it.
+    """
+    if log_scale < 1:
+        return None
+    K, T = measures.n_actions, measures.n_rounds
+    B = min(restart_every or T, T)
+    blocks = math.ceil(T / B)
+    log_term = log_scale * math.log(2 / failure_probability)
+    harmonic = 1 + math.log(B)
+    wider = math.sqrt(2) if double_variance else 1.0
+    each = 2 * K + 14 / 3 * log_term * K * harmonic + 1.5 * K * B**2 * failure_probability
+    noise = 4 * wider * math.sqrt(log_term * K * blocks * measures.variance) * harmonic
+    moved = (8 * wider * math.sqrt(log_term * K * B) + 2 * B) * measures.drift_within
+    return min(T, blocks * each + noise + moved)
+
+
+def _smallest(function: Callable[[float], float], largest: int) -> float:
+    """Minimise over a fine geometric grid of 1..largest: any of its points gives a valid bound."""
+    best, point = math.inf, 1.0
+    while point <= largest:
+        best = min(best, function(math.floor(point)))
+        point = max(point + 1, point * 1.1)
+    return best
