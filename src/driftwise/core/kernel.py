@@ -17,7 +17,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core import config
 
 __all__ = ["clone", "compiled", "kernel", "unbound"]
 
@@ -30,7 +29,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function: cached on disk, free of the interpreter's lock, IEEE arithmetic in program order."""
     plain = cast(FunctionType, function)
     digest = _digest(plain)
-    if config.DISABLE_JIT:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Interpreted uint64 arithmetic wraps as the compiled one does, but would warn of it.
         result: Any = np.errstate(over="ignore")(plain)
     else:

@@ -24,7 +24,7 @@ def new_generator(seed: int | np.random.SeedSequence) -> Words:
     True
     """
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return sequence.generate_state(4, np.uint64)
+    return sequence.generate_state(4, np.uint64).astype(np.uint64, copy=False)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The algorithms, one file each. Importing this package fills the registry."""
 
-from driftwise.learners.base import BanditLearner, Card, ExpertLearner, Learner, State, learners
 from driftwise.learners.bandits.rerun_ucbv import RerunUCBV
+from driftwise.learners.base import BanditLearner, Card, ExpertLearner, Learner, State, learners
 from driftwise.learners.experts.optimistic_adapt_ml_prod import OptimisticAdaptMLProd
 from driftwise.learners.experts.optimistic_gd import OptimisticGD
 from driftwise.learners.experts.restarted_adaptive_gd import RestartedAdaptiveGD

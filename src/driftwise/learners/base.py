@@ -88,7 +88,7 @@ class Learner(ABC):
         """Return the parameters as the kernels read them (a NamedTuple of scalars)."""
 
     @classmethod
-    def tuned(cls, measures: Measures) -> Self:
+    def tuned(cls, measures: Measures) -> Self:  # noqa: ARG003
         """Return the learner with the parameters its theorem asks for."""
         raise InvalidInput(f"{cls.__name__}: nothing to tune; its parameters do not depend on the measures.")
 
@@ -108,6 +108,10 @@ class Learner(ABC):
         n_actions = count(self, "n_actions", n_actions)
         generator = new_generator(check_seed(self, seed))
         return State(self, n_actions, self.rates(n_actions), self.first(n_actions, generator))
+
+    @abstractmethod
+    def advance(self, state: State, losses: Matrix) -> Matrix | Actions:
+        """Play a block that has been checked already."""
 
     def _claim(self, state: State) -> None:
         if state.learner is not self and state.learner != self:

@@ -30,14 +30,14 @@ class HintedLearner(ExpertLearner):
         """Play a block; row t of `hints`, if given, is the guess for row t of `losses`."""
         if hints is None:
             return super().run(state, losses)
-        losses, hints = self._admit(state, losses), self._admit(state, hints, "hints")
-        if len(hints) != len(losses):
+        block, guesses = self._admit(state, losses), self._admit(state, hints, "hints")
+        if len(guesses) != len(block):
             raise InvalidInput(
-                f"{type(self).__name__}: `hints` must have one row per round, got {len(hints)} for {len(losses)}."
+                f"{type(self).__name__}: `hints` must have one row per round, got {len(guesses)} for {len(block)}."
             )
         assert self.loops.run_hinted is not None
-        played = np.empty_like(losses)
-        state.memory = self.make_room(state.memory, len(losses) + 1)
-        self.loops.run_hinted(state.memory, state.rates, losses, hints, played)
-        state.rounds += len(losses)
+        played = np.empty_like(block)
+        state.memory = self.make_room(state.memory, len(block) + 1)
+        self.loops.run_hinted(state.memory, state.rates, block, guesses, played)
+        state.rounds += len(block)
         return played

@@ -10,7 +10,7 @@ import math
 
 from driftwise.core.measures import Measures
 
-__all__ = ["gd_rate", "restarted_gd_block", "rerun_ucbv_block", "ucbv_failure"]
+__all__ = ["gd_rate", "rerun_ucbv_block", "restarted_gd_block", "ucbv_failure"]
 
 
 def rerun_ucbv_block(measures: Measures, rule: str = "paper") -> int:

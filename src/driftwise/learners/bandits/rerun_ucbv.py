@@ -54,7 +54,7 @@ class Memory(NamedTuple):
     plays: Vector  # n
     total: Vector  # sums, not running means: exact on 0/1 losses, so ties break the same way everywhere
     squares: Vector
-    index: Vector  # the mean less the radius
+    score: Vector  # the mean less the radius
     elapsed: Actions  # (1,) rounds of this block
 
 
@@ -70,9 +70,9 @@ class Rates(NamedTuple):
 @kernel
 def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
     best = 0
-    for i in range(1, memory.index.size):
-        lower = memory.index[i] < memory.index[best]
-        tied = memory.index[i] == memory.index[best]
+    for i in range(1, memory.score.size):
+        lower = memory.score[i] < memory.score[best]
+        tied = memory.score[i] == memory.score[best]
         if lower or (tied and memory.plays[i] < memory.plays[best]):
             best = i
     return best, 1.0
@@ -90,14 +90,14 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
         variance = rates.pairs * max(0.0, (memory.squares[action] - total * mean) / (n - 1.0))
         log_term = rates.log_term
         radius = np.sqrt(2.0 * variance * log_term / n) + 7.0 * log_term / (3.0 * (n - 1.0))
-    memory.index[action] = mean - min(radius, rates.widest)
+    memory.score[action] = mean - min(radius, rates.widest)
     memory.elapsed[0] += 1
     if memory.elapsed[0] == rates.restart_every:
         memory.elapsed[0] = 0
         memory.plays[:] = 0.0
         memory.total[:] = 0.0
         memory.squares[:] = 0.0
-        memory.index[:] = -1.0
+        memory.score[:] = -1.0
 
 
 @bandit(

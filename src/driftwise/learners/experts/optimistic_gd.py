@@ -88,9 +88,7 @@ class OptimisticGD(ExpertLearner):
         require_number(self, "prox_scale", lambda x: x in (0.5, 1.0), "0.5 or 1.0")
 
     @classmethod
-    def tuned(
-        cls, measures: Measures, comparator_segments: int | None = None, rule: str = "paper"
-    ) -> Self:
+    def tuned(cls, measures: Measures, comparator_segments: int | None = None, rule: str = "paper") -> Self:
         """Tune by Theorem dev, by Lemma lem:dev for a number of segments, or sharply (`rule="sharp"`)."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)

@@ -74,7 +74,13 @@ def wake(experts: Experts, scale: float, potential: float) -> None:
 @kernel
 def solve(experts: Experts) -> None:
     """Find alpha and the next play for the present guess."""
-    weights, guess, rate, tilt, mass = experts.weights, experts.guess, experts.rate, experts.tilt, experts.mass
+    weights, guess, rate, tilt, mass = (
+        experts.weights,
+        experts.guess,
+        experts.rate,
+        experts.tilt,
+        experts.mass,
+    )
     n_actions = weights.size
     n_rows = experts.awake[0]
     if n_actions == 1:  # nothing to decide, and ln K = 0 leaves no rate

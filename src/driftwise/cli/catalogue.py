@@ -1,0 +1,55 @@
+"""What the registries hold, as plain records for `list` and `show`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+from driftwise.core.docstrings import symbols
+from driftwise.core.errors import UnknownName
+from driftwise.environments import noises, paths
+from driftwise.learners import Learner, learners
+from driftwise.registry import Registry
+
+__all__ = ["describe", "find", "registries"]
+
+
+def registries() -> dict[str, Registry[Any]]:
+    """Return every registry by the plural of its kind."""
+    return {"learners": learners, "paths": paths, "noises": noises}
+
+
+def find(name: str) -> type[Any]:
+    """Return the class of that name, whatever its kind."""
+    for registry in registries().values():
+        if name in set(registry):
+            return registry.get(name)
+    raise UnknownName("learner, path or noise", name, [n for r in registries().values() for n in r])
+
+
+def describe(member: type[Any]) -> dict[str, Any]:
+    """Return what is known of a class."""
+    record: dict[str, Any] = {
+        "name": member.name,
+        "title": inspect.cleandoc(member.__doc__ or "").splitlines()[0],
+        "class": member.__name__,
+        "module": ".".join(member.__module__.split(".")[:2]),
+        "parameters": _parameters(member),
+    }
+    if issubclass(member, Learner):
+        record |= {**dataclasses.asdict(member.card), "feedback": member.feedback}
+    return record
+
+
+def _parameters(member: type[Any]) -> list[dict[str, str]]:
+    meanings = {symbol.name: symbol.meaning for symbol in symbols(member)}
+    return [
+        {
+            "name": field.name,
+            "default": "(required)" if field.default is dataclasses.MISSING else repr(field.default),
+            "meaning": meanings.get(field.name, ""),
+        }
+        for field in dataclasses.fields(member)
+        if field.init
+    ]

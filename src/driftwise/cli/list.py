@@ -1,0 +1,32 @@
+"""`driftwise list`: what there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(["learners", "paths", "noises"]), default="learners")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def command(kind: str, as_json: bool) -> None:
+    """List the learners, or the paths and noises that environments are made of."""
+    import shutil
+
+    from driftwise.cli.catalogue import describe, registries
+    from driftwise.report.tables import text_table
+
+    registry = registries()[kind]
+    records: list[dict[str, Any]] = [describe(registry.get(name)) for name in registry]
+    if as_json:
+        import json
+
+        click.echo(json.dumps(records, indent=2))
+        return
+    columns = ["name", "feedback", "cost", "knows"] if kind == "learners" else ["name", "title"]
+    rows = [[record[c] for c in columns] for record in records]
+    click.echo(text_table(columns, rows, left=len(columns), width=shutil.get_terminal_size().columns))
+    click.echo(f"\n{len(records)} {kind}. `driftwise show NAME` tells more.")

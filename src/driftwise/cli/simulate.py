@@ -1,0 +1,172 @@
+"""`driftwise simulate`: learners in an environment, and their regret."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+_DEFAULTS: dict[str, Any] = {
+    "environment": {
+        "path": {"name": "switching", "n_segments": 8, "n_actions": 10},
+        "noise": {"name": "bernoulli"},
+    },
+    "n_rounds": 2000,
+    "n_runs": 20,
+    "seed": 0,
+    "comparator": "dynamic",
+    "play": "weights",
+}
+
+
+@click.command("simulate")
+@click.argument("spec", type=click.Path(path_type=Path), required=False)
+@click.option("--path", metavar="NAME[:K=V,..]", help="How the means move; see `driftwise list paths`.")
+@click.option("--noise", metavar="NAME[:K=V,..]", help="How losses scatter; see `driftwise list noises`.")
+@click.option("--drift", type=float, metavar="V", help="Scale the path to this total drift.")
+@click.option("--variance", type=float, metavar="LAMBDA", help="Scale the noise to this total variance.")
+@click.option("--replay", metavar="FILE", help="Replay recorded losses (.npy, .csv, .parquet) instead.")
+@click.option(
+    "--learner",
+    "learner",
+    multiple=True,
+    metavar="NAME[:tuned|:K=V,..]",
+    help="A learner, given its parameters or tuned to the environment. Repeat for more.",
+)
+@click.option("--rounds", "n_rounds", type=int, help="Rounds in a run.  [default: 2000, or all that are replayed]")
+@click.option("--runs", "n_runs", type=int, help="Independent runs.  [default: 20]")
+@click.option("--seed", type=int, help="The one seed of everything random.  [default: 0]")
+@click.option(
+    "--comparator",
+    metavar="KIND",
+    help="dynamic, static, switching:N or interval:FIRST-LAST.  [default: dynamic]",
+)
+@click.option("--play", type=click.Choice(["weights", "sample"]), help="Suffer the mean loss or draw an action.")
+@click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
+@click.option("--block", "block_size", type=int, default=4096, show_default=True, help="Rounds drawn at a time.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the results to a Parquet file.")
+@click.option("--figure", type=click.Path(path_type=Path), help="Draw the regret curves (.png, .svg, .pdf).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--quiet", is_flag=True, help="No progress bar, no notes on files written.")
+def command(
+    spec: Path | None,
+    threads: int | None,
+    block_size: int,
+    confidence: float,
+    out: Path | None,
+    figure: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Play learners in an environment and measure their regret.
+
+    SPEC is a TOML file with `n_rounds`, `n_runs`, `seed`, an [environment] and [[learners]]; flags override it.
+    Without either, tuned learners face eight segments of Bernoulli losses.
+
+    \b
+    driftwise simulate --path switching:n_segments=5,n_actions=4 --learner optimistic-gd:tuned
+    driftwise simulate --path sinusoidal:n_actions=3,n_periods=2 --noise two-point --variance 50
+    driftwise simulate examples/switching.toml --figure regret.png
+    """
+    if not 0 < confidence < 1:
+        raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
+    from driftwise.cli import specs
+    from driftwise.engine import simulate
+
+    settings = _settings(specs.read_spec(spec) if spec else {}, flags)
+    environment = specs.make_environment(settings["environment"])
+    players = [specs.make_player(one) for one in settings["learners"]]
+    with _progress(quiet) as progress:
+        results = simulate(
+            environment,
+            players,
+            n_rounds=settings["n_rounds"],
+            n_runs=settings["n_runs"],
+            seed=settings["seed"],
+            comparator=specs.make_comparator(settings["comparator"]),
+            play=settings["play"],
+            n_threads=threads,
+            block_size=block_size,
+            progress=progress,
+        )
+    if as_json:
+        click.echo(_as_json(results, confidence))
+    else:
+        click.echo(results.table(confidence))
+    for path, write in ((out, results.to_parquet), (figure, lambda p: results.plot(p, confidence))):
+        if path is not None:
+            write(path)
+            if not quiet:
+                click.echo(f"wrote {path}", err=True)
+
+
+def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
+    """Merge defaults, the file and the flags, the later over the earlier."""
+    from driftwise.cli.specs import parse_member
+
+    settings = {**_DEFAULTS, **spec}
+    settings |= {
+        key: flags[key] for key in ("n_rounds", "n_runs", "seed", "comparator", "play") if flags[key] is not None
+    }
+    environment = dict(settings["environment"])
+    if flags["replay"]:
+        environment = {"replay": flags["replay"]}
+    for key in ("path", "noise"):
+        if flags[key]:
+            environment[key] = parse_member(flags[key])
+    for key in ("drift", "variance"):
+        if flags[key] is not None:
+            environment[key] = flags[key]
+    if "replay" in environment and "n_rounds" not in spec and flags["n_rounds"] is None:
+        settings["n_rounds"] = None
+    settings["environment"] = environment
+    if flags["learner"]:
+        settings["learners"] = [parse_member(text) for text in flags["learner"]]
+    elif "learners" not in settings:
+        settings["learners"] = _default_learners("replay" in environment)
+    return settings
+
+
+def _default_learners(replayed: bool) -> list[dict[str, Any]]:
+    """Every learner, tuned where a rule exists and the environment has measures."""
+    from driftwise.learners import Learner, learners
+
+    def is_tuned(name: str) -> bool:
+        return not replayed and learners.get(name).tuned.__func__ is not Learner.tuned.__func__  # type: ignore[attr-defined]
+
+    return [{"name": name, **({"tuned": True} if is_tuned(name) else {})} for name in learners]
+
+
+@contextlib.contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar on a terminal's standard error."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    with click.progressbar(length=1, label="simulating", file=sys.stderr) as bar:
+
+        def advance(done: int, total: int) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        yield advance
+
+
+def _as_json(results: Any, confidence: float) -> str:
+    import json
+    import math
+
+    rows = [
+        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
+        for row in results.rows(confidence)
+    ]
+    head = {key: getattr(results, key) for key in ("comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed")}
+    return json.dumps({**head, "environment": results.environment, "learners": rows}, indent=2)

@@ -1,0 +1,87 @@
+"""The learners of a simulation: who plays, under which label, with which seed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.measures import Measures
+from driftwise.learners import Learner, learners
+from driftwise.registry import to_spec
+
+__all__ = ["Entry", "Player", "entries"]
+
+#: a learner, or a rule such as `OptimisticGD.tuned` that makes one from the measures of a run
+Player = Learner | Callable[[Measures], Learner]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A player with its label."""
+
+    label: str
+    player: Player
+
+    def learner(self, measures: Measures | None) -> Learner:
+        """Return the learner for a run with these measures."""
+        if isinstance(self.player, Learner):
+            return self.player
+        if measures is None:
+            raise InvalidInput(f"simulate: '{self.label}' is to be tuned, but replayed losses have no measures.")
+        learner = self.player(measures)
+        if not isinstance(learner, Learner):
+            raise InvalidInput(f"simulate: '{self.label}' made {learner!r}, which is no learner.")
+        return learner
+
+    def spec(self, learner: Learner) -> dict[str, Any]:
+        """Return the spec of a learner this entry gave."""
+        spec = to_spec(learner)
+        return spec if isinstance(self.player, Learner) else {**spec, "tuned": True}
+
+
+def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[Entry]:
+    """Give every player a label; equal ones are numbered."""
+    if isinstance(players, Mapping):
+        pairs = list(players.items())
+    else:
+        if not isinstance(players, Sequence) or isinstance(players, str):
+            players = [players]
+        pairs = [(_label(player), player) for player in players]
+    if not pairs:
+        raise InvalidInput("simulate: `learners` must name at least one learner, got none.")
+    found: list[Entry] = []
+    taken: set[str] = set()
+    for label, player in pairs:
+        unique, n = label, 2
+        while unique in taken:
+            unique, n = f"{label} #{n}", n + 1
+        taken.add(unique)
+        found.append(Entry(unique, player))
+    return found
+
+
+def _label(player: Any) -> str:
+    if isinstance(player, Learner):
+        changed = [
+            f"{f.name}={getattr(player, f.name)}"
+            for f in dataclasses.fields(player)  # type: ignore[arg-type]
+            if getattr(player, f.name) != f.default
+        ]
+        return f"{player.name}({', '.join(changed)})" if changed else player.name
+    owner = getattr(player, "__self__", None)
+    if isinstance(owner, type) and issubclass(owner, Learner):
+        return f"{owner.name} (tuned)"
+    if isinstance(player, type) and issubclass(player, Learner):
+        raise InvalidInput(
+            f"simulate: `learners` must hold learners, got the class {player.__name__}."
+            f" Write {player.__name__}() or {player.__name__}.tuned."
+        )
+    if isinstance(player, str):
+        learners.get(player)  # an unknown name is the likelier mistake
+        raise InvalidInput(f"simulate: `learners` must hold learners, got the name '{player}'.")
+    if callable(player):
+        return getattr(player, "__name__", "tuned")
+    raise InvalidInput(f"simulate: `learners` must hold learners, got {player!r}.")

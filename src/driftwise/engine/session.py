@@ -1,0 +1,128 @@
+"""A live learner for a stream of rounds that can be put down and taken up again.
+
+The file is a NumPy archive of arrays with a JSON header and a format version; it holds no code and none is run
+on loading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from driftwise.core.errors import BadFile, InvalidInput
+from driftwise.core.files import write_atomically
+from driftwise.core.types import Vector
+from driftwise.learners import BanditLearner, ExpertLearner, Learner, State, learners
+from driftwise.registry import to_spec
+
+__all__ = ["Session"]
+
+FORMAT = 1
+_HEADER = "driftwise_session"
+
+
+class Session:
+    """A learner and its state, round after round.
+
+    >>> from driftwise import OptimisticGD
+    >>> session = Session(OptimisticGD(), n_actions=2)
+    >>> for losses in ([0.0, 1.0], [0.1, 0.9]):
+    ...     weights = session.predict()
+    ...     session.update(losses)
+    >>> session.rounds
+    2
+    """
+
+    def __init__(self, learner: Learner, n_actions: int, seed: int = 0) -> None:
+        if not isinstance(learner, Learner):
+            raise InvalidInput(f"Session: `learner` must be a learner, got {learner!r}.")
+        self.learner = learner
+        self.state: State = learner.start(n_actions, seed)
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return self.state.n_actions
+
+    @property
+    def rounds(self) -> int:
+        """The rounds taken in so far."""
+        return self.state.rounds
+
+    def predict(self) -> Vector:
+        """Return the weights for the coming round (full feedback)."""
+        return self._expert().predict(self.state)
+
+    def choose(self) -> tuple[int, float | None]:
+        """Return the action for the coming round and its probability (bandit feedback)."""
+        if not isinstance(self.learner, BanditLearner):
+            raise InvalidInput(f"Session: {self.learner.name} has full feedback; call `predict` instead of `choose`.")
+        return self.learner.choose(self.state)
+
+    def update(self, *feedback: Any) -> None:
+        """Take in a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner."""
+        expected = 1 if isinstance(self.learner, ExpertLearner) else (2, 3)
+        if len(feedback) not in np.atleast_1d(expected):
+            call = "update(losses)" if expected == 1 else "update(action, loss, probability)"
+            raise InvalidInput(
+                f"Session: {self.learner.name} has {self.learner.feedback} feedback; call `{call}`,"
+                f" got {len(feedback)} argument{'s' if len(feedback) != 1 else ''}."
+            )
+        cast(Any, self.learner).update(self.state, *feedback)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the session to a file; the old file stays until the new one is whole."""
+        header = {
+            "format": FORMAT,
+            "learner": to_spec(self.learner),
+            "n_actions": self.n_actions,
+            "rounds": self.rounds,
+        }
+        text = np.array(json.dumps(header, sort_keys=True))
+
+        def write(file: Path) -> None:
+            with file.open("wb") as stream:  # a name would be given the suffix .npz
+                arrays: dict[str, Any] = {_HEADER: text, **self.state.arrays()}
+                np.savez(stream, allow_pickle=False, **arrays)
+
+        write_atomically(path, write)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Session:
+        """Take up a saved session; it goes on bit for bit as if it had never stopped."""
+        header, arrays = _read(Path(path))
+        if header.get("format") != FORMAT:
+            raise BadFile(f"{path} has session format {header.get('format')}; this version reads format {FORMAT}.")
+        learner = learners.build(header["learner"])
+        session = cls(learner, header["n_actions"])
+        memory = session.state.memory
+        for name, fresh in zip(memory._fields, memory, strict=True):
+            if name not in arrays or arrays[name].dtype != fresh.dtype or arrays[name].ndim != fresh.ndim:
+                raise BadFile(f"{path}: the array '{name}' of {learner.name} is missing or of another kind.")
+        session.state.memory = type(memory)(**{name: arrays[name] for name in memory._fields})
+        session.state.rounds = int(header["rounds"])
+        return session
+
+    def _expert(self) -> ExpertLearner:
+        if not isinstance(self.learner, ExpertLearner):
+            raise InvalidInput(f"Session: {self.learner.name} has bandit feedback; call `choose` instead of `predict`.")
+        return self.learner
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    if not path.is_file():
+        raise BadFile(f"There is no file {path}.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+            header = json.loads(str(arrays.pop(_HEADER)))
+    except KeyError:
+        raise BadFile(f"{path} holds no driftwise session.") from None
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError) as error:
+        raise BadFile(f"{path} is not a whole session file: {error}.") from None
+    return header, arrays

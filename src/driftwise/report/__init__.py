@@ -1,0 +1,1 @@
+"""How findings look: tables for a terminal, figures for a page. Knows numbers and words, not learners."""

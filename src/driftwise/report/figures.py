@@ -1,0 +1,78 @@
+"""Figures of regret over rounds, drawn without a screen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, MissingDependency
+from driftwise.core.files import write_atomically
+from driftwise.core.types import Actions, Vector
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Curve", "regret_figure", "save_figure"]
+
+# Okabe and Ito's palette: told apart by most colour-blind readers.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+class Curve(NamedTuple):
+    """One learner's regret: its mean over runs, the interval's ends, and the theorem's bound if there is one."""
+
+    label: str
+    mean: Vector
+    low: Vector
+    high: Vector
+    bound: Vector  # at `bound_rounds`; NaN where nothing is proved
+
+
+def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Actions, title: str, ylabel: str) -> Figure:
+    """Draw mean curves with their bands, and bounds as dashed lines of the same colour."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingDependency("Drawing a figure", "matplotlib", "figures") from None
+    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
+    axes = figure.add_subplot()
+    floor = _floor(curves)
+    for i, curve in enumerate(curves):
+        colour = _COLOURS[i % len(_COLOURS)]
+        style = "-" if i < len(_COLOURS) else "-."
+        axes.plot(rounds, np.maximum(curve.mean, floor), style, color=colour, label=curve.label, linewidth=1.6)
+        if np.isfinite(curve.low).all():
+            low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
+            axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
+        if np.isfinite(curve.bound).any():
+            # Regret only grows, so between two marks the bound of the later one holds: a step, not a slope.
+            axes.step(bound_rounds, curve.bound, "--", where="pre", color=colour, linewidth=1.0, alpha=0.8)
+    axes.set_title(title, fontsize="medium")
+    axes.set(xlabel="round", ylabel=ylabel, yscale="log", xlim=(0, int(rounds[-1])))
+    axes.set_ylim(bottom=floor)
+    axes.grid(alpha=0.25, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    if any(np.isfinite(curve.bound).any() for curve in curves):
+        axes.plot([], [], "--", color="0.4", linewidth=1.0, label="proved bound (same colour)")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure as PNG, SVG or PDF, without a date, so that equal results give equal files."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FORMATS:
+        raise InvalidInput(f"save_figure: `path` must end in {', '.join(_FORMATS)}, got {str(path)!r}.")
+    dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    write_atomically(path, lambda file: figure.savefig(file, dpi=150, metadata=dates[suffix]))
+
+
+def _floor(curves: Sequence[Curve]) -> float:
+    """Return where a logarithmic axis starts: three decades below the largest regret, at most 1."""
+    top = max((float(curve.mean.max()) for curve in curves), default=1.0)
+    return min(1.0, max(top, 1e-6) / 1000.0)

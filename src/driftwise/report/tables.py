@@ -1,0 +1,62 @@
+"""Tables of text that fit a terminal."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+__all__ = ["number", "text_table"]
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Write a number with a few significant digits, a dash where there is none.
+
+    >>> [number(x) for x in (3.14159, 123456.7, 0.0, None)]
+    ['3.142', '123457', '0', '-']
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value) or value == 0:
+        return f"{value:.0f}"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
+def text_table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1, width: int | None = None
+) -> str:
+    """Lay out rows under headers; the first `left` columns are words, the others numbers.
+
+    Given a `width`, words in the last column are wrapped to fit it.
+
+    >>> print(text_table(["learner", "regret"], [["optimistic-gd", "12.5"]]))
+    learner        regret
+    -------------  ------
+    optimistic-gd    12.5
+    """
+    cells = [list(headers), *map(list, rows)]
+    if width is not None and left == len(headers):
+        cells = _wrap_last(cells, width)
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
+
+    def line(row: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(padded).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([line(cells[0]), rule, *(line(row) for row in cells[1:])])
+
+
+def _wrap_last(cells: list[list[str]], width: int) -> list[list[str]]:
+    """Break the last column into as many rows as it needs."""
+    taken = sum(max(len(row[i]) for row in cells) + 2 for i in range(len(cells[0]) - 1))
+    wrapped = []
+    for *front, last in cells:
+        for i, piece in enumerate(textwrap.wrap(last, max(20, width - taken)) or [""]):
+            wrapped.append([*(front if i == 0 else [""] * len(front)), piece])
+    return wrapped

@@ -1,0 +1,145 @@
+"""The outcome of a simulation: look at it, draw it, keep it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.core.errors import UnknownName
+from driftwise.core.measures import Measures
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.report.figures import Curve, regret_figure, save_figure
+from driftwise.report.tables import number, text_table
+from driftwise.results import store
+from driftwise.results.intervals import Estimate, estimate, half_width
+from driftwise.results.realised import Realised
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Results"]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Regrets of several learners over common runs.
+
+    `regrets[i, j, p]` is the regret of learner `i` in run `j` after round `rounds[p]`.
+    """
+
+    labels: tuple[str, ...]
+    learners: tuple[Mapping[str, Any], ...]  # specs; a tuned learner's is that of run 0
+    environment: Mapping[str, Any]  # its spec
+    comparator: str
+    kind: str  # "pseudo" against the means, "realised" against the losses
+    n_actions: int
+    n_rounds: int
+    n_runs: int
+    seed: int
+    rounds: Actions
+    regrets: npt.NDArray[np.float64]
+    measures: tuple[Measures, ...]  # one per run; empty where the means are unknown
+    realised: tuple[Realised, ...]
+    bound_rounds: Actions
+    bounds: Matrix  # (learners, bound_rounds), mean over runs, NaN where nothing is proved
+    seconds: Mapping[str, float] = field(default_factory=dict)  # not part of the file
+
+    def final(self, label: str) -> Vector:
+        """Return a learner's regret at the end of each run."""
+        regrets: Vector = self.regrets[self._index(label), :, -1]
+        return regrets
+
+    def regret(self, label: str, confidence: float = 0.95) -> Estimate:
+        """Return a learner's mean regret at the end, with its interval over runs."""
+        return estimate(self.final(label), confidence)
+
+    def bound(self, label: str) -> float:
+        """Return the proved bound on a learner's expected regret at the end, NaN where there is none."""
+        return float(self.bounds[self._index(label), -1])
+
+    def difference(self, label: str, baseline: str, confidence: float = 0.95) -> Estimate:
+        """Return how much more a learner regrets than another, paired: both saw the same losses."""
+        return estimate(self.final(label) - self.final(baseline), confidence)
+
+    def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
+        """Return one plain record per learner: what the table shows and `--json` prints."""
+        records = []
+        for label, spec in zip(self.labels, self.learners, strict=True):
+            mean, low, high = self.regret(label, confidence)
+            record = {"learner": label, "spec": dict(spec), "regret": mean, "low": low, "high": high}
+            records.append({**record, "bound": self.bound(label)})
+        return records
+
+    def summary(self) -> str:
+        """Return a paragraph about the environment."""
+        lines = [
+            f"{_describe(self.environment)}: K = {self.n_actions}, T = {self.n_rounds}, "
+            f"{self.n_runs} run{'s' if self.n_runs != 1 else ''}, seed {self.seed}"
+        ]
+        if self.measures:
+            gamma, drift, variance = (
+                number(float(np.mean([getattr(m, name) for m in self.measures])))
+                for name in ("segments", "drift", "variance")
+            )
+            lines.append(f"segments Gamma = {gamma}, drift V = {drift}, variance Lambda = {variance}")
+        return "\n".join(lines)
+
+    def table(self, confidence: float = 0.95) -> str:
+        """Return the table of final regrets, their intervals, the theorems' values, and regret / bound."""
+        headers = ["learner", "regret", f"{confidence:.0%} interval", "bound", "ratio"]
+        rows = [
+            [
+                row["learner"],
+                number(row["regret"]),
+                f"{number(row['low'])} .. {number(row['high'])}" if self.n_runs > 1 else "-",
+                number(row["bound"]),
+                number(row["regret"] / row["bound"], 2) if row["bound"] else "-",
+            ]
+            for row in self.rows(confidence)
+        ]
+        title = f"{self.comparator} {'pseudo-regret' if self.kind == 'pseudo' else 'realised regret'}"
+        return f"{self.summary()}\n\n{title}\n{text_table(headers, rows)}"
+
+    def figure(self, confidence: float = 0.95) -> Figure:
+        """Draw regret over rounds."""
+        curves = []
+        for i, label in enumerate(self.labels):
+            mean, half = self.regrets[i].mean(axis=0), half_width(self.regrets[i], confidence)
+            curves.append(Curve(label, mean, mean - half, mean + half, self.bounds[i]))
+        ylabel = f"{self.comparator} {self.kind}{'-' if self.kind == 'pseudo' else ' '}regret"
+        return regret_figure(self.rounds, curves, self.bound_rounds, self.summary(), ylabel)
+
+    def plot(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
+        """Write the figure as PNG, SVG or PDF."""
+        save_figure(self.figure(confidence), path)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write everything but the timings; equal results give equal bytes."""
+        store.write(self, path)
+
+    @classmethod
+    def from_parquet(cls, path: str | os.PathLike[str]) -> Results:
+        """Read what `to_parquet` wrote."""
+        return cls(**store.read(path))
+
+    def _index(self, label: str) -> int:
+        if label not in self.labels:
+            raise UnknownName("learner in these results", label, self.labels)
+        return self.labels.index(label)
+
+
+def _describe(environment: Mapping[str, Any]) -> str:
+    """Name an environment by its parts, such as ``switching x bernoulli``."""
+    parts: Sequence[Any] = [environment.get("path"), environment.get("noise")]
+    names = [_inner_name(part) for part in parts if isinstance(part, Mapping)]
+    return " x ".join(names) if names else str(environment.get("name", "environment"))
+
+
+def _inner_name(part: Mapping[str, Any]) -> str:
+    inner = part.get("path") or part.get("noise")  # budgets wrap a path or a noise
+    return _inner_name(inner) if isinstance(inner, Mapping) else str(part.get("name"))

@@ -1,0 +1,264 @@
+r"""Regret bounds that hold on every realised path of losses: no expectation, any comparator.
+
+Each function returns the right-hand side of an inequality about $\sum_t \langle p_t, \ell_t \rangle$ minus the
+comparator's loss. The constants are the corrected ones of ``docs/errata.md``; a `printed_` function returns what
+the paper prints where that does not hold. "At every round" means an array whose entry $t$ bounds the rounds up
+to $t$.
+
+=========  ==================  ==============================================================================
+symbol     name in the code    meaning
+=========  ==================  ==============================================================================
+$\ell_t$   `losses`            losses in [0, 1], (n_rounds, n_actions)
+$d_t$                          $\ell_t - \ell_{t-1}$; $\ell_0$ is zero, or `before` where that is an argument
+$\eta$     `learning_rate`     Algorithm 2's rate
+$N$        `n_segments`        stretches of rounds on which the comparator keeps its action
+$r_t$      `regrets`           $\langle p_t, \ell_t \rangle - \ell_{t,k}$ for every action $k$
+$m_t$      `estimates`         the guess of $r_t$ that was used in $p_t$
+$x_t$      `surprises`         $(r_t - m_t)^2$
+$\gamma$   `log_experts`       what stands under the root of Algorithm 3's rates
+=========  ==================  ==============================================================================
+
+Reference: C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the Best Expert in Non-stationary Stochastic
+Environments", NIPS 2016, Appendices B to F.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.core.types import Matrix, Vector
+
+__all__ = [
+    "adapt_ml_prod",
+    "adapt_ml_prod_closed",
+    "adapt_ml_prod_outside",
+    "adapt_ml_prod_single",
+    "adaptive_block",
+    "adaptive_block_coarse",
+    "optimistic_gd",
+    "printed_adapt_ml_prod",
+    "printed_optimistic_gd",
+    "rerun_ucbv_good_event",
+    "sleeping",
+    "sleeping_closed",
+    "sleeping_flat",
+    "squared_steps",
+]
+
+Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
+
+RATE_CAP = 0.25  # eq. (eta_t): min(1/4, .)
+COARSE = 8.25  # 4 from the telescoped distances, 4.25 from the terms of the single rounds
+
+
+def squared_steps(losses: Matrix, before: Vector | None = None) -> Vector:
+    r"""Return $\|d_t\|_2^2$ for every round."""
+    first = np.zeros_like(losses[:1]) if before is None else before[None, :]
+    steps: Vector = (np.diff(losses, axis=0, prepend=first) ** 2).sum(axis=1)
+    return steps
+
+
+def optimistic_gd(losses: Matrix, learning_rate: float, n_segments: int, prox_scale: float = 1.0) -> float:
+    r"""Bound Algorithm 2 against any comparator with $N$ segments (Lemma lem:dev, corrected).
+
+    $$ \frac{D}{4c} + c\,(1 - 1/K + 2 (N - 1)), \qquad D = \sum_t \|d_t\|_2^2, $$
+
+    for a prox term $c \|x - x_t\|^2$, $c$ being `prox_scale` $/ \eta$: the paper has $c = 1/\eta$.
+    """
+    weight = prox_scale / learning_rate
+    moved = float(squared_steps(losses).sum())
+    if weight == 0.0:
+        return math.inf if moved > 0.0 else 0.0
+    return moved / (4.0 * weight) + weight * (1.0 - 1.0 / int(losses.shape[1]) + 2.0 * (n_segments - 1))
+
+
+def printed_optimistic_gd(losses: Matrix, learning_rate: float, n_segments: int) -> float:
+    r"""Return $\eta D + N / \eta$ of the proof of Lemma lem:dev; false for the printed algorithm."""
+    return learning_rate * float(squared_steps(losses).sum()) + n_segments / learning_rate
+
+
+def adaptive_block(losses: Matrix, before: Vector) -> Vector:
+    r"""Bound the adaptive variant in one block against a fixed action, at every round (App. D, refined).
+
+    With $D_t$ the squared steps of the block so far and $c_t = 2 \sqrt{D_{t-1}}$:
+
+    $$ \sum_{\tau \le t} g_\tau + 4 \sqrt{D_{t-1}}, \qquad
+       g_t = \frac{\|d_t\|^2}{4 c_t} \text{ if } \|d_t\| \le 2 \sqrt2\, c_t, \text{ else }
+       \sqrt2 \|d_t\| - 2 c_t . $$
+
+    `before` is the loss of the round before the block (zero before round 1).
+    """
+    squares = squared_steps(losses, before)
+    length = np.sqrt(squares)
+    weight = 2.0 * np.sqrt(_before(np.cumsum(squares)[:, None])[:, 0])
+    small = (length <= 2.0 * math.sqrt(2.0) * weight) & (weight > 0.0)
+    curved = squares / (4.0 * np.where(small, weight, 1.0))
+    bound: Vector = np.cumsum(np.where(small, curved, math.sqrt(2.0) * length - 2.0 * weight)) + 2.0 * weight
+    return bound
+
+
+def adaptive_block_coarse(losses: Matrix, before: Vector) -> Vector:
+    r"""Bound `adaptive_block` by $8.25 \sqrt{D_t}$, at every round (Lemma of App. D, with its constant)."""
+    bound: Vector = COARSE * np.sqrt(np.cumsum(squared_steps(losses, before)))
+    return bound
+
+
+def adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
+    r"""Bound Algorithm 3's regret for every action at every round (Lemma lemma_regret, eq. (regret)).
+
+    $$ \frac{1}{\eta_{0,k}} \ln \frac{1}{w_{0,k}} + \sum_t \eta_{t-1,k} x_{t,k} + \frac{1}{\eta_{T,k}}
+       \ln \left(1 + \frac1e \sum_{k'} \sum_t \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right), \quad
+       w_{0,k} = 1/K . $$
+    """
+    gamma = _log(regrets.shape[1])
+    account = _account((regrets - estimates) ** 2, gamma)
+    shared = np.log1p(account.slowed.sum(axis=1, keepdims=True) / math.e)
+    bound: Matrix = gamma / RATE_CAP + account.paid + shared / account.rates
+    return bound
+
+
+def adapt_ml_prod_outside(regrets: Matrix, estimates: Matrix) -> Matrix:
+    r"""Bound Algorithm 3 with the uniform prior outside the weights, every action, every round.
+
+    $$ \sum_t \eta_{t-1,k} x_{t,k} + \frac{1}{\eta_{T,k}} \left[\ln K + \ln \left(1 + \frac{1}{eK} \sum_{k'} \sum_t
+       \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right)\right] : $$
+
+    Lemma lemma_regret with $w_0 = 1$ and the mean of the weights as its potential.
+    """
+    gamma = _log(regrets.shape[1])
+    account = _account((regrets - estimates) ** 2, gamma)
+    shared = np.log1p(account.slowed.mean(axis=1, keepdims=True) / math.e)
+    bound: Matrix = account.paid + (gamma + shared) / account.rates
+    return bound
+
+
+def adapt_ml_prod_closed(regrets: Matrix, estimates: Matrix) -> Matrix:
+    r"""Bound `adapt_ml_prod` in closed form, every action, every round (App. E, corrected).
+
+    With $g = \ln K$, $A$ one plus the sum of the surprises, $L = \ln(1 + \frac{K}{e} (1 + \ln(T + 1)))$:
+    $2 \sqrt{g A} + 3/4 + \sqrt{A/g}\, L$ once $A \ge 16 g$, and $4 g + 1 + (A - 1)/4 + 4 L$ before.
+    """
+    return _closed(*_sizes(regrets, estimates))
+
+
+def adapt_ml_prod_single(regrets: Matrix, estimates: Matrix) -> Matrix:
+    r"""Bound `adapt_ml_prod_closed` by one formula: $((2g + L)/\sqrt g) \sqrt A + 4 g + 4 L + 1$."""
+    gamma, late, total = _sizes(regrets, estimates)
+    bound: Matrix = (2.0 * gamma + late) * np.sqrt(total / gamma) + 4.0 * gamma + 4.0 * late + 1.0
+    return bound
+
+
+def printed_adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
+    r"""Return $C_{T,K} \sqrt{A / g} + D_{T,K}$ as App. E prints it; Lemma lemma_regret does not imply it.
+
+    $C = g + L$ and $D = \frac14 (g + L) + 2 \sqrt g + 16 g$, where the sum of the rates needs $2 g + L$.
+    """
+    gamma, late, total = _sizes(regrets, estimates)
+    constant = (gamma + late) / 4.0 + 2.0 * math.sqrt(gamma) + 16.0 * gamma
+    bound: Matrix = (gamma + late) * np.sqrt(total / gamma) + constant
+    return bound
+
+
+def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
+    r"""Bound Algorithm 4 from round $s$ to round $t$ against action $k$ (Lemma R_I, by Lemma lemma_regret).
+
+    Returns an array over $(s, t, k)$; where $t < s$ it bounds an empty sum. With $\gamma = \ln(K T)$:
+
+    $$ 4 \gamma + \sum_{\tau=s}^{t} \eta_{\tau-1} x_{\tau,k} + \frac{1}{\eta_t} \ln \left(1 + \frac1e
+       \sum_{s' \le t, k'} \sum_\tau \left(\frac{\eta_{\tau-1}}{\eta_\tau} - 1\right)\right), $$
+
+    where $\eta$ is expert $(s, k)$'s outside the logarithm and expert $(s', k')$'s inside.
+    """
+    gamma = _log(regrets.shape[1] * n_rounds)
+    account = _account(_awake(regrets, estimates), gamma)
+    shared = np.log1p(account.slowed.sum(axis=(0, 2)) / math.e)
+    bound: Array = gamma / RATE_CAP + account.paid + shared[None, :, None] / account.rates
+    return bound
+
+
+def sleeping_closed(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
+    r"""Bound `sleeping` as `adapt_ml_prod_closed` bounds its lemma: $g = \ln(K T)$, $K t$ experts awake."""
+    n_actions = regrets.shape[1]
+    rounds = np.arange(1.0, len(regrets) + 1.0)[None, :, None]
+    total = 1.0 + np.cumsum(_awake(regrets, estimates), axis=1)
+    return _closed(_log(n_actions * n_rounds), _late(n_actions * rounds, rounds), total)
+
+
+def sleeping_flat(regrets: Matrix, estimates: Matrix) -> Array:
+    r"""Bound the anytime version of Algorithm 4 (weight $1/K$ for every start); the array is as in `sleeping`.
+
+    $$ \sum_{\tau=s}^{t} \eta_{\tau-1} x_{\tau,k} + \frac{1}{\eta_t} \left[\ln K + \ln \left(t + \frac{1}{eK}
+       \sum_{s' \le t, k'} \sum_\tau \left(\frac{\eta_{\tau-1}}{\eta_\tau} - 1\right)\right)\right], \quad
+       \gamma_s = \ln(K (s + 1)) . $$
+    """
+    n_rounds, n_actions = regrets.shape
+    rounds = np.arange(1.0, n_rounds + 1.0)
+    account = _account(_awake(regrets, estimates), np.log(n_actions * (rounds + 1.0))[:, None, None])
+    potential = n_actions * rounds + account.slowed.sum(axis=(0, 2)) / math.e
+    bound: Array = account.paid + np.log(potential)[None, :, None] / account.rates
+    return bound
+
+
+def rerun_ucbv_good_event(radii: Vector, drift_within: float) -> float:
+    r"""Bound Algorithm 1's pseudo-regret in one block whose confidence intervals all held (Lemma reg_int).
+
+    $$ \sum_t \min(1, 2 \lambda_{t,a_t} + 2 V') $$
+
+    `radii` holds $\lambda_{t,a_t}$ of the actions played, `drift_within` the movement $V'$ of the means inside
+    the block, without the jump into it.
+    """
+    return float(np.minimum(1.0, 2.0 * radii + 2.0 * drift_within).sum())
+
+
+class _Account(NamedTuple):
+    """What the proof of Lemma lemma_regret adds up, at every round."""
+
+    rates: Array  # eta_t
+    paid: Array  # sum of eta_{t-1} x_t
+    slowed: Array  # sum of eta_{t-1} / eta_t - 1
+
+
+def _account(surprises: Array, log_experts: float | Array) -> _Account:
+    seen = np.cumsum(surprises, axis=-2)
+    after = np.minimum(RATE_CAP, np.sqrt(log_experts / (1.0 + seen)))
+    before = np.minimum(RATE_CAP, np.sqrt(log_experts / (1.0 + _before(seen))))
+    return _Account(after, np.cumsum(before * surprises, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
+
+
+def _before(totals: Array) -> Array:
+    """Return running totals as they stood one round earlier."""
+    return np.concatenate([np.zeros_like(totals[..., :1, :]), totals[..., :-1, :]], axis=-2)
+
+
+def _awake(regrets: Matrix, estimates: Matrix) -> Array:
+    """Return the surprises of every expert (s, k) at every round; a sleeping expert is never surprised."""
+    rounds = np.arange(len(regrets))
+    surprises: Array = np.where((rounds[:, None] <= rounds)[:, :, None], (regrets - estimates) ** 2, 0.0)
+    return surprises
+
+
+def _sizes(regrets: Matrix, estimates: Matrix) -> tuple[float, Array, Array]:
+    """Return g, L and A of Algorithm 3's closed forms."""
+    n_rounds, n_actions = regrets.shape
+    late = _late(n_actions, np.arange(1.0, n_rounds + 1.0)[:, None])
+    return _log(n_actions), late, 1.0 + np.cumsum((regrets - estimates) ** 2, axis=0)
+
+
+def _log(n_experts: int) -> float:
+    return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would divide
+
+
+def _late(n_experts: float | Array, rounds: Array) -> Array:
+    """Bound the logarithm that pays for falling rates: an expert's ratios sum to at most 1 + ln(T + 1)."""
+    late: Array = np.log1p(n_experts / math.e * (1.0 + np.log(rounds + 1.0)))
+    return late
+
+
+def _closed(gamma: float, late: Array, total: Array) -> Array:
+    far = 2.0 * np.sqrt(gamma * total) + 0.75 + np.sqrt(total / gamma) * late
+    near = 4.0 * gamma + 1.0 + (total - 1.0) / 4.0 + 4.0 * late
+    return np.where(total >= gamma / RATE_CAP**2, far, near)
