@@ -1,4 +1,6 @@
-"""Sums in program order, with the rounding errors kept (Neumaier, 1974).
+"""Sums in program order, with the rounding errors kept.
+
+A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974).
 
 A sum that runs over many blocks must not depend on where the blocks end: NumPy's pairwise sums do, these do not.
 """

@@ -1,0 +1,153 @@
+"""An environment: a path of means, and a noise around it. It makes losses in blocks and holds nothing longer.
+
+A run is a function of the recipe, `n_rounds` and `seed`, not of the blocks it is drawn in: 1 round at a time or
+1024, the losses agree bit for bit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.random import PCG64, Generator, SeedSequence
+
+from driftwise.core.errors import InvalidInput, UnknownName, rejection
+from driftwise.core.measures import Measures
+from driftwise.core.types import Matrix
+from driftwise.core.validation import check_seed, count
+from driftwise.environments.laws.base import Noise, as_noise
+from driftwise.environments.means.base import MeanStream, Path, as_path
+from driftwise.environments.rehearsal import Rehearsal
+
+__all__ = ["Block", "Environment", "Seed", "Source", "Stream"]
+
+Seed = int | SeedSequence
+
+
+class Block(NamedTuple):
+    """Some rounds in a row, (n, n_actions) each; means and variances are None where nobody knows them."""
+
+    losses: Matrix
+    means: Matrix | None
+    variances: Matrix | None
+
+
+class Stream(ABC):
+    """One run of `n_rounds`, handed out in blocks."""
+
+    def __init__(self, n_rounds: int, n_actions: int) -> None:
+        self.n_rounds = n_rounds
+        self.n_actions = n_actions
+        self._drawn = 0
+
+    def draw(self, n: int) -> Block:
+        """Return the next `n` rounds."""
+        n = count("Stream", "n", n)
+        if n > self.n_rounds - self._drawn:
+            raise rejection("Stream", "n", f"<= {self.n_rounds - self._drawn} (the rounds that are left)", n)
+        block = self._next(n)
+        self._drawn += n
+        return block
+
+    @abstractmethod
+    def _next(self, n: int) -> Block: ...
+
+
+class Source(ABC):
+    """Whatever makes losses: an `Environment`, a `Replay`, an adversary."""
+
+    has_means: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def n_actions(self) -> int:
+        """The number of actions."""
+
+    @abstractmethod
+    def start(self, n_rounds: int, seed: Seed = 0) -> Stream:
+        """Return a run of `n_rounds`."""
+
+    @abstractmethod
+    def measures(self, n_rounds: int, seed: Seed = 0) -> Measures:
+        """Return the exact measures of the run that `start` would give."""
+
+    @abstractmethod
+    def to_spec(self) -> dict[str, Any]:
+        """Return plain values that say what this is."""
+
+
+class _Played(Stream):
+    def __init__(self, n_rounds: int, n_actions: int, means: MeanStream, noise: Noise, generator: Generator) -> None:
+        super().__init__(n_rounds, n_actions)
+        self._means = means
+        self._noise = noise
+        self._generator = generator
+
+    def _next(self, n: int) -> Block:
+        path = np.empty((n, self.n_actions))
+        self._means.fill(path)
+        losses = self._noise.draw(path, self._generator)
+        return Block(losses, *self._noise.moments(path))
+
+
+@dataclass(frozen=True)
+class Environment(Source):
+    """A path of means and a noise around it.
+
+    >>> from driftwise.environments import Bernoulli, Switching
+    >>> world = Environment(path=Switching(n_segments=2, n_actions=3), noise=Bernoulli())
+    >>> world.start(n_rounds=100, seed=1).draw(10).losses.shape
+    (10, 3)
+    >>> Environment.from_spec(world.to_spec()) == world
+    True
+    """
+
+    path: Path
+    noise: Noise
+    has_means: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", as_path(self, self.path))
+        object.__setattr__(self, "noise", as_noise(self, self.noise))
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return self.path.n_actions
+
+    def start(self, n_rounds: int, seed: Seed = 0) -> Stream:
+        """Return a run; a budget that cannot be met is rejected here, before any round."""
+        rehearsal, generator = self._rehearse(n_rounds, seed)
+        noise = self.noise.settle(rehearsal)
+        return _Played(rehearsal.n_rounds, self.n_actions, rehearsal.start(), noise, generator)
+
+    def measures(self, n_rounds: int, seed: Seed = 0) -> Measures:
+        """Return the exact measures, from the actual means, of the run that `start` gives."""
+        rehearsal, _ = self._rehearse(n_rounds, seed)
+        return rehearsal.measures(self.noise.settle(rehearsal))
+
+    def to_spec(self) -> dict[str, Any]:
+        """Return plain values that `from_spec` turns back into an equal environment."""
+        return {"path": self.path.to_spec(), "noise": self.noise.to_spec()}
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> Self:
+        """Make an environment from the specs of its path and its noise."""
+        for part in spec:
+            if part not in ("path", "noise"):
+                raise UnknownName("part of an environment", part, ("path", "noise"))
+        if len(spec) < 2:
+            raise InvalidInput(f"An environment spec must have a `path` and a `noise`, got {dict(spec)!r}.")
+        return cls(path=spec["path"], noise=spec["noise"])
+
+    def _rehearse(self, n_rounds: int, seed: Seed) -> tuple[Rehearsal, Generator]:
+        n_rounds = count(self, "n_rounds", n_rounds)
+        if not isinstance(seed, SeedSequence):
+            seed = SeedSequence(check_seed(self, seed))
+        # Spawning counts, so a copy does it: the caller's sequence must give the same run again.
+        twin = SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
+        for_path, for_noise = (Generator(PCG64(child)) for child in twin.spawn(2))
+        return Rehearsal(self.path, n_rounds, for_path), for_noise

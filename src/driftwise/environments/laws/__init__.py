@@ -1,0 +1,1 @@
+"""How the losses scatter around the means."""

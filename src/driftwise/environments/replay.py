@@ -1,0 +1,111 @@
+"""Recorded losses, played again: there is no recipe behind them, so there are no means and no measures."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.types import Matrix
+from driftwise.core.validation import count, first_bad_loss
+from driftwise.environments.environment import Block, Seed, Source, Stream
+from driftwise.environments.readers import read_losses
+
+__all__ = ["Replay"]
+
+_ROWS = 4096  # checked at a time, so that a mapped file is never in memory as a whole
+
+
+def _block(losses: np.ndarray[Any, Any], first: int, n: int) -> Matrix:
+    return np.array(losses[first : first + n], dtype=np.float64, order="C")
+
+
+class _Recorded(Stream):
+    def __init__(self, n_rounds: int, losses: np.ndarray[Any, Any]) -> None:
+        super().__init__(n_rounds, losses.shape[1])
+        self._losses = losses
+
+    def _next(self, n: int) -> Block:
+        return Block(_block(self._losses, self._drawn, n), None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Replay(Source):
+    """Losses from an array, (n_rounds, n_actions), which is copied, or from a file.
+
+    >>> replay = Replay([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
+    >>> replay.n_rounds, replay.start(n_rounds=2).draw(2).losses[:, 0]
+    (3, array([0.1, 0.2]))
+    """
+
+    losses: Any = field(repr=False)
+    names: tuple[str, ...] | None = None
+    origin: str = "Replay"
+    has_means: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        try:
+            losses = np.asanyarray(self.losses)
+        except ValueError:
+            hint = "Are its rows of one length?"
+            raise rejection(self.origin, "losses", "an array of numbers", self.losses, hint) from None
+        if losses.ndim != 2 or losses.size == 0:
+            rule = "have shape (n_rounds, n_actions), at least one of each"
+            raise InvalidInput(f"{self.origin}: `losses` must {rule}, got {losses.shape}.")
+        if losses.dtype.kind not in "fiu":
+            raise rejection(self.origin, "losses", "an array of real numbers", losses.dtype.name)
+        if not isinstance(losses, np.memmap):
+            losses = np.array(losses, dtype=np.float64, order="C")
+        object.__setattr__(self, "losses", losses)
+        self._check()
+
+    @classmethod
+    def from_file(cls, file: str | os.PathLike[str]) -> Replay:
+        """Read losses from a .csv, .npy or .parquet file; a .npy file stays on the disk."""
+        losses, names = read_losses(file)
+        return cls(losses, names, origin=os.fspath(file))
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return int(self.losses.shape[1])
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of rounds recorded."""
+        return len(self.losses)
+
+    def start(self, n_rounds: int, seed: Seed = 0) -> Stream:  # noqa: ARG002
+        """Return a run over the first `n_rounds` of the recording; there is nothing to draw."""
+        n_rounds = count(self, "n_rounds", n_rounds)
+        if n_rounds > self.n_rounds:
+            raise rejection(self, "n_rounds", f"<= {self.n_rounds}, the rounds recorded", n_rounds)
+        return _Recorded(n_rounds, self.losses)
+
+    def measures(self, n_rounds: int, seed: Seed = 0) -> NoReturn:  # noqa: ARG002
+        """Reject: measures are about means, and a recording has none."""
+        raise InvalidInput(
+            "Replay: a recording has losses but no means, so its measures are unknown."
+            " If you know or guess them, write `Measures(...)`."
+        )
+
+    def to_spec(self) -> dict[str, Any]:
+        """Return where the losses came from."""
+        return {"replay": self.origin}
+
+    def _check(self) -> None:
+        for first in range(0, self.n_rounds, _ROWS):
+            block = _block(self.losses, first, _ROWS)
+            bad = first_bad_loss(block.reshape(-1))
+            if bad >= 0:
+                t, k = divmod(bad, self.n_actions)
+                name = f" ('{self.names[k]}')" if self.names else ""
+                hint = "Is a value missing?" if math.isnan(block[t, k]) else "Rescale them by their known range."
+                raise InvalidInput(
+                    f"{self.origin}: losses must be in [0, 1], got {block[t, k]} at round {first + t},"
+                    f" action {k}{name}. {hint}"
+                )

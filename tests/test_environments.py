@@ -1,0 +1,226 @@
+"""Laws that every path and every noise obeys: the registries say who they are."""
+
+import copy
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from driftwise.core.errors import InvalidInput
+from driftwise.environments import (
+    Bernoulli,
+    Beta,
+    ClippedGaussian,
+    Constant,
+    Corners,
+    Deterministic,
+    Environment,
+    Linear,
+    MeasureMeter,
+    RandomSegments,
+    RandomWalk,
+    Segments,
+    Sinusoidal,
+    Support,
+    Switching,
+    Table,
+    TruncatedGaussian,
+    TwoPoint,
+    adversarial,
+    noises,
+    paths,
+    stationary,
+)
+from references.measures_reference import measures_reference
+
+N_ROUNDS = 1100  # more than one block of 1024
+PATHS = {
+    "constant": Constant((0.3, 0.5, 0.7)),
+    "corners": Corners(3),
+    "linear": Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
+    "random-segments": RandomSegments(9, 3, low=0.2, high=0.8, lengths="random"),
+    "random-walk": RandomWalk(3, step=0.03, low=0.2, high=0.8),
+    "segments": Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7), (0.8, 0.2, 0.7)), change_points=(7, 1024)),
+    "sinusoidal": Sinusoidal(3, n_periods=2.5),
+    "switching": Switching(20, 3),
+    "table": Table.from_array(0.2 + 0.6 * np.random.default_rng(0).random((N_ROUNDS, 3))),
+    "with-drift": RandomWalk(3, step=0.03).with_drift(2.0),
+}
+NOISES = {
+    "bernoulli": Bernoulli(),
+    "beta": Beta(0.2),
+    "clipped-gaussian": ClippedGaussian(0.3),
+    "deterministic": Deterministic(),
+    "support": Support(0.0, 1.0),
+    "truncated-gaussian": TruncatedGaussian(0.3),
+    "two-point": TwoPoint(0.1),
+    "with-variance": ClippedGaussian().with_variance(50.0),
+}
+# A two-point law needs room on both sides of the mean, and a corner has none.
+PAIRS = [pair for pair in itertools.product(PATHS, NOISES) if pair != ("corners", "two-point")]
+every_path = pytest.mark.parametrize("name", PATHS)
+every_noise = pytest.mark.parametrize("name", NOISES)
+every_pair = pytest.mark.parametrize("pair", PAIRS, ids="+".join)
+
+
+def environment(pair):
+    return Environment(PATHS[pair[0]], NOISES[pair[1]])
+
+
+def play(world, sizes, seed=3):
+    """Draw a run in blocks of these sizes, over and over, and return it as one block of bytes per column."""
+    stream = world.start(N_ROUNDS, seed)
+    left, blocks = N_ROUNDS, []
+    for size in itertools.cycle(sizes):
+        if not left:
+            break
+        blocks.append(stream.draw(min(size, left)))
+        left -= len(blocks[-1].losses)
+    return [np.concatenate(columns) for columns in zip(*blocks, strict=True)]
+
+
+def test_the_examples_here_cover_both_registries():
+    assert sorted(PATHS) == list(paths)
+    assert sorted(NOISES) == list(noises)
+
+
+@every_pair
+def test_a_run_does_not_depend_on_the_blocks_it_is_drawn_in(pair):
+    whole = play(environment(pair), [N_ROUNDS])
+    for sizes in ([1], [7], [1024], [1, 500, 3, 64, 2]):
+        for column, expected in zip(play(environment(pair), sizes), whole, strict=True):
+            assert column.tobytes() == expected.tobytes()
+
+
+@every_pair
+def test_the_measures_are_those_of_the_run_that_is_played(pair):
+    _, means, variances = play(environment(pair), [N_ROUNDS])
+    measures = environment(pair).measures(N_ROUNDS, seed=3)
+    expected = measures_reference(means, variances)
+    assert measures.segments == expected[0]
+    got = (measures.drift, measures.variance, measures.drift_within, measures.squared_drift)
+    assert got == pytest.approx(expected[1:], rel=1e-13, abs=1e-15)
+
+
+@every_pair
+def test_losses_means_and_variances_stay_in_range(pair):
+    losses, means, variances = play(environment(pair), [N_ROUNDS])
+    assert losses.min() >= 0
+    assert losses.max() <= 1
+    assert means.min() >= 0
+    assert means.max() <= 1
+    assert variances.min() >= 0
+    assert np.all(variances <= means * (1 - means) + 1e-15)  # no law in [0, 1] scatters more
+
+
+@every_pair
+def test_a_spec_survives_json(pair):
+    world = environment(pair)
+    assert Environment.from_spec(json.loads(json.dumps(world.to_spec()))) == world
+
+
+@every_path
+def test_equal_paths_have_equal_hashes(name):
+    twin = paths.build(PATHS[name].to_spec())
+    assert twin == PATHS[name]
+    assert hash(twin) == hash(PATHS[name])
+
+
+@every_path
+def test_the_noise_does_not_change_the_path(name):
+    quiet = play(Environment(PATHS[name], Deterministic()), [N_ROUNDS])[1]
+    assert np.array_equal(play(Environment(PATHS[name], Bernoulli()), [N_ROUNDS])[1], quiet)
+
+
+@every_noise
+def test_seeds_decide_the_losses(name):
+    world = Environment(PATHS["random-walk"], NOISES[name])
+    again, other = play(world, [N_ROUNDS], seed=3), play(world, [N_ROUNDS], seed=4)
+    assert np.array_equal(play(world, [N_ROUNDS], seed=3)[0], again[0])
+    assert not np.array_equal(other[0], again[0])
+
+
+@every_pair
+def test_a_copy_of_a_stream_goes_on_alike(pair):
+    stream = environment(pair).start(N_ROUNDS, seed=1)
+    stream.draw(10)
+    twin = copy.deepcopy(stream)
+    assert np.array_equal(stream.draw(100).losses, twin.draw(100).losses)
+
+
+@every_noise
+def test_losses_are_a_fresh_array(name):
+    block = Environment(PATHS["constant"], NOISES[name]).start(100).draw(10)
+    assert not np.shares_memory(block.losses, block.means)
+
+
+def test_a_seed_sequence_is_not_used_up():
+    world = Environment(RandomWalk(3), Bernoulli())
+    sequence = np.random.SeedSequence(5)
+    first, second = (world.start(50, sequence).draw(50).losses for _ in range(2))
+    assert np.array_equal(first, second)
+    assert np.array_equal(first, world.start(50, seed=5).draw(50).losses)
+    assert sequence.n_children_spawned == 0
+
+
+def test_an_adversarial_world_has_no_noise_and_never_rests():
+    measures = adversarial(n_actions=4).measures(10_000)
+    assert measures.variance == 0
+    # All four coins repeat with probability 1/16: 9375 changes expected, 5 standard deviations are 121.
+    assert abs(measures.segments - 9375) < 122
+    assert measures.drift_within == measures.segments - 1
+
+
+def test_a_stationary_world_has_noise_and_never_moves():
+    measures = stationary(n_actions=4, best=0.25, rest=0.5).measures(10_000)
+    assert (measures.segments, measures.drift) == (1, 0.5)
+    assert measures.variance == 10_000 * (0.25 * 0.75 + 3 * 0.25)
+
+
+def test_a_stream_rejects_more_rounds_than_are_left():
+    stream = stationary(2).start(10)
+    stream.draw(7)
+    with pytest.raises(InvalidInput, match=r"^Stream: `n` must be <= 3 \(the rounds that are left\), got 4\.$"):
+        stream.draw(4)
+    assert len(stream.draw(3).losses) == 3
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("pair", [("random-walk", "clipped-gaussian"), ("sinusoidal", "truncated-gaussian")])
+def test_interpreted_kernels_do_not_see_the_blocks_either(pair):
+    world = environment(pair)
+    whole = world.start(60).draw(60)
+    stream = world.start(60)
+    parts = [stream.draw(n) for n in (1, 7, 50, 2)]
+    for column, expected in zip(zip(*parts, strict=True), whole, strict=True):
+        assert np.concatenate(column).tobytes() == expected.tobytes()
+
+
+@pytest.mark.interpreted
+def test_a_meter_records_at_the_marks_what_it_measures_there():
+    random = np.random.default_rng(8)
+    means = np.repeat(random.random((40, 3)), random.integers(1, 5, size=40), axis=0)
+    variances = random.random(means.shape) / 4
+    meter, out = MeasureMeter(3), np.empty((4, 5))
+    marks = np.array([0, 1, 29, 39])
+    meter.record(means[:40], variances[:40], marks, out)
+    for row, mark in zip(out, marks, strict=True):
+        expected = measures_reference(means[: mark + 1], variances[: mark + 1])
+        assert row == pytest.approx(expected, rel=1e-14)
+    meter.update(means[40:], variances[40:])
+    assert meter.measures().n_rounds == len(means)
+    assert meter.measures().segments == measures_reference(means, variances)[0]
+    assert meter.measures().variance == pytest.approx(measures_reference(means, variances)[2], rel=1e-14)
+
+
+def test_a_meter_does_not_see_the_blocks():
+    random = np.random.default_rng(9)
+    means, variances = random.random((500, 4)), random.random((500, 4))
+    totals = []
+    for size in (1, 7, 500):
+        meter = MeasureMeter(4)
+        for first in range(0, 500, size):
+            meter.update(means[first : first + size], variances[first : first + size])
+        totals.append(meter.measures())
+    assert totals[0] == totals[1] == totals[2]

@@ -1,0 +1,198 @@
+"""Recorded losses: what a file may look like, and what is said when it does not."""
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from driftwise.core.errors import BadFile, InvalidInput, MissingDependency
+from driftwise.environments import Replay
+
+LOSSES = np.random.default_rng(0).random((5000, 3))
+
+
+def saved(file, content):
+    """Write a file by its kind and return where it is."""
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    elif isinstance(content, str):
+        file.write_text(content)
+    elif isinstance(content, dict):
+        parquet.write_table(pa.table(content), file)
+    else:
+        np.save(file, content)
+    return file
+
+
+def test_a_replay_plays_what_was_recorded_whatever_the_blocks():
+    replay = Replay(LOSSES)
+    assert (replay.n_rounds, replay.n_actions, replay.has_means) == (5000, 3, False)
+    stream = replay.start(100)
+    blocks = [stream.draw(n) for n in (1, 7, 92)]
+    assert np.array_equal(np.concatenate([block.losses for block in blocks]), LOSSES[:100])
+    assert blocks[0].means is None
+    assert blocks[0].variances is None
+
+
+def test_a_replay_copies_an_array():
+    array = LOSSES.copy()
+    replay = Replay(array)
+    array[0] = 9.0
+    assert np.array_equal(replay.start(1).draw(1).losses, LOSSES[:1])
+
+
+def test_a_npy_file_stays_on_the_disk(tmp_path):
+    replay = Replay.from_file(saved(tmp_path / "a.npy", LOSSES))
+    assert isinstance(replay.losses, np.memmap)
+    block = replay.start(5000).draw(5000).losses
+    assert np.array_equal(block, LOSSES)
+    assert block.flags.writeable
+    assert block.flags.c_contiguous
+
+
+@pytest.mark.parametrize("array", [np.asfortranarray(LOSSES), LOSSES.astype(np.float32), LOSSES.round().astype(int)])
+def test_other_layouts_and_types_of_npy_are_fine(tmp_path, array):
+    block = Replay.from_file(saved(tmp_path / "a.npy", array)).start(5000).draw(5000).losses
+    assert np.array_equal(block, array)
+    assert block.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("0.5,1\n0,0.25\n", None),
+        ("north,south\n0.5,1\n0,0.25\n", ("north", "south")),
+        ("\ufeffnorth, south\r\n0.5, 1\r\n\r\n0, 0.25", ("north", "south")),
+    ],
+)
+def test_a_csv_may_have_a_row_of_names(tmp_path, text, names):
+    replay = Replay.from_file(saved(tmp_path / "a.csv", text.encode()))
+    assert replay.names == names
+    assert replay.start(2).draw(2).losses.tolist() == [[0.5, 1.0], [0.0, 0.25]]
+
+
+def test_a_parquet_file_names_its_columns(tmp_path):
+    replay = Replay.from_file(saved(tmp_path / "a.parquet", {"north": [0.5, 0.0], "south": [1, 0]}))
+    assert replay.names == ("north", "south")
+    assert replay.start(2).draw(2).losses.tolist() == [[0.5, 1.0], [0.0, 0.0]]
+
+
+def test_without_pyarrow_a_parquet_file_says_what_to_install(tmp_path, monkeypatch):
+    file = saved(tmp_path / "a.parquet", {"north": [0.5]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependency) as error:
+        Replay.from_file(file)
+    assert str(error.value) == (
+        "Reading a .parquet file needs pyarrow: install it with `pip install 'driftwise[files]'`."
+    )
+
+
+def with_one(value, t=4500, k=1):
+    losses = LOSSES.copy()
+    losses[t, k] = value
+    return losses
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "nan.npy",
+            with_one(np.nan),
+            ": losses must be in [0, 1], got nan at round 4500, action 1. Is a value missing?",
+        ),
+        (
+            "big.npy",
+            with_one(1.5),
+            ": losses must be in [0, 1], got 1.5 at round 4500, action 1. Rescale them by their known range.",
+        ),
+        (
+            "flat.npy",
+            LOSSES[0],
+            ": `losses` must have shape (n_rounds, n_actions), at least one of each, got (3,).",
+        ),
+        (
+            "none.npy",
+            LOSSES[:0],
+            ": `losses` must have shape (n_rounds, n_actions), at least one of each, got (0, 3).",
+        ),
+        ("words.npy", np.array([["a"]]), ": `losses` must be an array of real numbers, got 'str32'."),
+        (
+            "empty.csv",
+            "",
+            ": `losses` must have shape (n_rounds, n_actions), at least one of each, got (0, 1).",
+        ),
+        (
+            "names.csv",
+            "a,b\n",
+            ": `losses` must have shape (n_rounds, n_actions), at least one of each, got (0, 2).",
+        ),
+        ("ragged.csv", "a,b\n0,1\n0\n", ", line 3: 1 values where 2 are expected."),
+        ("words.csv", "0,1\n0,x\n", ", line 2: 'x' is not a number."),
+        (
+            "hole.csv",
+            "a,b\n0,1\n0,\n",
+            ": losses must be in [0, 1], got nan at round 1, action 1 ('b'). Is a value missing?",
+        ),
+        (
+            "null.parquet",
+            {"a": [0.5, None]},
+            ": losses must be in [0, 1], got nan at round 1, action 0 ('a'). Is a value missing?",
+        ),
+        ("words.parquet", {"a": ["x"]}, ": column 'a' must hold numbers, got string."),
+        ("a.txt", "0,1\n", ": a recording must be one of .csv, .npy, .parquet, got '.txt'."),
+    ],
+)
+def test_a_bad_file_is_named_with_the_place(tmp_path, name, content, message):
+    file = saved(tmp_path / name, content)
+    with pytest.raises((BadFile, InvalidInput)) as error:
+        Replay.from_file(file)
+    assert str(error.value) == f"{file}{message}"
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet"])
+@pytest.mark.parametrize("share", [0.0, 0.0004, 0.5])
+def test_a_file_cut_short_is_a_bad_file(tmp_path, kind, share):
+    whole = LOSSES if kind == "npy" else {"a": LOSSES[:, 0]}
+    data = saved(tmp_path / f"whole.{kind}", whole).read_bytes()
+    file = saved(tmp_path / f"cut.{kind}", data[: int(share * len(data))])
+    with pytest.raises(BadFile, match=f"cut.{kind}: cut short, or not a .{kind} file"):
+        Replay.from_file(file)
+
+
+def test_a_file_that_is_not_text_or_not_there_is_a_bad_file(tmp_path):
+    with pytest.raises(BadFile, match=r"a\.csv: not a \.csv file"):
+        Replay.from_file(saved(tmp_path / "a.csv", b"\xff\xfe\x00\x01"))
+    with pytest.raises(BadFile, match=r"b.csv: there is no such file\.$"):
+        Replay.from_file(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Replay([[0.1], [0.2, 0.3]]),
+            "Replay: `losses` must be an array of numbers, got [[0.1], [0.2, 0.3]]. Are its rows of one length?",
+        ),
+        (lambda: Replay([[True]]), "Replay: `losses` must be an array of real numbers, got 'bool'."),
+        (
+            lambda: Replay([[0.5, -0.1]]),
+            "Replay: losses must be in [0, 1], got -0.1 at round 0, action 1. Rescale them by their known range.",
+        ),
+        (
+            lambda: Replay(LOSSES).start(5001),
+            "Replay: `n_rounds` must be <= 5000, the rounds recorded, got 5001.",
+        ),
+        (
+            lambda: Replay(LOSSES).measures(10),
+            "Replay: a recording has losses but no means, so its measures are unknown."
+            " If you know or guess them, write `Measures(...)`.",
+        ),
+    ],
+)
+def test_a_bad_recording_is_rejected(make, message):
+    with pytest.raises(InvalidInput) as error:
+        make()
+    assert str(error.value) == message
