@@ -129,7 +129,7 @@ def with_one(value, t=4500, k=1):
             "a,b\n",
             ": `losses` must have shape (n_rounds, n_actions), at least one of each, got (0, 2).",
         ),
-        ("ragged.csv", "a,b\n0,1\n0\n", ", line 3: 1 values where 2 are expected."),
+        ("ragged.csv", "a,b\n0,1\n0\n", ", line 3: 1 value where 2 are expected."),
         ("words.csv", "0,1\n0,x\n", ", line 2: 'x' is not a number."),
         (
             "hole.csv",

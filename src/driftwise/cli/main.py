@@ -51,18 +51,17 @@ def _cli() -> None:
 def main() -> NoReturn:
     """Run the command line."""
     try:
-        code = _cli.main(standalone_mode=False)
+        code = _cli.main(prog_name="driftwise", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Abort:
-        _leave("interrupted.", _INTERRUPTED)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except DriftwiseError as error:
         _leave(str(error), _MISUSED if isinstance(error, (InvalidInput, UnknownName)) else _FAILED)
-    except KeyboardInterrupt:
-        _leave("interrupted.", _INTERRUPTED)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        click.echo("driftwise: interrupted.", err=True)
+        os._exit(_INTERRUPTED)  # without waiting for threads in the middle of a block; files are whole or absent
     except BrokenPipeError:  # the reader, say `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_FAILED)

@@ -22,15 +22,24 @@ def command(name: str, as_json: bool) -> None:
 
         click.echo(json.dumps(record, indent=2))
         return
-    click.echo(f"{record['name']}: {record['title']}\n")
-    for heading in ("in_words", "feedback", "knows", "cost", "bound", "reference"):
-        if heading in record:
-            label = f"  {heading.replace('_', ' '):<10}"
-            click.echo(textwrap.fill(record[heading], 100, initial_indent=label, subsequent_indent=" " * 12))
-    if record["parameters"]:
-        click.echo("\n  parameters")
-        for parameter in record["parameters"]:
-            label = f"    {parameter['name']} = {parameter['default']}"
-            text = textwrap.fill(parameter["meaning"], 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
-            click.echo(f"{label}\n{text}" if parameter["meaning"] else label)
-    click.echo(f"\n  in Python: from {record['module']} import {record['class']}")
+
+    def fill(text: str, first: str, indent: int) -> str:
+        return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=" " * indent)
+
+    facts = [
+        fill(record[heading], f"  {heading.replace('_', ' '):<10}", 12)
+        for heading in ("in_words", "feedback", "knows", "cost", "bound", "reference")
+        if heading in record
+    ]
+    parameters = ["  parameters"] if record["parameters"] else []
+    for parameter in record["parameters"]:
+        parameters.append(f"    {parameter['name']} = {parameter['default']}")
+        if parameter["meaning"]:
+            parameters.append(fill(parameter["meaning"], " " * 8, 8))
+    sections = [
+        [fill(f"{name}: {record['title']}", "", 2)],
+        facts,
+        parameters,
+        [f"  in Python: from {record['module']} import {record['class']}"],
+    ]
+    click.echo("\n\n".join("\n".join(section) for section in sections if section))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ _DEFAULTS: dict[str, Any] = {
 @click.option("--out", type=click.Path(path_type=Path), help="Write the results to a Parquet file.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw the regret curves (.png, .svg, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@click.option("--quiet", is_flag=True, help="No progress bar, no notes on files written.")
+@click.option("--quiet", is_flag=True, help="No progress bar, no notes on standard error.")
 def command(
     spec: Path | None,
     threads: int | None,
@@ -80,11 +80,14 @@ def command(
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
     from driftwise.cli import specs
     from driftwise.engine import simulate
+    from driftwise.report.figures import figure_format
 
+    if figure is not None:
+        figure_format(figure)  # better now than after the simulation
     settings = _settings(specs.read_spec(spec) if spec else {}, flags)
     environment = specs.make_environment(settings["environment"])
     players = [specs.make_player(one) for one in settings["learners"]]
-    with _progress(quiet) as progress:
+    with _notes(quiet), _progress(quiet) as progress:
         results = simulate(
             environment,
             players,
@@ -146,6 +149,18 @@ def _default_learners(replayed: bool) -> list[dict[str, Any]]:
 
 
 @contextlib.contextmanager
+def _notes(quiet: bool) -> Iterator[None]:
+    """Say a warning once, in the words of its author."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in () if quiet else dict.fromkeys(str(warning.message) for warning in caught):
+        click.echo(f"driftwise: {message}", err=True)
+
+
+@contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """Show a bar on a terminal's standard error."""
     if quiet or not sys.stderr.isatty():
@@ -162,11 +177,20 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
 
 def _as_json(results: Any, confidence: float) -> str:
     import json
+
+    head = {key: getattr(results, key) for key in ("comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed")}
+    record = {**head, "environment": results.environment, "learners": results.rows(confidence)}
+    return json.dumps(_finite(record), indent=2, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has neither NaN nor infinity: null and a word stand for them."""
     import math
 
-    rows = [
-        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-        for row in results.rows(confidence)
-    ]
-    head = {key: getattr(results, key) for key in ("comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed")}
-    return json.dumps({**head, "environment": results.environment, "learners": rows}, indent=2)
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value

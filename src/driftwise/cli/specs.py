@@ -7,13 +7,14 @@ with a `name` in a file. A learner may be ``name:tuned``: its parameters then co
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection
 from driftwise.core.measures import Measures
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Learner, learners
@@ -21,20 +22,32 @@ from driftwise.results.comparators import Comparator, Dynamic, Interval, Static,
 
 __all__ = ["make_comparator", "make_environment", "make_player", "parse_member", "read_spec"]
 
-_KEYS = ("environment", "learners", "n_rounds", "n_runs", "seed", "comparator", "play")
+# What a file may say: its names, their types, and the types in words.
+_KEYS: dict[str, tuple[type, str]] = {
+    "environment": (dict, "a table"),
+    "learners": (list, "tables, each under [[learners]]"),
+    "n_rounds": (int, "a whole number"),
+    "n_runs": (int, "a whole number"),
+    "seed": (int, "a whole number"),
+    "comparator": (str, "a word"),
+    "play": (str, "a word"),
+}
 
 
 def read_spec(path: Path) -> dict[str, Any]:
-    """Read a TOML file and check its top-level names."""
+    """Read a TOML file and check its top-level names and types."""
     try:
         spec = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadFile(f"Cannot read {path}: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadFile(f"{path} is not TOML: {error}.") from None
-    for key in spec:
+    for key, value in spec.items():
         if key not in _KEYS:
             raise UnknownName(f"key in {path}", key, _KEYS)
+        kind, rule = _KEYS[key]
+        if not isinstance(value, kind):
+            raise rejection(str(path), key, rule, value)
     return spec
 
 
@@ -58,7 +71,7 @@ def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
     """Build an environment from its table; `drift` and `variance` beside path and noise are budgets."""
     values = dict(spec)
     if "replay" in values:
-        return Replay.from_file(values["replay"])
+        return _make_replay(values)
     if "drift" in values and "path" in values:
         values["path"] = {"name": "with-drift", "path": values["path"], "drift": values.pop("drift")}
     if "variance" in values and "noise" in values:
@@ -66,12 +79,21 @@ def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
     return Environment.from_spec(values)
 
 
-def make_player(spec: Mapping[str, Any]) -> Learner | Callable[[Measures], Learner]:
+def make_player(spec: Any) -> Learner | Callable[[Measures], Learner]:
     """Build a learner, or the rule that tunes it."""
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
+        raise InvalidInput(f"A learner spec must have a `name`, got {spec!r}.")
     values = dict(spec)
     if not values.pop("tuned", False):
         return learners.build(values)
-    rule = learners.get(values.pop("name")).tuned
+    name = values.pop("name")
+    rule = learners.get(name).tuned
+    known = [parameter for parameter in inspect.signature(rule).parameters if parameter != "measures"]
+    for given in values:
+        if not known:
+            raise InvalidInput(f"The rule that tunes '{name}' has no parameters, got `{given}`.")
+        if given not in known:
+            raise UnknownName(f"parameter of the rule that tunes '{name}':", given, known)
     return functools.partial(rule, **values) if values else rule
 
 
@@ -93,6 +115,15 @@ def make_comparator(text: str) -> Comparator:
     raise InvalidInput(
         f"simulate: `comparator` must be dynamic, static, switching:N or interval:FIRST-LAST, got '{text}'."
     )
+
+
+def _make_replay(values: dict[str, Any]) -> Replay:
+    file = values.pop("replay")
+    if values:
+        raise InvalidInput(f"A replayed environment has no path, noise or budget, got `{next(iter(values))}`.")
+    if not isinstance(file, str):
+        raise InvalidInput(f"A replayed environment must name a file, got {file!r}.")
+    return Replay.from_file(file)
 
 
 def _value(text: str) -> Any:

@@ -22,7 +22,7 @@ class UnknownName(DriftwiseError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         near = difflib.get_close_matches(name, known, n=1)
-        advice = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known)}."
+        advice = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
         super().__init__(f"There is no {kind} '{name}'.{advice}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,9 +72,10 @@ def _label(player: Any) -> str:
             if getattr(player, f.name) != f.default
         ]
         return f"{player.name}({', '.join(changed)})" if changed else player.name
-    owner = getattr(player, "__self__", None)
+    rule, settings = (player.func, player.keywords) if isinstance(player, functools.partial) else (player, {})
+    owner = getattr(rule, "__self__", None)
     if isinstance(owner, type) and issubclass(owner, Learner):
-        return f"{owner.name} (tuned)"
+        return f"{owner.name} ({', '.join(['tuned', *(f'{key}={value}' for key, value in settings.items())])})"
     if isinstance(player, type) and issubclass(player, Learner):
         raise InvalidInput(
             f"simulate: `learners` must hold learners, got the class {player.__name__}."

@@ -123,6 +123,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
             header = json.loads(str(arrays.pop(_HEADER)))
     except KeyError:
         raise BadFile(f"{path} holds no driftwise session.") from None
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError) as error:
-        raise BadFile(f"{path} is not a whole session file: {error}.") from None
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError):
+        # Not in NumPy's words: they advise to trust a strange file and to unpickle it.
+        raise BadFile(f"{path} is not a whole session file: it is cut short, damaged, or of another kind.") from None
     return header, arrays

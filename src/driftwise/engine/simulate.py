@@ -6,11 +6,12 @@ see the same losses. Threads take whole runs, blocks cut rounds, and neither sho
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ def simulate(
             raise InvalidInput("simulate: `n_rounds` must be given, unless recorded losses are replayed.")
         n_rounds = environment.n_rounds
     n_rounds, n_runs = count("simulate", "n_rounds", n_rounds), count("simulate", "n_runs", n_runs)
-    n_threads = min(n_runs, count("simulate", "n_threads", n_threads or os.cpu_count() or 1))
+    n_threads = os.cpu_count() or 1 if n_threads is None else count("simulate", "n_threads", n_threads)
     seed, comparator = check_seed("simulate", seed), comparator or Dynamic()
     if play not in ("weights", "sample"):
         raise rejection("simulate", "play", "'weights' or 'sample'", play)
@@ -111,13 +112,13 @@ def simulate(
         environment, who, comparator, play, n_rounds, seed, count("simulate", "block_size", block_size),
         rounds, _marks(first, end, _BOUND_POINTS) if provable else rounds[-1:], advance, threading.Event(),
     )  # fmt: skip
-    runs = _play_all(plan, n_runs, n_threads)
+    runs = _play_all(plan, n_runs, min(n_runs, n_threads))
     seconds = np.sum([run.seconds for run in runs], axis=0)
     return Results(
         labels=tuple(entry.label for entry in who),
         learners=tuple(runs[0].specs),
         environment=environment.to_spec(),
-        comparator=comparator.name,
+        comparator=str(comparator),
         kind="pseudo" if environment.has_means else "realised",
         n_actions=environment.n_actions,
         n_rounds=n_rounds,
@@ -136,13 +137,15 @@ def simulate(
 def _play_all(plan: _Plan, n_runs: int, n_threads: int) -> list[_Run]:
     if n_threads == 1:
         return [_play(plan, run) for run in range(n_runs)]
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            return list(pool.map(lambda run: _play(plan, run), range(n_runs)))
-        except BaseException:  # an interrupt too: the other runs end at their next block
-            plan.stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(n_threads)
+    runs = [pool.submit(_play, plan, run) for run in range(n_runs)]
+    try:
+        for run in as_completed(runs):
+            run.result()  # raises what went wrong, whichever run it was in
+    finally:  # after an error or an interrupt, the other runs end at their next block, and nobody waits for them
+        plan.stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+    return [run.result() for run in runs]
 
 
 def _play(plan: _Plan, run: int) -> _Run:
@@ -204,9 +207,15 @@ def _bounds(plan: _Plan, team: Sequence[Learner], on_the_way: Matrix, measures: 
             measures.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
         )  # fmt: skip
         for i, learner in enumerate(team):
-            value = learner.bound(so_far)
+            value = _bound(learner, so_far)
             bounds[i, j] = np.nan if value is None else value
     return bounds
+
+
+@functools.lru_cache(maxsize=4096)
+def _bound(learner: Learner, measures: Measures) -> float | None:
+    """Ask a learner for its bound; runs on one path ask the same again and again."""
+    return learner.bound(measures)
 
 
 def _admit(losses: Matrix, start: int) -> None:

@@ -56,7 +56,8 @@ def _read_csv(where: Path) -> Recording:
                         names = tuple(name.strip() for name in row)
                         continue
                 if len(row) != width:
-                    raise BadFile(f"{where}, line {rows.line_num}: {len(row)} values where {width} are expected.")
+                    found = f"{len(row)} value{'s' if len(row) != 1 else ''}"
+                    raise BadFile(f"{where}, line {rows.line_num}: {found} where {width} are expected.")
                 numbers.extend(_number(cell, where, rows.line_num) for cell in row)
     except (csv.Error, UnicodeDecodeError) as error:
         raise BadFile(f"{where}: not a .csv file ({error}).") from None

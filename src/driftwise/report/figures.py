@@ -16,7 +16,7 @@ from driftwise.core.types import Actions, Vector
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Curve", "regret_figure", "save_figure"]
+__all__ = ["Curve", "figure_format", "regret_figure", "save_figure"]
 
 # Okabe and Ito's palette: told apart by most colour-blind readers.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -65,11 +65,19 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure as PNG, SVG or PDF, without a date, so that equal results give equal files."""
+    from matplotlib import rc_context
+
+    dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[figure_format(path)]
+    with rc_context({"svg.hashsalt": "driftwise"}):  # without a salt, the names inside an SVG are random
+        write_atomically(path, lambda file: figure.savefig(file, dpi=150, metadata=dates))
+
+
+def figure_format(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a figure's file, or reject it."""
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
-        raise InvalidInput(f"save_figure: `path` must end in {', '.join(_FORMATS)}, got {str(path)!r}.")
-    dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    write_atomically(path, lambda file: figure.savefig(file, dpi=150, metadata=dates[suffix]))
+        raise InvalidInput(f"figure: `path` must end in {', '.join(_FORMATS)}, got {str(path)!r}.")
+    return suffix
 
 
 def _floor(curves: Sequence[Curve]) -> float:

@@ -24,9 +24,7 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def text_table(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1, width: int | None = None
-) -> str:
+def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1, width: int | None = None) -> str:
     """Lay out rows under headers; the first `left` columns are words, the others numbers.
 
     Given a `width`, words in the last column are wrapped to fit it.

@@ -35,6 +35,9 @@ class Comparator(ABC):
 
     name: ClassVar[str]
 
+    def __str__(self) -> str:
+        return self.name
+
     @abstractmethod
     def start(self, n_actions: int) -> Follower:
         """Return a follower before round 1."""
@@ -76,6 +79,9 @@ class Switched(Comparator):
     def __post_init__(self) -> None:
         require_count(self, "n_segments")
 
+    def __str__(self) -> str:
+        return f"{self.name}:{self.n_segments}"
+
     def start(self, n_actions: int) -> Follower:
         """Start at zero."""
         return SwitchedFollower(self.n_segments, n_actions)
@@ -99,6 +105,9 @@ class Interval(Comparator):
         require(self, "last", self.last >= self.first, f">= first = {self.first}")
         if self.action is not None:
             require_count(self, "action", at_least=0)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.first}-{self.last}{'' if self.action is None else f' (action {self.action})'}"
 
     def start(self, n_actions: int) -> Follower:
         """Start at zero."""

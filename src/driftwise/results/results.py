@@ -91,7 +91,7 @@ class Results:
 
     def table(self, confidence: float = 0.95) -> str:
         """Return the table of final regrets, their intervals, the theorems' values, and regret / bound."""
-        headers = ["learner", "regret", f"{confidence:.0%} interval", "bound", "ratio"]
+        headers = ["learner", "regret", f"{100 * confidence:g}% interval", "bound", "ratio"]
         rows = [
             [
                 row["learner"],
@@ -135,6 +135,8 @@ class Results:
 
 def _describe(environment: Mapping[str, Any]) -> str:
     """Name an environment by its parts, such as ``switching x bernoulli``."""
+    if "replay" in environment:
+        return "replay"
     parts: Sequence[Any] = [environment.get("path"), environment.get("noise")]
     names = [_inner_name(part) for part in parts if isinstance(part, Mapping)]
     return " x ".join(names) if names else str(environment.get("name", "environment"))

@@ -67,9 +67,16 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     header_bytes = (table.schema.metadata or {}).get(_KEY)
     if header_bytes is None:
         raise BadFile(f"{path} holds no driftwise results.")
-    header = json.loads(header_bytes)
-    if header["format"] != FORMAT:
-        raise BadFile(f"{path} has results format {header['format']}; this version reads format {FORMAT}.")
+    try:
+        header = json.loads(header_bytes)
+        if header["format"] == FORMAT:
+            return _fields(table, header)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"{path} holds damaged driftwise results: {error!r}.") from None
+    raise BadFile(f"{path} has results format {header['format']}; this version reads format {FORMAT}.")
+
+
+def _fields(table: Any, header: dict[str, Any]) -> dict[str, Any]:
     n_learners, n_runs = len(header["labels"]), header["n_runs"]
     regrets = table.column("regret").to_numpy().reshape(n_learners, n_runs, -1)
     return {

@@ -2,24 +2,21 @@ r"""Regret bounds that hold on every realised path of losses: no expectation, an
 
 Each function returns the right-hand side of an inequality about $\sum_t \langle p_t, \ell_t \rangle$ minus the
 comparator's loss. The constants are the corrected ones of ``docs/errata.md``; a `printed_` function returns what
-the paper prints where that does not hold. "At every round" means an array whose entry $t$ bounds the rounds up
-to $t$.
+the paper prints where that does not hold. "At every round" means an array whose entry $t$ bounds rounds 1 to $t$.
 
 =========  ==================  ==============================================================================
 symbol     name in the code    meaning
 =========  ==================  ==============================================================================
 $\ell_t$   `losses`            losses in [0, 1], (n_rounds, n_actions)
-$d_t$                          $\ell_t - \ell_{t-1}$; $\ell_0$ is zero, or `before` where that is an argument
+$d_t$                          $\ell_t - \ell_{t-1}$; in a block, `before` is the loss before it; $\ell_0 = 0$
 $\eta$     `learning_rate`     Algorithm 2's rate
 $N$        `n_segments`        stretches of rounds on which the comparator keeps its action
 $r_t$      `regrets`           $\langle p_t, \ell_t \rangle - \ell_{t,k}$ for every action $k$
 $m_t$      `estimates`         the guess of $r_t$ that was used in $p_t$
 $x_t$      `surprises`         $(r_t - m_t)^2$
-$\gamma$   `log_experts`       what stands under the root of Algorithm 3's rates
 =========  ==================  ==============================================================================
 
-Reference: C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the Best Expert in Non-stationary Stochastic
-Environments", NIPS 2016, Appendices B to F.
+Reference: Wei, Hong, Lu (2016), Appendices B to F.
 """
 
 from __future__ import annotations
@@ -89,12 +86,10 @@ def adaptive_block(losses: Matrix, before: Vector) -> Vector:
     $$ \sum_{\tau \le t} g_\tau + 4 \sqrt{D_{t-1}}, \qquad
        g_t = \frac{\|d_t\|^2}{4 c_t} \text{ if } \|d_t\| \le 2 \sqrt2\, c_t, \text{ else }
        \sqrt2 \|d_t\| - 2 c_t . $$
-
-    `before` is the loss of the round before the block (zero before round 1).
     """
     squares = squared_steps(losses, before)
     length = np.sqrt(squares)
-    weight = 2.0 * np.sqrt(_before(np.cumsum(squares)[:, None])[:, 0])
+    weight = 2.0 * np.sqrt(np.concatenate([[0.0], np.cumsum(squares)[:-1]]))
     small = (length <= 2.0 * math.sqrt(2.0) * weight) & (weight > 0.0)
     curved = squares / (4.0 * np.where(small, weight, 1.0))
     bound: Vector = np.cumsum(np.where(small, curved, math.sqrt(2.0) * length - 2.0 * weight)) + 2.0 * weight
@@ -103,8 +98,8 @@ def adaptive_block(losses: Matrix, before: Vector) -> Vector:
 
 def adaptive_block_coarse(losses: Matrix, before: Vector) -> Vector:
     r"""Bound `adaptive_block` by $8.25 \sqrt{D_t}$, at every round (Lemma of App. D, with its constant)."""
-    bound: Vector = COARSE * np.sqrt(np.cumsum(squared_steps(losses, before)))
-    return bound
+    moved: Vector = np.cumsum(squared_steps(losses, before))
+    return COARSE * np.sqrt(moved)
 
 
 def adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
@@ -116,24 +111,20 @@ def adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
     """
     gamma = _log(regrets.shape[1])
     account = _account((regrets - estimates) ** 2, gamma)
-    shared = np.log1p(account.slowed.sum(axis=1, keepdims=True) / math.e)
-    bound: Matrix = gamma / RATE_CAP + account.paid + shared / account.rates
-    return bound
+    shared: Vector = np.log1p(account.slowed.sum(axis=1, keepdims=True) / math.e)
+    return gamma / RATE_CAP + account.paid + shared / account.rates
 
 
 def adapt_ml_prod_outside(regrets: Matrix, estimates: Matrix) -> Matrix:
-    r"""Bound Algorithm 3 with the uniform prior outside the weights, every action, every round.
+    r"""Bound Algorithm 3 with its prior outside: the lemma with $w_0 = 1$ and the mean weight as its potential.
 
     $$ \sum_t \eta_{t-1,k} x_{t,k} + \frac{1}{\eta_{T,k}} \left[\ln K + \ln \left(1 + \frac{1}{eK} \sum_{k'} \sum_t
-       \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right)\right] : $$
-
-    Lemma lemma_regret with $w_0 = 1$ and the mean of the weights as its potential.
+       \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right)\right] $$
     """
     gamma = _log(regrets.shape[1])
     account = _account((regrets - estimates) ** 2, gamma)
-    shared = np.log1p(account.slowed.mean(axis=1, keepdims=True) / math.e)
-    bound: Matrix = account.paid + (gamma + shared) / account.rates
-    return bound
+    shared: Vector = np.log1p(account.slowed.mean(axis=1, keepdims=True) / math.e)
+    return account.paid + (gamma + shared) / account.rates
 
 
 def adapt_ml_prod_closed(regrets: Matrix, estimates: Matrix) -> Matrix:
@@ -148,8 +139,8 @@ def adapt_ml_prod_closed(regrets: Matrix, estimates: Matrix) -> Matrix:
 def adapt_ml_prod_single(regrets: Matrix, estimates: Matrix) -> Matrix:
     r"""Bound `adapt_ml_prod_closed` by one formula: $((2g + L)/\sqrt g) \sqrt A + 4 g + 4 L + 1$."""
     gamma, late, total = _sizes(regrets, estimates)
-    bound: Matrix = (2.0 * gamma + late) * np.sqrt(total / gamma) + 4.0 * gamma + 4.0 * late + 1.0
-    return bound
+    root: Matrix = np.sqrt(total / gamma)
+    return (2.0 * gamma + late) * root + 4.0 * gamma + 4.0 * late + 1.0
 
 
 def printed_adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
@@ -158,9 +149,8 @@ def printed_adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
     $C = g + L$ and $D = \frac14 (g + L) + 2 \sqrt g + 16 g$, where the sum of the rates needs $2 g + L$.
     """
     gamma, late, total = _sizes(regrets, estimates)
-    constant = (gamma + late) / 4.0 + 2.0 * math.sqrt(gamma) + 16.0 * gamma
-    bound: Matrix = (gamma + late) * np.sqrt(total / gamma) + constant
-    return bound
+    root: Matrix = np.sqrt(total / gamma)
+    return (gamma + late) * (root + 0.25) + 2.0 * math.sqrt(gamma) + 16.0 * gamma
 
 
 def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
@@ -175,9 +165,8 @@ def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
     """
     gamma = _log(regrets.shape[1] * n_rounds)
     account = _account(_awake(regrets, estimates), gamma)
-    shared = np.log1p(account.slowed.sum(axis=(0, 2)) / math.e)
-    bound: Array = gamma / RATE_CAP + account.paid + shared[None, :, None] / account.rates
-    return bound
+    shared: Vector = np.log1p(account.slowed.sum(axis=(0, 2)) / math.e)
+    return gamma / RATE_CAP + account.paid + shared[None, :, None] / account.rates
 
 
 def sleeping_closed(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
@@ -198,18 +187,15 @@ def sleeping_flat(regrets: Matrix, estimates: Matrix) -> Array:
     n_rounds, n_actions = regrets.shape
     rounds = np.arange(1.0, n_rounds + 1.0)
     account = _account(_awake(regrets, estimates), np.log(n_actions * (rounds + 1.0))[:, None, None])
-    potential = n_actions * rounds + account.slowed.sum(axis=(0, 2)) / math.e
-    bound: Array = account.paid + np.log(potential)[None, :, None] / account.rates
-    return bound
+    shared: Vector = np.log(n_actions * rounds + account.slowed.sum(axis=(0, 2)) / math.e)
+    return account.paid + shared[None, :, None] / account.rates
 
 
 def rerun_ucbv_good_event(radii: Vector, drift_within: float) -> float:
     r"""Bound Algorithm 1's pseudo-regret in one block whose confidence intervals all held (Lemma reg_int).
 
-    $$ \sum_t \min(1, 2 \lambda_{t,a_t} + 2 V') $$
-
-    `radii` holds $\lambda_{t,a_t}$ of the actions played, `drift_within` the movement $V'$ of the means inside
-    the block, without the jump into it.
+    $\sum_t \min(1, 2 \lambda_{t,a_t} + 2 V')$: `radii` holds $\lambda_{t,a_t}$ of the actions played,
+    `drift_within` is the movement $V'$ of the means inside the block, without the jump into it.
     """
     return float(np.minimum(1.0, 2.0 * radii + 2.0 * drift_within).sum())
 

@@ -20,7 +20,7 @@ def rerun_ucbv_block(measures: Measures, rule: str = "paper") -> int:
     $\sum_i \sqrt{\Lambda_i} \le \sqrt{K \Lambda}$: $(K \Lambda T / V^2)^{1/3}$ if $\Lambda^2 \ge K T V$.
     """
     K, T, V, L = measures.n_actions, measures.n_rounds, measures.drift, measures.variance
-    if V == 0:
+    if V**2 == 0:
         return T
     if rule == "sharp":
         block = (K * L * T / V**2) ** (1 / 3) if L**2 >= K * T * V else math.sqrt(K * T / V)
@@ -58,7 +58,7 @@ def restarted_gd_block(measures: Measures) -> int:
     $B = (\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1.
     """
     T, V, L = measures.n_rounds, measures.drift, measures.variance
-    if V == 0:
+    if V**2 == 0:
         return T
     return _whole((L * T / V**2) ** (1 / 3) if L * T > V**2 else 1.0, T)
 

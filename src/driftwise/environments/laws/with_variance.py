@@ -3,6 +3,7 @@ r"""Any noise with a free parameter, its parameter solved before a run so that $
 =========  ==================  =================================================
 symbol     name in the code    meaning
 =========  ==================  =================================================
+           `noise`             the noise with the free parameter
 $\Lambda$  `variance`          the total variance of the run asked for
 =========  ==================  =================================================
 

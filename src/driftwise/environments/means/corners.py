@@ -2,6 +2,12 @@ r"""A fresh corner of the cube in every round: $\mu_{t,k} \in \{0, 1\}$ by indep
 
 The mean never rests: it changes in all but a share $2^{-K}$ of the rounds, each time by 1, so $\Gamma$ and $V$
 are of the order of $T$. Without noise this is the adversarial world with $\Lambda = 0$.
+
+=======  ==================  ===========================
+symbol   name in the code    meaning
+=======  ==================  ===========================
+$K$      `n_actions`         actions, a coin for each
+=======  ==================  ===========================
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ symbol   name in the code    meaning
 =======  ==================  ==============================================
 $n$      `n_segments`        how many stretches without change; $\Gamma = n$
 $K$      `n_actions`         actions
-$a, b$   `low`, `high`       the range of the means
+$a$      `low`               the least a mean can be
+$b$      `high`              the most a mean can be
+         `lengths`           of the segments: "equal", or "random" change points
 =======  ==================  ==============================================
 """
 

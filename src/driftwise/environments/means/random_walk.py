@@ -9,7 +9,8 @@ symbol   name in the code    meaning
 =======  ==================  =======================================
 $K$      `n_actions`         actions, which move independently
 $s$      `step`              standard deviation of one move
-$a, b$   `low`, `high`       the walls
+$a$      `low`               the lower wall
+$b$      `high`              the upper wall
 =======  ==================  =======================================
 """
 

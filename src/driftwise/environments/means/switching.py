@@ -12,6 +12,7 @@ $n$      `n_segments`        how many stretches without change
 $K$      `n_actions`         actions
 $b$      `best`              mean loss of the good action
 $r$      `rest`              mean loss of all others
+         `lengths`           "equal", or "random" change points
 =======  ==================  ============================================
 """
 

@@ -1,4 +1,11 @@
-"""Means from a table of your own, one row per round."""
+r"""Means from a table of your own, one row per round.
+
+========  ==================  =======================================
+symbol    name in the code    meaning
+========  ==================  =======================================
+$\mu_t$   `means`             the rows, one mean per action in each
+========  ==================  =======================================
+"""
 
 from __future__ import annotations
 

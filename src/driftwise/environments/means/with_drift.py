@@ -4,14 +4,14 @@ $$ \mu'_t = c + a\,(\mu_t - c), \qquad V(a) = c + a\,\Bigl(\max_k \mu_{1,k} - c 
    S = \sum_{t \ge 2} \|\mu_t - \mu_{t-1}\|_\infty . $$
 
 Means are never negative, so the jump from $\mu_0 = 0$ is the largest entry of $\mu'_1$, and $V$ is linear in
-$a$: a rehearsal of the very path that will be played solves it.
+$a$, which a rehearsal of the very path that will be played gives before round 1.
 
 =======  ==================  ========================================
 symbol   name in the code    meaning
 =======  ==================  ========================================
+$\mu$    `path`              the path to shrink or stretch
 $V$      `drift`             the drift asked for, first jump included
 $c$      `around`            the level that stays where it is
-$a$      `stretch`           solved before round 1
 =======  ==================  ========================================
 
 The budget is met by the means of the path. A noise that moves the mean (clipped or truncated) moves $V$ too.

@@ -1,0 +1,539 @@
+"""The command line: what it prints, what it writes, and how it says no."""
+
+import itertools
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from driftwise import Environment, OptimisticGD, Replay, RerunUCBV, Results, Switching, TwoPoint, simulate
+from driftwise.cli.catalogue import describe, registries
+from driftwise.cli.main import main
+from driftwise.report.tables import number
+
+SCRIPT = Path(sys.executable).parent / "driftwise"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "switching.toml"
+MEMBERS = [name for registry in registries().values() for name in registry]
+SMALL = ("simulate", "--rounds", "60", "--runs", "2", "--learner", "optimistic-gd")
+USAGE = "Usage: driftwise simulate [OPTIONS] [SPEC]\nTry 'driftwise simulate --help' for help.\n\nError: "
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def driftwise(monkeypatch, capsys, tmp_path):
+    """Run a command line in this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["driftwise", *map(str, words)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Outcome(left.value.code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def lines(driftwise):
+    """Run a command line that must succeed without a word on standard error; return its lines."""
+
+    def run(*words):
+        code, out, err = driftwise(*words)
+        assert (code, err) == (0, "")
+        return out.splitlines()
+
+    return run
+
+
+@pytest.fixture
+def as_json(lines):
+    """Run a command line with --json and read what it prints; NaN and Infinity are no JSON."""
+
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    return lambda *words: json.loads("\n".join(lines(*words, "--json")), parse_constant=refuse)
+
+
+# list and show
+
+
+@pytest.mark.parametrize("kind", registries())
+def test_list_names_everything_in_the_registry(kind, lines, as_json):
+    registry = registries()[kind]
+    table = lines("list", kind)
+    *rows, blank, last = table[2:]
+    assert [row.split()[0] for row in rows if not row.startswith(" ")] == list(registry)
+    assert (blank, last) == ("", f"{len(registry)} {kind}. `driftwise show NAME` tells more.")
+    assert max(map(len, table)) <= 80
+    assert as_json("list", kind) == [describe(registry.get(name)) for name in registry]
+
+
+def test_list_starts_with_learners(lines):
+    assert lines("list") == lines("list", "learners")
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_show_tells_all_about_a_member(name, lines, as_json):
+    record, text = as_json("show", name), lines("show", name)
+    head = " ".join(line.strip() for line in text[: text.index("")])
+    assert head == f"{name}: {record['title']}"
+    assert all(line or after for line, after in itertools.pairwise(text)), "two blank lines"
+    assert text[-1] == f"  in Python: from {record['module']} import {record['class']}"
+    assert max(map(len, text)) <= 100
+    for parameter in record["parameters"]:
+        assert f"    {parameter['name']} = {parameter['default']}" in text
+        if name in set(registries()["learners"]):
+            assert parameter["meaning"], f"{name} does not say what {parameter['name']} means"
+
+
+# simulate
+
+
+def test_simulate_prints_the_table_of_the_library(lines):
+    table = lines(
+        "simulate", "--path", "switching:n_segments=3,n_actions=4,best=0.2", "--noise", "two-point:scale=0.1",
+        "--learner", "optimistic-gd:learning_rate=0.5", "--learner", "rerun-ucbv:tuned", "--rounds", "200",
+        "--runs", "3", "--seed", "5",
+    )  # fmt: skip
+    world = Environment(Switching(3, 4, best=0.2), TwoPoint(0.1))
+    results = simulate(world, [OptimisticGD(0.5), RerunUCBV.tuned], n_rounds=200, n_runs=3, seed=5)
+    assert table == results.table().splitlines()
+
+
+def test_simulate_without_learners_plays_them_all_tuned_where_they_can_be(as_json):
+    found = as_json("simulate", "--rounds", "40", "--runs", "1")
+    untuned = {"optimistic-adapt-ml-prod"}
+    expected = [name if name in untuned else f"{name} (tuned)" for name in registries()["learners"]]
+    assert [row["learner"] for row in found["learners"]] == expected
+
+
+def test_json_holds_the_numbers_of_the_table(lines, as_json):
+    words = (*SMALL, "--learner", "optimistic-adapt-ml-prod", "--confidence", "0.9")
+    found, table = as_json(*words), lines(*words)
+    assert (found["comparator"], found["kind"], found["n_rounds"]) == ("dynamic", "pseudo", 60)
+    for row, line in zip(found["learners"], table[-2:], strict=True):
+        shown = [row["learner"], number(row["regret"]), number(row["low"]), "..", number(row["high"])]
+        assert line.split()[:6] == [*shown, number(row["bound"])]
+    assert found["learners"][1]["bound"] is None
+
+
+def test_json_has_a_word_for_infinity(as_json):
+    found = as_json("simulate", "--rounds", "20", "--runs", "1", "--learner", "optimistic-gd:learning_rate=inf")
+    assert found["learners"][0]["spec"]["learning_rate"] == "inf"
+    assert found["learners"][0]["low"] is None
+
+
+@pytest.mark.parametrize("comparator", ["dynamic", "static", "switching:2", "interval:10-39"])
+def test_every_comparator_can_be_named(comparator, as_json):
+    assert as_json(*SMALL, "--comparator", comparator)["comparator"] == comparator
+
+
+def test_threads_and_blocks_do_not_show(lines):
+    assert lines(*SMALL, "--threads", "1", "--block", "7") == lines(*SMALL, "--threads", "2", "--play", "weights")
+
+
+def test_seeds_show(lines):
+    one, again, other = (lines(*SMALL, "--seed", seed) for seed in (1, 1, 2))
+    assert one == again
+    assert one[-1] != other[-1]
+
+
+def test_a_rule_may_have_parameters(as_json):
+    found = as_json(*SMALL[:-1], "optimistic-gd:tuned,rule=sharp,comparator_segments=2")
+    assert found["learners"][0]["learner"] == "optimistic-gd (tuned, rule=sharp, comparator_segments=2)"
+
+
+def test_a_spec_file_says_it_all(as_json, tmp_path):
+    (tmp_path / "world.toml").write_text(
+        """
+        n_rounds = 50
+        n_runs = 3
+        seed = 4
+        comparator = "static"
+        play = "sample"
+        [environment.path]
+        name = "switching"
+        n_segments = 2
+        n_actions = 3
+        [environment.noise]
+        name = "beta"
+        [[learners]]
+        name = "optimistic-gd"
+        learning_rate = 0.7
+        [[learners]]
+        name = "restarted-adaptive-gd"
+        tuned = true
+        """
+    )
+    found = as_json("simulate", "world.toml")
+    asked = {key: found[key] for key in ("n_rounds", "n_runs", "seed", "comparator", "n_actions")}
+    assert asked == {"n_rounds": 50, "n_runs": 3, "seed": 4, "comparator": "static", "n_actions": 3}
+    assert [row["learner"] for row in found["learners"]] == [
+        "optimistic-gd(learning_rate=0.7)",
+        "restarted-adaptive-gd (tuned)",
+    ]
+    flags = (
+        "--path", "switching:n_segments=2,n_actions=3", "--noise", "beta", "--rounds", 50, "--runs", 3, "--seed", 4,
+        "--comparator", "static", "--play", "sample", "--learner", "optimistic-gd:learning_rate=0.7",
+        "--learner", "restarted-adaptive-gd:tuned",
+    )  # fmt: skip
+    assert as_json("simulate", *flags) == found
+
+
+def test_flags_override_the_file(as_json):
+    found = as_json(
+        "simulate", EXAMPLE, "--rounds", 100, "--runs", 2, "--seed", 9, "--comparator", "static",
+        "--path", "constant:means=[0.3,0.6]", "--noise", "beta", "--variance", 3, "--learner", "optimistic-gd",
+    )  # fmt: skip
+    assert (found["n_rounds"], found["n_runs"], found["seed"], found["comparator"]) == (100, 2, 9, "static")
+    assert found["environment"]["path"] == {"name": "constant", "means": [0.3, 0.6]}
+    assert found["environment"]["noise"]["variance"] == 3.0
+    assert [row["learner"] for row in found["learners"]] == ["optimistic-gd"]
+
+
+def test_an_empty_file_changes_nothing(lines, tmp_path):
+    (tmp_path / "empty.toml").write_text("")
+    assert lines(*SMALL, "empty.toml") == lines(*SMALL)
+
+
+def test_budgets_are_realised(driftwise):
+    words = ("--path", "random-walk:n_actions=3,step=0.05", "--noise", "beta", "--drift", "1.5", "--variance", "4")
+    code, out, err = driftwise(*SMALL, *words, "--out", "results.parquet")
+    assert (code, err) == (0, "wrote results.parquet\n")
+    assert "drift V = 1.5, variance Lambda = 4\n" in out
+    for measures in Results.from_parquet("results.parquet").measures:
+        assert (measures.drift, measures.variance) == pytest.approx((1.5, 4.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_files_are_written_and_noted_unless_quiet(quiet, driftwise, lines, tmp_path):
+    files = ("--out", "deep/results.parquet", "--figure", "regret.svg")
+    code, out, err = driftwise(*SMALL, *files, *(["--quiet"] if quiet else []))
+    assert code == 0
+    assert err == ("" if quiet else "wrote deep/results.parquet\nwrote regret.svg\n")
+    assert out.splitlines() == Results.from_parquet(tmp_path / "deep" / "results.parquet").table().splitlines()
+    assert (tmp_path / "regret.svg").read_text().startswith("<?xml")
+
+
+def test_warnings_are_notes_in_one_line(driftwise):
+    # V is about T here, so that B = sqrt(K T / V) is about 3.
+    words = (
+        "simulate",
+        "--path",
+        "corners:n_actions=10",
+        "--learner",
+        "rerun-ucbv:tuned",
+        "--rounds",
+        "60",
+        "--runs",
+        1,
+    )
+    code, _, err = driftwise(*words)
+    note = "RerunUCBV: blocks of 4 rounds cannot try all 10 actions; with so much drift its bound says nothing."
+    assert (code, err) == (0, f"driftwise: {note}\n")
+    assert driftwise(*words, "--quiet").err == ""
+
+
+def test_recordings_of_every_kind_are_replayed(as_json, tmp_path):
+    losses = np.random.default_rng(2).random((30, 3))
+    np.save(tmp_path / "losses.npy", losses)
+    np.savetxt(tmp_path / "losses.csv", losses, fmt="%.17g", delimiter=",", header="a,b,c", comments="")
+    pq.write_table(pa.table({"abc"[k]: losses[:, k] for k in range(3)}), tmp_path / "losses.parquet")
+    mean = simulate(Replay(losses), OptimisticGD(), n_runs=1).regret("optimistic-gd").mean
+    for kind in ("npy", "csv", "parquet"):
+        words = ("simulate", "--replay", f"losses.{kind}", "--learner", "optimistic-gd", "--runs", "1")
+        found = as_json(*words)
+        assert (found["kind"], found["n_rounds"]) == ("realised", 30)
+        assert found["environment"] == {"replay": f"losses.{kind}"}
+        assert found["learners"][0]["regret"] == mean
+        assert as_json(*words, "--rounds", "10")["n_rounds"] == 10
+
+
+def test_a_recording_is_played_to_every_learner_untuned(as_json, tmp_path):
+    np.save(tmp_path / "losses.npy", np.random.default_rng(2).random((30, 3)))
+    found = as_json("simulate", "--replay", "losses.npy", "--runs", "1")
+    assert [row["learner"] for row in found["learners"]] == list(registries()["learners"])
+
+
+# Mistakes
+
+FILES = {
+    "empty.csv": "",
+    "gap.csv": "a,b\n0.1,0.2\n0.3,\n",
+    "nan.csv": "0.1,0.2\n0.3,nan\n",
+    "large.csv": "0.1,0.2\n0.3,7\n",
+    "ragged.csv": "0.1,0.2\n0.3\n",
+    "words.csv": "0.1,0.2\n0.3,much\n",
+    "short.npy": "abc",
+    "losses.txt": "0.1 0.2\n",
+    "losses.csv": "0.1,0.2\n0.3,0.4\n",
+    "not.toml": "n_rounds = = 3\n",
+    "key.toml": "rounds = 3\n",
+    "type.toml": 'n_rounds = "many"\n',
+    "table.toml": "environment = 3\n",
+    "one.toml": '[learners]\nname = "optimistic-gd"\n',
+    "words.toml": 'learners = ["optimistic-gd"]\n',
+    "nameless.toml": "[[learners]]\ntuned = true\n",
+    "learner.toml": '[[learners]]\nname = "optimistic-dg"\n',
+    "parameter.toml": '[[learners]]\nname = "optimistic-gd"\nlearning_rat = 1.0\n',
+    "value.toml": '[[learners]]\nname = "optimistic-gd"\nlearning_rate = "fast"\n',
+    "half.toml": '[environment.path]\nname = "corners"\nn_actions = 2\n',
+    "extra.toml": '[environment]\ncolour = "red"\npath = {name = "corners", n_actions = 2}\nnoise = {name = "beta"}\n',
+    "bare.toml": '[environment]\npath = "corners"\nnoise = {name = "beta"}\n',
+    "comparator.toml": "comparator = 3\n",
+    "number.toml": "[environment]\nreplay = 3\n",
+    "tuned.toml": '[environment]\nreplay = "losses.csv"\n[[learners]]\nname = "optimistic-gd"\ntuned = true\n',
+    "blocked": "a file where a folder should be",
+}
+MISTAKES = [
+    # commands and names
+    ("simulat", 2, "There is no command 'simulat'. Did you mean 'simulate'?"),
+    ("paint", 2, "There is no command 'paint'. Known: list, show, simulate."),
+    ("show optimistic-dg", 2, "There is no learner, path or noise 'optimistic-dg'. Did you mean 'optimistic-gd'?"),
+    ("simulate --learner rerun-ucb", 2, "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'?"),
+    ("simulate --path switchin", 2, "There is no path 'switchin'. Did you mean 'switching'?"),
+    ("simulate --noise bernouli", 2, "There is no noise 'bernouli'. Did you mean 'bernoulli'?"),
+    # parameters of members
+    (
+        "simulate --learner optimistic-gd:learning_rat=1",
+        2,
+        "There is no parameter of learner 'optimistic-gd' 'learning_rat'. Did you mean 'learning_rate'?",
+    ),
+    ("simulate --learner optimistic-gd:learning_rate=-1", 2, "OptimisticGD: `learning_rate` must be > 0, got -1."),
+    (
+        "simulate --learner optimistic-gd:learning_rate=fast",
+        2,
+        "OptimisticGD: `learning_rate` must be > 0, got 'fast'.",
+    ),
+    (
+        "simulate --learner optimistic-adapt-ml-prod:tuned",
+        2,
+        "OptimisticAdaptMLProd: nothing to tune; its parameters do not depend on the measures.",
+    ),
+    (
+        "simulate --learner optimistic-gd:tuned,rate=3",
+        2,
+        "There is no parameter of the rule that tunes 'optimistic-gd': 'rate'. Known: comparator_segments, rule.",
+    ),
+    (
+        "simulate --learner restarted-adaptive-gd:tuned,rule=sharp",
+        2,
+        "The rule that tunes 'restarted-adaptive-gd' has no parameters, got `rule`.",
+    ),
+    (
+        "simulate --learner optimistic-gd:tuned,rule=best",
+        2,
+        "OptimisticGD: `rule` must be 'paper' or 'sharp', got 'best'.",
+    ),
+    (
+        "simulate --path switching:n_segments=3",
+        2,
+        "The path 'switching': missing 1 required positional argument: 'n_actions'.",
+    ),
+    ("simulate --path constant:means=[0.5,2.0]", 2, "Constant: `means` must be in [0, 1], got 2.0 at action 1."),
+    # budgets
+    ("simulate --variance 50", 2, "WithVariance: `noise` must be one with a free parameter, got Bernoulli()."),
+    ("simulate --noise beta --variance -1", 2, "WithVariance: `variance` must be a finite number >= 0, got -1.0."),
+    (
+        "simulate --path linear:first=[0.5,0.5],last=[0.5,0.75] --drift 2",
+        2,
+        "WithDrift: `drift` must be in [0.5, 1.0] on this path, got 2.0.",
+    ),
+    # the simulation
+    ("simulate --rounds 0", 2, "simulate: `n_rounds` must be a whole number >= 1, got 0."),
+    ("simulate --runs 0", 2, "simulate: `n_runs` must be a whole number >= 1, got 0."),
+    ("simulate --seed -1", 2, "simulate: `seed` must be a whole number >= 0, got -1."),
+    ("simulate --threads 0", 2, "simulate: `n_threads` must be a whole number >= 1, got 0."),
+    ("simulate --block 0", 2, "simulate: `block_size` must be a whole number >= 1, got 0."),
+    (
+        "simulate --comparator best",
+        2,
+        "simulate: `comparator` must be dynamic, static, switching:N or interval:FIRST-LAST, got 'best'.",
+    ),
+    ("simulate --comparator switching:0", 2, "Switched: `n_segments` must be a whole number >= 1, got 0."),
+    ("simulate --comparator interval:9-3", 2, "Interval: `last` must be >= first = 9, got 3."),
+    ("simulate --rounds 60 --comparator interval:0-60", 2, "Interval: `last` must be < n_rounds = 60, got 60."),
+    ("simulate --figure regret.bmp", 2, "figure: `path` must end in .png, .svg, .pdf, got 'regret.bmp'."),
+    # spec files
+    ("simulate none.toml", 1, "Cannot read none.toml: No such file or directory."),
+    ("simulate .", 1, "Cannot read .: Is a directory."),
+    ("simulate not.toml", 1, "not.toml is not TOML: Invalid value (at line 1, column 12)."),
+    ("simulate key.toml", 2, "There is no key in key.toml 'rounds'. Did you mean 'n_rounds'?"),
+    ("simulate type.toml", 2, "type.toml: `n_rounds` must be a whole number, got 'many'."),
+    ("simulate table.toml", 2, "table.toml: `environment` must be a table, got 3."),
+    (
+        "simulate one.toml",
+        2,
+        "one.toml: `learners` must be tables, each under [[learners]], got {'name': 'optimistic-gd'}.",
+    ),
+    ("simulate words.toml", 2, "A learner spec must have a `name`, got 'optimistic-gd'."),
+    ("simulate nameless.toml", 2, "A learner spec must have a `name`, got {'tuned': True}."),
+    ("simulate learner.toml", 2, "There is no learner 'optimistic-dg'. Did you mean 'optimistic-gd'?"),
+    (
+        "simulate parameter.toml",
+        2,
+        "There is no parameter of learner 'optimistic-gd' 'learning_rat'. Did you mean 'learning_rate'?",
+    ),
+    ("simulate value.toml", 2, "OptimisticGD: `learning_rate` must be > 0, got 'fast'."),
+    (
+        "simulate half.toml",
+        2,
+        "An environment spec must have a `path` and a `noise`, got {'path': {'name': 'corners', 'n_actions': 2}}.",
+    ),
+    ("simulate extra.toml", 2, "There is no part of an environment 'colour'. Known: noise, path."),
+    ("simulate bare.toml", 2, "Environment: `path` must be a path or its spec, got 'corners'."),
+    ("simulate comparator.toml", 2, "comparator.toml: `comparator` must be a word, got 3."),
+    ("simulate number.toml", 2, "A replayed environment must name a file, got 3."),
+    (
+        "simulate tuned.toml",
+        2,
+        "simulate: 'optimistic-gd (tuned)' is to be tuned, but replayed losses have no measures.",
+    ),
+    # recordings
+    ("simulate --replay none.csv", 1, "none.csv: there is no such file."),
+    ("simulate --replay losses.txt", 1, "losses.txt: a recording must be one of .csv, .npy, .parquet, got '.txt'."),
+    (
+        "simulate --replay empty.csv",
+        2,
+        "empty.csv: `losses` must have shape (n_rounds, n_actions), at least one of each, got (0, 1).",
+    ),
+    ("simulate --replay ragged.csv", 1, "ragged.csv, line 2: 1 value where 2 are expected."),
+    ("simulate --replay words.csv", 1, "words.csv, line 2: 'much' is not a number."),
+    (
+        "simulate --replay nan.csv",
+        2,
+        "nan.csv: losses must be in [0, 1], got nan at round 1, action 1. Is a value missing?",
+    ),
+    (
+        "simulate --replay gap.csv",
+        2,
+        "gap.csv: losses must be in [0, 1], got nan at round 1, action 1 ('b'). Is a value missing?",
+    ),
+    (
+        "simulate --replay large.csv",
+        2,
+        "large.csv: losses must be in [0, 1], got 7.0 at round 1, action 1. Rescale them by their known range.",
+    ),
+    (
+        "simulate --replay short.npy",
+        1,
+        "short.npy: cut short, or not a .npy file (EOF: reading magic string, expected 8 bytes got 3).",
+    ),
+    ("simulate --replay losses.csv --rounds 3", 2, "Replay: `n_rounds` must be <= 2, the rounds recorded, got 3."),
+    (
+        "simulate --replay losses.csv --path corners",
+        2,
+        "A replayed environment has no path, noise or budget, got `path`.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "message"), MISTAKES, ids=[line for line, *_ in MISTAKES])
+def test_a_mistake_is_told_in_one_line(line, code, message, driftwise, tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    assert driftwise(*line.split()) == (code, "", f"driftwise: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("simulate --rounds many", "Invalid value for '--rounds': 'many' is not a valid integer."),
+        ("simulate --confidence 2", "Invalid value for '--confidence': must be between 0 and 1, got 2.0."),
+        ("simulate --play best", "Invalid value for '--play': 'best' is not one of 'weights', 'sample'."),
+        ("simulate a.toml b.toml", "Got unexpected extra argument (b.toml)"),
+    ],
+)
+def test_a_misused_option_shows_the_usage(line, message, driftwise):
+    assert driftwise(*line.split()) == (2, "", f"{USAGE}{message}\n")
+
+
+@pytest.mark.parametrize("flag", ["--out blocked/results.parquet", "--figure blocked/regret.png"])
+def test_what_cannot_be_written_does_not_take_the_table_with_it(flag, driftwise, tmp_path):
+    (tmp_path / "blocked").write_text(FILES["blocked"])
+    code, out, err = driftwise(*SMALL, *flag.split())
+    assert (code, err) == (1, f"driftwise: Cannot write {flag.split()[1]}: File exists.\n")
+    assert out == driftwise(*SMALL).out
+
+
+# The real program
+
+
+def test_the_program_runs_an_example():
+    words = [SCRIPT, "simulate", EXAMPLE, "--rounds", "200", "--runs", "2", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json.loads(done.stdout)["learners"]) == 5
+
+
+def test_asking_for_help_loads_nothing_heavy():
+    program = """if True:
+        import contextlib, io, sys
+        from driftwise.cli.main import main
+        for words in (["--help"], ["-h"], ["--version"], ["list", "--help"], ["simulate", "--help"], ["show", "-h"]):
+            sys.argv = ["driftwise", *words]
+            with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+                main()
+            assert out.getvalue(), words
+        print(*sorted({"numpy", "numba", "scipy", "pyarrow", "matplotlib"} & set(sys.modules)))
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error_to_shout_about():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([SCRIPT, "list", "paths"], stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+    piped = subprocess.run(f"'{SCRIPT}' list | head -1", shell=True, capture_output=True, text=True, check=False)
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert piped.stdout.split() == ["name", "feedback", "cost", "knows"]
+
+
+def read_screen(screen, until=b""):
+    """Read a terminal until a word is shown, or, without one, until its program has left."""
+    shown = b""
+    while not until or until not in shown:
+        try:
+            more = os.read(screen, 1000)
+        except OSError:  # how Linux says that nobody writes any more
+            more = b""
+        if not more:
+            break
+        shown += more
+    return shown
+
+
+def test_an_interrupt_ends_a_long_run_at_once_and_quietly():
+    screen, terminal = pty.openpty()  # a terminal, so that there is a progress bar to wait for
+    long = ["--learner", "sleeping-optimistic-adapt-ml-prod", "--rounds", "1000000", "--runs", "4", "--block", "50"]
+    with subprocess.Popen([SCRIPT, "simulate", *long], stdout=subprocess.PIPE, stderr=terminal) as running:
+        os.close(terminal)
+        assert b"simulating" in read_screen(screen, until=b"simulating")
+        time.sleep(0.3)
+        running.send_signal(signal.SIGINT)
+        shown = read_screen(screen).decode()
+        assert running.wait(timeout=60) == 130
+        assert running.stdout.read() == b""
+    os.close(screen)
+    assert shown.splitlines()[-1] == "driftwise: interrupted."
+    assert "Traceback" not in shown

@@ -1,0 +1,88 @@
+"""The names that `import driftwise` promises, kept in three lists that must agree."""
+
+import ast
+import importlib
+import importlib.metadata
+import importlib.resources
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import driftwise
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ast.parse(Path(driftwise.__file__).read_text(encoding="utf-8"))
+
+
+def homes_for_type_checkers():
+    """Return name -> module from the imports under `if TYPE_CHECKING`; each must re-export its name as itself."""
+    (block,) = [node for node in SOURCE.body if isinstance(node, ast.If)]
+    assert ast.unparse(block.test) == "TYPE_CHECKING"
+    homes = {}
+    for node in block.body:
+        assert isinstance(node, ast.ImportFrom)
+        for alias in node.names:
+            assert alias.asname == alias.name, f"{alias.name} is not re-exported"
+            homes[alias.name] = node.module
+    return homes
+
+
+def homes_at_run_time():
+    """Return name -> module as `__getattr__` looks them up."""
+    (table,) = [node for node in SOURCE.body if isinstance(node, ast.Assign) and node.targets[0].id == "_HOMES"]
+    return {name: f"driftwise.{home}" for name, home in ast.literal_eval(table.value).items()}
+
+
+def test_type_checkers_and_the_interpreter_see_the_same_names():
+    assert homes_for_type_checkers() == homes_at_run_time()
+
+
+def test_all_is_every_name_in_order():
+    assert driftwise.__all__ == sorted(homes_at_run_time())
+
+
+@pytest.mark.parametrize("name", driftwise.__all__)
+def test_a_public_name_is_the_one_in_its_home(name):
+    home = importlib.import_module(homes_at_run_time()[name])
+    assert getattr(driftwise, name) is getattr(home, name)
+    assert name in getattr(home, "__all__", [name])
+
+
+def test_dir_shows_the_names_before_they_are_loaded():
+    program = "import driftwise; print(*dir(driftwise))"
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert shown == sorted(shown)
+    assert set(driftwise.__all__) | {"__version__", "__all__"} <= set(shown)
+
+
+def test_a_star_import_brings_them_all():
+    names = {}
+    exec("from driftwise import *", names)
+    assert set(driftwise.__all__) <= set(names)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"^module 'driftwise' has no attribute 'Hedge'$"):
+        driftwise.Hedge  # noqa: B018
+    assert not hasattr(driftwise, "Hedge")
+
+
+@pytest.mark.parametrize("module", ["core.errors", "engine", "environments", "learners", "registry", "results"])
+def test_what_a_module_exports_exists(module):
+    home = importlib.import_module(f"driftwise.{module}")
+    assert home.__all__ == sorted(home.__all__)
+    assert all(hasattr(home, name) for name in home.__all__)
+
+
+def test_the_package_says_that_it_is_typed():
+    assert importlib.resources.files("driftwise").joinpath("py.typed").is_file()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "py.typed" in project["tool"]["setuptools"]["package-data"]["driftwise"]
+
+
+def test_there_is_one_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert driftwise.__version__ == project["version"] == importlib.metadata.version("driftwise")
