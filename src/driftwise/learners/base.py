@@ -114,6 +114,8 @@ class Learner(ABC):
         """Play a block that has been checked already."""
 
     def _claim(self, state: State) -> None:
+        if not isinstance(state, State):
+            raise rejection(self, "state", "what `start` gave", state)
         if state.learner is not self and state.learner != self:
             raise InvalidInput(f"{self}: the state belongs to {state.learner}.")
 
@@ -181,11 +183,11 @@ class BanditLearner(Learner):
         action = count(self, "action", action, at_least=0)
         if action >= state.n_actions:
             raise rejection(self, "action", f"< n_actions = {state.n_actions}", action)
-        if isinstance(loss, bool) or not isinstance(loss, (int, float, np.integer, np.floating)):
+        if not _is_number(loss):
             raise rejection(self, "loss", "a number in [0, 1]", loss)
         if not 0 <= loss <= 1:
             raise outside(self, "loss", float(loss), "")
-        if probability is not None and not 0 < probability <= 1:
+        if probability is not None and not (_is_number(probability) and 0 < probability <= 1):
             raise rejection(self, "probability", "in (0, 1] or None", probability)
         chance = math.nan if probability is None else float(probability)
         self.loops.update(state.memory, state.rates, action, float(loss), chance)
@@ -232,6 +234,10 @@ def bandit(name: str, card: Card, *, choose: Kernel, update: Kernel) -> Callable
         return member
 
     return enter
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:

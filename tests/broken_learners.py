@@ -1,0 +1,274 @@
+"""Learners that are wrong in one way each, with the laws that must say so."""
+
+import dataclasses
+import itertools
+import math
+import re
+import weakref
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.types import Vector
+from driftwise.learners import ExpertLearner, OptimisticAdaptMLProd, OptimisticGD, RerunUCBV
+from driftwise.learners.loops import expert_loops
+
+BROKEN = {}
+
+
+def breaks(*laws):
+    """Enter a broken learner with the laws it breaks; a name of its own keeps its spec from being another's."""
+
+    def enter(member):
+        member.name = re.sub("(?<!^)(?=[A-Z])", "-", member.__name__).lower()
+        BROKEN[member] = set(laws)
+        return member
+
+    return enter
+
+
+@breaks("every_exception_names_a_law")
+class ExcusedFromNothing(OptimisticGD):
+    exceptions: ClassVar = {"weights_are_green": "there is no such law"}
+
+
+@breaks("spec_round_trips", "snapshot_and_resume_is_seamless")  # a session file holds the spec
+class Impostor(OptimisticGD):
+    pass
+
+
+Impostor.name = OptimisticGD.name
+
+
+@breaks("parameters_are_frozen")
+class Thawed(OptimisticGD):
+    __setattr__ = object.__setattr__
+
+
+@breaks("documented_symbols_are_parameters")
+@dataclasses.dataclass(frozen=True)
+class Undocumented(OptimisticGD):
+    temperature: float = 1.0
+
+
+@breaks("card_is_complete")
+class Unannounced(OptimisticGD):
+    card = dataclasses.replace(OptimisticGD.card, bound="")
+
+
+@breaks("tuning_and_bounds_take_any_measures")
+class TunedToAnother(OptimisticGD):
+    tuned = OptimisticGD.tuned
+
+
+@breaks("weights_are_a_distribution")
+class HeavyWithManyActions(OptimisticGD):
+    def advance(self, state, losses):
+        return super().advance(state, losses) * (1.01 if state.n_actions > 9 else 1.0)
+
+
+@breaks("predict_changes_nothing")
+class HandsOutItsMemory(OptimisticGD):
+    def predict(self, state):
+        return state.memory.weights
+
+
+@breaks("relabelling_actions_relabels_the_weights")
+class FondOfTheFirst(OptimisticGD):
+    def first(self, n_actions, generator):
+        memory = super().first(n_actions, generator)
+        memory.center[0] += 0.001
+        memory.center[-1] -= 0.001
+        return memory
+
+
+@breaks("a_rejected_update_changes_nothing")
+class CountsTooEarly(OptimisticGD):
+    def update(self, state, losses):
+        state.rounds += 1
+        super().update(state, losses)
+        state.rounds -= 1
+
+
+class Weights(NamedTuple):
+    weights: Vector
+
+
+class Least(NamedTuple):
+    least: float
+
+
+@kernel
+def _hedge(memory: Weights, rates: Least, losses: Vector) -> None:
+    for k in range(losses.size):
+        memory.weights[k] = max(rates.least, memory.weights[k] * np.exp(-losses[k]))
+    memory.weights[:] /= memory.weights.sum()
+
+
+@dataclasses.dataclass(frozen=True)
+class Hedge(ExpertLearner):
+    card = OptimisticGD.card
+    least = 0.001
+
+    def first(self, n_actions, generator):  # noqa: ARG002
+        return Weights(np.full(n_actions, 1.0 / n_actions))
+
+    def rates(self, n_actions):  # noqa: ARG002
+        return Least(self.least)
+
+
+@breaks("weights_survive_a_million_constant_rounds")
+class DiesOut(Hedge):
+    loops = expert_loops("dies-out", _hedge)
+    least = 0.0
+
+
+@breaks("one_compiled_signature_per_kernel")
+class CompiledTwice(Hedge):
+    loops = expert_loops("compiled-twice", _hedge)
+
+    def advance(self, state, losses):
+        return super().advance(state, np.asfortranarray(losses) if state.n_actions == 3 else losses)
+
+
+@breaks("run_equals_stepping")
+class RoundsWhileStepping(OptimisticGD):
+    def update(self, state, losses):
+        super().update(state, losses)
+        state.memory.weights[:] = state.memory.weights.round(12)
+
+
+@breaks("halves_equal_the_whole")
+class ForgetsAtBorders(OptimisticGD):
+    def advance(self, state, losses):
+        if state.rounds:
+            state.memory.center[:] = 1.0 / state.n_actions
+        return super().advance(state, losses)
+
+
+@breaks("equal_seeds_give_equal_runs")
+class CountsItsTwins(RerunUCBV):
+    births = itertools.count()
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "born", next(self.births))
+
+    def first(self, n_actions, generator):
+        memory = super().first(n_actions, generator)
+        memory.score[:] -= 1e-9 * self.born
+        return memory
+
+
+@breaks("two_runs_share_nothing")
+class SharesItsScratch(OptimisticAdaptMLProd):
+    scratch: ClassVar = {}
+
+    def first(self, n_actions, generator):
+        memory = super().first(n_actions, generator)
+        return memory._replace(mass=self.scratch.setdefault(n_actions, memory.mass))
+
+
+@breaks("inputs_are_left_alone")
+class WipesTheSlate(OptimisticGD):
+    def run(self, state, losses):
+        played = super().run(state, losses)
+        if isinstance(losses, np.ndarray) and losses.flags.writeable:
+            losses[:] = 0.0
+        return played
+
+
+@breaks("snapshot_and_resume_is_seamless")
+class KnowsItsOwn(OptimisticGD):
+    own: ClassVar = weakref.WeakSet()
+
+    def start(self, n_actions, seed=0):
+        state = super().start(n_actions, seed)
+        self.own.add(state)
+        return state
+
+    def advance(self, state, losses):
+        return super().advance(state, losses if state in self.own else 1.0 - losses)
+
+
+@breaks("a_rejected_run_changes_nothing")
+class CountsBlocksTooEarly(OptimisticGD):
+    def run(self, state, losses):
+        state.rounds += 1
+        played = super().run(state, losses)
+        state.rounds -= 1
+        return played
+
+
+@breaks("single_action_and_single_round_work")
+class DividesByTheOthers(OptimisticGD):
+    def rates(self, n_actions):
+        assert 1 / (n_actions - 1) > 0
+        return super().rates(n_actions)
+
+
+@breaks("hinted_run_equals_hinted_stepping")
+class DeafWhileRunning(OptimisticAdaptMLProd):
+    def run(self, state, losses, hints=None):
+        if hints is not None:
+            super().run(state.copy(), losses, hints)
+        return super().run(state, losses)
+
+
+@breaks("a_hint_against_an_action_lowers_its_weight")
+class Deaf(DeafWhileRunning):
+    def hint(self, state, guess):
+        super().hint(state.copy(), guess)
+
+
+@breaks("the_last_losses_are_the_default_hint")
+class ExpectsTheWorst(OptimisticAdaptMLProd):
+    def first(self, n_actions, generator):
+        memory = super().first(n_actions, generator)
+        memory.guess[:] = 1.0
+        return memory
+
+
+@breaks("a_rejected_hint_changes_nothing")
+class CountsHintsTooEarly(OptimisticAdaptMLProd):
+    def hint(self, state, guess):
+        state.rounds += 1
+        super().hint(state, guess)
+        state.rounds -= 1
+
+
+@breaks("unseen_losses_cannot_matter", "run_equals_stepping")  # stepping has nothing to peek at
+class Peeks(RerunUCBV):
+    def advance(self, state, losses):
+        return super().advance(state, 0.99 * losses + 0.01 * losses.mean(axis=1, keepdims=True))
+
+
+@breaks("every_action_is_tried")
+class TwoAreEnough(RerunUCBV):
+    def first(self, n_actions, generator):
+        memory = super().first(n_actions, generator)
+        memory.score[2:] = math.inf
+        return memory
+
+
+@breaks("choose_gives_an_action_and_its_probability")
+class ChoosesInFloats(RerunUCBV):
+    def choose(self, state):
+        action, probability = super().choose(state)
+        return np.int64(action), probability
+
+
+@breaks("a_rejected_update_changes_nothing")
+class CountsChoicesTooEarly(RerunUCBV):
+    def update(self, state, action, loss, probability=1.0):
+        state.rounds += 1
+        super().update(state, action, loss, probability)
+        state.rounds -= 1
+
+
+@breaks("choices_survive_a_million_constant_rounds")
+class SetInItsWays(RerunUCBV):
+    def advance(self, state, losses):
+        actions = super().advance(state, losses)
+        return actions if state.rounds <= 10_000 else np.zeros_like(actions)

@@ -1,0 +1,222 @@
+"""Every path and every noise in the registries obeys every law, and every law catches an environment that does not."""
+
+import re
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from driftwise.checks import CheckFailed, check_environment, laws_of
+from driftwise.core.errors import InvalidInput
+from driftwise.environments import (
+    Bernoulli,
+    Beta,
+    ClippedGaussian,
+    Constant,
+    Corners,
+    Deterministic,
+    Environment,
+    Linear,
+    RandomSegments,
+    RandomWalk,
+    Replay,
+    Segments,
+    Sinusoidal,
+    Stream,
+    Support,
+    Switching,
+    Table,
+    TruncatedGaussian,
+    TwoPoint,
+    noises,
+    paths,
+)
+
+PATHS = {
+    "constant": Constant((0.3, 0.5, 0.7)),
+    "corners": Corners(3),
+    "linear": Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
+    "random-segments": RandomSegments(9, 3, low=0.2, high=0.8, lengths="random"),
+    "random-walk": RandomWalk(3, step=0.03, low=0.2, high=0.8),
+    "segments": Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7)), change_points=(7,)),
+    "sinusoidal": Sinusoidal(3, n_periods=2.5),
+    "switching": Switching(20, 3),
+    "table": Table(0.2 + 0.6 * np.random.default_rng(0).random((1100, 3))),
+    "with-drift": RandomWalk(3, step=0.03).with_drift(2.0),
+}
+NOISES = {
+    "bernoulli": Bernoulli(),
+    "beta": Beta(0.2),
+    "clipped-gaussian": ClippedGaussian(0.3),
+    "deterministic": Deterministic(),
+    "support": Support(0.0, 1.0),
+    "truncated-gaussian": TruncatedGaussian(0.3),
+    "two-point": TwoPoint(0.1),
+    "with-variance": Beta().with_variance(50.0),
+}
+MEMBERS = {
+    **{name: Environment(path, Bernoulli()) for name, path in PATHS.items()},
+    **{name: Environment(PATHS["random-walk"], noise) for name, noise in NOISES.items()},
+    "replay": Replay(np.random.default_rng(0).random((1100, 3))),
+}
+
+
+def test_the_members_here_cover_the_registries():
+    assert sorted(PATHS) == list(paths)
+    assert sorted(NOISES) == list(noises)
+
+
+@pytest.mark.parametrize(
+    ("environment", "law"),
+    [
+        pytest.param(environment, law, id=f"{name}-{law.name}")
+        for name, environment in MEMBERS.items()
+        for law in laws_of(environment)
+    ],
+)
+def test_every_environment_obeys_every_law(environment, law):
+    law(environment)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("environment", [MEMBERS["random-walk"], MEMBERS["truncated-gaussian"]], ids=str)
+def test_laws_hold_without_the_compiler(environment):
+    check_environment(environment, n_rounds=100)
+
+
+def test_a_short_recording_is_checked_as_long_as_it_is():
+    check_environment(Replay([[0.5, 0.5], [0.1, 0.9]]))
+
+
+def test_what_is_no_environment_is_not_checked():
+    message = "check_environment: `environment` must be an environment, got 3."
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        check_environment(3)
+
+
+# From here on: environments that are wrong in one way each, with the law that must say so.
+BROKEN = {}
+
+
+def breaks(law, path="constant"):
+    def enter(member):
+        BROKEN[member.__name__] = (member(PATHS[path], Bernoulli()), law)
+        return member
+
+    return enter
+
+
+class Marred(Stream):
+    """A stream that mars the losses of another."""
+
+    def __init__(self, stream, mar):
+        super().__init__(stream.n_rounds, stream.n_actions)
+        self.stream, self.mar = stream, mar
+
+    def _next(self, n):
+        block = self.stream.draw(n)
+        return block._replace(losses=self.mar(block.losses))
+
+
+@breaks("losses_are_fit_to_be_played")
+class ColumnByColumn(Environment):
+    def start(self, n_rounds, seed=0):
+        return Marred(super().start(n_rounds, seed), np.asfortranarray)
+
+
+@breaks("blocks_do_not_show")
+class Backwards(Environment):
+    def start(self, n_rounds, seed=0):
+        return Marred(super().start(n_rounds, seed), lambda losses: losses[::-1].copy())
+
+
+@breaks("losses_scatter_as_announced")
+class Cheaper(Environment):
+    def start(self, n_rounds, seed=0):
+        return Marred(super().start(n_rounds, seed), lambda losses: 0.8 * losses)
+
+
+@breaks("equal_seeds_give_equal_losses")
+class UsesUpItsSeed(Environment):
+    def start(self, n_rounds, seed=0):
+        return super().start(n_rounds, seed.spawn(1)[0] if isinstance(seed, np.random.SeedSequence) else seed)
+
+
+@breaks("noise_depends_on_the_seed")
+class OneSeedForAll(Environment):
+    def start(self, n_rounds, seed=0):
+        return super().start(n_rounds, 0 * seed if isinstance(seed, int) else seed)
+
+
+@breaks("streams_share_nothing")
+class Jealous(Environment):
+    favourite: ClassVar = []
+
+    def start(self, n_rounds, seed=0):
+        def mar(losses):
+            jealous = self.favourite != [seed]
+            self.favourite[:] = [seed]
+            return 1.0 - losses if jealous and stream.stream._drawn > len(losses) else losses
+
+        stream = Marred(super().start(n_rounds, seed), mar)
+        return stream
+
+
+@breaks("blocks_are_the_callers_own")
+class LooksBack(Environment):
+    def start(self, n_rounds, seed=0):
+        handed = [(np.zeros(1), np.zeros(1))]
+
+        def mar(losses):
+            was, now = handed[-1]
+            handed.append((losses.copy(), losses))
+            return losses if np.array_equal(was, now) else 1.0 - losses
+
+        return Marred(super().start(n_rounds, seed), mar)
+
+
+@breaks("means_and_variances_are_possible")
+class DeniesItsMeans(Environment):
+    has_means = False
+
+
+@breaks("measures_are_those_of_the_run", path="random-walk")
+class MeasuresAnotherRun(Environment):
+    def measures(self, n_rounds, seed=0):
+        return super().measures(n_rounds, seed + 1)
+
+
+@breaks("too_many_rounds_are_rejected")
+class StartsWithNothing(Environment):
+    def start(self, n_rounds, seed=0):
+        return super().start(max(1, n_rounds), seed)
+
+
+@breaks("spec_round_trips")
+class HidesItsNoise(Environment):
+    def to_spec(self):
+        return {**super().to_spec(), "noise": {"name": "deterministic"}}
+
+
+@pytest.mark.parametrize(("environment", "law"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_environment_is_caught_by_the_law_it_breaks_and_no_other(environment, law):
+    assert [each.name for each in laws_of(environment) if not obeys(environment, each)] == [law]
+
+
+def obeys(environment, law):
+    try:
+        law(environment)
+    except CheckFailed:
+        return False
+    return True
+
+
+def test_every_law_catches_someone():
+    assert {law for _, law in BROKEN.values()} == {law.name for law in laws_of(MEMBERS["constant"])}
+
+
+def test_a_failed_check_says_who_which_law_and_what_was_seen():
+    environment, law = BROKEN["StartsWithNothing"]
+    message = f"{environment} breaks `{law}`: a run of 0 rounds was started."
+    with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
+        check_environment(environment)

@@ -1,0 +1,101 @@
+"""Every learner in the registry obeys every law, and every law catches a learner that does not."""
+
+import math
+import re
+
+import numba
+import pytest
+
+from broken_learners import BROKEN, ExcusedFromNothing
+from driftwise.checks import CheckFailed, check_learner, laws_of
+from driftwise.core.errors import InvalidInput
+from driftwise.learners import (
+    OptimisticAdaptMLProd,
+    OptimisticGD,
+    RerunUCBV,
+    RestartedAdaptiveGD,
+    SleepingOptimisticAdaptMLProd,
+    learners,
+)
+
+DEFAULTS = [learners.get(name)() for name in learners]
+SETTINGS = [
+    OptimisticGD(math.inf),
+    OptimisticGD(0.01, prox_scale=0.5),
+    RestartedAdaptiveGD(1),
+    RestartedAdaptiveGD(7),
+    OptimisticAdaptMLProd(prior="outside"),
+    SleepingOptimisticAdaptMLProd(n_rounds=500),
+    SleepingOptimisticAdaptMLProd(n_rounds=1),
+    RerunUCBV(50),
+    RerunUCBV(50, clip=False, double_variance=True),
+    RerunUCBV(7, failure_probability=0.5, log_scale=0.1),
+]
+LONG = ("weights_survive_a_million_constant_rounds", "choices_survive_a_million_constant_rounds")
+
+
+def pairs(members, *marks):
+    return [
+        pytest.param(learner, law, id=f"{learner}-{law.name}", marks=marks)
+        for learner in members
+        for law in laws_of(learner)
+    ]
+
+
+@pytest.mark.parametrize(("learner", "law"), pairs(DEFAULTS, pytest.mark.interpreted) + pairs(SETTINGS))
+def test_every_learner_obeys_every_law(learner, law):
+    if law.name in learner.exceptions:
+        pytest.skip(f"{type(learner).__name__} is excused from {law.name}: {learner.exceptions[law.name]}.")
+    if law.name in LONG and numba.config.DISABLE_JIT:
+        pytest.skip("A million interpreted rounds take minutes; test_the_long_laws_hold_for_a_while has fewer.")
+    law(learner)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("learner", DEFAULTS, ids=str)
+def test_the_long_laws_hold_for_a_while(learner):
+    """Four thousand rounds are within reach of those who are excused, three hundred of the interpreter."""
+    (law,) = (law for law in laws_of(learner) if law.name in LONG)
+    law(learner, n_rounds=300 if numba.config.DISABLE_JIT else 4000)
+
+
+def test_exceptions_are_few():
+    assert sum(len(learners.get(name).exceptions) for name in learners) <= 3
+
+
+def test_a_class_is_checked_with_its_defaults():
+    check_learner(RerunUCBV)
+
+
+def test_what_is_no_learner_is_not_checked():
+    message = "check_learner: `learner` must be a learner or a class of learners, got 3."
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        check_learner(3)
+
+
+@pytest.mark.parametrize(("broken", "laws"), BROKEN.items(), ids=[broken.__name__ for broken in BROKEN])
+def test_a_broken_learner_is_caught_by_the_laws_it_breaks_and_no_other(broken, laws, monkeypatch):
+    monkeypatch.setattr(learners, "_classes", {broken.name: broken, **learners._classes})
+    assert {law.name for law in laws_of(broken()) if not obeys(broken(), law)} == laws
+
+
+def obeys(learner, law):
+    try:
+        law(learner, **({"n_rounds": 20_000} if law.name in LONG else {}))
+    except CheckFailed:
+        return False
+    return True
+
+
+def test_every_law_catches_someone():
+    caught = set().union(*BROKEN.values())
+    assert caught == {law.name for learner in DEFAULTS for law in laws_of(learner)}
+
+
+def test_a_failed_check_says_who_which_law_and_what_was_seen():
+    message = (
+        "ExcusedFromNothing(learning_rate=0.3, prox_scale=1.0) breaks `every_exception_names_a_law`:"
+        " `exceptions` names 'weights_are_green', which is no law for it."
+    )
+    with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
+        check_learner(ExcusedFromNothing)

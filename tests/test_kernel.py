@@ -1,0 +1,234 @@
+"""The foundation: kernels that know when they are stale, loops cloned per learner, random numbers, whole files."""
+
+import ast
+import importlib.util
+import os
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from driftwise.core.errors import BadFile
+from driftwise.core.files import write_atomically
+from driftwise.core.kernel import clone, compiled, kernel, unbound
+from driftwise.core.random import draw_from, new_generator, next_uniform
+
+SOURCE = """
+from driftwise.core.kernel import kernel
+
+FACTOR = 2.0
+SHAPE = (1, 2)
+
+@kernel
+def inner(x):
+    return x + 1.0
+
+@kernel
+def middle(x):
+    return inner(x)
+
+@kernel
+def outer(x):
+    return middle(x) * FACTOR + SHAPE[0]
+"""
+
+
+def names(folder, old="", new=""):
+    """Write the source with one edit, import it, and return the qualified names of its kernels."""
+    file = folder / "sample.py"
+    file.write_text(SOURCE.replace(old, new))
+    spec = importlib.util.spec_from_file_location("sample", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {name: getattr(module, name).py_func.__qualname__ for name in ("inner", "middle", "outer")}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "renamed"),
+    [
+        ("x + 1.0", "x + 2.0", {"inner", "middle", "outer"}),
+        ("return inner", "return -inner", {"middle", "outer"}),
+        ("FACTOR = 2.0", "FACTOR = 3.0", {"outer"}),
+        ("(1, 2)", "(2, 1)", {"outer"}),
+        ("x + 1.0", "x + 1.0  # a comment", set()),
+    ],
+)
+def test_an_edit_renames_the_kernels_that_depend_on_it_and_no_other(tmp_path, old, new, renamed):
+    before, after = names(tmp_path), names(tmp_path, old, new)
+    assert {name for name in before if before[name] != after[name]} == renamed
+
+
+def template(x):
+    return BOUND(x)  # noqa: F821
+
+
+@pytest.mark.interpreted
+def test_clones_of_a_template_are_bound_to_their_own_kernels():
+    @kernel
+    def double(x):
+        return 2.0 * x
+
+    @kernel
+    def triple(x):
+        return 3.0 * x
+
+    one, other = clone(template, "one", BOUND=double), clone(template, "other", BOUND=triple)
+    assert (one(1.0), other(1.0)) == (2.0, 3.0)
+    with pytest.raises(NameError):
+        template(1.0)
+
+
+def test_clones_are_cached_apart():
+    one, other = (clone(template, name, BOUND=next_uniform).py_func.__qualname__ for name in ("one", "other"))
+    assert one.startswith("template.one.")
+    assert other.startswith("template.other.")
+
+
+@pytest.mark.interpreted
+def test_a_template_without_kernels_says_so():
+    with pytest.raises(AssertionError, match=r"^a loop template was called before its kernels were bound$"):
+        unbound(1.0)
+
+
+def in_a_process(script, folder):
+    """Run a script with a compiler cache of its own and return what it prints, read as Python."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    return ast.literal_eval(done.stdout)
+
+
+def test_a_second_process_compiles_nothing(tmp_path):
+    script = """
+import numpy as np
+from driftwise.learners import OptimisticGD
+learner = OptimisticGD()
+state = learner.start(2)
+learner.update(state, [0.0, 1.0])
+learner.run(state, np.zeros((3, 2)))
+stats = [loop.stats for loop in (learner.loops.run, learner.loops.step)]
+print([(sum(s.cache_hits.values()), sum(s.cache_misses.values())) for s in stats])
+"""
+    assert in_a_process(script, tmp_path) == [(0, 1), (0, 1)]
+    assert in_a_process(script, tmp_path) == [(1, 0), (1, 0)]
+
+
+def test_a_second_process_sees_an_edited_callee_in_another_file(tmp_path):
+    header = "from driftwise.core.kernel import kernel\n"
+    callee = header + "@kernel\ndef callee(x):\n    return x + {}\n"
+    (tmp_path / "caller.py").write_text(
+        header + "from below import callee\n@kernel\ndef caller(x):\n    return 10.0 * callee(x)\n"
+    )
+    for added in ("1.0", "2.0"):
+        (tmp_path / "below.py").write_text(callee.format(added))
+        found = in_a_process("from caller import caller; print(caller(1.0))", tmp_path)
+        assert found == 10.0 * (1.0 + float(added))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler there are no signatures")
+def test_signatures_are_counted():
+    @kernel
+    def same(x):
+        return x
+
+    assert compiled(same) == 0
+    same(1.0)
+    same(2.0)
+    assert compiled(same) == 1
+    same(1)
+    assert compiled(same) == 2
+
+
+def xoshiro256(words):
+    """Yield xoshiro256++ in whole numbers, after the C code of Blackman and Vigna (prng.di.unimi.it)."""
+    most = 2**64 - 1
+
+    def turned(word, by):
+        return (word << by | word >> 64 - by) & most
+
+    s = list(words)
+    while True:
+        yield (turned(s[0] + s[3] & most, 23) + s[0]) & most
+        shifted = s[1] << 17 & most
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= shifted
+        s[3] = turned(s[3], 45)
+
+
+@pytest.mark.interpreted
+def test_the_reference_gives_the_published_words():
+    # From the state 1, 2, 3, 4 by the authors' C code, as in the tests of Rust's rand_xoshiro.
+    published = [
+        41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205, 9973669472204895162,
+        14011001112246962877, 12406186145184390807, 15849039046786891736, 10450023813501588000,
+    ]  # fmt: skip
+    assert [word for word, _ in zip(xoshiro256([1, 2, 3, 4]), published, strict=False)] == published
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("seed", [0, 1, 2**64, 123456789])
+def test_uniforms_are_the_top_53_bits_of_xoshiro256(seed):
+    generator = new_generator(seed)
+    reference = xoshiro256([int(word) for word in generator])
+    for _ in range(200):
+        assert next_uniform(generator) == (next(reference) >> 11) * 2.0**-53
+
+
+@pytest.mark.interpreted
+def test_the_generator_of_published_words_gives_their_top_bits():
+    generator = np.array([1, 2, 3, 4], np.uint64)
+    assert [next_uniform(generator) for _ in range(2)] == [(41943041 >> 11) / 2**53, (58720359 >> 11) / 2**53]
+
+
+def test_uniforms_are_uniform():
+    generator = new_generator(1)
+    counts = np.bincount([int(20 * next_uniform(generator)) for _ in range(20_000)], minlength=20)
+    assert stats.chisquare(counts).pvalue > 1e-3  # fixed seed
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("uniform", [0.0, 0.25, 0.5, 1.0 - 2**-53, 1.0])
+def test_an_action_of_weight_zero_is_never_drawn(uniform):
+    assert draw_from(np.array([0.0, 0.5, 0.0, 0.5 - 2**-40, 0.0]), uniform) in (1, 3)
+    assert draw_from(np.array([0.0, 0.0, 1e-300]), uniform) == 2
+
+
+def test_actions_are_drawn_as_often_as_they_weigh():
+    weights, generator = np.array([0.1, 0.0, 0.6, 0.3]), new_generator(2)
+    counts = np.bincount([draw_from(weights, next_uniform(generator)) for _ in range(20_000)], minlength=4)
+    assert counts[1] == 0
+    heavy = weights > 0
+    assert stats.chisquare(counts[heavy], 20_000 * weights[heavy]).pvalue > 1e-3  # fixed seed
+
+
+@pytest.mark.parametrize("failure", [OSError("the disk is full"), ValueError("not mine"), KeyboardInterrupt()])
+def test_a_writer_that_fails_leaves_the_old_file_and_no_other(tmp_path, failure):
+    target = tmp_path / "file.txt"
+    target.write_text("old")
+
+    def write(path):
+        path.write_text("half of the n")
+        raise failure
+
+    with pytest.raises(BadFile if isinstance(failure, OSError) else type(failure)):
+        write_atomically(target, write)
+    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+    assert target.read_text() == "old"
+
+
+def test_a_file_is_written_where_there_was_no_folder(tmp_path):
+    target = tmp_path / "new" / "file.txt"
+    write_atomically(target, lambda path: path.write_text("new"))
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o666 & ~umask()
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
