@@ -103,6 +103,10 @@ TABLE = {
         lambda b: GD.update(b.gd, [0.5, NAN]),
         "OptimisticGD: `losses` must be in [0, 1], got nan at action 1. Is a value missing?",
     ),
+    "a masked loss": Row(
+        lambda b: GD.update(b.gd, np.ma.array([0.5, 0.5], mask=[True, False])),
+        "OptimisticGD: `losses` must be in [0, 1], got nan at action 0. Is a value missing?",
+    ),
     "an infinite loss": Row(
         lambda b: GD.update(b.gd, [INF, 0.5]),
         "OptimisticGD: `losses` must be in [0, 1], got inf at action 0. Rescale your losses by their known range.",
@@ -195,12 +199,12 @@ TABLE = {
     ),
     "an unknown parameter": Row(
         lambda: learners.build({"name": "optimistic-gd", "learning_rat": 1}),
-        "There is no parameter of learner 'optimistic-gd' 'learning_rat'. Did you mean 'learning_rate'?",
+        "There is no parameter 'learning_rat' of the learner 'optimistic-gd'. Did you mean 'learning_rate'?",
         UnknownName,
     ),
     "a strange parameter": Row(
         lambda: learners.build({"name": "optimistic-gd", "colour": 1}),
-        "There is no parameter of learner 'optimistic-gd' 'colour'. Known: learning_rate, prox_scale.",
+        "There is no parameter 'colour' of the learner 'optimistic-gd'. Known: learning_rate, prox_scale.",
         UnknownName,
     ),
     "a spec without a name": Row(
@@ -269,7 +273,7 @@ TABLE = {
     "no segments": Row(lambda: Switched(0), "Switched: `n_segments` must be a whole number >= 1, got 0."),
     "an unknown label": Row(
         lambda b: b.results.regret("optimistic-dg"),
-        "There is no learner in these results 'optimistic-dg'. Did you mean 'optimistic-gd'?",
+        "There is no learner 'optimistic-dg' in these results. Did you mean 'optimistic-gd'?",
         UnknownName,
     ),
     # sessions
@@ -299,6 +303,16 @@ TABLE = {
     "an empty session": Row(
         lambda b: Session.load(b.folder / "empty"),
         "{folder}/empty is not a whole session file: it is cut short, damaged, or of another kind.",
+        BadFile,
+    ),
+    "half a session": Row(
+        lambda b: Session.load(b.folder / "half"),
+        "{folder}/half is not a whole session file: it is cut short, damaged, or of another kind.",
+        BadFile,
+    ),
+    "an array for a session": Row(
+        lambda b: Session.load(b.folder / "array.npy"),
+        "{folder}/array.npy is not a whole session file: it is cut short, damaged, or of another kind.",
         BadFile,
     ),
     "a text for a session": Row(
@@ -333,6 +347,10 @@ def bench(tmp_path, results):
     for session in (full, bandit, hinted):
         session.learner.run(session.state, mixed_losses(20, 2))
     (tmp_path / "empty").touch()
+    full.save(tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    (tmp_path / "half").write_bytes(whole[: len(whole) // 2])
+    np.save(tmp_path / "array.npy", np.zeros(3))
     (tmp_path / "text").write_text("losses: none to speak of")
     with (tmp_path / "archive").open("wb") as file:
         np.savez(file, numbers=np.arange(3))

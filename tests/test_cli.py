@@ -314,7 +314,7 @@ MISTAKES = [
     (
         "simulate --learner optimistic-gd:learning_rat=1",
         2,
-        "There is no parameter of learner 'optimistic-gd' 'learning_rat'. Did you mean 'learning_rate'?",
+        "There is no parameter 'learning_rat' of the learner 'optimistic-gd'. Did you mean 'learning_rate'?",
     ),
     ("simulate --learner optimistic-gd:learning_rate=-1", 2, "OptimisticGD: `learning_rate` must be > 0, got -1."),
     (
@@ -330,7 +330,7 @@ MISTAKES = [
     (
         "simulate --learner optimistic-gd:tuned,rate=3",
         2,
-        "There is no parameter of the rule that tunes 'optimistic-gd': 'rate'. Known: comparator_segments, rule.",
+        "There is no parameter 'rate' of the rule that tunes 'optimistic-gd'. Known: comparator_segments, rule.",
     ),
     (
         "simulate --learner restarted-adaptive-gd:tuned,rule=sharp",
@@ -375,7 +375,7 @@ MISTAKES = [
     ("simulate none.toml", 1, "Cannot read none.toml: No such file or directory."),
     ("simulate .", 1, "Cannot read .: Is a directory."),
     ("simulate not.toml", 1, "not.toml is not TOML: Invalid value (at line 1, column 12)."),
-    ("simulate key.toml", 2, "There is no key in key.toml 'rounds'. Did you mean 'n_rounds'?"),
+    ("simulate key.toml", 2, "There is no key 'rounds' in key.toml. Did you mean 'n_rounds'?"),
     ("simulate type.toml", 2, "type.toml: `n_rounds` must be a whole number, got 'many'."),
     ("simulate table.toml", 2, "table.toml: `environment` must be a table, got 3."),
     (
@@ -389,7 +389,7 @@ MISTAKES = [
     (
         "simulate parameter.toml",
         2,
-        "There is no parameter of learner 'optimistic-gd' 'learning_rat'. Did you mean 'learning_rate'?",
+        "There is no parameter 'learning_rat' of the learner 'optimistic-gd'. Did you mean 'learning_rate'?",
     ),
     ("simulate value.toml", 2, "OptimisticGD: `learning_rate` must be > 0, got 'fast'."),
     (
@@ -397,7 +397,7 @@ MISTAKES = [
         2,
         "An environment spec must have a `path` and a `noise`, got {'path': {'name': 'corners', 'n_actions': 2}}.",
     ),
-    ("simulate extra.toml", 2, "There is no part of an environment 'colour'. Known: noise, path."),
+    ("simulate extra.toml", 2, "There is no part 'colour' of an environment. Known: noise, path."),
     ("simulate bare.toml", 2, "Environment: `path` must be a path or its spec, got 'corners'."),
     ("simulate comparator.toml", 2, "comparator.toml: `comparator` must be a word, got 3."),
     ("simulate number.toml", 2, "A replayed environment must name a file, got 3."),

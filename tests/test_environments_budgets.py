@@ -195,5 +195,5 @@ def test_bad_budgets_and_specs_are_rejected(make, message):
 
 
 def test_a_misspelt_part_of_a_spec_is_named():
-    with pytest.raises(UnknownName, match=r"There is no part of an environment 'nois'\. Did you mean 'noise'\?"):
+    with pytest.raises(UnknownName, match=r"There is no part 'nois' of an environment\. Did you mean 'noise'\?"):
         Environment.from_spec({"path": {}, "nois": {}})

@@ -17,10 +17,12 @@ from driftwise.core.kernel import clone, compiled, kernel, unbound
 from driftwise.core.random import draw_from, new_generator, next_uniform
 
 SOURCE = """
+import numpy as np
 from driftwise.core.kernel import kernel
 
 FACTOR = 2.0
 SHAPE = (1, 2)
+SCALAR = np.uint64(3)
 
 @kernel
 def inner(x):
@@ -32,15 +34,15 @@ def middle(x):
 
 @kernel
 def outer(x):
-    return middle(x) * FACTOR + SHAPE[0]
+    return middle(x) * FACTOR + SHAPE[0] + SCALAR
 """
 
 
-def names(folder, old="", new=""):
+def names(folder, old="", new="", module="sample"):
     """Write the source with one edit, import it, and return the qualified names of its kernels."""
-    file = folder / "sample.py"
+    file = folder / f"{module}.py"
     file.write_text(SOURCE.replace(old, new))
-    spec = importlib.util.spec_from_file_location("sample", file)
+    spec = importlib.util.spec_from_file_location(module, file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return {name: getattr(module, name).py_func.__qualname__ for name in ("inner", "middle", "outer")}
@@ -53,12 +55,19 @@ def names(folder, old="", new=""):
         ("return inner", "return -inner", {"middle", "outer"}),
         ("FACTOR = 2.0", "FACTOR = 3.0", {"outer"}),
         ("(1, 2)", "(2, 1)", {"outer"}),
+        ("uint64(3)", "uint64(4)", {"outer"}),
         ("x + 1.0", "x + 1.0  # a comment", set()),
     ],
 )
 def test_an_edit_renames_the_kernels_that_depend_on_it_and_no_other(tmp_path, old, new, renamed):
     before, after = names(tmp_path), names(tmp_path, old, new)
     assert {name for name in before if before[name] != after[name]} == renamed
+
+
+def test_a_kernel_that_moves_to_another_module_is_another(tmp_path):
+    """The cache finds the classes of its argument types by module: it must not look where they were."""
+    here, there = names(tmp_path), names(tmp_path, module="elsewhere")
+    assert all(here[name] != there[name] for name in here)
 
 
 def template(x):

@@ -8,7 +8,7 @@ import pytest
 
 from driftwise import Session
 from driftwise.checks.playing import expect_same, mixed_losses
-from driftwise.core.errors import BadFile, UnknownName
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.engine import session as module
 from driftwise.learners import (
     ExpertLearner,
@@ -98,14 +98,16 @@ def test_the_file_holds_numbers_and_one_line_of_json(learner, tmp_path):
     assert sorted(header) == ["format", "learner", "n_actions", "rounds"]
 
 
-def forge(path, **changes):
-    """Save a session with another header."""
+def forge(path, weights=None, **changes):
+    """Save a session with another header or other weights; a change to None leaves a line out."""
     Session(OptimisticGD(), 2).save(path)
     with np.load(path) as archive:
         arrays = dict(archive)
     header = json.loads(str(arrays["driftwise_session"])) | changes
+    header = {key: value for key, value in header.items() if value is not None}
+    arrays |= {"driftwise_session": np.array(json.dumps(header))} | ({} if weights is None else {"weights": weights})
     with path.open("wb") as file:
-        np.savez(file, **{**arrays, "driftwise_session": np.array(json.dumps(header))})
+        np.savez(file, **arrays)
 
 
 def test_a_session_of_another_format_is_told(tmp_path):
@@ -125,6 +127,35 @@ def test_a_session_with_another_learner_s_arrays_is_told(tmp_path):
     forge(tmp_path / "session", learner={"name": "restarted-adaptive-gd"})
     message = rf"^{tmp_path / 'session'}: the array 'last' of restarted-adaptive-gd is missing or of another kind\.$"
     with pytest.raises(BadFile, match=message):
+        Session.load(tmp_path / "session")
+
+
+@pytest.mark.parametrize("weights", [np.zeros(1), np.zeros(3), np.zeros(2, np.float32), np.zeros((1, 2))])
+def test_arrays_that_kernels_cannot_trust_are_told(weights, tmp_path):
+    forge(tmp_path / "session", weights)
+    message = rf"^{tmp_path / 'session'}: the array 'weights' of optimistic-gd is missing or of another kind\.$"
+    with pytest.raises(BadFile, match=message):
+        Session.load(tmp_path / "session")
+
+
+@pytest.mark.parametrize("gone", ["format", "learner", "n_actions", "rounds"])
+def test_a_session_without_a_whole_header_is_told(gone, tmp_path):
+    forge(tmp_path / "session", **{gone: None})
+    with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'} holds no driftwise session\.$"):
+        Session.load(tmp_path / "session")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rounds": -1}, r"^Session file .*/session: `rounds` must be a whole number >= 0, got -1\.$"),
+        ({"n_actions": "x"}, r"^OptimisticGD: `n_actions` must be a whole number >= 1, got 'x'\.$"),
+        ({"learner": 3}, r"^A learner spec must have a `name`, got 3\.$"),
+    ],
+)
+def test_a_header_that_makes_no_sense_is_told(changes, message, tmp_path):
+    forge(tmp_path / "session", **changes)
+    with pytest.raises(InvalidInput, match=message):
         Session.load(tmp_path / "session")
 
 

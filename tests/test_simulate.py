@@ -237,7 +237,7 @@ def test_labels_of_a_mapping_are_kept():
     assert results.labels == ("slow", "as in theory")
     assert results.learners[0] == {"name": "optimistic-gd", "learning_rate": 0.01, "prox_scale": 1.0}
     assert results.learners[1]["tuned"] is True
-    with pytest.raises(UnknownName, match=r"^There is no learner in these results 'slwo'\. Did you mean 'slow'\?$"):
+    with pytest.raises(UnknownName, match=r"^There is no learner 'slwo' in these results\. Did you mean 'slow'\?$"):
         results.regret("slwo")
 
 

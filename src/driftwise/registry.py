@@ -29,20 +29,20 @@ class Registry(Generic[C]):
     def get(self, name: str) -> type[C]:
         """Return the class of that name, or say which name is nearest."""
         if name not in self._classes:
-            raise UnknownName(self.kind, name, self._classes)
+            raise UnknownName(self.kind, str(name), self._classes)
         return self._classes[name]
 
     def build(self, spec: Mapping[str, Any]) -> C:
         """Make a member from a spec such as ``{"name": "bernoulli"}``."""
-        values = dict(spec)
+        values = dict(spec) if isinstance(spec, Mapping) else {}
         name = values.pop("name", None)
         if not isinstance(name, str):
-            raise InvalidInput(f"A {self.kind} spec must have a `name`, got {dict(spec)!r}.")
+            raise InvalidInput(f"A {self.kind} spec must have a `name`, got {spec!r}.")
         member = self.get(name)
         known = [field.name for field in dataclasses.fields(member) if field.init]  # type: ignore[arg-type]
         for given in values:
             if given not in known:
-                raise UnknownName(f"parameter of {self.kind} '{name}'", given, known)
+                raise UnknownName("parameter", given, known, f"of the {self.kind} '{name}'")
         try:
             return member(**values)
         except TypeError as error:  # a required parameter is missing

@@ -44,7 +44,7 @@ def read_spec(path: Path) -> dict[str, Any]:
         raise BadFile(f"{path} is not TOML: {error}.") from None
     for key, value in spec.items():
         if key not in _KEYS:
-            raise UnknownName(f"key in {path}", key, _KEYS)
+            raise UnknownName("key", key, _KEYS, f"in {path}")
         kind, rule = _KEYS[key]
         if not isinstance(value, kind):
             raise rejection(str(path), key, rule, value)
@@ -93,7 +93,7 @@ def make_player(spec: Any) -> Learner | Callable[[Measures], Learner]:
         if not known:
             raise InvalidInput(f"The rule that tunes '{name}' has no parameters, got `{given}`.")
         if given not in known:
-            raise UnknownName(f"parameter of the rule that tunes '{name}':", given, known)
+            raise UnknownName("parameter", given, known, f"of the rule that tunes '{name}'")
     return functools.partial(rule, **values) if values else rule
 
 

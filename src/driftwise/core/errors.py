@@ -19,11 +19,11 @@ class InvalidInput(DriftwiseError, ValueError):
 class UnknownName(DriftwiseError, LookupError):
     """A name is not in a registry; the message suggests the nearest."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
         known = sorted(known)
         near = difflib.get_close_matches(name, known, n=1)
         advice = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
-        super().__init__(f"There is no {kind} '{name}'.{advice}")
+        super().__init__(f"There is no {kind} '{name}'{' ' + where if where else ''}.{advice}")
 
 
 class BadFile(DriftwiseError, OSError):

@@ -60,12 +60,13 @@ def compiled(function: Callable[..., Any]) -> int:
 
 
 def _digest(function: FunctionType) -> str:
-    parts = [_fingerprint(function.__code__)]
+    # The cache remembers argument types, and finds their classes again by module and name.
+    parts = [function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
         if hasattr(value, _DIGEST):
             parts.append(f"{name}={getattr(value, _DIGEST)}")
-        elif isinstance(value, (bool, int, float, str, tuple)):
+        elif isinstance(value, (bool, int, float, str, tuple, np.generic)):
             parts.append(f"{name}={value!r}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 

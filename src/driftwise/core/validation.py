@@ -78,9 +78,12 @@ def first_bad_loss(losses: Vector) -> int:
 def as_losses(owner: object, values: Any, shape: tuple[int | None, ...], name: str = "losses") -> Matrix:
     """Turn array-like losses into a contiguous, writable float64 array of that shape, values unchecked.
 
-    Read-only and strided layouts are copied: each would compile every kernel once more.
+    Read-only and strided layouts are copied: each would compile every kernel once more. What a mask hides is
+    missing, not what lies under the mask.
     """
-    if isinstance(values, np.ndarray):
+    if isinstance(values, np.ma.MaskedArray):
+        array = np.ma.filled(values.astype(np.float64), np.nan)
+    elif isinstance(values, np.ndarray):
         array = values
     else:
         try:
@@ -98,4 +101,4 @@ def as_losses(owner: object, values: Any, shape: tuple[int | None, ...], name: s
         )
     if array.dtype.kind not in "fiu":
         raise rejection(owner, name, "an array of real numbers", array.dtype.name)
-    return np.require(array, dtype=np.float64, requirements=["C", "W", "A"])
+    return np.require(array, dtype=np.float64, requirements=["C", "W", "A", "E"])

@@ -46,6 +46,10 @@ class Entry:
 def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[Entry]:
     """Give every player a label; equal ones are numbered."""
     if isinstance(players, Mapping):
+        for label, player in players.items():
+            if not isinstance(label, str):
+                raise InvalidInput(f"simulate: `learners` must have words for labels, got {label!r}.")
+            _label(player)  # rejects what is no learner
         pairs = list(players.items())
     else:
         if not isinstance(players, Sequence) or isinstance(players, str):

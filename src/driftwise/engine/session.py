@@ -17,6 +17,7 @@ import numpy as np
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.files import write_atomically
 from driftwise.core.types import Vector
+from driftwise.core.validation import count
 from driftwise.learners import BanditLearner, ExpertLearner, Learner, State, learners
 from driftwise.registry import to_spec
 
@@ -96,16 +97,18 @@ class Session:
     def load(cls, path: str | os.PathLike[str]) -> Session:
         """Take up a saved session; it goes on bit for bit as if it had never stopped."""
         header, arrays = _read(Path(path))
-        if header.get("format") != FORMAT:
-            raise BadFile(f"{path} has session format {header.get('format')}; this version reads format {FORMAT}.")
+        if header["format"] != FORMAT:
+            raise BadFile(f"{path} has session format {header['format']}; this version reads format {FORMAT}.")
         learner = learners.build(header["learner"])
         session = cls(learner, header["n_actions"])
-        memory = session.state.memory
+        session.state.rounds = count(f"Session file {path}", "rounds", header["rounds"], at_least=0)
+        # Kernels trust the shapes, so the arrays must have those of a memory that has come this far.
+        memory = learner.make_room(session.state.memory, session.state.rounds + 1)
         for name, fresh in zip(memory._fields, memory, strict=True):
-            if name not in arrays or arrays[name].dtype != fresh.dtype or arrays[name].ndim != fresh.ndim:
+            if name not in arrays or (arrays[name].dtype, arrays[name].shape) != (fresh.dtype, fresh.shape):
                 raise BadFile(f"{path}: the array '{name}' of {learner.name} is missing or of another kind.")
-        session.state.memory = type(memory)(**{name: arrays[name] for name in memory._fields})
-        session.state.rounds = int(header["rounds"])
+            fresh[:] = arrays[name]
+        session.state.memory = memory
         return session
 
     def _expert(self) -> ExpertLearner:
@@ -118,12 +121,15 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     if not path.is_file():
         raise BadFile(f"There is no file {path}.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # A stream of our own: NumPy leaves a file open whose archive is cut short.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
             header = json.loads(str(arrays.pop(_HEADER)))
     except KeyError:
         raise BadFile(f"{path} holds no driftwise session.") from None
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError):
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError, TypeError):
         # Not in NumPy's words: they advise to trust a strange file and to unpickle it.
         raise BadFile(f"{path} is not a whole session file: it is cut short, damaged, or of another kind.") from None
+    if not isinstance(header, dict) or not {"format", "learner", "n_actions", "rounds"} <= header.keys():
+        raise BadFile(f"{path} holds no driftwise session.")
     return header, arrays

@@ -23,7 +23,7 @@ from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import check_seed, count, first_bad_loss
 from driftwise.engine.meters import LossMeter, sample_actions
 from driftwise.engine.players import Entry, Player, entries
-from driftwise.environments import Environment, Replay
+from driftwise.environments import Replay, Source
 from driftwise.environments.measuring import MeasureMeter
 from driftwise.learners import Learner
 from driftwise.results.comparators import Comparator, Dynamic
@@ -47,7 +47,7 @@ class _Run(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    environment: Environment | Replay
+    environment: Source
     entries: list[Entry]
     comparator: Comparator
     play: str
@@ -61,7 +61,7 @@ class _Plan(NamedTuple):
 
 
 def simulate(
-    environment: Environment | Replay,
+    environment: Source,
     learners: Player | Sequence[Player] | Mapping[str, Player],
     n_rounds: int | None = None,
     n_runs: int = 10,
@@ -85,6 +85,11 @@ def simulate(
     >>> results.regret("optimistic-gd (tuned)").mean < results.bound("optimistic-gd (tuned)")
     True
     """
+    if not isinstance(environment, Source):
+        hint = " Recorded losses go into `Replay(losses)`." if isinstance(environment, Sequence | np.ndarray) else ""
+        raise InvalidInput(f"simulate: `environment` must be an environment, got {type(environment).__name__}.{hint}")
+    if comparator is not None and not isinstance(comparator, Comparator):
+        raise rejection("simulate", "comparator", "a comparator such as `Static()`", comparator)
     if n_rounds is None:
         if not isinstance(environment, Replay):
             raise InvalidInput("simulate: `n_rounds` must be given, unless recorded losses are replayed.")

@@ -138,7 +138,7 @@ class Environment(Source):
         """Make an environment from the specs of its path and its noise."""
         for part in spec:
             if part not in ("path", "noise"):
-                raise UnknownName("part of an environment", part, ("path", "noise"))
+                raise UnknownName("part", part, ("path", "noise"), "of an environment")
         if len(spec) < 2:
             raise InvalidInput(f"An environment spec must have a `path` and a `noise`, got {dict(spec)!r}.")
         return cls(path=spec["path"], noise=spec["noise"])

@@ -129,7 +129,7 @@ class Results:
 
     def _index(self, label: str) -> int:
         if label not in self.labels:
-            raise UnknownName("learner in these results", label, self.labels)
+            raise UnknownName("learner", label, self.labels, "in these results")
         return self.labels.index(label)
 
 
