@@ -1,0 +1,150 @@
+"""One run: every learner through the rounds of one environment, block by block."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.measures import Measures
+from driftwise.core.types import Actions, Matrix
+from driftwise.core.validation import first_bad_loss
+from driftwise.engine.meters import LossMeter, sample_actions
+from driftwise.engine.players import Entry
+from driftwise.environments import Source
+from driftwise.environments.measuring import MeasureMeter
+from driftwise.learners import Learner
+from driftwise.results.comparators import Comparator, Dynamic
+from driftwise.results.realised import Realised, RealisedMeter
+
+__all__ = ["Plan", "Run", "play_run"]
+
+_ENVIRONMENT, _LEARNER, _SAMPLER = 0, 1, 2  # branches of a run's seed
+
+
+class Run(NamedTuple):
+    """What one run found."""
+
+    regrets: Matrix  # (learners, marks)
+    bounds: Matrix  # (learners, bound marks)
+    measures: Measures | None
+    realised: Realised
+    specs: list[dict[str, Any]]
+    seconds: npt.NDArray[np.float64]
+
+
+class Plan(NamedTuple):
+    """What all runs share."""
+
+    environment: Source
+    entries: list[Entry]
+    comparator: Comparator
+    play: str
+    n_rounds: int
+    seed: int
+    block_size: int
+    rounds: Actions
+    bound_rounds: Actions
+    advance: Callable[[int], None]  # told the rounds just played
+    stop: threading.Event
+
+
+def play_run(plan: Plan, run: int) -> Run:
+    """Play one run from its own seeds."""
+    environment, n_rounds = plan.environment, plan.n_rounds
+    at_home = _branch(plan.seed, run, _ENVIRONMENT)
+    measures = environment.measures(n_rounds, at_home) if environment.has_means else None
+    team = [entry.learner(measures) for entry in plan.entries]
+    states = [
+        learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, i)))
+        for i, learner in enumerate(team)
+    ]
+    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, i)) for i in range(len(team))]
+    meters = [LossMeter() for _ in team]
+    follower = plan.comparator.start(environment.n_actions)
+    realised = RealisedMeter(environment.n_actions, n_rounds, measures.segments if measures else None)
+    moving = MeasureMeter(environment.n_actions)
+    first, end = plan.comparator.span(n_rounds)
+    regrets = np.empty((len(team), len(plan.rounds)))
+    on_the_way = np.empty((len(plan.bound_rounds), 5))
+    seconds = np.zeros(len(team))
+    stream = environment.start(n_rounds, at_home)
+    for start in range(0, n_rounds, plan.block_size):
+        if plan.stop.is_set():
+            break
+        stop = min(start + plan.block_size, n_rounds)
+        block = stream.draw(stop - start)
+        _admit(block.losses, start)
+        target = block.losses if block.means is None else block.means
+        counted = slice(max(first - start, 0), max(min(end, stop) - start, 0))
+        shift = start + counted.start
+        here, marks = _within(plan.rounds, shift, stop)
+        best = follower.follow(target[counted], marks)
+        realised.update(block.losses)
+        if block.means is not None and block.variances is not None:
+            at, bound_marks = _within(plan.bound_rounds, start, stop)
+            moving.record(block.means, block.variances, bound_marks, on_the_way[at])
+        for i, learner in enumerate(team):
+            began = time.perf_counter()
+            played = learner.advance(states[i], block.losses)
+            seconds[i] += time.perf_counter() - began
+            if plan.play == "sample":
+                played = sample_actions(played, samplers[i])
+            regrets[i, here] = meters[i].suffer(played[counted], target[counted], marks) - best
+            plan.advance(stop - start)
+    bounds = _bounds(plan, team, on_the_way, measures)
+    specs = [entry.spec(learner) for entry, learner in zip(plan.entries, team, strict=True)]
+    return Run(regrets, bounds, measures, realised.realised(), specs, seconds)
+
+
+def _bounds(plan: Plan, team: Sequence[Learner], on_the_way: Matrix, measures: Measures | None) -> Matrix:
+    """Evaluate every learner's bound on the measures up to each bound mark."""
+    bounds = np.full((len(team), len(plan.bound_rounds)), np.nan)
+    if measures is None or not isinstance(plan.comparator, Dynamic):
+        return bounds
+    for j, (mark, row) in enumerate(zip(plan.bound_rounds, on_the_way, strict=True)):
+        segments, drift, variance, within, squared = (float(x) for x in row)
+        so_far = Measures(
+            measures.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
+        )  # fmt: skip
+        for i, learner in enumerate(team):
+            value = _bound(learner, so_far)
+            bounds[i, j] = np.nan if value is None else value
+    return bounds
+
+
+@functools.lru_cache(maxsize=4096)
+def _bound(learner: Learner, measures: Measures) -> float | None:
+    """Ask a learner for its bound; runs on one path ask the same again and again."""
+    return learner.bound(measures)
+
+
+def _admit(losses: Matrix, start: int) -> None:
+    """Check what an environment made; a third party's may err."""
+    bad = first_bad_loss(losses.reshape(-1))
+    if bad >= 0:
+        t, k = divmod(bad, losses.shape[1])
+        raise InvalidInput(
+            f"simulate: the environment's losses must be in [0, 1], got {losses[t, k]}"
+            f" in round {start + t}, action {k}."
+        )
+
+
+def _within(rounds: Actions, start: int, stop: int) -> tuple[slice, Actions]:
+    """Return which marks fall in [start, stop), as a slice and as offsets from `start`."""
+    low, high = np.searchsorted(rounds, [start, stop])
+    return slice(int(low), int(high)), rounds[low:high] - start
+
+
+def _branch(seed: int, *key: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=key)
+
+
+def _whole(sequence: np.random.SeedSequence) -> int:
+    return int(sequence.generate_state(1, np.uint64)[0])
