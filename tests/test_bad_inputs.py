@@ -170,20 +170,20 @@ TABLE = {
     ),
     # a bandit's round
     "an action too many": Row(
-        lambda b: UCB.update(b.ucb, 2, 0.5), "RerunUCBV: `action` must be < n_actions = 2, got 2."
+        lambda b: UCB.update(b.ucb, 2, 0.5, 1.0), "RerunUCBV: `action` must be < n_actions = 2, got 2."
     ),
     "a negative action": Row(
-        lambda b: UCB.update(b.ucb, -1, 0.5), "RerunUCBV: `action` must be a whole number >= 0, got -1."
+        lambda b: UCB.update(b.ucb, -1, 0.5, 1.0), "RerunUCBV: `action` must be a whole number >= 0, got -1."
     ),
     "no loss": Row(
-        lambda b: UCB.update(b.ucb, 0, NAN), "RerunUCBV: `loss` must be in [0, 1], got nan. Is a value missing?"
+        lambda b: UCB.update(b.ucb, 0, NAN, 1.0), "RerunUCBV: `loss` must be in [0, 1], got nan. Is a value missing?"
     ),
     "a bandit's loss above 1": Row(
-        lambda b: UCB.update(b.ucb, 0, 1.5),
+        lambda b: UCB.update(b.ucb, 0, 1.5, 1.0),
         "RerunUCBV: `loss` must be in [0, 1], got 1.5. Rescale your losses by their known range.",
     ),
     "a row for a loss": Row(
-        lambda b: UCB.update(b.ucb, 0, [0.5]), "RerunUCBV: `loss` must be a number in [0, 1], got [0.5]."
+        lambda b: UCB.update(b.ucb, 0, [0.5], 1.0), "RerunUCBV: `loss` must be a number in [0, 1], got [0.5]."
     ),
     "a chance of 0": Row(
         lambda b: UCB.update(b.ucb, 0, 0.5, 0.0), "RerunUCBV: `probability` must be in (0, 1] or None, got 0.0."

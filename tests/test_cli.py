@@ -117,11 +117,15 @@ def test_simulate_prints_the_table_of_the_library(lines):
     assert table == results.table().splitlines()
 
 
-def test_simulate_without_learners_plays_them_all_tuned_where_they_can_be(as_json):
-    found = as_json("simulate", "--rounds", "40", "--runs", "1")
-    untuned = {"optimistic-adapt-ml-prod"}
-    expected = [name if name in untuned else f"{name} (tuned)" for name in registries()["learners"]]
+PAPER = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
+
+
+def test_simulate_without_learners_plays_the_papers_five_tuned_where_they_can_be(as_json):
+    found = as_json("simulate", "--rounds", "40", "--runs", "2")
+    expected = [*(f"{name} (tuned)" for name in PAPER), "optimistic-adapt-ml-prod"]
     assert [row["learner"] for row in found["learners"]] == expected
+    assert [len(found["measures"]), len(found["realised"])] == [2, 2]
+    assert min(row["behind"]["mean"] for row in found["learners"]) == 0.0
 
 
 def test_json_holds_the_numbers_of_the_table(lines, as_json):
@@ -266,10 +270,11 @@ def test_recordings_of_every_kind_are_replayed(as_json, tmp_path):
         assert as_json(*words, "--rounds", "10")["n_rounds"] == 10
 
 
-def test_a_recording_is_played_to_every_learner_untuned(as_json, tmp_path):
+def test_a_recording_is_played_once_and_to_learners_untuned(as_json, tmp_path):
     np.save(tmp_path / "losses.npy", np.random.default_rng(2).random((30, 3)))
-    found = as_json("simulate", "--replay", "losses.npy", "--runs", "1")
-    assert [row["learner"] for row in found["learners"]] == list(registries()["learners"])
+    found = as_json("simulate", "--replay", "losses.npy")
+    assert [row["learner"] for row in found["learners"]] == [*PAPER, "optimistic-adapt-ml-prod"]
+    assert found["n_runs"] == 1
 
 
 # Mistakes
@@ -365,7 +370,7 @@ MISTAKES = [
     (
         "simulate --comparator best",
         2,
-        "simulate: `comparator` must be dynamic, static, switching:N or interval:FIRST-LAST, got 'best'.",
+        "simulate: `comparator` must be dynamic, static, switching:N or interval:FIRST-LAST[@ACTION], got 'best'.",
     ),
     ("simulate --comparator switching:0", 2, "Switched: `n_segments` must be a whole number >= 1, got 0."),
     ("simulate --comparator interval:9-3", 2, "Interval: `last` must be >= first = 9, got 3."),

@@ -146,7 +146,7 @@ def test_only_the_interval_leaves_rounds_out():
 
 def test_comparators_name_themselves_as_the_command_line_does():
     named = [str(c) for c in (Dynamic(), Static(), Switched(3), Interval(2, 9), Interval(2, 9, action=1))]
-    assert named == ["dynamic", "static", "switching:3", "interval:2-9", "interval:2-9 (action 1)"]
+    assert named == ["dynamic", "static", "switching:3", "interval:2-9", "interval:2-9@1"]
 
 
 @pytest.mark.parametrize(

@@ -75,3 +75,10 @@ def _resolves(dotted: str) -> bool:
     except (ImportError, AttributeError):
         return False
     return True
+
+
+def test_the_page_of_learners_is_that_of_the_registry() -> None:
+    """`make docs` writes it. Another process: tests may have entered learners of their own."""
+    script = "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")

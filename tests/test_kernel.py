@@ -17,12 +17,18 @@ from driftwise.core.kernel import clone, compiled, kernel, unbound
 from driftwise.core.random import draw_from, new_generator, next_uniform
 
 SOURCE = """
+from typing import NamedTuple
 import numpy as np
 from driftwise.core.kernel import kernel
 
 FACTOR = 2.0
 SHAPE = (1, 2)
 SCALAR = np.uint64(3)
+TABLE = np.array([1.0, 2.0])
+
+class Memory(NamedTuple):
+    first: float
+    second: float
 
 @kernel
 def inner(x):
@@ -34,7 +40,11 @@ def middle(x):
 
 @kernel
 def outer(x):
-    return middle(x) * FACTOR + SHAPE[0] + SCALAR
+    return middle(x) * FACTOR + SHAPE[0] + SCALAR + TABLE[0]
+
+@kernel
+def field(memory: Memory):
+    return memory.first
 """
 
 
@@ -45,7 +55,7 @@ def names(folder, old="", new="", module="sample"):
     spec = importlib.util.spec_from_file_location(module, file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return {name: getattr(module, name).py_func.__qualname__ for name in ("inner", "middle", "outer")}
+    return {name: getattr(module, name).py_func.__qualname__ for name in ("inner", "middle", "outer", "field")}
 
 
 @pytest.mark.parametrize(
@@ -56,6 +66,8 @@ def names(folder, old="", new="", module="sample"):
         ("FACTOR = 2.0", "FACTOR = 3.0", {"outer"}),
         ("(1, 2)", "(2, 1)", {"outer"}),
         ("uint64(3)", "uint64(4)", {"outer"}),
+        ("[1.0, 2.0]", "[3.0, 2.0]", {"outer"}),
+        ("    first: float\n    second: float", "    second: float\n    first: float", {"field"}),
         ("x + 1.0", "x + 1.0  # a comment", set()),
     ],
 )

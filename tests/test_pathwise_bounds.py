@@ -194,7 +194,7 @@ def test_adapt_ml_prod_keeps_its_lemma_whatever_the_hints():
 
 
 def check_sleeping(tally, case, more):
-    told = case.n_rounds + more
+    told = max(1, case.n_rounds + more)
     weights, losses = play(SleepingOptimisticAdaptMLProd(n_rounds=told), case)
     regrets, estimates = regrets_of(weights, losses), estimates_of(weights, losses)
     lemma = pathwise.sleeping(regrets, estimates, told)
@@ -216,7 +216,7 @@ def from_every_start(regrets):
 
 
 def test_algorithm_4_keeps_its_lemma_from_every_start_to_every_round():
-    tally = on_many_paths(check_sleeping, max_rounds=40, more=(0, 1, 1000))
+    tally = on_many_paths(check_sleeping, max_rounds=40, more=(0, 1, 1000, -20))
     for case in long_cases(150, n_actions=(3,)):
         tally.enter(case)
         check_sleeping(tally, case, more=0)

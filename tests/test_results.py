@@ -234,6 +234,7 @@ def test_the_table_says_what_was_found():
     expected = """\
 switching x bernoulli: K = 4, T = 1000, 8 runs, seed 1
 segments Gamma = 3, drift V = 1, variance Lambda = 240
+realised: deviation D = 1, movement V~ = 1, best loss L* = -
 
 dynamic pseudo-regret
 learner    regret    95% interval  bound  ratio
@@ -256,8 +257,9 @@ def test_the_table_names_its_level_of_confidence(confidence, header):
 
 def test_realised_regret_is_called_so():
     table = replayed().table()
-    assert table.startswith("replay: K = 3, T = 50, 2 runs, seed 0\n\ndynamic realised regret\n")
-    assert len(table.splitlines()) == 7  # no line of measures
+    assert table.startswith("replay: K = 3, T = 50, 2 runs, seed 0\nrealised: deviation D = ")
+    assert "\n\ndynamic realised regret\n" in table
+    assert "Gamma" not in table
 
 
 def test_the_table_names_what_a_budget_wraps():
@@ -365,3 +367,11 @@ def test_the_bound_is_above_the_mean_regret_at_every_mark(rule):
     assert (results.bounds[0] >= results.regrets[0].mean(axis=0)[marks]).all()
     assert (np.diff(results.bounds[0]) >= -1e-9).all()
     assert results.bounds[0, -1] < 1000  # it says something
+
+
+def test_a_regret_below_zero_is_drawn_below_zero():
+    """Against a weaker comparator a learner can win; a logarithmic axis would hide by how much."""
+    axes = results_of([NUMBERS, -NUMBERS], comparator="static").figure().axes[0]
+    assert axes.get_yscale() == "linear"
+    assert axes.lines[1].get_ydata().min() == -NUMBERS.mean()
+    assert results_of([NUMBERS]).figure().axes[0].get_yscale() == "log"

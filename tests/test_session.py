@@ -12,8 +12,10 @@ from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.engine import session as module
 from driftwise.learners import (
     ExpertLearner,
+    OptimisticAdaptMLProd,
     OptimisticGD,
     RerunUCBV,
+    RestartedAdaptiveGD,
     SleepingOptimisticAdaptMLProd,
     learners,
 )
@@ -98,6 +100,9 @@ def test_the_file_holds_numbers_and_one_line_of_json(learner, tmp_path):
     assert sorted(header) == ["format", "learner", "n_actions", "rounds"]
 
 
+UNFIT = "the arrays do not fit %s after %d rounds"
+
+
 def forge(path, weights=None, **changes):
     """Save a session with another header or other weights; a change to None leaves a line out."""
     Session(OptimisticGD(), 2).save(path)
@@ -133,8 +138,30 @@ def test_a_session_with_another_learner_s_arrays_is_told(tmp_path):
 @pytest.mark.parametrize("weights", [np.zeros(1), np.zeros(3), np.zeros(2, np.float32), np.zeros((1, 2))])
 def test_arrays_that_kernels_cannot_trust_are_told(weights, tmp_path):
     forge(tmp_path / "session", weights)
-    message = rf"^{tmp_path / 'session'}: the array 'weights' of optimistic-gd is missing or of another kind\.$"
-    with pytest.raises(BadFile, match=message):
+    kind = "the array 'weights' of optimistic-gd is missing or of another kind"
+    with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'}: ({kind}|{UNFIT % ('optimistic-gd', 0)})\.$"):
+        Session.load(tmp_path / "session")
+
+
+@pytest.mark.parametrize(
+    ("learner", "field", "value"),
+    [
+        (SleepingOptimisticAdaptMLProd(), "awake", 10**8),
+        (SleepingOptimisticAdaptMLProd(), "awake", -(10**9)),
+        (SleepingOptimisticAdaptMLProd(), "rate", np.nan),
+        (OptimisticAdaptMLProd(), "awake", 2),
+        (RestartedAdaptiveGD(7), "elapsed", 9),
+        (RerunUCBV(7), "elapsed", -1),
+        (OptimisticGD(), "weights", np.nan),
+    ],
+)
+def test_values_that_kernels_cannot_trust_are_told(learner, field, value, tmp_path):
+    """A counter is an index in compiled code, where nobody checks it."""
+    session = Session(learner, 2)
+    learner.run(session.state, mixed_losses(5, 2))
+    session.state.arrays()[field][:] = value
+    session.save(tmp_path / "session")
+    with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'}: {UNFIT % (learner.name, 5)}\.$"):
         Session.load(tmp_path / "session")
 
 

@@ -22,7 +22,8 @@ class Registry(Generic[C]):
 
     def add(self, name: str, member: type[C]) -> None:
         """Enter a class under a kebab-case name."""
-        if name in self._classes:
+        taken = self._classes.get(name, member)
+        if (taken.__module__, taken.__qualname__) != (member.__module__, member.__qualname__):  # a cell may run twice
             raise InvalidInput(f"The {self.kind} name '{name}' is taken by {self._classes[name].__name__}.")
         self._classes[name] = member
 

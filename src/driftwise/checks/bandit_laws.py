@@ -62,9 +62,9 @@ def a_rejected_update_changes_nothing(learner: BanditLearner) -> None:
     learner.run(state, mixed_losses(20, 3))
     others: tuple[Any, ...] = ("a", None, [0.5], 0.5j, True)
     for loss in (*BAD_NUMBERS, *others):
-        expect_rejected(f"the loss {loss!r}", state, learner.update, 0, loss)
+        expect_rejected(f"the loss {loss!r}", state, learner.update, 0, loss, 1.0)
     for action in (-1, 3, 0.5, *others):
-        expect_rejected(f"the action {action!r}", state, learner.update, action, 0.5)
+        expect_rejected(f"the action {action!r}", state, learner.update, action, 0.5, 1.0)
     for probability in (*BAD_NUMBERS, 0.0, "a", [0.5], 0.5j):
         expect_rejected(f"the probability {probability!r}", state, learner.update, 0, 0.5, probability)
 

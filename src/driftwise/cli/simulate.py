@@ -40,12 +40,12 @@ _DEFAULTS: dict[str, Any] = {
     help="A learner, given its parameters or tuned to the environment. Repeat for more.",
 )
 @click.option("--rounds", "n_rounds", type=int, help="Rounds in a run.  [default: 2000, or all that are replayed]")
-@click.option("--runs", "n_runs", type=int, help="Independent runs.  [default: 20]")
+@click.option("--runs", "n_runs", type=int, help="Independent runs.  [default: 20, or 1 if replayed]")
 @click.option("--seed", type=int, help="The one seed of everything random.  [default: 0]")
 @click.option(
     "--comparator",
     metavar="KIND",
-    help="dynamic, static, switching:N or interval:FIRST-LAST.  [default: dynamic]",
+    help="dynamic, static, switching:N or interval:FIRST-LAST[@ACTION].  [default: dynamic]",
 )
 @click.option("--play", type=click.Choice(["weights", "sample"]), help="Suffer the mean loss or draw an action.")
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
@@ -128,8 +128,9 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     for key in ("drift", "variance"):
         if flags[key] is not None:
             environment[key] = flags[key]
-    if "replay" in environment and "n_rounds" not in spec and flags["n_rounds"] is None:
-        settings["n_rounds"] = None
+    for key in ("n_rounds", "n_runs"):
+        if "replay" in environment and key not in spec and flags[key] is None:
+            settings[key] = None
     settings["environment"] = environment
     if flags["learner"]:
         settings["learners"] = [parse_member(text) for text in flags["learner"]]
@@ -139,13 +140,10 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _default_learners(replayed: bool) -> list[dict[str, Any]]:
-    """Every learner, tuned where a rule exists and the environment has measures."""
-    from driftwise.learners import Learner, learners
-
-    def is_tuned(name: str) -> bool:
-        return not replayed and learners.get(name).tuned.__func__ is not Learner.tuned.__func__  # type: ignore[attr-defined]
-
-    return [{"name": name, **({"tuned": True} if is_tuned(name) else {})} for name in learners]
+    """The paper's five, tuned where a rule exists and the environment has measures."""
+    tunable = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
+    players: list[dict[str, Any]] = [{"name": name, **({} if replayed else {"tuned": True})} for name in tunable]
+    return [*players, {"name": "optimistic-adapt-ml-prod"}]
 
 
 @contextlib.contextmanager
@@ -178,9 +176,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
 def _as_json(results: Any, confidence: float) -> str:
     import json
 
-    head = {key: getattr(results, key) for key in ("comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed")}
-    record = {**head, "environment": results.environment, "learners": results.rows(confidence)}
-    return json.dumps(_finite(record), indent=2, allow_nan=False)
+    return json.dumps(_finite(results.record(confidence)), indent=2, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -98,7 +98,7 @@ def make_player(spec: Any) -> Learner | Callable[[Measures], Learner]:
 
 
 def make_comparator(text: str) -> Comparator:
-    """Read ``dynamic``, ``static``, ``switching:N`` or ``interval:FIRST-LAST``.
+    """Read ``dynamic``, ``static``, ``switching:N`` or ``interval:FIRST-LAST[@ACTION]``.
 
     >>> make_comparator("switching:3")
     Switched(n_segments=3)
@@ -110,10 +110,10 @@ def make_comparator(text: str) -> Comparator:
         return Static()
     if kind == "switching" and rest.isdigit():
         return Switched(int(rest))
-    if kind == "interval" and (match := re.fullmatch(r"(\d+)-(\d+)", rest)):
-        return Interval(int(match[1]), int(match[2]))
+    if kind == "interval" and (match := re.fullmatch(r"(\d+)-(\d+)(?:@(\d+))?", rest)):
+        return Interval(int(match[1]), int(match[2]), None if match[3] is None else int(match[3]))
     raise InvalidInput(
-        f"simulate: `comparator` must be dynamic, static, switching:N or interval:FIRST-LAST, got '{text}'."
+        f"simulate: `comparator` must be dynamic, static, switching:N or interval:FIRST-LAST[@ACTION], got '{text}'."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,25 +18,16 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], None]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # The suffix stays last: some writers choose their format by it.
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
+        temporary = target.with_name(f".{target.stem}.{secrets.token_hex(8)}{target.suffix}")
+        temporary.touch(exist_ok=False)
     except OSError as error:
         raise BadFile(f"Cannot write {target}: {error.strerror}.") from None
-    os.close(handle)
-    temporary = Path(name)
     try:
         write(temporary)
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
     except OSError as error:
         raise BadFile(f"Cannot write {target}: {error.strerror or error}.") from None
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    # There is no way to read the mask but to set it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

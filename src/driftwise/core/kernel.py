@@ -2,7 +2,7 @@
 
 Numba's disk cache knows a function by its file, line and qualified name, and is blind to an edit of a
 function that it calls in another file. Here the qualified name carries a digest of the function, of the
-constants it reads and of every kernel it calls, so an edit anywhere below is seen.
+constants it reads, of the fields of its arguments and of every kernel it calls, so an edit anywhere below is seen.
 
 A loop that received kernels as arguments or closures would never hit that cache. `clone` copies a template
 under a name of its own with the kernels bound as globals, which does.
@@ -34,7 +34,10 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
         result: Any = np.errstate(over="ignore")(plain)
     else:
         plain.__qualname__ = f"{plain.__qualname__}.{digest}"
-        result = numba.njit(cache=True, nogil=True, error_model="numpy")(plain)
+        try:
+            result = numba.njit(cache=True, nogil=True, error_model="numpy")(plain)
+        except RuntimeError:  # typed at a prompt: no file to cache beside
+            result = numba.njit(nogil=True, error_model="numpy")(plain)
     setattr(result, _DIGEST, digest)
     return cast(Callable[P, R], result)
 
@@ -62,12 +65,17 @@ def compiled(function: Callable[..., Any]) -> int:
 def _digest(function: FunctionType) -> str:
     # The cache remembers argument types, and finds their classes again by module and name.
     parts = [function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
+    for note in function.__annotations__.values():
+        # A field of a NamedTuple is compiled to its position.
+        parts.append(repr(getattr(function.__globals__.get(note, note), "_fields", None)))
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
         if hasattr(value, _DIGEST):
             parts.append(f"{name}={getattr(value, _DIGEST)}")
         elif isinstance(value, (bool, int, float, str, tuple, np.generic)):
             parts.append(f"{name}={value!r}")
+        elif isinstance(value, np.ndarray):
+            parts.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 

@@ -29,7 +29,7 @@ class Measures:
     $\Gamma$           `segments`          changes of the mean, plus one
     $V$                `drift`             movement of the mean, with the jump from $\mu_0 = 0$
     $\Lambda$          `variance`          total variance of the losses
-    $V - \|\mu_1\|$    `drift_within`      movement from round 2 on; `drift` when unknown
+    $V - \|\mu_1\|$    `drift_within`      movement from round 2 on; at most `drift`, which stands for it when unknown
     $\sum \|d\mu\|^2$  `squared_drift`     squared Euclidean movement, with the first jump; bounded when unknown
     =================  ==================  =================================================================
 
@@ -53,7 +53,7 @@ class Measures:
         for name in ("drift", "variance"):
             require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")
         if math.isnan(self.drift_within):
-            object.__setattr__(self, "drift_within", self.drift)
+            object.__setattr__(self, "drift_within", 0.0 if self.segments == 1 else self.drift)
         if math.isnan(self.squared_drift):
             # Each step moves K coordinates by at most its maximum norm, which is at most 1.
             object.__setattr__(self, "squared_drift", self.n_actions * self.drift)

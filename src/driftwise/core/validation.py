@@ -17,6 +17,7 @@ from driftwise.core.types import Matrix, Vector
 __all__ = [
     "as_losses",
     "check_seed",
+    "count",
     "first_bad_loss",
     "require",
     "require_choice",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -51,12 +50,21 @@ class Plan(NamedTuple):
     block_size: int
     rounds: Actions
     bound_rounds: Actions
+    bound: Callable[[Learner, Measures], float | None]  # remembers: runs on one path ask the same again and again
     advance: Callable[[int], None]  # told the rounds just played
     stop: threading.Event
 
 
 def play_run(plan: Plan, run: int) -> Run:
-    """Play one run from its own seeds."""
+    """Play one run from its own seeds; if it fails, the others are told to stop."""
+    try:
+        return _play(plan, run)
+    except BaseException:
+        plan.stop.set()
+        raise
+
+
+def _play(plan: Plan, run: int) -> Run:
     environment, n_rounds = plan.environment, plan.n_rounds
     at_home = _branch(plan.seed, run, _ENVIRONMENT)
     measures = environment.measures(n_rounds, at_home) if environment.has_means else None
@@ -114,15 +122,9 @@ def _bounds(plan: Plan, team: Sequence[Learner], on_the_way: Matrix, measures: M
             measures.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
         )  # fmt: skip
         for i, learner in enumerate(team):
-            value = _bound(learner, so_far)
+            value = plan.bound(learner, so_far)
             bounds[i, j] = np.nan if value is None else value
     return bounds
-
-
-@functools.lru_cache(maxsize=4096)
-def _bound(learner: Learner, measures: Measures) -> float | None:
-    """Ask a learner for its bound; runs on one path ask the same again and again."""
-    return learner.bound(measures)
 
 
 def _admit(losses: Matrix, start: int) -> None:

@@ -67,9 +67,9 @@ class Session:
 
     def update(self, *feedback: Any) -> None:
         """Take in a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner."""
-        expected = 1 if isinstance(self.learner, ExpertLearner) else (2, 3)
-        if len(feedback) not in np.atleast_1d(expected):
-            call = "update(losses)" if expected == 1 else "update(action, loss, probability)"
+        full = isinstance(self.learner, ExpertLearner)
+        if len(feedback) != (1 if full else 3):
+            call = "update(losses)" if full else "update(action, loss, probability)"
             raise InvalidInput(
                 f"Session: {self.learner.name} has {self.learner.feedback} feedback; call `{call}`,"
                 f" got {len(feedback)} argument{'s' if len(feedback) != 1 else ''}."
@@ -102,12 +102,14 @@ class Session:
         learner = learners.build(header["learner"])
         session = cls(learner, header["n_actions"])
         session.state.rounds = count(f"Session file {path}", "rounds", header["rounds"], at_least=0)
-        # Kernels trust the shapes, so the arrays must have those of a memory that has come this far.
-        memory = learner.make_room(session.state.memory, session.state.rounds + 1)
-        for name, fresh in zip(memory._fields, memory, strict=True):
-            if name not in arrays or (arrays[name].dtype, arrays[name].shape) != (fresh.dtype, fresh.shape):
+        fresh = session.state.memory
+        for name, kind in zip(fresh._fields, fresh, strict=True):
+            if name not in arrays or (arrays[name].dtype, arrays[name].ndim) != (kind.dtype, kind.ndim):
                 raise BadFile(f"{path}: the array '{name}' of {learner.name} is missing or of another kind.")
-            fresh[:] = arrays[name]
+        memory = type(fresh)(*(np.ascontiguousarray(arrays[name]) for name in fresh._fields))
+        # Kernels trust shapes and counters.
+        if not learner.accepts(memory, fresh, session.state.rounds):
+            raise BadFile(f"{path}: the arrays do not fit {learner.name} after {session.state.rounds} rounds.")
         session.state.memory = memory
         return session
 

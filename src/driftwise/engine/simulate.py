@@ -6,6 +6,7 @@ see the same losses. Threads take whole runs, blocks cut rounds, and neither sho
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +33,7 @@ def simulate(
     environment: Source,
     learners: Player | Sequence[Player] | Mapping[str, Player],
     n_rounds: int | None = None,
-    n_runs: int = 10,
+    n_runs: int | None = None,
     seed: int = 0,
     *,
     comparator: Comparator | None = None,
@@ -42,6 +43,8 @@ def simulate(
     progress: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Play every learner through `n_runs` runs of an environment and measure its regret.
+
+    There are 10 runs unless you say otherwise, and 1 of replayed losses, which are the same in every run.
 
     A learner may be given as a rule such as `OptimisticGD.tuned`, which is asked anew with each run's measures.
     `play="sample"` lets full-feedback learners draw an action from their weights. `n_rounds` may be left out
@@ -62,6 +65,8 @@ def simulate(
         if not isinstance(environment, Replay):
             raise InvalidInput("simulate: `n_rounds` must be given, unless recorded losses are replayed.")
         n_rounds = environment.n_rounds
+    if n_runs is None:
+        n_runs = 1 if isinstance(environment, Replay) else 10
     n_rounds, n_runs = count("simulate", "n_rounds", n_rounds), count("simulate", "n_runs", n_runs)
     n_threads = os.cpu_count() or 1 if n_threads is None else count("simulate", "n_threads", n_threads)
     seed, comparator = check_seed("simulate", seed), comparator or Dynamic()
@@ -83,7 +88,8 @@ def simulate(
     provable = isinstance(comparator, Dynamic) and environment.has_means
     plan = Plan(
         environment, who, comparator, play, n_rounds, seed, count("simulate", "block_size", block_size),
-        rounds, _marks(first, end, _BOUND_POINTS) if provable else rounds[-1:], advance, threading.Event(),
+        rounds, _marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
+        functools.lru_cache(4096)(lambda learner, measures: learner.bound(measures)), advance, threading.Event(),
     )  # fmt: skip
     runs = _play_all(plan, n_runs, min(n_runs, n_threads))
     seconds = np.sum([run.seconds for run in runs], axis=0)

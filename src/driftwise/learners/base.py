@@ -7,11 +7,9 @@ with `run` bit for bit.
 
 from __future__ import annotations
 
-import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -22,6 +20,7 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
 from driftwise.learners.loops import BanditLoops, ExpertLoops, bandit_loops, expert_loops
+from driftwise.learners.state import Card, State
 from driftwise.registry import Registry
 
 __all__ = [
@@ -37,37 +36,6 @@ __all__ = [
 ]
 
 Kernel = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Card:
-    """What `driftwise show` and the pages made from the registry say about a learner."""
-
-    title: str
-    in_words: str
-    knows: str  # what it must be told about the future
-    cost: str  # time per round
-    bound: str  # the theorem, in words and letters
-    reference: str
-
-
-@dataclass(eq=False)
-class State:
-    """A learner's memory: hold it, copy it, save it. `memory` is a NamedTuple of arrays."""
-
-    learner: Learner
-    n_actions: int
-    rates: Any
-    memory: Any
-    rounds: int = 0
-
-    def copy(self) -> Self:
-        """Return a snapshot that shares nothing with this state."""
-        return copy.deepcopy(self)
-
-    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the arrays by name (not copies)."""
-        return dict(self.memory._asdict())
 
 
 class Learner(ABC):
@@ -93,7 +61,7 @@ class Learner(ABC):
         raise InvalidInput(f"{cls.__name__}: nothing to tune; its parameters do not depend on the measures.")
 
     def bound(self, measures: Measures) -> float | None:  # noqa: ARG002
-        """Return an upper bound on the expected dynamic regret with explicit constants, if one is proved."""
+        """Return its theorem's bound on the expected dynamic regret, constants explicit; None where there is none."""
         return None
 
     def make_room(self, memory: Any, n_rounds: int) -> Any:  # noqa: ARG002
@@ -102,6 +70,13 @@ class Learner(ABC):
         Between calls a state always has room for one more round, so a rejected update leaves it untouched.
         """
         return memory
+
+    def accepts(self, memory: Any, fresh: Any, rounds: int) -> bool:  # noqa: ARG002
+        """Say whether a memory read from a file can be trusted after `rounds`; `fresh` is that of a new state."""
+        return all(
+            array.shape == new.shape and not (array.dtype.kind == "f" and np.isnan(array).any())
+            for array, new in zip(memory, fresh, strict=True)
+        )
 
     def start(self, n_actions: int, seed: int = 0) -> State:
         """Return the state before round 1."""
@@ -177,7 +152,7 @@ class BanditLearner(Learner):
         action, probability = self.loops.choose(state.memory, state.rates)
         return action, None if math.isnan(probability) else probability
 
-    def update(self, state: State, action: int, loss: float, probability: float | None = 1.0) -> None:
+    def update(self, state: State, action: int, loss: float, probability: float | None) -> None:
         """Take in the loss of the chosen action; pass the probability that `choose` gave."""
         self._claim(state)
         action = count(self, "action", action, at_least=0)

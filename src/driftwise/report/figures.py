@@ -41,7 +41,8 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
         raise MissingDependency("Drawing a figure", "matplotlib", "figures") from None
     figure = Figure(figsize=(8.0, 5.0), layout="constrained")
     axes = figure.add_subplot()
-    floor = _floor(curves)
+    signed = any(curve.mean.min() < 0 for curve in curves)  # a weaker comparator can be beaten
+    floor = -np.inf if signed else _floor(curves)
     for i, curve in enumerate(curves):
         colour = _COLOURS[i % len(_COLOURS)]
         style = "-" if i < len(_COLOURS) else "-."
@@ -53,12 +54,13 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
             # Regret only grows, so between two marks the bound of the later one holds: a step, not a slope.
             axes.step(bound_rounds, curve.bound, "--", where="pre", color=colour, linewidth=1.0, alpha=0.8)
     axes.set_title(title, fontsize="medium")
-    axes.set(xlabel="round", ylabel=ylabel, yscale="log", xlim=(0, int(rounds[-1])))
-    axes.set_ylim(bottom=floor)
+    axes.set(xlabel="round", ylabel=ylabel, xlim=(0, int(rounds[-1])))
+    if not signed:
+        axes.set(yscale="log", ylim=(floor, None))
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     if any(np.isfinite(curve.bound).any() for curve in curves):
-        axes.plot([], [], "--", color="0.4", linewidth=1.0, label="proved bound (same colour)")
+        axes.plot([], [], "--", color="0.4", linewidth=1.0, label="theorem's bound (same colour)")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 

@@ -107,7 +107,7 @@ class Interval(Comparator):
             require_count(self, "action", at_least=0)
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.first}-{self.last}{'' if self.action is None else f' (action {self.action})'}"
+        return f"{self.name}:{self.first}-{self.last}{'' if self.action is None else f'@{self.action}'}"
 
     def start(self, n_actions: int) -> Follower:
         """Start at zero."""
@@ -144,15 +144,19 @@ class _StaticFollower(Follower):
 
 
 class SwitchedFollower(Follower):
-    """Row n of the table holds, per action, the least loss with at most n + 1 segments that ends on it."""
+    """Row n of the table holds, per action, the least loss with at most n + 1 segments that ends on it.
+
+    All of it is above the best of every round, which is summed on its own: a small sum loses little to rounding.
+    """
 
     def __init__(self, n_segments: int, n_actions: int) -> None:
         self.table = np.zeros((n_segments, n_actions))
+        self.total = np.zeros(2)
 
     def follow(self, target: Matrix, marks: Actions) -> Vector:
         """Take in a block."""
         out = np.empty(len(marks))
-        _follow_switched(self.table, target, marks, out)
+        _follow_switched(self.table, self.total, target, marks, out)
         return out
 
 
@@ -181,15 +185,17 @@ def _follow_static(totals: Matrix, action: int, target: Matrix, marks: Actions, 
 
 
 @kernel
-def _follow_switched(table: Matrix, target: Matrix, marks: Actions, out: Vector) -> None:
+def _follow_switched(table: Matrix, total: Vector, target: Matrix, marks: Actions, out: Vector) -> None:
     n_segments, n_actions = table.shape
     mark = 0
     for t in range(target.shape[0]):
+        least = target[t].min()
+        so_far = add(total, least)
         # From the most segments down, so that the row below still holds the round before.
         for n in range(n_segments - 1, -1, -1):
             arrive = table[n - 1].min() if n > 0 else np.inf
             for k in range(n_actions):
-                table[n, k] = min(table[n, k], arrive) + target[t, k]
+                table[n, k] = min(table[n, k], arrive) + (target[t, k] - least)
         if mark < marks.size and marks[mark] == t:
-            out[mark] = table[n_segments - 1].min()
+            out[mark] = so_far + table[n_segments - 1].min()
             mark += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,7 +60,7 @@ class Results:
         return estimate(self.final(label), confidence)
 
     def bound(self, label: str) -> float:
-        """Return the proved bound on a learner's expected regret at the end, NaN where there is none."""
+        """Return its theorem's bound on a learner's expected regret at the end, NaN where there is none."""
         return float(self.bounds[self._index(label), -1])
 
     def difference(self, label: str, baseline: str, confidence: float = 0.95) -> Estimate:
@@ -87,7 +88,26 @@ class Results:
                 for name in ("segments", "drift", "variance")
             )
             lines.append(f"segments Gamma = {gamma}, drift V = {drift}, variance Lambda = {variance}")
+        D, _, _, movement, best = (number(float(np.mean(values))) for values in zip(*self.realised, strict=True))
+        lines.append(f"realised: deviation D = {D}, movement V~ = {movement}, best loss L* = {best}")
         return "\n".join(lines)
+
+    def record(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Return everything but the curves as plain values: what `--json` prints.
+
+        `behind` is how much more a learner regrets than the one that regrets least, paired over the runs.
+        """
+        best = min(self.labels, key=lambda label: self.regret(label).mean)
+        names = ("comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed", "environment")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "measures": [dataclasses.asdict(m) for m in self.measures],
+            "realised": [r._asdict() for r in self.realised],
+            "learners": [
+                {**row, "behind": self.difference(row["learner"], best, confidence)._asdict()}
+                for row in self.rows(confidence)
+            ],
+        }
 
     def table(self, confidence: float = 0.95) -> str:
         """Return the table of final regrets, their intervals, the theorems' values, and regret / bound."""

@@ -68,7 +68,7 @@ def adapt_ml_prod(measures: Measures) -> float | None:
 
 
 def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
-    r"""Theorem dynamic_upper_full-info: the better of its switching and its drifting form.
+    r"""Theorem dynamic_upper_full-into: the better of its switching and its drifting form.
 
     Against $N$ segments: $N (4 g + 4 L + 1) + (2 g + L) \sqrt{N (N + 2 E D) / g}$, with $g = \ln(KT)$ and
     $L = \ln(1 + (K T / e)(1 + \ln(T + 1)))$; the drifting form adds $2 \lceil T/N \rceil V'$ and takes the
@@ -83,7 +83,8 @@ def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
     growth = (1 + math.log(T + 1)) / math.e
     if n_rounds is not None:
         g = math.log(K * n_rounds)
-        price = math.log(1 + K * T * growth)
+        # Rows that wake after the rounds it was told of each add 1/(KT) to the weight that all start with.
+        price = math.log(max(1.0, T / n_rounds) + K * T * growth)
         each, slope = 4 * g + 4 * price + 1, (2 * g + price) / math.sqrt(g)
     else:
         price = math.log(K * T * (1 + growth))
@@ -107,7 +108,8 @@ def rerun_ucbv(
 
     $M (2K + \tfrac{14}{3} L K (1 + \ln B) + 1.5 K B^2 \delta) + 4 \sqrt{L K M \Lambda} (1 + \ln B)
     + 8 V' \sqrt{L K B} + 2 B V'$, $L = \ln(2/\delta)$. Loose: at small $T$ it exceeds $T$. A `log_scale` below
-    1 narrows the radii below what the proof needs, so nothing is claimed for it.
+    1 narrows the radii below what the proof needs, so nothing is claimed for it. Like the theorem, it takes the
+    radii to hold for samples chosen as one goes (see erratum E6).
     """
     if log_scale < 1:
         return None

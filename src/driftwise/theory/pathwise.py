@@ -1,4 +1,4 @@
-r"""Regret bounds that hold on every realised path of losses: no expectation, any comparator.
+r"""Regret bounds that hold on every realised path of losses (Wei, Hong, Lu 2016, Appendices B to F, corrected).
 
 Each function returns the right-hand side of an inequality about $\sum_t \langle p_t, \ell_t \rangle$ minus the
 comparator's loss. The constants are the corrected ones of ``docs/errata.md``; a `printed_` function returns what
@@ -15,8 +15,6 @@ $r_t$      `regrets`           $\langle p_t, \ell_t \rangle - \ell_{t,k}$ for ev
 $m_t$      `estimates`         the guess of $r_t$ that was used in $p_t$
 $x_t$      `surprises`         $(r_t - m_t)^2$
 =========  ==================  ==============================================================================
-
-Reference: Wei, Hong, Lu (2016), Appendices B to F.
 """
 
 from __future__ import annotations
@@ -47,7 +45,6 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
-
 RATE_CAP = 0.25  # eq. (eta_t): min(1/4, .)
 COARSE = 8.25  # 4 from the telescoped distances, 4.25 from the terms of the single rounds
 
@@ -161,11 +158,13 @@ def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
     $$ 4 \gamma + \sum_{\tau=s}^{t} \eta_{\tau-1} x_{\tau,k} + \frac{1}{\eta_t} \ln \left(1 + \frac1e
        \sum_{s' \le t, k'} \sum_\tau \left(\frac{\eta_{\tau-1}}{\eta_\tau} - 1\right)\right), $$
 
-    where $\eta$ is expert $(s, k)$'s outside the logarithm and expert $(s', k')$'s inside.
+    where $\eta$ is expert $(s, k)$'s outside the logarithm and expert $(s', k')$'s inside. Past round $T$ the 1 in it
+    grows to $t / T$: every further row brings the weight $1/T$.
     """
+    rounds = np.arange(1.0, len(regrets) + 1.0)
     gamma = _log(regrets.shape[1] * n_rounds)
     account = _account(_awake(regrets, estimates), gamma)
-    shared: Vector = np.log1p(account.slowed.sum(axis=(0, 2)) / math.e)
+    shared: Vector = np.log(np.maximum(1.0, rounds / n_rounds) + account.slowed.sum(axis=(0, 2)) / math.e)
     return gamma / RATE_CAP + account.paid + shared[None, :, None] / account.rates
 
 
@@ -174,7 +173,8 @@ def sleeping_closed(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
     n_actions = regrets.shape[1]
     rounds = np.arange(1.0, len(regrets) + 1.0)[None, :, None]
     total = 1.0 + np.cumsum(_awake(regrets, estimates), axis=1)
-    return _closed(_log(n_actions * n_rounds), _late(n_actions * rounds, rounds), total)
+    late = _late(n_actions * rounds, rounds, np.maximum(1.0, rounds / n_rounds))
+    return _closed(_log(n_actions * n_rounds), late, total)
 
 
 def sleeping_flat(regrets: Matrix, estimates: Matrix) -> Array:
@@ -238,9 +238,9 @@ def _log(n_experts: int) -> float:
     return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would divide
 
 
-def _late(n_experts: float | Array, rounds: Array) -> Array:
+def _late(n_experts: float | Array, rounds: Array, start: float | Array = 1.0) -> Array:
     """Bound the logarithm that pays for falling rates: an expert's ratios sum to at most 1 + ln(T + 1)."""
-    late: Array = np.log1p(n_experts / math.e * (1.0 + np.log(rounds + 1.0)))
+    late: Array = np.log(start + n_experts / math.e * (1.0 + np.log(rounds + 1.0)))
     return late
 
 

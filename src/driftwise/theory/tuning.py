@@ -65,7 +65,7 @@ def restarted_gd_block(measures: Measures) -> int:
 
 def _whole(block: float, n_rounds: int) -> int:
     # Rounding up shrinks the number of blocks; the drift within one at most doubles.
-    return min(n_rounds, max(1, math.ceil(block)))
+    return n_rounds if block >= n_rounds else max(1, math.ceil(block))
 
 
 def _root(numerator: float, denominator: float) -> float:

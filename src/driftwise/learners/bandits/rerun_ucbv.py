@@ -166,6 +166,10 @@ class RerunUCBV(BanditLearner):
         plays, total, squares = np.zeros((3, n_actions))
         return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
 
+    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
+        """Check the rounds of the block too."""
+        return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % (self.restart_every or _NEVER)
+
     def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
         """Return the parameters with their derived constants."""
         return Rates(

@@ -102,6 +102,10 @@ class OptimisticAdaptMLProd(HintedLearner):
         wake(experts, log_actions, -log_actions / RATE_CAP if self.prior == "inside" else 0.0)
         return experts
 
+    def accepts(self, memory: Experts, fresh: Experts, rounds: int) -> bool:
+        """Check that the one row is awake."""
+        return super().accepts(memory, fresh, rounds) and memory.awake[0] == 1
+
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm of the number of actions."""
         return Rates(log_actions=math.log(n_actions))

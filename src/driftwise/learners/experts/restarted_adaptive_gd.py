@@ -121,6 +121,10 @@ class RestartedAdaptiveGD(ExpertLearner):
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.zeros(1), np.zeros(1, np.int64))
 
+    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
+        """Check the rounds of the block too."""
+        return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % (self.restart_every or _NEVER)
+
     def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
         """Return the block length."""
         return Rates(restart_every=self.restart_every or _NEVER)

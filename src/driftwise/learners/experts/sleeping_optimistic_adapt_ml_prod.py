@@ -16,7 +16,7 @@ Pathwise, for every action and every interval (Lemma R_I, exact): the regret on 
 $4 g + \sum \eta (r-m)^2 + \eta^{-1} \ln(1 + \tfrac{1}{e} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})$, $g = \ln KT$.
 The guarantee with `n_rounds` speaks of that many rounds; the learner itself may go on.
 
-Reference: Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-info. The paper's rates say
+Reference: Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-into. The paper's rates say
 $\ln K$; run on $KT$ experts it is $\ln KT$, as its Lemma R_I uses.
 """
 
@@ -72,7 +72,7 @@ def _update(memory: Experts, rates: Rates, losses: Vector) -> None:
         knows="nothing (the number of rounds, if given, as in the paper)",
         cost="O(K t)",
         bound="sqrt(Gamma Lambda ln K) + Gamma ln K, and (Lambda V T ln K)^(1/3) + sqrt(V T ln K), times log T",
-        reference="Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-info",
+        reference="Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-into",
     ),
     update=_update,
 )
@@ -106,7 +106,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
         return cls(n_rounds=measures.n_rounds)
 
     def bound(self, measures: Measures) -> float:
-        """Return Theorem dynamic_upper_full-info's bound, with constants."""
+        """Return Theorem dynamic_upper_full-into's bound, with constants."""
         return expected.sleeping_adapt_ml_prod(measures, self.n_rounds)
 
     def first(self, n_actions: int, generator: Words) -> Experts:  # noqa: ARG002
@@ -118,6 +118,12 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm of the number of experts, 0 for the anytime prior."""
         return Rates(log_experts=math.log(n_actions * self.n_rounds) if self.n_rounds else 0.0)
+
+    def accepts(self, memory: Experts, fresh: Experts, rounds: int) -> bool:
+        """Check that the rows are those that wake in so many rounds, with room for one more."""
+        n_rows = len(memory.scale)
+        grown = new_experts(n_rows, len(fresh.weights)) if len(memory.weights) == len(fresh.weights) else fresh
+        return super().accepts(memory, grown, rounds) and memory.awake[0] == rounds + 1 < n_rows
 
     def make_room(self, memory: Experts, n_rounds: int) -> Experts:
         """Double the rows until they hold `n_rounds` more."""

@@ -1,0 +1,72 @@
+"""The kernels on blocks of losses, two of them beside a twin in C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import twins
+from common import Effort, block_time, everyone, losses_of, verdict
+from timing import interleaved, seconds
+
+from driftwise.core.types import Matrix
+from driftwise.learners import Learner
+from driftwise.report.tables import number, text_table
+
+__all__ = ["kernels"]
+
+SAME_PLAY = 1e-9  # a twin whose weights differ by more is another algorithm
+HEADERS = ("learner", "losses", "K", "rounds", "ns/round", "C twin", "ratio", "target", "", "weights apart")
+
+
+def most(n_actions: int) -> float:
+    """Return how many times its twin's time a kernel may take."""
+    return 1.5 if n_actions <= 10 else 3.0
+
+
+def affordable(learner: Learner, losses: Matrix, long: float) -> int:
+    """Double a short run until it takes long or reaches the end of the block; return its rounds."""
+    block_time(learner, losses[:1])  # compiles
+    rounds = min(250, len(losses))
+    while rounds < len(losses) and min(block_time(learner, losses[:rounds]) for _ in range(2)) < long:
+        rounds = min(2 * rounds, len(losses))
+    return rounds
+
+
+def measured(learner: Learner, losses: Matrix, twin: twins.Twin | None, repetitions: int) -> list[str]:
+    """Return the numbers of a row."""
+    tasks: dict[str, Callable[[], float]] = {"library": lambda: block_time(learner, losses)}
+    if twin:
+        tasks["twin"] = lambda: seconds(lambda: twin(learner, losses))
+    times = interleaved(tasks, repetitions)
+    pace = {who: taken.best / len(losses) * 1e9 for who, taken in times.items()}
+    if twin is None:
+        return [number(pace["library"]), "-", "-", "-", "-", "-"]
+    n_actions = losses.shape[1]
+    apart = float(np.abs(learner.run(learner.start(n_actions), losses) - twin(learner, losses)).max())
+    ratio = pace["library"] / pace["twin"]
+    told = verdict(ratio <= most(n_actions)) if apart < SAME_PLAY else "MISSED: not the same weights"
+    return [
+        number(pace["library"]),
+        number(pace["twin"]),
+        f"{ratio:.2f}",
+        f"<= {most(n_actions)}",
+        told,
+        f"{apart:.0e}",
+    ]
+
+
+def kernels(effort: Effort) -> str:
+    """Time every learner of the registry on blocks; a twin in C plays the same weights."""
+    command = twins.compiler()
+    found = twins.build(command) if command else {}
+    rows = []
+    for learner in everyone():
+        for n_actions in (2, 10, 100):
+            for kind in ("uniform", "switching"):
+                losses = losses_of(kind, effort.n_rounds, n_actions)
+                block = losses[: affordable(learner, losses, effort.long)]
+                row = [learner.name, kind, str(n_actions), str(len(block))]
+                rows.append(row + measured(learner, block, found.get(learner.name), effort.repetitions))
+    told = f"twins by {twins.version(command)} {' '.join(twins.FLAGS)}" if command else "no C compiler found, no twins"
+    return f"Best of {effort.repetitions} blocks each, in turns; {told}.\n\n{text_table(HEADERS, rows, left=2)}"

@@ -1,0 +1,57 @@
+"""Measure what the library promises about speed, each number beside a reference taken in the same run.
+
+`python benchmarks/run.py` takes a few minutes; `--quick --only live` shows one section, roughly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable
+
+import numba
+import numpy as np
+import twins
+from common import FULL, QUICK, Effort
+from kernels import kernels
+from live import live
+from processes import first_call, help_screen
+from threads import threads
+
+SECTIONS: dict[str, Callable[[Effort], str]] = {
+    "kernels": kernels,
+    "threads": threads,
+    "live": live,
+    "help": help_screen,
+    "first-call": first_call,
+}
+
+
+def machine() -> str:
+    """Say what the numbers were taken on."""
+    command = twins.compiler()
+    return (
+        f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, NumPy {np.__version__},"
+        f" Numba {numba.__version__}, C compiler: {twins.version(command) if command else 'none'}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time every learner beside its references.")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and repetitions, rougher numbers")
+    parser.add_argument("--only", choices=SECTIONS, help="one section instead of all")
+    given = parser.parse_args()
+    print(machine())
+    missed, began = 0, time.perf_counter()
+    for name in [given.only] if given.only else SECTIONS:
+        section = SECTIONS[name]
+        text = section(QUICK if given.quick else FULL)
+        missed += text.count("MISSED")
+        print(f"\n== {name} ==\n{section.__doc__}\n{text}", flush=True)
+    print(f"\nTargets missed: {missed}. Took {time.perf_counter() - began:.0f} s.")
+
+
+if __name__ == "__main__":
+    main()
