@@ -2,17 +2,27 @@
 
 from driftwise.learners.bandits.rerun_ucbv import RerunUCBV
 from driftwise.learners.base import BanditLearner, Card, ExpertLearner, Learner, State, learners
+from driftwise.learners.experts.ada_hedge import AdaHedge
+from driftwise.learners.experts.calibrated_hedge import CalibratedHedge
+from driftwise.learners.experts.fixed_share import FixedShare
+from driftwise.learners.experts.hedge import Hedge
 from driftwise.learners.experts.optimistic_adapt_ml_prod import OptimisticAdaptMLProd
+from driftwise.learners.experts.optimistic_fixed_share import OptimisticFixedShare
 from driftwise.learners.experts.optimistic_gd import OptimisticGD
 from driftwise.learners.experts.restarted_adaptive_gd import RestartedAdaptiveGD
 from driftwise.learners.experts.sleeping_optimistic_adapt_ml_prod import SleepingOptimisticAdaptMLProd
 
 __all__ = [
+    "AdaHedge",
     "BanditLearner",
+    "CalibratedHedge",
     "Card",
     "ExpertLearner",
+    "FixedShare",
+    "Hedge",
     "Learner",
     "OptimisticAdaptMLProd",
+    "OptimisticFixedShare",
     "OptimisticGD",
     "RerunUCBV",
     "RestartedAdaptiveGD",

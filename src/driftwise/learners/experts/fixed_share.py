@@ -1,0 +1,106 @@
+r"""Fixed Share: exponential weights that never quite give up on anyone.
+
+Round $t$ plays $w_t$, then sees the losses $\ell_t \in [0,1]^K$:
+
+$$ v_{t,i} \propto w_{t,i}\,e^{-\eta \ell_{t,i}}, \qquad w_{t+1,i} = (1-\alpha)\,v_{t,i} + \alpha / K . $$
+
+=============  ==================  ======================================
+symbol         name in the code    meaning
+=============  ==================  ======================================
+$\eta$         `learning_rate`     how fast losses move the weights
+$\alpha$       `switch_rate`       chance per round that the best changes
+=============  ==================  ======================================
+
+Pathwise against every sequence with $m$ switches:
+$\frac1\eta [(m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac{1}{1-\alpha}] + \eta T / 8$.
+
+Reference: M. Herbster and M. Warmuth, "Tracking the best expert", Machine Learning 32 (1998). This file shares
+$\alpha$ over all $K$ actions, the paper over the other $K-1$.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.types import Vector, Words
+from driftwise.core.validation import require_number
+from driftwise.learners.base import Card, ExpertLearner, expert
+from driftwise.learners.experts.exponential import share, tilt
+from driftwise.theory import sharing
+
+__all__ = ["FixedShare"]
+
+
+class Memory(NamedTuple):
+    """What the learner carries from round to round."""
+
+    weights: Vector  # the next play
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernel reads them."""
+
+    learning_rate: float
+    switch_rate: float
+
+
+@kernel
+def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
+    tilt(memory.weights, losses, rates.learning_rate, memory.weights)
+    share(memory.weights, rates.switch_rate)
+
+
+@expert(
+    "fixed-share",
+    Card(
+        title="Fixed Share",
+        in_words="Exponential weights, of which a little is shared out among all actions after every round.",
+        knows="rounds and segments, through its two rates",
+        cost="O(K)",
+        bound="sqrt(Gamma T ln(K T / Gamma))",
+        reference="Herbster, Warmuth (1998)",
+    ),
+    update=_update,
+)
+@dataclass(frozen=True)
+class FixedShare(ExpertLearner):
+    """Track the best action through a sequence of switches.
+
+    >>> learner = FixedShare(learning_rate=1.0, switch_rate=0.5)
+    >>> state = learner.start(n_actions=2)
+    >>> learner.update(state, [0.0, 1.0])
+    >>> learner.predict(state)
+    array([0.615..., 0.384...])
+    """
+
+    learning_rate: float = 0.5
+    switch_rate: float = 0.01
+
+    def __post_init__(self) -> None:
+        require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "switch_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Take the rates that minimise the bound for the number of segments."""
+        return cls(*sharing.rates(measures))
+
+    def bound(self, measures: Measures) -> float:
+        """Return the bound against as many switches as the means have."""
+        T = measures.n_rounds
+        length = sharing.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
+        return min(T, length / self.learning_rate + self.learning_rate * T / 8)
+
+    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+        """Start uniform."""
+        return Memory(np.full(n_actions, 1.0 / n_actions))
+
+    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+        """Return the parameters."""
+        return Rates(self.learning_rate, self.switch_rate)

@@ -1,0 +1,67 @@
+"""Exponential weights and their relatives, written from the printed formulas, one round after the other."""
+
+from math import exp, inf, log, sqrt
+
+import numpy as np
+
+
+def _weights(totals, rate):
+    least = min(totals)
+    raw = [(1.0 if x == least else 0.0) if rate == inf else exp(-rate * (x - least)) for x in totals]
+    return np.array(raw) / sum(raw)
+
+
+def hedge(losses, rate=None):
+    """w_t ∝ exp(-eta_t L_{t-1}), eta_t = eta or sqrt(8 ln K / t)."""
+    n_actions = losses.shape[1]
+    played = []
+    for t in range(1, len(losses) + 1):
+        eta = sqrt(8 * log(n_actions) / t) if rate is None else rate
+        played.append(_weights(losses[: t - 1].sum(axis=0), eta))
+    return np.array(played)
+
+
+def fixed_share(losses, rate, alpha):
+    """v ∝ w exp(-eta l), w = (1 - alpha) v + alpha / K."""
+    n_actions = losses.shape[1]
+    w, played = np.full(n_actions, 1 / n_actions), []
+    for loss in losses:
+        played.append(w)
+        v = w * np.exp(-rate * loss)
+        w = (1 - alpha) * v / v.sum() + alpha / n_actions
+    return np.array(played)
+
+
+def optimistic_fixed_share(losses, rate, alpha, hints=None):
+    """xhat ∝ x exp(-eta h), then x shared after the tilt by the losses; h_t = l_{t-1} unless hinted."""
+    n_actions = losses.shape[1]
+    guesses = np.vstack([np.zeros(n_actions), losses[:-1]]) if hints is None else hints
+    x, played = np.full(n_actions, 1 / n_actions), []
+    for loss, guess in zip(losses, guesses, strict=True):
+        xhat = x * np.exp(-rate * guess)
+        played.append(xhat / xhat.sum())
+        v = x * np.exp(-rate * loss)
+        x = (1 - alpha) * v / v.sum() + alpha / n_actions
+    return np.array(played)
+
+
+def ada_hedge(losses):
+    """eta = ln K / Delta; Delta adds <w, l> + (1/eta) ln sum w exp(-eta l), at eta = inf <w, l> - min over w > 0."""
+    n_actions = losses.shape[1]
+    totals, gap, played = np.zeros(n_actions), 0.0, []
+    for loss in losses:
+        eta = log(n_actions) / gap if gap > 0 else inf
+        w = _weights(totals, eta)
+        played.append(w)
+        above = loss - min(loss[w > 0])  # what everyone loses alike costs no gap
+        mix = 0.0 if eta == inf else -log((w * np.exp(-eta * above)).sum()) / eta
+        gap += max(0.0, w @ above - mix)
+        totals = totals + loss
+    return np.array(played)
+
+
+def calibrated_plays(losses, largest, n_rates):
+    """Return the plays of Hedge with every rate, (n_rates, n_rounds, n_actions), and what each lost before a round."""
+    plays = np.array([hedge(losses, largest * 2.0**-j) for j in range(n_rates)])
+    suffered = (plays * losses).sum(axis=2).cumsum(axis=1)
+    return plays, np.hstack([np.zeros((n_rates, 1)), suffered[:, :-1]])
