@@ -44,8 +44,11 @@ class Learner(ABC):
     name: ClassVar[str]
     feedback: ClassVar[str]
     card: ClassVar[Card]
-    #: common check -> the reason why it does not apply to this learner
-    exceptions: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def exceptions(self) -> Mapping[str, str]:
+        """The common checks that do not apply to this learner, each with the reason."""
+        return {}
 
     @abstractmethod
     def first(self, n_actions: int, generator: Words) -> Any:

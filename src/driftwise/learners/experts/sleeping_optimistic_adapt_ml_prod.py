@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -90,15 +90,16 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
     memory: str = "exact"
     n_rounds: int | None = None
 
-    exceptions: ClassVar[dict[str, str]] = {
-        "weights_survive_a_million_constant_rounds": "exact memory keeps one row per round: a million rounds"
-        " would take 10^12 operations",
-    }
-
     def __post_init__(self) -> None:
         require_choice(self, "memory", ("exact",))
         if self.n_rounds is not None:
             require_count(self, "n_rounds")
+
+    @property
+    def exceptions(self) -> dict[str, str]:
+        """Say why a million rounds are too many."""
+        why = "exact memory keeps one row per round: a million rounds would take 10^12 operations"
+        return {"weights_survive_a_million_constant_rounds": why}
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -1,0 +1,98 @@
+r"""Bernstein online aggregation (BOA): exponential weights that pay for their own squared regrets.
+
+With $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$ and $V_{t,k} = \sum_{s \le t} r_{s,k}^2$:
+
+$$ p_{t+1,k} \propto \eta_{t,k}\, e^{\eta_{t,k} G_{t,k}}, \qquad
+   G_{t,k} = G_{t-1,k} + r_{t,k} - \eta_{t-1,k} r_{t,k}^2, \qquad
+   \eta_{t,k} = \min\{1/2, \sqrt{\ln K / V_{t,k}}\} . $$
+
+The uniform prior stands outside the exponent and cancels. Pathwise, for every action $k$, because
+$e^{x - x^2} \le 1 + x$ for $|x| \le 1/2$:
+$R_k \le \sum_t \eta_{t-1,k} r_{t,k}^2 + \eta_{T,k}^{-1} [\ln K + \ln(1 + \tfrac{1}{eK} \sum_{k'} \sum_t
+(\eta_{t-1,k'}/\eta_{t,k'} - 1))]$.
+
+Reference: O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning 106 (2017), the
+procedure with adaptive multiple learning rates. It learns the range of the regrets by doubling and caps the rate at
+half its inverse; here the range is known to be 1, so the cap is 1/2, and the halved update with which it pays for a
+range that proved too small is not needed. The R package opera has had other rates: $\eta_t$ in place of
+$\eta_{t-1}$ in $G$, no factor $\eta$ before the exponential, and lately $1/\sqrt{2.2\, V}$ without a cap.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.types import Vector
+from driftwise.learners.base import Card, expert
+from driftwise.learners.experts.rows import Rates, RowLearner, rule
+from driftwise.theory import pathwise_prod
+
+__all__ = ["BOA"]
+
+RATE_CAP = 0.5
+POTENTIAL, DEVIATION, RATE = range(3)  # G, V, eta
+
+
+@kernel
+def _start(stats: Vector, start: int, n_actions: int, rates: Rates) -> None:  # noqa: ARG001
+    stats[POTENTIAL] = 0.0
+    stats[DEVIATION] = 0.0
+    stats[RATE] = RATE_CAP
+
+
+@kernel
+def _absorb(stats: Vector, regret: float, rates: Rates) -> None:
+    squared = regret * regret
+    stats[POTENTIAL] += regret - stats[RATE] * squared
+    stats[DEVIATION] += squared
+    if stats[DEVIATION] > rates.log_experts / RATE_CAP**2:
+        stats[RATE] = np.sqrt(rates.log_experts / stats[DEVIATION])
+
+
+@kernel
+def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
+    return float(np.log(stats[RATE]) + stats[RATE] * stats[POTENTIAL])
+
+
+BERNSTEIN = rule("bernstein", 3, _start, _absorb, _log_weight)
+
+
+@expert(
+    "boa",
+    Card(
+        title="Bernstein online aggregation (BOA)",
+        in_words="Exponential weights of regrets, each less its own square times a learning rate of its own.",
+        knows="nothing",
+        cost="O(K)",
+        bound="sqrt(sum r_k^2 ln K) + ln K against every fixed action, up to ln ln T",
+        reference="Wintenberger (2017), Optimal learning with Bernstein online aggregation",
+    ),
+    update=BERNSTEIN.update,
+)
+@dataclass(frozen=True)
+class BOA(RowLearner):
+    """Follow the best fixed action, wary of those whose regrets swing.
+
+    >>> learner = BOA()
+    >>> state = learner.start(n_actions=2)
+    >>> learner.update(state, [0.0, 1.0])
+    >>> learner.predict(state)
+    array([0.622..., 0.377...])
+    """
+
+    rule = BERNSTEIN
+
+    def bound(self, measures: Measures) -> float | None:
+        """Bound the regret where the best action never changes."""
+        if measures.segments > 1:
+            return None
+        return pathwise_prod.boa_worst(measures.n_actions, measures.n_rounds)
+
+    def log_experts(self, n_actions: int) -> float:
+        """Return ln K."""
+        return math.log(n_actions)

@@ -1,0 +1,87 @@
+r"""ML-Poly: weights that grow with the regret itself, each with a learning rate of its own.
+
+With $R_{t,k} = \sum_{s \le t} r_{s,k}$, $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$:
+
+$$ p_{t+1,k} \propto \eta_{t,k}\, [R_{t,k}]_+, \qquad \eta_{t,k} = 1 / (1 + \textstyle\sum_{s \le t} r_{s,k}^2), $$
+
+and uniform while no regret is positive. An action that the play has beaten so far has weight 0.
+
+Pathwise, for every action $k$: $R_k^2 \le (1 + \sum_t r_{t,k}^2) \sum_{k'} \sum_t \eta_{t-1,k'} r_{t,k'}^2
+\le (1 + \sum_t r_{t,k}^2)\, K (1 + \ln(1 + T))$, because $\sum_k \eta_{t-1,k} [R_{t-1,k}]_+ r_{t,k} = 0$: the
+potential $\sum_k \eta_k [R_k]_+^2$ grows by no more than the last squares.
+
+Reference: P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT 2014, and the R package
+opera, where it is called MLpol. That does not know the range of the losses: in place of the 1 in $\eta$ it has the
+largest square of any action so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.types import Vector
+from driftwise.learners.base import Card, expert
+from driftwise.learners.experts.rows import Rates, RowLearner, rule
+from driftwise.theory import pathwise_experts
+
+__all__ = ["MLPoly"]
+
+REGRET, DEVIATION = range(2)  # R, the sum of r^2
+
+
+@kernel
+def _start(stats: Vector, start: int, n_actions: int, rates: Rates) -> None:  # noqa: ARG001
+    stats[REGRET] = 0.0
+    stats[DEVIATION] = 0.0
+
+
+@kernel
+def _absorb(stats: Vector, regret: float, rates: Rates) -> None:  # noqa: ARG001
+    stats[REGRET] += regret
+    stats[DEVIATION] += regret * regret
+
+
+@kernel
+def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
+    if stats[REGRET] <= 0.0:
+        return -np.inf
+    return float(np.log(stats[REGRET] / (1.0 + stats[DEVIATION])))
+
+
+POLYNOMIAL = rule("polynomial", 2, _start, _absorb, _log_weight)
+
+
+@expert(
+    "ml-poly",
+    Card(
+        title="ML-Poly",
+        in_words="Weigh each action by its positive regret, less the more that regret has swung.",
+        knows="nothing",
+        cost="O(K)",
+        bound="sqrt(K (1 + sum r_k^2) ln T) against every fixed action",
+        reference="Gaillard, Stoltz, van Erven (2014), A second-order bound with excess losses",
+    ),
+    update=POLYNOMIAL.update,
+)
+@dataclass(frozen=True)
+class MLPoly(RowLearner):
+    """Follow the actions that would have been better so far.
+
+    >>> learner = MLPoly()
+    >>> state = learner.start(n_actions=3)
+    >>> learner.update(state, [0.0, 0.25, 1.0])
+    >>> learner.predict(state)
+    array([0.686..., 0.313..., 0.       ])
+    """
+
+    rule = POLYNOMIAL
+
+    def bound(self, measures: Measures) -> float | None:
+        """Bound the regret where the best action never changes."""
+        if measures.segments > 1:
+            return None
+        return pathwise_experts.ml_poly_worst(measures.n_actions, measures.n_rounds)

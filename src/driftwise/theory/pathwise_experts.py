@@ -1,0 +1,143 @@
+r"""Regret bounds on every realised path, for the learners whose experts know nothing but their own regrets.
+
+The functions of `regrets` return the right-hand side of an inequality about $\sum_t r_{t,k}$ for every action $k$ at
+every round, an array (n_rounds, n_actions); those of sleeping experts an array over $(s, t, k)$, about the rounds from
+$s$ to $t$, which is to be read where $s \le t$ and row $s$ is awake at $t$. A `_worst` function bounds them all in
+closed form, through $|r| \le 1$, so it also bounds the regret in expectation; none of them says more than $T$.
+
+=========  ==================  ==============================================================================
+symbol     name in the code    meaning
+=========  ==================  ==============================================================================
+$r_t$      `regrets`           $\langle p_t, \ell_t \rangle - \ell_{t,k}$ for every action $k$
+$K$        `n_actions`         actions
+$T$        `n_rounds`          rounds
+$N$        `n_pieces`          stretches, each within one row's life, that make up the comparator's segments
+$e_s$      `last`              the last round, counted from 1, of the row that starts at round $s$; None is forever
+=========  ==================  ==============================================================================
+
+Two sums are used throughout, for increments $0 \le x_t \le 1$ of $A_t = A_{t-1} + x_t$ and falling $f \ge 0$:
+$\sum_t x_t f(A_{t-1}) \le f(A_0) + \int_{A_0}^{A_T} f$, so that $\sum_t x_t / A_{t-1} \le 1/A_0 + \ln(A_T/A_0)$ and,
+as $\sqrt{1+y} \le 1 + y/2$, $\sum_t (\sqrt{A_t / A_{t-1}} - 1) \le \frac12 (1/A_0 + \ln(A_T/A_0))$.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.core.types import Actions, Matrix
+
+__all__ = [
+    "ada_normal_hedge",
+    "ada_normal_hedge_tv",
+    "ada_normal_hedge_tv_worst",
+    "ada_normal_hedge_worst",
+    "ml_poly",
+    "ml_poly_worst",
+    "squint",
+    "squint_worst",
+    "while_awake",
+]
+
+Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
+
+
+def ada_normal_hedge(regrets: Matrix) -> Matrix:
+    r"""Bound AdaNormalHedge (Luo and Schapire): with $C_k = \sum_t |r_{t,k}|$,
+
+    $$ \sqrt{3 C_k \ln(K B)}, \qquad B = \frac1K \sum_{k'} (1 + \tfrac32 (1 + \ln(1 + C_{k'}))) . $$
+    """
+    moved = np.cumsum(np.abs(regrets), axis=0)
+    total = _normal_mass(moved).sum(axis=1, keepdims=True)
+    bound: Matrix = np.sqrt(3.0 * moved * np.log(total))
+    return bound
+
+
+def ada_normal_hedge_worst(n_actions: int, n_rounds: int) -> float:
+    r"""Bound `ada_normal_hedge` with $C_k \le T$."""
+    if n_actions == 1:
+        return 0.0
+    return min(n_rounds, math.sqrt(3 * n_rounds * math.log(n_actions * float(_normal_mass(n_rounds)))))
+
+
+def ada_normal_hedge_tv(regrets: Matrix, last: Actions | None = None) -> Array:
+    r"""Bound AdaNormalHedge.TV from round $s$ to round $t$ against action $k$.
+
+    $$ \sqrt{3 C \ln(s^2 B)}, \qquad B = \sum_{s' \le t, k'} \frac{1}{s'^2} (1 + \tfrac32 (1 + \ln(1 + C_{(s',k')}))) $$
+
+    Rows that have not started by $t$ still have the weight of their prior on both sides of the proof: they cancel.
+    """
+    rounds = np.arange(1.0, len(regrets) + 1.0)
+    started = rounds[:, None] <= rounds
+    moved = np.cumsum(np.abs(while_awake(regrets, last)), axis=1)
+    mass = _normal_mass(moved).sum(axis=2) * started / rounds[:, None] ** 2
+    bound: Array = np.sqrt(3.0 * moved * np.log(rounds[:, None] ** 2 * mass.sum(axis=0))[:, :, None])
+    return bound
+
+
+def ada_normal_hedge_tv_worst(n_actions: int, n_rounds: int, n_pieces: int) -> float:
+    r"""Bound the sum of `ada_normal_hedge_tv` over $N$ pieces: $\sum_s s^{-2} \le \pi^2/6$ and $C \le T$.
+
+    $\sqrt{3 N T \ln(T^2 K \frac{\pi^2}{6} (1 + \frac32 (1 + \ln(1 + T))))}$
+    """
+    if n_actions == 1:
+        return 0.0
+    mass = n_actions * math.pi**2 / 6 * float(_normal_mass(n_rounds))
+    return min(n_rounds, math.sqrt(3 * n_pieces * n_rounds * math.log(n_rounds**2 * mass)))
+
+
+def squint(regrets: Matrix) -> Matrix:
+    r"""Bound Squint with the improper prior (Koolen and van Erven, Theorem 4), $V_k = \sum_t r_{t,k}^2$.
+
+    $\sqrt{2 V_k} (1 + \sqrt{2 \ln(K (\tfrac12 + \ln(T + 1)))}) + 5 \ln(1 + K (1 + 2 \ln(T + 1)))$
+    """
+    n_rounds, n_actions = regrets.shape
+    late = np.log(np.arange(1.0, n_rounds + 1.0) + 1.0)[:, None]
+    slope = 1.0 + np.sqrt(2.0 * np.maximum(0.0, np.log(n_actions * (0.5 + late))))
+    fixed = 5.0 * np.log1p(n_actions * (1.0 + 2.0 * late))
+    bound: Matrix = np.sqrt(2.0 * np.cumsum(regrets**2, axis=0)) * slope + fixed
+    return bound
+
+
+def squint_worst(n_actions: int, n_rounds: int) -> float:
+    r"""Bound `squint` with $V_k \le T$."""
+    if n_actions == 1:
+        return 0.0
+    late = math.log(n_rounds + 1)
+    slope = 1 + math.sqrt(2 * math.log(n_actions * (0.5 + late)))
+    return min(n_rounds, math.sqrt(2 * n_rounds) * slope + 5 * math.log1p(n_actions * (1 + 2 * late)))
+
+
+def ml_poly(regrets: Matrix) -> Matrix:
+    r"""Bound ML-Poly: $\sqrt{(1 + V_k) \sum_{k'} \sum_t \eta_{t-1,k'} r_{t,k'}^2}$, $\eta = 1/(1 + V)$."""
+    squares = regrets**2
+    seen = np.cumsum(squares, axis=0)
+    grown = np.cumsum(squares / (1.0 + seen - squares), axis=0).sum(axis=1, keepdims=True)
+    bound: Matrix = np.sqrt((1.0 + seen) * grown)
+    return bound
+
+
+def ml_poly_worst(n_actions: int, n_rounds: int) -> float:
+    r"""Bound `ml_poly` by $\sqrt{K (1 + \ln(1 + T)) (1 + T)}$, as the paper prints it for $V_k = T$."""
+    if n_actions == 1:
+        return 0.0
+    total = 1.0 + n_rounds
+    return min(n_rounds, math.sqrt(n_actions * (1 + math.log(total)) * total))
+
+
+def while_awake(regrets: Matrix, last: Actions | None) -> Array:
+    """Return the regrets of every expert (s, k) at every round: none while it sleeps."""
+    rounds = np.arange(1, len(regrets) + 1)
+    awake = rounds[:, None] <= rounds
+    if last is not None:
+        awake &= rounds <= last[:, None]
+    alone: Array = np.where(awake[:, :, None], regrets, 0.0)
+    return alone
+
+
+def _normal_mass(moved: float | Array) -> Array:
+    """Return what an expert of prior 1 adds to AdaNormalHedge's B."""
+    mass: Array = 1.0 + 1.5 * (1.0 + np.log1p(moved))
+    return mass
