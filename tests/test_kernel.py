@@ -15,6 +15,7 @@ from driftwise.core.errors import BadFile
 from driftwise.core.files import write_atomically
 from driftwise.core.kernel import clone, compiled, kernel, unbound
 from driftwise.core.random import draw_from, new_generator, next_uniform
+from driftwise.learners import learners
 
 SOURCE = """
 from typing import NamedTuple
@@ -253,3 +254,13 @@ def umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_no_two_memories_share_a_name():
+    """Numba's quick dispatch would take one for the other and fall back to type inference in every call."""
+    kinds = {type(part) for name in learners for part in parts(learners.get(name)().start(2))}
+    assert len({kind.__name__ for kind in kinds}) == len(kinds)
+
+
+def parts(state):
+    return state.memory, state.rates

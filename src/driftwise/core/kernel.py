@@ -66,8 +66,10 @@ def _digest(function: FunctionType) -> str:
     # The cache remembers argument types, and finds their classes again by module and name.
     parts = [function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
     for note in function.__annotations__.values():
-        # A field of a NamedTuple is compiled to its position.
-        parts.append(repr(getattr(function.__globals__.get(note, note), "_fields", None)))
+        kind = function.__globals__.get(note, note)
+        if hasattr(kind, "_fields"):
+            _tell_apart(kind)
+            parts.append(repr(kind._fields))  # a field is compiled to its position
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
         if hasattr(value, _DIGEST):
@@ -77,6 +79,15 @@ def _digest(function: FunctionType) -> str:
         elif isinstance(value, np.ndarray):
             parts.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _tell_apart(kind: Any) -> None:
+    """Give a NamedTuple a name of its own.
+
+    Numba's quick dispatch knows a tuple by its class's bare name and its fields: two learners' `Memory` with like
+    fields would send every call of the second through type inference, a hundred times slower.
+    """
+    kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _names(code: CodeType) -> set[str]:
