@@ -79,7 +79,7 @@ TABLE = {
     ),
     "nothing to tune": Row(
         lambda: OptimisticAdaptMLProd.tuned(MEASURES),
-        "OptimisticAdaptMLProd: nothing to tune; its parameters do not depend on the measures.",
+        "OptimisticAdaptMLProd: it has no rule for tuning; give its parameters.",
     ),
     "more segments than rounds": Row(
         lambda: Measures(2, 100, 101, 2.0, 10.0), "Measures: `segments` must be <= n_rounds = 100, got 101."

@@ -171,7 +171,8 @@ def test_no_gaussian_is_wider_than_its_limit(noise, supremum):
         (lambda: WithDrift("switching", 1), "WithDrift: `path` must be a path or its spec, got 'switching'."),
         (
             lambda: WithVariance(Bernoulli(), 1.0),
-            "WithVariance: `noise` must be one with a free parameter, got Bernoulli().",
+            "WithVariance: `noise` must be one with a free parameter (beta, clipped-gaussian, support,"
+            " truncated-gaussian, two-point), got Bernoulli().",
         ),
         (lambda: WithVariance(3, 1.0), "WithVariance: `noise` must be a noise or its spec, got 3."),
         (

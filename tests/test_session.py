@@ -176,13 +176,20 @@ def test_a_session_without_a_whole_header_is_told(gone, tmp_path):
     ("changes", "message"),
     [
         ({"rounds": -1}, r"^Session file .*/session: `rounds` must be a whole number >= 0, got -1\.$"),
-        ({"n_actions": "x"}, r"^OptimisticGD: `n_actions` must be a whole number >= 1, got 'x'\.$"),
         ({"learner": 3}, r"^A learner spec must have a `name`, got 3\.$"),
     ],
 )
 def test_a_header_that_makes_no_sense_is_told(changes, message, tmp_path):
     forge(tmp_path / "session", **changes)
     with pytest.raises(InvalidInput, match=message):
+        Session.load(tmp_path / "session")
+
+
+@pytest.mark.parametrize("n_actions", ["x", 10**10])
+def test_a_number_of_actions_that_no_array_has_is_told(n_actions, tmp_path):
+    forge(tmp_path / "session", n_actions=n_actions)
+    message = rf"^{tmp_path / 'session'}: no array of optimistic-gd is made for {n_actions!r} actions\.$"
+    with pytest.raises(BadFile, match=message):
         Session.load(tmp_path / "session")
 
 

@@ -425,7 +425,7 @@ def test_an_interrupt_from_the_progress_callback_gets_through(error, n_threads):
         ({"learners": [lambda _: 3]}, "simulate: '<lambda>' made 3, which is no learner."),
         (
             {"learners": OptimisticAdaptMLProd.tuned},
-            "OptimisticAdaptMLProd: nothing to tune; its parameters do not depend on the measures.",
+            "OptimisticAdaptMLProd: it has no rule for tuning; give its parameters.",
         ),
         (
             {"environment": Replay([[0.5, 0.5]]), "learners": OptimisticGD.tuned, "n_rounds": None},

@@ -336,7 +336,7 @@ def test_blocks_too_short_to_try_every_action_are_warned_of():
         ),
         (
             OptimisticAdaptMLProd.tuned,
-            "OptimisticAdaptMLProd: nothing to tune; its parameters do not depend on the measures.",
+            "OptimisticAdaptMLProd: it has no rule for tuning; give its parameters.",
         ),
     ],
 )

@@ -82,7 +82,7 @@ def tuning_and_bounds_take_any_measures(learner: Learner) -> None:
                 warnings.simplefilter("ignore")  # that a bound says nothing is worth a warning, not an error
                 made = type(learner).tuned(measures)
         except InvalidInput as refusal:
-            expect("nothing to tune" in str(refusal), f"`tuned({measures})` raised: {refusal}")
+            expect("no rule for tuning" in str(refusal), f"`tuned({measures})` raised: {refusal}")
         expect(type(made) is type(learner), f"`tuned({measures})` made {made}")
         for bound in (learner.bound(measures), made.bound(measures)):
             fine = bound is None or (0 <= bound < math.inf)

@@ -62,9 +62,12 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("driftwise: interrupted.", err=True)
         os._exit(_INTERRUPTED)  # without waiting for threads in the middle of a block; files are whole or absent
-    except BrokenPipeError:  # the reader, say `head`, has seen enough
+    except OSError as error:
+        # A reader, say `head`, has seen enough, or the disk is full: write nothing more, not on leaving either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(_FAILED)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(_FAILED)
+        _leave(f"{error.strerror or error}.", _FAILED)
 
 
 def _leave(message: str, code: int) -> NoReturn:

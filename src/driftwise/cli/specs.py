@@ -61,10 +61,26 @@ def parse_member(text: str) -> dict[str, Any]:
     """
     name, _, rest = text.partition(":")
     spec: dict[str, Any] = {"name": name.strip()}
-    for part in re.split(r",(?![^\[]*\])", rest) if rest.strip() else []:  # commas in brackets stay
+    for part in _parts(rest) if rest.strip() else []:
         key, equals, value = part.partition("=")
         spec[key.strip()] = _value(value.strip()) if equals else True
     return spec
+
+
+def _parts(text: str) -> list[str]:
+    """Split at the commas that stand outside of all brackets.
+
+    >>> _parts("means=[[0.1,0.9],[0.9,0.1]],lengths=equal")
+    ['means=[[0.1,0.9],[0.9,0.1]]', 'lengths=equal']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:

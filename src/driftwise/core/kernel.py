@@ -66,7 +66,7 @@ def _digest(function: FunctionType) -> str:
     # The cache remembers argument types, and finds their classes again by module and name.
     parts = [function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
     for note in function.__annotations__.values():
-        kind = function.__globals__.get(note, note)
+        kind: Any = function.__globals__.get(note, note)
         if hasattr(kind, "_fields"):
             _tell_apart(kind)
             parts.append(repr(kind._fields))  # a field is compiled to its position

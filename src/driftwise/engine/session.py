@@ -19,6 +19,7 @@ from driftwise.core.files import write_atomically
 from driftwise.core.types import Vector
 from driftwise.core.validation import count
 from driftwise.learners import BanditLearner, ExpertLearner, Learner, State, learners
+from driftwise.learners.hinted import HintedLearner
 from driftwise.registry import to_spec
 
 __all__ = ["Session"]
@@ -45,6 +46,9 @@ class Session:
         self.learner = learner
         self.state: State = learner.start(n_actions, seed)
 
+    def __repr__(self) -> str:
+        return f"Session({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
+
     @property
     def n_actions(self) -> int:
         """The number of actions."""
@@ -60,10 +64,19 @@ class Session:
         return self._expert().predict(self.state)
 
     def choose(self) -> tuple[int, float | None]:
-        """Return the action for the coming round and its probability (bandit feedback)."""
+        """Return an action for the coming round and its probability (bandit feedback).
+
+        Every call of a learner that draws, draws anew: keep what you got until you `update` with it.
+        """
         if not isinstance(self.learner, BanditLearner):
             raise InvalidInput(f"Session: {self.learner.name} has full feedback; call `predict` instead of `choose`.")
         return self.learner.choose(self.state)
+
+    def hint(self, guess: Any) -> None:
+        """Tell a learner that acts on guesses what losses to expect in the coming round."""
+        if not isinstance(self.learner, HintedLearner):
+            raise InvalidInput(f"Session: {self.learner.name} takes no hints.")
+        self.learner.hint(self.state, guess)
 
     def update(self, *feedback: Any) -> None:
         """Take in a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner."""
@@ -100,6 +113,8 @@ class Session:
         if header["format"] != FORMAT:
             raise BadFile(f"{path} has session format {header['format']}; this version reads format {FORMAT}.")
         learner = learners.build(header["learner"])
+        if header["n_actions"] not in {n for array in arrays.values() for n in array.shape}:  # before anything is made
+            raise BadFile(f"{path}: no array of {learner.name} is made for {header['n_actions']!r} actions.")
         session = cls(learner, header["n_actions"])
         session.state.rounds = count(f"Session file {path}", "rounds", header["rounds"], at_least=0)
         fresh = session.state.memory

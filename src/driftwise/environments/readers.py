@@ -22,6 +22,9 @@ __all__ = ["Recording", "read_losses"]
 Recording = tuple[np.ndarray[Any, Any], tuple[str, ...] | None]  # the numbers, and the actions' names if given
 
 
+_MISSING = ("", "na", "n/a", "null", "none")  # how files say that a value is missing; "nan" is a number
+
+
 def read_losses(file: str | os.PathLike[str]) -> Recording:
     """Read a recording; its kind is told by the end of the file's name."""
     where = Path(file)
@@ -52,7 +55,7 @@ def _read_csv(where: Path) -> Recording:
                     continue
                 if not width:
                     width = len(row)
-                    if not any(map(_is_number, row)):
+                    if _is_header(row):
                         names = tuple(name.strip() for name in row)
                         continue
                 if len(row) != width:
@@ -64,6 +67,13 @@ def _read_csv(where: Path) -> Recording:
     return np.frombuffer(numbers).reshape(-1, max(1, width)), names
 
 
+def _is_header(row: list[str]) -> bool:
+    """Take words for names, and the numbers 0, 1, 2, ... with which data frames head unnamed columns."""
+    counted = len(row) > 2 and [cell.strip() for cell in row] == [str(k) for k in range(len(row))]
+    missing = any(cell.strip().lower() in _MISSING for cell in row)
+    return counted or not (missing or any(map(_is_number, row)))
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -73,8 +83,8 @@ def _is_number(cell: str) -> bool:
 
 
 def _number(cell: str, where: Path, line: int) -> float:
-    if not cell.strip():
-        return math.nan  # a missing value, which the check of the losses will name
+    if cell.strip().lower() in _MISSING:
+        return math.nan  # which the check of the losses will name
     if not _is_number(cell):
         raise BadFile(f"{where}, line {line}: {cell!r} is not a number.")
     return float(cell)

@@ -48,6 +48,8 @@ class Replay(Source):
     has_means: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.losses, str | os.PathLike):
+            raise InvalidInput("Replay: `losses` must be an array, got the name of a file. Use `Replay.from_file`.")
         try:
             losses = np.asanyarray(self.losses)
         except ValueError:
@@ -58,9 +60,16 @@ class Replay(Source):
             raise InvalidInput(f"{self.origin}: `losses` must {rule}, got {losses.shape}.")
         if losses.dtype.kind not in "fiu":
             raise rejection(self.origin, "losses", "an array of real numbers", losses.dtype.name)
+        if isinstance(losses, np.ma.MaskedArray):  # what a mask hides is missing
+            losses = np.ma.filled(losses.astype(np.float64), np.nan)
         if not isinstance(losses, np.memmap):
             losses = np.array(losses, dtype=np.float64, order="C")
         object.__setattr__(self, "losses", losses)
+        if self.names is not None:
+            names = () if isinstance(self.names, str) else tuple(self.names)
+            if len(names) != self.n_actions or not all(isinstance(name, str) for name in names):
+                raise rejection(self.origin, "names", f"{self.n_actions} words, one per action", self.names)
+            object.__setattr__(self, "names", names)
         self._check()
 
     @classmethod

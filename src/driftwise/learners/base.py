@@ -61,7 +61,7 @@ class Learner(ABC):
     @classmethod
     def tuned(cls, measures: Measures) -> Self:  # noqa: ARG003
         """Return the learner with the parameters its theorem asks for."""
-        raise InvalidInput(f"{cls.__name__}: nothing to tune; its parameters do not depend on the measures.")
+        raise InvalidInput(f"{cls.__name__}: it has no rule for tuning; give its parameters.")
 
     def bound(self, measures: Measures) -> float | None:  # noqa: ARG002
         """Return its theorem's bound on the expected dynamic regret, constants explicit; None where there is none."""

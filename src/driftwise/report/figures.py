@@ -50,11 +50,11 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
         if np.isfinite(curve.low).all():
             low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
             axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
-        if np.isfinite(curve.bound).any():
+        if (curve.bound < bound_rounds).any():  # at most a loss of 1 a round: a bound above that says nothing
             # Regret only grows, so between two marks the bound of the later one holds: a step, not a slope.
             axes.step(bound_rounds, curve.bound, "--", where="pre", color=colour, linewidth=1.0, alpha=0.8)
     axes.set_title(title, fontsize="medium")
-    axes.set(xlabel="round", ylabel=ylabel, xlim=(0, int(rounds[-1])))
+    axes.set(xlabel="round", ylabel=ylabel, xlim=(int(rounds[0]) - 1, int(rounds[-1])))
     if not signed:
         axes.set(yscale="log", ylim=(floor, None))
     axes.grid(alpha=0.25, linewidth=0.6)

@@ -117,13 +117,18 @@ class Results:
                 row["learner"],
                 number(row["regret"]),
                 f"{number(row['low'])} .. {number(row['high'])}" if self.n_runs > 1 else "-",
-                number(row["bound"]),
-                number(row["regret"] / row["bound"], 2) if row["bound"] else "-",
+                *self._against(row["regret"], row["bound"]),
             ]
             for row in self.rows(confidence)
         ]
         title = f"{self.comparator} {'pseudo-regret' if self.kind == 'pseudo' else 'realised regret'}"
         return f"{self.summary()}\n\n{title}\n{text_table(headers, rows)}"
+
+    def _against(self, regret: float, bound: float) -> tuple[str, str]:
+        """Return a bound and the share of it that was used; the number of rounds bounds everyone and says nothing."""
+        if bound >= self.n_rounds:
+            return "T", "-"
+        return number(bound), number(regret / bound, 2) if bound else "-"
 
     def figure(self, confidence: float = 0.95) -> Figure:
         """Draw regret over rounds."""

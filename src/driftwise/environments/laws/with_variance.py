@@ -20,7 +20,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require_number
-from driftwise.environments.laws.base import Fitted, Noise, as_noise, noise
+from driftwise.environments.laws.base import Fitted, Noise, as_noise, noise, noises
 from driftwise.environments.rehearsal import Rehearsal
 
 __all__ = ["WithVariance"]
@@ -43,7 +43,8 @@ class WithVariance(Noise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", as_noise(self, self.noise))
         if not isinstance(self.noise, Fitted):  # a spec may name any noise
-            raise rejection(self, "noise", "one with a free parameter", self.noise)
+            fitted = ", ".join(name for name in noises if issubclass(noises.get(name), Fitted))
+            raise rejection(self, "noise", f"one with a free parameter ({fitted})", self.noise)
         require_number(self, "variance", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def settle(self, rehearsal: Rehearsal) -> Noise:

@@ -1,0 +1,195 @@
+"""Covers: a base learner started afresh on every interval of a family, and a rule that weighs those awake.
+
+A rule is two kernels. `settle(rows, rates, suffered)` books the round just played, in which the play lost `suffered`
+and each row `rows.suffered`, on the awake rows; then the clock ticks, rows end and begin, and `share(rows, rates)`
+enters those that begin and writes how much each awake row counts. A row is awake if its start is not 0.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from driftwise.core.kernel import clone, unbound
+from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.core.validation import require
+from driftwise.learners.base import Card, ExpertLearner, Learner, State, learners
+from driftwise.learners.experts.exponential import dot
+from driftwise.learners.meta.base import MetaLearner
+from driftwise.learners.meta.intervals import Family
+from driftwise.learners.meta.packing import Layout
+
+__all__ = ["Cover", "NoRates", "Rows", "cover"]
+
+Kernel = Callable[..., Any]
+START: Kernel = unbound
+SLOTS: Kernel = unbound
+STEP: Kernel = unbound
+SETTLE: Kernel = unbound
+SHARE: Kernel = unbound
+TICK: Kernel = unbound
+
+
+class Rows(NamedTuple):
+    """What a cover carries from round to round."""
+
+    weights: Vector  # the next play
+    clock: Actions  # (2,) the coming round, counted from 1, and the slots in use
+    starts: Actions  # (slots,) the first round of the row in each slot, 0 where none is awake
+    standing: Matrix  # (slots, 2) what the rule has booked on each row
+    plays: Matrix  # (slots, n_actions) the rows' next plays
+    suffered: Vector  # scratch: (slots,) the rows' losses in the round
+    shares: Vector  # scratch: (slots,) how much each row counts
+    bases: Words  # (slots, words) the rows' memories
+    opening: Vector  # the play of a row that begins
+    fresh: Words  # (words,) its memory
+
+
+class Plan(NamedTuple):
+    """The parameters of the rule and of the base, and how the base's memory is laid out."""
+
+    rule: Any
+    base: Any
+    layout: Layout
+
+
+class NoRates(NamedTuple):
+    """The parameters of a rule that has none."""
+
+    none: float = 0.0
+
+
+class CoverLoops(NamedTuple):
+    """The compiled entry points of a cover over one kind of base."""
+
+    run: Kernel
+    tick: Kernel
+
+
+class Cover(MetaLearner):
+    """A base learner on every interval of a family."""
+
+    family: ClassVar[Family]
+    settle: ClassVar[Kernel]
+    share: ClassVar[Kernel]
+    base: str
+
+    def require_base(self) -> None:
+        """Reject a base that cannot be started afresh by copying a row."""
+        require(self, "base", isinstance(self.base, str), "the name of a learner")
+        kind = learners.get(self.base)
+        alone = issubclass(kind, ExpertLearner) and kind.advance is ExpertLearner.advance
+        fixed = kind.make_room is Learner.make_room
+        require(self, "base", alone and fixed, "a full-feedback learner of fixed memory, not one made of learners")
+
+    @property
+    def loops(self) -> CoverLoops:  # type: ignore[override]
+        """The loops of this rule over this base."""
+        return _loops(type(self), self.base)
+
+    def rule_rates(self) -> Any:
+        """Return the parameters of the rule as its kernels read them (a NamedTuple of scalars)."""
+        return NoRates()
+
+    def rates(self, n_actions: int) -> Plan:
+        """Return the parameters of rule and base."""
+        base = learners.get(self.base)().start(n_actions)
+        return Plan(self.rule_rates(), base.rates, Layout.of(base.memory))
+
+    def first(self, n_actions: int, generator: Words) -> Rows:
+        """Begin the first row."""
+        plan, slots = self.rates(n_actions), self.family.most_slots
+        start = learners.get(self.base)().first(n_actions, generator)
+        rows = Rows(
+            weights=np.empty(n_actions),
+            clock=np.zeros(2, np.int64),
+            starts=np.zeros(slots, np.int64),
+            standing=np.zeros((slots, 2)),
+            plays=np.zeros((slots, n_actions)),
+            suffered=np.zeros(slots),
+            shares=np.zeros(slots),
+            bases=np.zeros((slots, plan.layout.size), np.uint64),
+            opening=start.weights.copy(),
+            fresh=plan.layout.pack(start),
+        )
+        self.loops.tick(rows, plan.rule)
+        return rows
+
+    def advance(self, state: State, losses: Matrix) -> Matrix:
+        """Play a block that has been checked already."""
+        plan: Plan = state.rates
+        played = np.empty_like(losses)
+        desk = np.empty(plan.layout.size, np.uint64)  # the rows take turns on it, so that one memory serves all
+        self.loops.run(state.memory, plan.rule, desk, plan.layout.unpack(desk), plan.base, losses, played)
+        state.rounds += len(losses)
+        return played
+
+
+C = TypeVar("C", bound=type[Cover])
+
+
+def cover(name: str, card: Card, *, family: Family, settle: Kernel, share: Kernel) -> Callable[[C], C]:
+    """Register a cover under `name`: a rule over a family of intervals."""
+
+    def enter(member: C) -> C:
+        member.name, member.card = name, card
+        member.family, member.settle, member.share = family, settle, share
+        learners.add(name, member)
+        return member
+
+    return enter
+
+
+@functools.cache
+def _loops(member: type[Cover], base: str) -> CoverLoops:
+    start, slots = member.family.start, member.family.slots
+    tick = clone(_tick, member.name, START=start, SLOTS=slots, SHARE=member.share)
+    step = learners.get(base).loops.step  # type: ignore[attr-defined]
+    run = clone(_run, f"{member.name}-{base}", START=start, STEP=step, SETTLE=member.settle, TICK=tick)
+    return CoverLoops(run, tick)
+
+
+def _run(rows: Rows, rates: Any, desk: Words, base: Any, base_rates: Any, losses: Matrix, played: Matrix) -> None:
+    """Play a block; `base` is the memory whose arrays lie on the desk."""
+    for t in range(losses.shape[0]):
+        played[t] = rows.weights
+        now, in_use = rows.clock
+        for slot in range(in_use):
+            if rows.starts[slot] > 0:
+                rows.suffered[slot] = dot(rows.plays[slot], losses[t])
+        SETTLE(rows, rates, dot(rows.weights, losses[t]))
+        for slot in range(in_use):
+            if rows.starts[slot] > 0 and START(slot, now + 1) == rows.starts[slot]:
+                desk[:] = rows.bases[slot]
+                STEP(base, base_rates, losses[t])
+                rows.bases[slot] = desk
+                rows.plays[slot] = base.weights
+        TICK(rows, rates)
+
+
+def _tick(rows: Rows, rates: Any) -> None:
+    """Go on to the next round: end and begin rows, and mix the plays of those awake."""
+    now = rows.clock[0] + 1
+    in_use = SLOTS(now)
+    rows.clock[0] = now
+    rows.clock[1] = in_use
+    for slot in range(in_use):
+        start = START(slot, now)
+        if start == now:
+            rows.bases[slot] = rows.fresh
+            rows.plays[slot] = rows.opening
+        rows.starts[slot] = start
+    SHARE(rows, rates)
+    rows.weights[:] = 0.0
+    for slot in range(in_use):
+        if rows.starts[slot] > 0:
+            for k in range(rows.weights.size):
+                rows.weights[k] += rows.shares[slot] * rows.plays[slot, k]
+    mass = 0.0
+    for k in range(rows.weights.size):
+        mass += rows.weights[k]
+    for k in range(rows.weights.size):
+        rows.weights[k] /= mass
