@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench docs clean
+.PHONY: help setup demo test check bench compare docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -34,8 +34,12 @@ test: check  ## check, then every test, then the kernels once more with the comp
 bench: $(READY)  ## Time every learner beside its references (minutes; compiles two C files)
 	$(BIN)/python benchmarks/run.py
 
+compare: $(READY)  ## Regret of every full-information learner on three worlds, 100 runs each (an hour)
+	$(BIN)/python benchmarks/compare.py
+
 docs: $(READY)  ## Write the pages that are generated from the registry
 	$(BIN)/python docs/generate.py
 
 clean:  ## Remove everything that can be made again
-	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +

@@ -50,7 +50,7 @@ class Plan(NamedTuple):
     block_size: int
     rounds: Actions
     bound_rounds: Actions
-    bound: Callable[[Learner, Measures], float | None]  # remembers: runs on one path ask the same again and again
+    bound: Callable[[Learner, Measures], float | None]
     advance: Callable[[int], None]  # told the rounds just played
     stop: threading.Event
 

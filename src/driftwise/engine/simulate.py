@@ -26,7 +26,7 @@ from driftwise.results.results import Results
 __all__ = ["simulate"]
 
 _POINTS = 1000  # marks on a curve
-_BOUND_POINTS = 200
+_BOUND_POINTS = 100
 
 
 def simulate(
@@ -86,11 +86,22 @@ def simulate(
     rounds = _marks(first, end, _POINTS)
     # A bound is on the expected pseudo-regret against the best action of every round.
     provable = isinstance(comparator, Dynamic) and environment.has_means
+    # Runs on one path ask for the same bounds again and again.
+    bound = functools.lru_cache(2 * _BOUND_POINTS * len(who))(lambda learner, measures: learner.bound(measures))
     plan = Plan(
-        environment, who, comparator, play, n_rounds, seed, count("simulate", "block_size", block_size),
-        rounds, _marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
-        functools.lru_cache(4096)(lambda learner, measures: learner.bound(measures)), advance, threading.Event(),
-    )  # fmt: skip
+        environment=environment,
+        entries=who,
+        comparator=comparator,
+        play=play,
+        n_rounds=n_rounds,
+        seed=seed,
+        block_size=count("simulate", "block_size", block_size),
+        rounds=rounds,
+        bound_rounds=_marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
+        bound=bound,
+        advance=advance,
+        stop=threading.Event(),
+    )
     runs = _play_all(plan, n_runs, min(n_runs, n_threads))
     seconds = np.sum([run.seconds for run in runs], axis=0)
     return Results(

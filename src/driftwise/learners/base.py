@@ -63,18 +63,18 @@ class Learner(ABC):
         """Return the learner with the parameters its theorem asks for."""
         raise InvalidInput(f"{cls.__name__}: it has no rule for tuning; give its parameters.")
 
-    def bound(self, measures: Measures) -> float | None:  # noqa: ARG002
+    def bound(self, measures: Measures) -> float | None:
         """Return its theorem's bound on the expected dynamic regret, constants explicit; None where there is none."""
         return None
 
-    def make_room(self, memory: Any, n_rounds: int) -> Any:  # noqa: ARG002
+    def make_room(self, memory: Any, n_rounds: int) -> Any:
         """Return a memory that can take `n_rounds` more rounds; a memory that never grows is returned as is.
 
         Between calls a state always has room for one more round, so a rejected update leaves it untouched.
         """
         return memory
 
-    def accepts(self, memory: Any, fresh: Any, rounds: int) -> bool:  # noqa: ARG002
+    def accepts(self, memory: Any, fresh: Any, rounds: int) -> bool:
         """Say whether a memory read from a file can be trusted after `rounds`; `fresh` is that of a new state."""
         return all(
             array.shape == new.shape and not (array.dtype.kind == "f" and np.isnan(array).any())

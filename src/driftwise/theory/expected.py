@@ -131,5 +131,5 @@ def _drifting(against: Callable[[float], float], measures: Measures) -> float:
     while segments <= T:
         apart = 2 * math.ceil(T / segments) * measures.drift_within
         best = min(best, against(segments) + apart)
-        segments = max(segments + 1, int(segments * 1.1))
+        segments = max(segments + 1, int(segments * 1.3))
     return best

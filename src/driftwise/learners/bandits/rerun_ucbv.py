@@ -161,7 +161,7 @@ class RerunUCBV(BanditLearner):
             measures, self.restart_every, self.failure_probability, self.double_variance, self.log_scale
         )
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start with nothing played: every index is 0 - 1."""
         plays, total, squares = np.zeros((3, n_actions))
         return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
@@ -170,7 +170,7 @@ class RerunUCBV(BanditLearner):
         """Check the rounds of the block too."""
         return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % (self.restart_every or _NEVER)
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the parameters with their derived constants."""
         return Rates(
             restart_every=self.restart_every or _NEVER,

@@ -103,7 +103,7 @@ class AdaHedge(ExpertLearner):
     array([0.8, 0.2])
     """
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
 

@@ -109,11 +109,11 @@ class AOMD(ExpertLearner):
         moved = expected.deviation(measures)
         return min(measures.n_rounds, pathwise_meta.aomd_coarse(moved, self.rate_scale, measures.segments))
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform, with no losses seen."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.ones(2))
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the scale."""
         return Rates(scale=self.rate_scale)

@@ -97,11 +97,11 @@ class CalibratedHedge(ExpertLearner):
         require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
         require_count(self, "n_rates")
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
         return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the first rate."""
         return Rates(largest_rate=self.largest_rate)

@@ -97,10 +97,10 @@ class FixedShare(ExpertLearner):
         length = sharing.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / self.learning_rate + self.learning_rate * T / 8)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions))
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
         return Rates(self.learning_rate, self.switch_rate)

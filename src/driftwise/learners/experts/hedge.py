@@ -106,7 +106,7 @@ class Hedge(ExpertLearner):
             return min(T, 2 * math.sqrt(T / 2 * log_actions) + math.sqrt(log_actions / 8))
         return min(T, log_actions / self.learning_rate + self.learning_rate * T / 8)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
 

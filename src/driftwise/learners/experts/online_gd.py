@@ -86,10 +86,10 @@ class OnlineGD(ExpertLearner):
         K, T = measures.n_actions, measures.n_rounds
         return min(T, pathwise_meta.online_gd(K * T, K, self.learning_rate, measures.segments))
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions))
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the step."""
         return Rates(step=self.learning_rate)

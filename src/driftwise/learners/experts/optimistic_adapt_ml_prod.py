@@ -95,7 +95,7 @@ class OptimisticAdaptMLProd(HintedLearner):
         """Return Theorem RTk_bound's closed form where the best action never changes."""
         return expected.adapt_ml_prod(measures) if self.prior == "inside" else None
 
-    def first(self, n_actions: int, generator: Words) -> Experts:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Experts:
         """Start uniform, guessing no losses."""
         experts = new_experts(1, n_actions)
         log_actions = math.log(n_actions)

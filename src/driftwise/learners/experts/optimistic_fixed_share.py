@@ -109,11 +109,11 @@ class OptimisticFixedShare(HintedLearner):
         length = sharing.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / eta + eta / 2 * expected.deviation(measures))
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(weights=uniform, center=uniform.copy())
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
         return Rates(self.learning_rate, self.switch_rate)

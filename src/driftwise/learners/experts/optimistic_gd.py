@@ -100,11 +100,11 @@ class OptimisticGD(ExpertLearner):
         """Return Theorem dev's bound, corrected, for this learning rate."""
         return expected.optimistic_gd(measures, self.learning_rate, self.prox_scale)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(weights=uniform, center=uniform.copy())
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the projected step."""
         return Rates(step=self.learning_rate / (2.0 * self.prox_scale))

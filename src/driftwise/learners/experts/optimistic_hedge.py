@@ -122,7 +122,7 @@ class OptimisticHedge(HintedLearner):
             measures.n_rounds, pathwise_meta.optimistic_hedge(moved, measures.n_actions, self.learning_rate)
         )  # fmt: skip
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform, guessing no losses."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, np.zeros(n_actions), np.zeros(n_actions), np.zeros(1), np.zeros(n_actions))

@@ -116,7 +116,7 @@ class RestartedAdaptiveGD(ExpertLearner):
         """Return Theorem full_info_given_V's bound, with constants, for this block length."""
         return expected.restarted_adaptive_gd(measures, self.restart_every)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform, with no losses seen."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.zeros(1), np.zeros(1, np.int64))
@@ -125,6 +125,6 @@ class RestartedAdaptiveGD(ExpertLearner):
         """Check the rounds of the block too."""
         return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % (self.restart_every or _NEVER)
 
-    def rates(self, n_actions: int) -> Rates:  # noqa: ARG002
+    def rates(self, n_actions: int) -> Rates:
         """Return the block length."""
         return Rates(restart_every=self.restart_every or _NEVER)

@@ -148,11 +148,11 @@ class RowLearner(ExpertLearner):
         """Return the cover: one row forever, unless a learner says otherwise."""
         return COVERS["single"]
 
-    def log_experts(self, n_actions: int) -> float:  # noqa: ARG002
+    def log_experts(self, n_actions: int) -> float:
         """Return the logarithm that the learning rates know, where they know one."""
         return 0.0
 
-    def first(self, n_actions: int, generator: Words) -> Rows:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Rows:
         """Start the row of round 1, if there is anything to decide."""
         memory = self._room_for(self.starts().most_rows or _FIRST_ROWS, n_actions)
         self.rule.open(memory, self.rates(n_actions))

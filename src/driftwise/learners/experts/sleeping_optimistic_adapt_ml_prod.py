@@ -110,7 +110,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
         """Return Theorem dynamic_upper_full-into's bound, with constants."""
         return expected.sleeping_adapt_ml_prod(measures, self.n_rounds)
 
-    def first(self, n_actions: int, generator: Words) -> Experts:  # noqa: ARG002
+    def first(self, n_actions: int, generator: Words) -> Experts:
         """Wake the first row."""
         experts = new_experts(_FIRST_ROWS, n_actions)
         _wake_next(experts, self.rates(n_actions))

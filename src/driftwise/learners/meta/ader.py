@@ -92,7 +92,7 @@ class Ader(Grid):
         """Return a gradient descent for every rate."""
         return [OnlineGD(rate) for rate in self.learning_rates(n_actions)]
 
-    def rule(self, n_actions: int) -> Hedge:  # noqa: ARG002
+    def rule(self, n_actions: int) -> Hedge:
         """Return Hedge with the rate for that many rounds."""
         return Hedge(math.sqrt(8 / self.n_rounds))
 

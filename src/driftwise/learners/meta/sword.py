@@ -98,6 +98,6 @@ class Sword(Grid):
         """Return Algorithm 2 with every rate."""
         return [OptimisticGD(rate) for rate in self.learning_rates(n_actions)]
 
-    def rule(self, n_actions: int) -> OptimisticHedge:  # noqa: ARG002
+    def rule(self, n_actions: int) -> OptimisticHedge:
         """Return Optimistic Hedge."""
         return OptimisticHedge(self.rule_rate)
