@@ -23,6 +23,9 @@ __all__ = ["clone", "compiled", "kernel", "unbound"]
 P = ParamSpec("P")
 R = TypeVar("R")
 _DIGEST = "driftwise_digest"
+# Inlined before types are known: across a call, every array of a NamedTuple would be counted in and out of use, which
+# costs more than the arithmetic of a few actions.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "inline": "always"}
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -35,9 +38,9 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     else:
         plain.__qualname__ = f"{plain.__qualname__}.{digest}"
         try:
-            result = numba.njit(cache=True, nogil=True, error_model="numpy")(plain)
+            result = numba.njit(cache=True, **_OPTIONS)(plain)
         except RuntimeError:  # typed at a prompt: no file to cache beside
-            result = numba.njit(nogil=True, error_model="numpy")(plain)
+            result = numba.njit(**_OPTIONS)(plain)
     setattr(result, _DIGEST, digest)
     return cast(Callable[P, R], result)
 
@@ -64,7 +67,7 @@ def compiled(function: Callable[..., Any]) -> int:
 
 def _digest(function: FunctionType) -> str:
     # The cache remembers argument types, and finds their classes again by module and name.
-    parts = [function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
+    parts = [repr(_OPTIONS), function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
     for note in function.__annotations__.values():
         kind: Any = function.__globals__.get(note, note)
         if hasattr(kind, "_fields"):

@@ -58,9 +58,10 @@ def bandit_loops(name: str, choose: Kernel, update: Kernel) -> BanditLoops:
 
 
 def _run_expert(memory: Any, rates: Any, losses: Matrix, played: Matrix) -> None:
+    weights = memory.weights
     for t in range(losses.shape[0]):
         for k in range(losses.shape[1]):
-            played[t, k] = memory.weights[k]
+            played[t, k] = weights[k]
         UPDATE(memory, rates, losses[t])
 
 
@@ -72,10 +73,11 @@ def _step_expert(memory: Any, rates: Any, losses: Vector) -> int:
 
 
 def _run_hinted(memory: Any, rates: Any, losses: Matrix, hints: Matrix, played: Matrix) -> None:
+    weights = memory.weights
     for t in range(losses.shape[0]):
         HINT(memory, rates, hints[t])
         for k in range(losses.shape[1]):
-            played[t, k] = memory.weights[k]
+            played[t, k] = weights[k]
         UPDATE(memory, rates, losses[t])
 
 

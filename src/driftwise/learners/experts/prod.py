@@ -90,7 +90,7 @@ def solve(experts: Experts) -> None:
     for s in range(n_rows):
         for k in range(n_actions):
             tilt[s, k] = rate[s, k] * (experts.potential[s, k] - guess[k])
-            top = max(top, tilt[s, k])
+            top = tilt[s, k] if tilt[s, k] > top else top
     alpha = 0.0
     for k in range(n_actions):
         alpha += weights[k] * guess[k]  # a start near the root: plays move slowly
@@ -138,4 +138,5 @@ def absorb(experts: Experts, losses: Vector) -> None:
             squared = surprise * surprise
             experts.potential[s, k] += regret - experts.rate[s, k] * squared
             experts.deviation[s, k] += squared
-            experts.rate[s, k] = min(RATE_CAP, np.sqrt(scale / (1.0 + experts.deviation[s, k])))
+            rate = np.sqrt(scale / (1.0 + experts.deviation[s, k]))
+            experts.rate[s, k] = rate if rate < RATE_CAP else RATE_CAP
