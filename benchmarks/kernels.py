@@ -15,6 +15,7 @@ from driftwise.report.tables import number, text_table
 
 __all__ = ["kernels"]
 
+FEW = 3  # repetitions, where there is nothing to compare with
 SAME_PLAY = 1e-9  # a twin whose weights differ by more is another algorithm
 HEADERS = ("learner", "losses", "K", "rounds", "ns/round", "C twin", "ratio", "target", "", "weights apart")
 
@@ -62,11 +63,13 @@ def kernels(effort: Effort) -> str:
     found = twins.build(command) if command else {}
     rows = []
     for learner in everyone():
+        twin = found.get(learner.name)
         for n_actions in (2, 10, 100):
-            for kind in ("uniform", "switching"):
+            for kind in ("uniform", "switching") if twin else ("uniform",):
                 losses = losses_of(kind, effort.n_rounds, n_actions)
                 block = losses[: affordable(learner, losses, effort.long)]
                 row = [learner.name, kind, str(n_actions), str(len(block))]
-                rows.append(row + measured(learner, block, found.get(learner.name), effort.repetitions))
+                rows.append(row + measured(learner, block, twin, effort.repetitions if twin else FEW))
     told = f"twins by {twins.version(command)} {' '.join(twins.FLAGS)}" if command else "no C compiler found, no twins"
-    return f"Best of {effort.repetitions} blocks each, in turns; {told}.\n\n{text_table(HEADERS, rows, left=2)}"
+    counted = f"Best of {effort.repetitions} blocks in turns with the twin, else of {FEW}"
+    return f"{counted}; {told}.\n\n{text_table(HEADERS, rows, left=2)}"

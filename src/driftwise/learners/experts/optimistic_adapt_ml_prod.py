@@ -49,7 +49,8 @@ class Rates(NamedTuple):
 
 @kernel
 def _hint(memory: Experts, rates: Rates, guess: Vector) -> None:  # noqa: ARG001
-    memory.guess[:] = guess
+    for k in range(guess.size):  # a slice would be copied first, lest it overlap
+        memory.guess[k] = guess[k]
     solve(memory)
 
 

@@ -60,7 +60,8 @@ def _wake_next(memory: Experts, rates: Rates) -> None:
 def _update(memory: Experts, rates: Rates, losses: Vector) -> None:
     absorb(memory, losses)
     _wake_next(memory, rates)
-    memory.guess[:] = losses
+    for k in range(losses.size):  # a slice would be copied first, lest it overlap
+        memory.guess[k] = losses[k]
     solve(memory)
 
 
