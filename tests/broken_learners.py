@@ -101,9 +101,12 @@ class Least(NamedTuple):
 
 @kernel
 def _hedge(memory: Weights, rates: Least, losses: Vector) -> None:
+    total = 0.0
     for k in range(losses.size):
         memory.weights[k] = max(rates.least, memory.weights[k] * np.exp(-losses[k]))
-    memory.weights[:] /= memory.weights.sum()
+        total += memory.weights[k]
+    for k in range(losses.size):
+        memory.weights[k] /= total
 
 
 @dataclasses.dataclass(frozen=True)

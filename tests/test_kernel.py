@@ -13,9 +13,11 @@ from scipy import stats
 
 from driftwise.core.errors import BadFile
 from driftwise.core.files import write_atomically
-from driftwise.core.kernel import clone, compiled, kernel, unbound
+from driftwise.core.kernel import allocating_kernel, clone, compiled, kernel, unbound
 from driftwise.core.random import draw_from, new_generator, next_uniform
 from driftwise.learners import learners
+
+UPDATE = unbound
 
 SOURCE = """
 from typing import NamedTuple
@@ -75,6 +77,27 @@ def names(folder, old="", new="", module="sample"):
 def test_an_edit_renames_the_kernels_that_depend_on_it_and_no_other(tmp_path, old, new, renamed):
     before, after = names(tmp_path), names(tmp_path, old, new)
     assert {name for name in before if before[name] != after[name]} == renamed
+
+
+def doubled(values):
+    return (values + values).min()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_kernel_that_makes_an_array_compiles_only_if_it_says_so():
+    with pytest.raises(numba.TypingError):
+        kernel(doubled)(np.ones(3))
+    twice = clone(plus_update, "twice", UPDATE=allocating_kernel(doubled))  # its caller follows suit
+    assert twice(np.ones(3)) == 2.0
+
+
+def plus_update(values):
+    return UPDATE(values)
+
+
+def test_a_kernel_must_come_after_what_it_reads():
+    with pytest.raises(NameError, match=r"define `not_yet_there` above it, or an edit of it would go unseen"):
+        kernel(lambda: not_yet_there)  # noqa: F821
 
 
 def test_a_kernel_that_moves_to_another_module_is_another(tmp_path):

@@ -1,6 +1,7 @@
 """The engine against an obvious loop, and what must not show in its results: threads, blocks, company."""
 
 import functools
+import hashlib
 import itertools
 import threading
 import time
@@ -49,7 +50,7 @@ threads = pytest.mark.parametrize("n_threads", [1, 2])
 
 
 def branch(seed, *key):
-    """Return a branch of the seed: (j, 0) makes the losses of run j, (j, 1, i) is its learner i's, (j, 2, i) draws."""
+    """Return a branch of the seed: (j, 0) for the losses of run j, (j, 1, x) for its learner x, (j, 2, x) for draws."""
     return np.random.SeedSequence(seed, spawn_key=key)
 
 
@@ -59,11 +60,12 @@ def whole_run(environment, run, n_rounds=N_ROUNDS, seed=SEED):
     return block.losses, block.losses if block.means is None else block.means
 
 
-def plays_by_hand(learner, losses, run, position, play="weights", seed=SEED):
+def plays_by_hand(learner, losses, run, label, play="weights", seed=SEED):
     """Step a learner through its losses; return its weights, one row per round."""
     n_rounds, n_actions = losses.shape
-    state = learner.start(n_actions, int(branch(seed, run, 1, position).generate_state(1, np.uint64)[0]))
-    uniforms = np.random.default_rng(branch(seed, run, 2, position)).random(n_rounds)
+    key = int(hashlib.sha256(label.encode()).hexdigest()[:8], 16)
+    state = learner.start(n_actions, int(branch(seed, run, 1, key).generate_state(1, np.uint64)[0]))
+    uniforms = np.random.default_rng(branch(seed, run, 2, key)).random(n_rounds)
     rows = []
     for t in range(n_rounds):
         if isinstance(learner, BanditLearner):
@@ -103,7 +105,7 @@ def test_regret_is_that_of_an_obvious_loop(comparator, play):
     for run in range(N_RUNS):
         losses, means = whole_run(WANDERING, run)
         for i, learner in enumerate(TEAM):
-            expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, i, play), means)
+            expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, results.labels[i], play), means)
             assert results.regrets[i, run] == pytest.approx(expected, abs=1e-12)
     assert results.comparator == str(comparator)
     assert results.kind == "pseudo"
@@ -116,7 +118,7 @@ def test_regret_is_that_of_an_obvious_loop_without_the_compiler(play):
     results = simulate(SWITCHING, team, 25, n_runs=1, seed=SEED, play=play, block_size=7)
     losses, means = whole_run(SWITCHING, 0, 25)
     for i, learner in enumerate(team):
-        expected = regrets_by_hand(Dynamic(), plays_by_hand(learner, losses, 0, i, play), means)
+        expected = regrets_by_hand(Dynamic(), plays_by_hand(learner, losses, 0, results.labels[i], play), means)
         assert results.regrets[i, 0] == pytest.approx(expected, abs=1e-12)
 
 
@@ -126,7 +128,7 @@ def test_replayed_losses_have_the_realised_regret_of_the_loop(comparator):
     results = simulate(Replay(losses), TEAM, n_runs=2, seed=SEED, comparator=comparator, block_size=17)
     assert (results.kind, results.n_rounds, results.measures) == ("realised", N_ROUNDS, ())
     for run, (i, learner) in itertools.product(range(2), enumerate(TEAM)):
-        expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, i), losses)
+        expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, results.labels[i]), losses)
         assert results.regrets[i, run] == pytest.approx(expected, abs=1e-12)
     assert np.isnan(results.bounds).all()
     assert results.environment == {"replay": "Replay"}
@@ -260,7 +262,7 @@ def test_a_rule_is_asked_anew_with_the_measures_of_each_run(n_threads):
     for run, measures in enumerate(results.measures):
         assert measures == WANDERING.measures(N_ROUNDS, branch(SEED, run, 0))
         losses, means = whole_run(WANDERING, run)
-        expected = regrets_by_hand(Dynamic(), plays_by_hand(seen[measures], losses, run, 0), means)
+        expected = regrets_by_hand(Dynamic(), plays_by_hand(seen[measures], losses, run, results.labels[0]), means)
         assert results.regrets[0, run] == pytest.approx(expected, abs=1e-12)
     assert results.learners[0]["learning_rate"] == seen[results.measures[0]].learning_rate
 
@@ -301,7 +303,7 @@ def test_long_curves_are_kept_at_a_thousand_rounds():
     assert (long.rounds[0], long.rounds[-1]) == (1, 2500)
     assert set(np.diff(long.rounds)) == {2, 3}
     losses, means = whole_run(world, 0, 2500)
-    suffered = (plays_by_hand(learner, losses, 0, 0) * means).sum(axis=1) - means.min(axis=1)
+    suffered = (plays_by_hand(learner, losses, 0, long.labels[0]) * means).sum(axis=1) - means.min(axis=1)
     assert long.regrets[0, 0] == pytest.approx(np.cumsum(suffered)[long.rounds - 1], abs=1e-9)
 
 

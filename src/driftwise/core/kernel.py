@@ -10,6 +10,8 @@ under a name of its own with the kernels bound as globals, which does.
 
 from __future__ import annotations
 
+import builtins
+import dis
 import hashlib
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -18,30 +20,51 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 import numpy as np
 
-__all__ = ["clone", "compiled", "kernel", "unbound"]
+__all__ = ["allocating_kernel", "clone", "compiled", "kernel", "unbound"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_DIGEST = "driftwise_digest"
-# Inlined before types are known: across a call, every array of a NamedTuple would be counted in and out of use, which
-# costs more than the arithmetic of a few actions.
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "inline": "always"}
+_DIGEST, _ALLOCATES = "driftwise_digest", "driftwise_allocates"
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "forceinline": True,  # a memory of ten arrays is dear to pass
+}
+# Without Numba's memory manager nothing is counted in and out of use, which costs more than the arithmetic of a few
+# actions; a kernel that makes an array does not compile then. A caller decides for those it calls.
+_COUNTS_NOTHING = {"_nrt": False}
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function: cached on disk, free of the interpreter's lock, IEEE arithmetic in program order."""
+    """Compile a function: cached on disk, free of the interpreter's lock, IEEE arithmetic in program order.
+
+    It may make no array, so write loops where NumPy would: `a[:] = b`, `a.min()` and `a + b` make one, `a[:] = 0.0` and
+    a view such as `a[i]` do not. `driftwise.core.vectors` has the usual loops.
+    """
+    return _compile(function, allocates=False)
+
+
+def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function that makes arrays; each round of whatever calls it takes some 25 ns longer."""
+    return _compile(function, allocates=True)
+
+
+def _compile(function: Callable[P, R], allocates: bool) -> Callable[P, R]:
     plain = cast(FunctionType, function)
-    digest = _digest(plain)
+    allocates = allocates or any(getattr(value, _ALLOCATES, False) for value in _globals(plain).values())
+    options = _OPTIONS if allocates else {**_OPTIONS, **_COUNTS_NOTHING}
+    digest = _digest(plain, options)
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Interpreted uint64 arithmetic wraps as the compiled one does, but would warn of it.
         result: Any = np.errstate(over="ignore")(plain)
     else:
         plain.__qualname__ = f"{plain.__qualname__}.{digest}"
         try:
-            result = numba.njit(cache=True, **_OPTIONS)(plain)
+            result = numba.njit(cache=True, **options)(plain)
         except RuntimeError:  # typed at a prompt: no file to cache beside
-            result = numba.njit(**_OPTIONS)(plain)
+            result = numba.njit(**options)(plain)
     setattr(result, _DIGEST, digest)
+    setattr(result, _ALLOCATES, allocates)
     return cast(Callable[P, R], result)
 
 
@@ -65,16 +88,15 @@ def compiled(function: Callable[..., Any]) -> int:
     return len(getattr(function, "signatures", ()))
 
 
-def _digest(function: FunctionType) -> str:
+def _digest(function: FunctionType, options: dict[str, Any]) -> str:
     # The cache remembers argument types, and finds their classes again by module and name.
-    parts = [repr(_OPTIONS), function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
+    parts = [repr(options), function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
     for note in function.__annotations__.values():
         kind: Any = function.__globals__.get(note, note)
         if hasattr(kind, "_fields"):
             _tell_apart(kind)
-            parts.append(repr(kind._fields))  # a field is compiled to its position
-    for name in sorted(_names(function.__code__)):
-        value = function.__globals__.get(name)
+            parts.append(f"{kind.__name__}{kind._fields}")  # a field is compiled to its position
+    for name, value in _globals(function).items():
         if hasattr(value, _DIGEST):
             parts.append(f"{name}={getattr(value, _DIGEST)}")
         elif isinstance(value, (bool, int, float, str, tuple, np.generic)):
@@ -90,11 +112,23 @@ def _tell_apart(kind: Any) -> None:
     Numba's quick dispatch knows a tuple by its class's bare name and its fields: two learners' `Memory` with like
     fields would send every call of the second through type inference, a hundred times slower.
     """
-    kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
+    kind.__name__ = f"{kind.__module__}_{kind.__qualname__}".replace(".", "_")  # still an identifier: pickle asks
+
+
+def _globals(function: FunctionType) -> dict[str, Any]:
+    """Return what a function reads from its module, by name."""
+    found = {}
+    for name in sorted(_names(function.__code__)):
+        if name in function.__globals__:
+            found[name] = function.__globals__[name]
+        elif not hasattr(builtins, name):
+            raise NameError(f"{function.__qualname__}: define `{name}` above it, or an edit of it would go unseen.")
+    return found
 
 
 def _names(code: CodeType) -> set[str]:
-    return set(code.co_names).union(*(_names(c) for c in code.co_consts if isinstance(c, CodeType)))
+    inner = (_names(c) for c in code.co_consts if isinstance(c, CodeType))
+    return {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}.union(*inner)
 
 
 def _fingerprint(code: CodeType) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,11 @@ class Entry:
 
     label: str
     player: Player
+
+    @property
+    def key(self) -> int:
+        """Its branch of a run's seed: by label, so that a learner draws the same whoever plays beside it."""
+        return int.from_bytes(hashlib.sha256(self.label.encode()).digest()[:4], "big")
 
     def learner(self, measures: Measures | None) -> Learner:
         """Return the learner for a run with these measures."""

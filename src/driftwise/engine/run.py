@@ -70,10 +70,10 @@ def _play(plan: Plan, run: int) -> Run:
     measures = environment.measures(n_rounds, at_home) if environment.has_means else None
     team = [entry.learner(measures) for entry in plan.entries]
     states = [
-        learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, i)))
-        for i, learner in enumerate(team)
+        learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, entry.key)))
+        for entry, learner in zip(plan.entries, team, strict=True)
     ]
-    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, i)) for i in range(len(team))]
+    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.key)) for entry in plan.entries]
     meters = [LossMeter() for _ in team]
     follower = plan.comparator.start(environment.n_actions)
     realised = RealisedMeter(environment.n_actions, n_rounds, measures.segments if measures else None)

@@ -17,6 +17,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.sums import add
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import require, require_count
+from driftwise.core.vectors import least
 
 __all__ = ["Comparator", "Dynamic", "Follower", "Interval", "Static", "Switched"]
 
@@ -164,7 +165,7 @@ class SwitchedFollower(Follower):
 def _follow_dynamic(total: Vector, target: Matrix, marks: Actions, out: Vector) -> None:
     mark = 0
     for t in range(target.shape[0]):
-        so_far = add(total, target[t].min())
+        so_far = add(total, least(target[t]))
         if mark < marks.size and marks[mark] == t:
             out[mark] = so_far
             mark += 1
@@ -189,13 +190,13 @@ def _follow_switched(table: Matrix, total: Vector, target: Matrix, marks: Action
     n_segments, n_actions = table.shape
     mark = 0
     for t in range(target.shape[0]):
-        least = target[t].min()
-        so_far = add(total, least)
+        best = least(target[t])
+        so_far = add(total, best)
         # From the most segments down, so that the row below still holds the round before.
         for n in range(n_segments - 1, -1, -1):
-            arrive = table[n - 1].min() if n > 0 else np.inf
+            arrive = least(table[n - 1]) if n > 0 else np.inf
             for k in range(n_actions):
-                table[n, k] = min(table[n, k], arrive) + (target[t, k] - least)
+                table[n, k] = min(table[n, k], arrive) + (target[t, k] - best)
         if mark < marks.size and marks[mark] == t:
-            out[mark] = so_far + table[n_segments - 1].min()
+            out[mark] = so_far + least(table[n_segments - 1])
             mark += 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import UnknownName
+from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.report.figures import Curve, regret_figure, save_figure
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Results"]
+
+_SHARED = (
+    "environment", "comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed", "rounds", "measures", "realised",
+    "bound_rounds",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +147,31 @@ class Results:
     def plot(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
         """Write the figure as PNG, SVG or PDF."""
         save_figure(self.figure(confidence), path)
+
+    def beside(self, other: Results) -> Results:
+        """Return these learners and those of `other`, which must have faced the very same losses.
+
+        >>> from driftwise import Bernoulli, Environment, OptimisticGD, Switching, simulate
+        >>> from driftwise.learners import Hedge
+        >>> world = Environment(Switching(3, 4), Bernoulli())
+        >>> one, two = (simulate(world, learner, 100, seed=1) for learner in (OptimisticGD(), Hedge()))
+        >>> one.beside(two).labels
+        ('optimistic-gd', 'hedge')
+        """
+        for name in _SHARED:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if not np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else repr(mine) != repr(theirs):
+                raise InvalidInput(f"Results: both must have the same `{name}` to stand side by side.")
+        if twice := sorted({*self.labels} & {*other.labels}):
+            raise InvalidInput(f"Results: both have a learner '{twice[0]}'.")
+        return dataclasses.replace(
+            self,
+            labels=(*self.labels, *other.labels),
+            learners=(*self.learners, *other.learners),
+            regrets=np.concatenate([self.regrets, other.regrets]),
+            bounds=np.concatenate([self.bounds, other.bounds]),
+            seconds={**self.seconds, **other.seconds},
+        )
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write everything but the timings; equal results give equal bytes."""

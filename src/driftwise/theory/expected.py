@@ -127,9 +127,9 @@ def rerun_ucbv(
 
 def _drifting(against: Callable[[float], float], measures: Measures) -> float:
     """Turn a bound against N segments into one against drift; any N is valid, a geometric grid finds a good one."""
-    best, T, segments = math.inf, measures.n_rounds, 1
-    while segments <= T:
-        apart = 2 * math.ceil(T / segments) * measures.drift_within
-        best = min(best, against(segments) + apart)
+    T, segments = measures.n_rounds, 1
+    best = float(T)  # a bound above it says nothing
+    while segments <= T and (at_least := against(segments)) < best:  # `against` grows with the segments
+        best = min(best, at_least + 2 * math.ceil(T / segments) * measures.drift_within)
         segments = max(segments + 1, int(segments * 1.3))
     return best

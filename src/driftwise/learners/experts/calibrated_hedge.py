@@ -31,6 +31,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.validation import require_count, require_number
+from driftwise.core.vectors import assign
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.exponential import dot, exponential_weights
 
@@ -64,7 +65,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
         rate *= 0.5
         if memory.suffered[j] < memory.suffered[best]:
             best = j
-    memory.weights[:] = memory.plays[best]
+    assign(memory.weights, memory.plays[best])
 
 
 @expert(

@@ -6,6 +6,7 @@ import numpy as np
 
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
+from driftwise.core.vectors import least
 
 __all__ = ["dot", "exponential_weights", "share", "tilt"]
 
@@ -22,10 +23,10 @@ def dot(one: Vector, other: Vector) -> float:
 @kernel
 def exponential_weights(totals: Vector, rate: float, weights: Vector) -> None:
     r"""Write $w_k \propto e^{-\eta L_k}$; for $\eta = \infty$ the limit, uniform over the least totals."""
-    least = totals.min()  # subtracting it keeps every exponent <= 0
+    lowest = least(totals)  # subtracting it keeps every exponent <= 0
     mass = 0.0
     for k in range(totals.size):
-        above = totals[k] - least
+        above = totals[k] - lowest
         if rate == np.inf:
             weights[k] = 1.0 if above == 0.0 else 0.0
         else:
@@ -38,10 +39,10 @@ def exponential_weights(totals: Vector, rate: float, weights: Vector) -> None:
 @kernel
 def tilt(start: Vector, losses: Vector, rate: float, out: Vector) -> None:
     r"""Write $w_k \propto x_k e^{-\eta \ell_k}$."""
-    least = losses.min()
+    lowest = least(losses)
     mass = 0.0
     for k in range(start.size):
-        out[k] = start[k] * np.exp(-rate * (losses[k] - least))
+        out[k] = start[k] * np.exp(-rate * (losses[k] - lowest))
         mass += out[k]
     for k in range(start.size):
         out[k] /= mass

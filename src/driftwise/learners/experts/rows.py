@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.core.vectors import assign, least
 from driftwise.learners.base import ExpertLearner
 from driftwise.learners.covers import COVERS, Cover, last_round
 
@@ -106,13 +107,13 @@ def _open_round(memory: Rows, rates: Any) -> None:
 
 def _update_rows(memory: Rows, rates: Any, losses: Vector) -> None:
     weights, stats = memory.weights, memory.stats
-    least = losses.min()  # subtracting it leaves equal losses no regret at all, not even of rounding
+    lowest = least(losses)  # subtracting it leaves equal losses no regret at all, not even of rounding
     suffered = 0.0
     for k in range(weights.size):
-        suffered += weights[k] * (losses[k] - least)
+        suffered += weights[k] * (losses[k] - lowest)
     for row in range(memory.awake[0]):
         for k in range(weights.size):
-            ABSORB(stats[row, k], suffered - (losses[k] - least), rates)
+            ABSORB(stats[row, k], suffered - (losses[k] - lowest), rates)
     memory.rounds[0] += 1
     _retire(memory)
     OPEN(memory, rates)
@@ -126,7 +127,8 @@ def _retire(memory: Rows) -> None:
         if memory.last[row] > memory.rounds[0]:
             if kept < row:
                 memory.birth[kept], memory.last[kept] = memory.birth[row], memory.last[row]
-                memory.stats[kept] = memory.stats[row]
+                for k in range(memory.weights.size):
+                    assign(memory.stats[kept, k], memory.stats[row, k])
             kept += 1
     memory.awake[0] = kept
 

@@ -16,6 +16,7 @@ import numpy as np
 from driftwise.core.kernel import clone, unbound
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
+from driftwise.core.vectors import assign
 from driftwise.learners.base import Card, ExpertLearner, Learner, State, learners
 from driftwise.learners.experts.exponential import dot
 from driftwise.learners.meta.base import MetaLearner
@@ -155,7 +156,7 @@ def _loops(member: type[Cover], base: str) -> CoverLoops:
 def _run(rows: Rows, rates: Any, desk: Words, base: Any, base_rates: Any, losses: Matrix, played: Matrix) -> None:
     """Play a block; `base` is the memory whose arrays lie on the desk."""
     for t in range(losses.shape[0]):
-        played[t] = rows.weights
+        assign(played[t], rows.weights)
         now, in_use = rows.clock
         for slot in range(in_use):
             if rows.starts[slot] > 0:
@@ -163,10 +164,10 @@ def _run(rows: Rows, rates: Any, desk: Words, base: Any, base_rates: Any, losses
         SETTLE(rows, rates, dot(rows.weights, losses[t]))
         for slot in range(in_use):
             if rows.starts[slot] > 0 and START(slot, now + 1) == rows.starts[slot]:
-                desk[:] = rows.bases[slot]
+                assign(desk, rows.bases[slot])
                 STEP(base, base_rates, losses[t])
-                rows.bases[slot] = desk
-                rows.plays[slot] = base.weights
+                assign(rows.bases[slot], desk)
+                assign(rows.plays[slot], base.weights)
         TICK(rows, rates)
 
 
@@ -179,8 +180,8 @@ def _tick(rows: Rows, rates: Any) -> None:
     for slot in range(in_use):
         start = START(slot, now)
         if start == now:
-            rows.bases[slot] = rows.fresh
-            rows.plays[slot] = rows.opening
+            assign(rows.bases[slot], rows.fresh)
+            assign(rows.plays[slot], rows.opening)
         rows.starts[slot] = start
     SHARE(rows, rates)
     rows.weights[:] = 0.0

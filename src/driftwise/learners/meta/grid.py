@@ -21,6 +21,7 @@ import numpy as np
 
 from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.types import Matrix, Vector, Words
+from driftwise.core.vectors import assign
 from driftwise.learners.base import Card, ExpertLearner, State, learners
 from driftwise.learners.experts.exponential import dot
 from driftwise.learners.meta.base import MetaLearner
@@ -162,17 +163,17 @@ def _judge(losses: Matrix, plays: Matrix, suffered: Matrix, guesses: Matrix) -> 
 
 def _follow(memory: Any, rates: Any, suffered: Matrix, guesses: Matrix, shares: Matrix) -> None:  # noqa: ARG001
     for t in range(suffered.shape[0]):
-        shares[t] = memory.weights
+        assign(shares[t], memory.weights)
         STEP(memory, rates, suffered[t])
-    shares[-1] = memory.weights
+    assign(shares[-1], memory.weights)
 
 
 def _follow_hinted(memory: Any, rates: Any, suffered: Matrix, guesses: Matrix, shares: Matrix) -> None:
     for t in range(suffered.shape[0]):
-        shares[t] = memory.weights
+        assign(shares[t], memory.weights)
         STEP(memory, rates, suffered[t])
         HINT(memory, rates, guesses[t])
-    shares[-1] = memory.weights
+    assign(shares[-1], memory.weights)
 
 
 @kernel

@@ -1,0 +1,37 @@
+"""What kernels do with whole vectors. NumPy's own reductions and copies may allocate, and kernels must not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.types import Vector
+
+__all__ = ["assign", "largest", "least"]
+
+
+@kernel
+def least(values: Vector) -> float:
+    """Return the smallest value."""
+    best: float = values[0]
+    for k in range(1, values.size):
+        best = min(best, values[k])
+    return best
+
+
+@kernel
+def largest(values: Vector) -> float:
+    """Return the largest value."""
+    best: float = values[0]
+    for k in range(1, values.size):
+        best = max(best, values[k])
+    return best
+
+
+@kernel
+def assign(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
+    """Copy a vector into another of its length."""
+    for k in range(target.size):
+        target[k] = source[k]
