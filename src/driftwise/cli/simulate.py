@@ -49,7 +49,7 @@ _DEFAULTS: dict[str, Any] = {
 )
 @click.option("--play", type=click.Choice(["weights", "sample"]), help="Suffer the mean loss or draw an action.")
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
-@click.option("--block", "block_size", type=int, default=4096, show_default=True, help="Rounds drawn at a time.")
+@click.option("--block", "block_size", type=int, default=None, help="Rounds drawn at a time.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the results to a Parquet file.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw the regret curves (.png, .svg, .pdf).")
@@ -58,7 +58,7 @@ _DEFAULTS: dict[str, Any] = {
 def command(
     spec: Path | None,
     threads: int | None,
-    block_size: int,
+    block_size: int | None,
     confidence: float,
     out: Path | None,
     figure: Path | None,

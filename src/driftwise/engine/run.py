@@ -81,6 +81,7 @@ def _play(plan: Plan, run: int) -> Run:
     first, end = plan.comparator.span(n_rounds)
     regrets = np.empty((len(team), len(plan.rounds)))
     on_the_way = np.empty((len(plan.bound_rounds), 5))
+    bounds = np.full((len(team), len(plan.bound_rounds)), np.nan)
     seconds = np.zeros(len(team))
     stream = environment.start(n_rounds, at_home)
     for start in range(0, n_rounds, plan.block_size):
@@ -98,6 +99,7 @@ def _play(plan: Plan, run: int) -> Run:
         if block.means is not None and block.variances is not None:
             at, bound_marks = _within(plan.bound_rounds, start, stop)
             moving.record(block.means, block.variances, bound_marks, on_the_way[at])
+            bounds[:, at] = _bounds(plan, team, at, on_the_way[at])
         for i, learner in enumerate(team):
             began = time.perf_counter()
             played = learner.advance(states[i], block.losses)
@@ -106,20 +108,22 @@ def _play(plan: Plan, run: int) -> Run:
                 played = sample_actions(played, samplers[i])
             regrets[i, here] = meters[i].suffer(played[counted], target[counted], marks) - best
             plan.advance(stop - start)
-    bounds = _bounds(plan, team, on_the_way, measures)
     specs = [entry.spec(learner) for entry, learner in zip(plan.entries, team, strict=True)]
     return Run(regrets, bounds, measures, realised.realised(), specs, seconds)
 
 
-def _bounds(plan: Plan, team: Sequence[Learner], on_the_way: Matrix, measures: Measures | None) -> Matrix:
-    """Evaluate every learner's bound on the measures up to each bound mark."""
-    bounds = np.full((len(team), len(plan.bound_rounds)), np.nan)
-    if measures is None or not isinstance(plan.comparator, Dynamic):
+def _bounds(plan: Plan, team: Sequence[Learner], at: slice, on_the_way: Matrix) -> Matrix:
+    """Evaluate every learner's bound on the measures up to some bound marks.
+
+    Block by block: all at the end would hold the interpreter's lock for long, and other runs would wait for it.
+    """
+    bounds = np.full((len(team), len(on_the_way)), np.nan)
+    if not isinstance(plan.comparator, Dynamic):
         return bounds
-    for j, (mark, row) in enumerate(zip(plan.bound_rounds, on_the_way, strict=True)):
+    for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], on_the_way, strict=True)):
         segments, drift, variance, within, squared = (float(x) for x in row)
         so_far = Measures(
-            measures.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
+            plan.environment.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
         )  # fmt: skip
         for i, learner in enumerate(team):
             value = plan.bound(learner, so_far)

@@ -26,7 +26,8 @@ from driftwise.results.results import Results
 __all__ = ["simulate"]
 
 _POINTS = 1000  # marks on a curve
-_BOUND_POINTS = 100
+_CELLS = 2**17  # of a block: a megabyte an array, long enough for threads to stay out of each other's way
+_BOUND_POINTS = 32  # computed under the interpreter lock, where other runs wait
 
 
 def simulate(
@@ -39,7 +40,7 @@ def simulate(
     comparator: Comparator | None = None,
     play: str = "weights",
     n_threads: int | None = None,
-    block_size: int = 4096,
+    block_size: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Play every learner through `n_runs` runs of an environment and measure its regret.
@@ -48,7 +49,8 @@ def simulate(
 
     A learner may be given as a rule such as `OptimisticGD.tuned`, which is asked anew with each run's measures.
     `play="sample"` lets full-feedback learners draw an action from their weights. `n_rounds` may be left out
-    for replayed losses. `progress` is called with the rounds done and the rounds in all.
+    for replayed losses. Rounds are drawn `block_size` at a time, by default as many as fit a processor's cache.
+    `progress` is called with the rounds done and the rounds in all.
 
     >>> from driftwise import Bernoulli, Environment, OptimisticGD, Switching, simulate
     >>> environment = Environment(Switching(n_segments=3, n_actions=4), Bernoulli())
@@ -95,7 +97,7 @@ def simulate(
         play=play,
         n_rounds=n_rounds,
         seed=seed,
-        block_size=count("simulate", "block_size", block_size),
+        block_size=_block(environment.n_actions) if block_size is None else count("simulate", "block_size", block_size),
         rounds=rounds,
         bound_rounds=_marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
         bound=bound,
@@ -124,7 +126,14 @@ def simulate(
     )
 
 
+def _block(n_actions: int) -> int:
+    return max(1, min(2**14, _CELLS // n_actions))
+
+
 def _play_all(plan: Plan, n_runs: int, n_threads: int) -> list[Run]:
+    np.empty(
+        3 * 2**20
+    )  # freed at once: it teaches glibc to keep freed blocks, or each would be mapped anew, page by page
     if n_threads == 1:
         return [play_run(plan, run) for run in range(n_runs)]
     pool = ThreadPoolExecutor(n_threads)
