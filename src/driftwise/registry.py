@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from driftwise.core.errors import InvalidInput, UnknownName
+from driftwise.core.errors import InvalidInput, UnknownName, rejection
 
 __all__ = ["Registry", "to_spec"]
 
@@ -55,8 +55,19 @@ class Registry(Generic[C]):
     def __len__(self) -> int:
         return len(self._classes)
 
+    def member(self, owner: object, name: str, value: Any) -> C:
+        """Return a member that `owner` was given as itself, as its spec, or by its name alone."""
+        if isinstance(value, str):
+            return self.build({"name": value})
+        if isinstance(value, Mapping):
+            return self.build(value)
+        if type(value) not in self._classes.values():
+            raise rejection(owner, name, f"a {self.kind}, its name or its spec", value)
+        return cast(C, value)
+
 
 def to_spec(member: Any) -> dict[str, Any]:
     """Return the plain values that `Registry.build` turns back into an equal member."""
     values = {f.name: getattr(member, f.name) for f in dataclasses.fields(member) if f.init}
-    return {"name": member.name, **{key: value for key, value in values.items() if value is not None}}
+    inner = {key: to_spec(value) if hasattr(value, "name") else value for key, value in values.items()}
+    return {"name": member.name, **{key: value for key, value in inner.items() if value is not None}}

@@ -68,10 +68,10 @@ def _compile(function: Callable[P, R], allocates: bool) -> Callable[P, R]:
     return cast(Callable[P, R], result)
 
 
-def clone(template: Callable[P, R], name: str, **kernels: Callable[..., Any]) -> Callable[P, R]:
-    """Copy an undecorated template under `name`, bind its kernels, and compile the copy."""
+def clone(template: Callable[P, R], name: str, **parts: Any) -> Callable[P, R]:
+    """Copy an undecorated template under `name`, bind its kernels and constants, and compile the copy."""
     source = cast(FunctionType, template)
-    copy = FunctionType(source.__code__, {**source.__globals__, **kernels}, name)
+    copy = FunctionType(source.__code__, {**source.__globals__, **parts}, name)
     copy.__qualname__ = f"{source.__name__}.{name}"
     copy.__module__ = source.__module__
     copy.__doc__ = source.__doc__

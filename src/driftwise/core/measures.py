@@ -9,8 +9,9 @@ $$ \Gamma = 1 + \sum_{t \ge 2} 1[\mu_t \ne \mu_{t-1}], \quad
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from driftwise.core.validation import require, require_count, require_number
 
@@ -31,6 +32,7 @@ class Measures:
     $\Lambda$          `variance`          total variance of the losses
     $V - \|\mu_1\|$    `drift_within`      movement from round 2 on; at most `drift`, which stands for it when unknown
     $\sum \|d\mu\|^2$  `squared_drift`     squared Euclidean movement, with the first jump; bounded when unknown
+    -                  `changes`           the rounds, from 0, at which the mean changed; None if unknown or too many
     =================  ==================  =================================================================
 
     >>> Measures(n_actions=2, n_rounds=100, segments=3, drift=2.0, variance=10.0).drift_within
@@ -44,6 +46,7 @@ class Measures:
     variance: float
     drift_within: float = math.nan
     squared_drift: float = math.nan
+    changes: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         require_count(self, "n_actions")
@@ -52,6 +55,11 @@ class Measures:
         require(self, "segments", self.segments <= self.n_rounds, f"<= n_rounds = {self.n_rounds}")
         for name in ("drift", "variance"):
             require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        if self.changes is not None:
+            object.__setattr__(self, "changes", tuple(int(t) for t in self.changes))
+            rule = f"{self.segments - 1} rising rounds in 1 .. {self.n_rounds - 1}, one for each change"
+            rising = all(a < b for a, b in itertools.pairwise((0, *self.changes, self.n_rounds)))
+            require(self, "changes", len(self.changes) == self.segments - 1 and rising, rule)
         if math.isnan(self.drift_within):
             object.__setattr__(self, "drift_within", 0.0 if self.segments == 1 else self.drift)
         if math.isnan(self.squared_drift):

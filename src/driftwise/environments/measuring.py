@@ -25,12 +25,14 @@ from driftwise.core.types import Matrix, Vector
 __all__ = ["MeasureMeter", "add_all", "summed"]
 
 Counts = npt.NDArray[np.int64]
+_MOST_CHANGES = 1000  # with more, nobody wants to know when
 
 
 class Tally(NamedTuple):
     """What the meter remembers; each sum is a pair, the running total and what rounding took from it."""
 
     previous: Vector  # the last means seen
+    changes: Counts  # the rounds at which they changed, as many as there is room for
     counts: Counts  # rounds, segments
     drift: Vector
     variance: Vector
@@ -65,6 +67,8 @@ def _record(tally: Tally, means: Matrix, variances: Matrix, marks: Counts, out: 
         if tally.counts[0] == 0:
             tally.counts[1] = 1
         elif farthest > 0.0:  # subtraction underflows gradually, so unequal means always differ
+            if tally.counts[1] <= tally.changes.size:
+                tally.changes[tally.counts[1] - 1] = tally.counts[0]
             tally.counts[1] += 1
             add(tally.within, farthest)
         tally.counts[0] += 1
@@ -95,7 +99,7 @@ class MeasureMeter:
     def __init__(self, n_actions: int) -> None:
         self.n_actions = n_actions
         sums = (np.zeros(2) for _ in range(4))
-        self._tally = Tally(np.zeros(n_actions), np.zeros(2, np.int64), *sums)
+        self._tally = Tally(np.zeros(n_actions), np.zeros(_MOST_CHANGES, np.int64), np.zeros(2, np.int64), *sums)
 
     def update(self, means: Matrix, variances: Matrix) -> None:
         """Take in a block of actual means and variances, (n, n_actions) each."""
@@ -114,6 +118,7 @@ class MeasureMeter:
         tally = self._tally
         if tally.counts[0] == 0:
             raise InvalidInput("MeasureMeter: there is nothing to measure before the first round.")
+        changes = int(tally.counts[1]) - 1
         return Measures(
             n_actions=self.n_actions,
             n_rounds=int(tally.counts[0]),
@@ -122,4 +127,5 @@ class MeasureMeter:
             variance=summed(tally.variance),
             drift_within=summed(tally.within),
             squared_drift=summed(tally.squared),
+            changes=tuple(tally.changes[:changes].tolist()) if changes <= _MOST_CHANGES else None,
         )

@@ -1,6 +1,21 @@
 """The algorithms, one file each. Importing this package fills the registry."""
 
+from driftwise.learners.bandits.bandit_over_bandit import BanditOverBandit
+from driftwise.learners.bandits.cusum_ucb import CUSUMUCB
+from driftwise.learners.bandits.detect_and_restart import DetectAndRestart
+from driftwise.learners.bandits.discounted_kl_ucb import DiscountedKLUCB
+from driftwise.learners.bandits.discounted_thompson import DiscountedThompson
+from driftwise.learners.bandits.discounted_ucb import DiscountedUCB
+from driftwise.learners.bandits.glr_kl_ucb import GLRKLUCB
+from driftwise.learners.bandits.kl_ucb import KLUCB
+from driftwise.learners.bandits.m_ucb import MUCB
+from driftwise.learners.bandits.oracle_restarts import OracleRestarts
 from driftwise.learners.bandits.rerun_ucbv import RerunUCBV
+from driftwise.learners.bandits.sliding_window_kl_ucb import SlidingWindowKLUCB
+from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
+from driftwise.learners.bandits.thompson import Thompson
+from driftwise.learners.bandits.ucb1 import UCB1
+from driftwise.learners.bandits.ucb_v import UCBV
 from driftwise.learners.base import BanditLearner, Card, ExpertLearner, Learner, State, learners
 from driftwise.learners.experts.ada_hedge import AdaHedge
 from driftwise.learners.experts.ada_normal_hedge import AdaNormalHedge
@@ -36,27 +51,42 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "Ader",
     "BOA",
     "BanditLearner",
+    "BanditOverBandit",
     "CBCE",
+    "CUSUMUCB",
     "CalibratedHedge",
     "Card",
+    "DetectAndRestart",
+    "DiscountedKLUCB",
+    "DiscountedThompson",
+    "DiscountedUCB",
     "ExpertLearner",
     "FLH",
     "FixedShare",
+    "GLRKLUCB",
     "Hedge",
+    "KLUCB",
     "Learner",
     "MLPoly",
+    "MUCB",
     "OnlineGD",
     "OptimisticAdaptMLProd",
     "OptimisticFixedShare",
     "OptimisticGD",
     "OptimisticHedge",
+    "OracleRestarts",
     "RerunUCBV",
     "RestartedAdaptiveGD",
     "SAOL",
     "SleepingAdaptMLProd",
     "SleepingOptimisticAdaptMLProd",
+    "SlidingWindowKLUCB",
+    "SlidingWindowUCB",
     "Squint",
     "State",
     "Sword",
+    "Thompson",
+    "UCB1",
+    "UCBV",
     "learners",
 ]

@@ -10,7 +10,7 @@ import math
 
 from driftwise.core.measures import Measures
 
-__all__ = ["gd_rate", "rerun_ucbv_block", "restarted_gd_block", "ucbv_failure"]
+__all__ = ["discount", "gd_rate", "rerun_ucbv_block", "restarted_gd_block", "ucbv_failure", "window"]
 
 
 def rerun_ucbv_block(measures: Measures, rule: str = "paper") -> int:
@@ -61,6 +61,21 @@ def restarted_gd_block(measures: Measures) -> int:
     if V**2 == 0:
         return T
     return _whole((L * T / V**2) ** (1 / 3) if L * T > V**2 else 1.0, T)
+
+
+def discount(measures: Measures) -> float:
+    r"""Return $\gamma = 1 - \frac14 \sqrt{\Upsilon / T}$ of discounted UCB, with $\Upsilon = \Gamma - 1$ changes."""
+    return 1 - math.sqrt((measures.segments - 1) / measures.n_rounds) / 4
+
+
+def window(measures: Measures) -> int | None:
+    r"""Return $\tau = 2 \sqrt{T \ln T / \Upsilon}$ of sliding-window UCB; None where that is all rounds.
+
+    It holds every action at least once, or they would be played in turns for ever.
+    """
+    T, changes = measures.n_rounds, measures.segments - 1
+    length = max(measures.n_actions, math.ceil(2 * math.sqrt(T * math.log(T) / changes))) if changes else T
+    return length if length < T else None
 
 
 def _whole(block: float, n_rounds: int) -> int:

@@ -1,0 +1,9 @@
+"""Detectors of change, one file each, alone or inside a learner. Importing this package fills the registry."""
+
+from driftwise.detectors.base import Detector, Monitor, detectors
+from driftwise.detectors.cusum import CUSUM
+from driftwise.detectors.glr import GLR
+from driftwise.detectors.page_hinkley import PageHinkley
+from driftwise.detectors.windowed_shift import WindowedShift
+
+__all__ = ["CUSUM", "GLR", "Detector", "Monitor", "PageHinkley", "WindowedShift", "detectors"]

@@ -1,0 +1,131 @@
+"""What every change detector keeps to.
+
+A detector watches numbers in [0, 1], one at a time, and raises an alarm when their mean seems to have changed. It is a
+frozen dataclass of parameters with one kernel, `observe(row, rates, value) -> bool`; `row` is all it remembers, and a
+row of zeros is a detector that has seen nothing. Learners compile the kernel together with their own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.kernel import clone, unbound
+from driftwise.core.types import Actions, Vector
+from driftwise.core.validation import as_losses, first_bad_loss
+from driftwise.registry import Registry
+
+__all__ = ["Detector", "Monitor", "detector", "detectors"]
+
+Kernel = Callable[..., Any]
+OBSERVE: Kernel = unbound
+
+
+class Detector(ABC):
+    """A test for change with its parameters."""
+
+    name: ClassVar[str]
+    observe: ClassVar[Kernel]
+    scan: ClassVar[Kernel]
+
+    @abstractmethod
+    def rates(self) -> Any:
+        """Return the parameters as the kernel reads them (a NamedTuple of scalars)."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """The numbers it remembers before the first value; the first of them is how many values it saw."""
+
+    def room(self, n_values: int) -> int:  # noqa: ARG002
+        """Return the numbers that so many values may need; most detectors never grow."""
+        return self.width
+
+    def accepts(self, row: Vector, n_values: int) -> bool:
+        """Say whether a row read from a file can be trusted after at most so many values."""
+        return bool(np.isfinite(row).all() and 0 <= row[0] <= n_values)
+
+    def alarms(self, values: Any) -> Actions:
+        """Return the places in a sequence at which it raises an alarm, starting afresh after each.
+
+        >>> from driftwise.detectors import CUSUM
+        >>> CUSUM(warmup=10, threshold=4.0).alarms([0.1] * 50 + [0.9] * 50)
+        array([55])
+        """
+        monitor = Monitor(self)
+        return monitor.watch(values)
+
+
+class Monitor:
+    """A detector at work on a stream.
+
+    >>> from driftwise.detectors import CUSUM
+    >>> monitor = Monitor(CUSUM(warmup=5, threshold=1.0))
+    >>> [monitor.update(value) for value in [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]]
+    [False, False, False, False, False, False, True]
+    """
+
+    def __init__(self, detector: Detector) -> None:
+        if not isinstance(detector, Detector):
+            raise InvalidInput(f"Monitor: `detector` must be a detector, got {detector!r}.")
+        self.detector = detector
+        self._rates = detector.rates()
+        self._row = np.zeros(detector.width)
+        self._n_values = 0
+
+    def update(self, value: float) -> bool:
+        """Take in a value; return whether it raised an alarm, after which everything before it is forgotten."""
+        return len(self.watch([value])) > 0
+
+    def watch(self, values: Any) -> Actions:
+        """Take in values; return the places among them at which it raised an alarm."""
+        values = as_losses(self.detector, values, (None,), "values")
+        bad = first_bad_loss(values)
+        if bad >= 0:
+            raise InvalidInput(
+                f"{type(self.detector).__name__}: `values` must be in [0, 1], got {values[bad]} at {bad}."
+            )
+        self._n_values += len(values)
+        self._row = widened(self._row, self.detector.room(self._n_values))
+        alarms = np.empty(len(values), np.int64)
+        found = type(self.detector).scan(self._row, self._rates, values, alarms)
+        return alarms[:found].copy()
+
+
+def widened(row: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
+    """Return the row, or rows, with room for `width` numbers each."""
+    if row.shape[-1] >= width:
+        return row
+    wider = np.zeros((*row.shape[:-1], width))
+    wider[..., : row.shape[-1]] = row
+    return wider
+
+
+detectors: Registry[Detector] = Registry("detector")
+D = TypeVar("D", bound=type[Detector])
+
+
+def detector(name: str, *, observe: Kernel) -> Callable[[D], D]:
+    """Register a detector under `name`."""
+
+    def enter(member: D) -> D:
+        member.name, member.observe = name, observe
+        member.scan = clone(_scan, name, OBSERVE=observe)
+        detectors.add(name, member)
+        return member
+
+    return enter
+
+
+def _scan(row: Vector, rates: Any, values: Vector, alarms: Actions) -> int:
+    found = 0
+    for t in range(values.size):
+        if OBSERVE(row, rates, values[t]):
+            row[:] = 0.0
+            alarms[found] = t
+            found += 1
+    return found

@@ -1,0 +1,178 @@
+r"""Bandit over bandit: EXP3 chooses the window of sliding-window UCB, block by block.
+
+Rounds come in blocks of $H$. At the start of each, EXP3 draws a window from $J = \{\lfloor H^{j/\Delta} \rfloor : j =
+0, \ldots, \Delta\}$, $\Delta = \lceil \ln H \rceil$, and sliding-window UCB plays the block with it, knowing nothing
+of the blocks before. With $g$ the share of losses spared in the block and $p_j$ the chance of its window,
+
+$$ w_j \leftarrow w_j \exp\Big(\frac{\gamma}{\Delta + 1} \frac{g}{p_j}\Big), \qquad
+   p_i = (1 - \gamma) \frac{w_i}{\sum_k w_k} + \frac{\gamma}{\Delta + 1} . $$
+
+========  ==================  ========================================================
+symbol    name in the code    meaning
+========  ==================  ========================================================
+$H$       `block`             rounds in a block
+$\gamma$  `mixing`            the share of blocks whose window is drawn uniformly
+$\xi$     `exploration`       how wide the intervals of sliding-window UCB are
+========  ==================  ========================================================
+
+Tuned: $H = \lceil \sqrt{KT} \rceil$ and $\gamma = \min\{1, \sqrt{(\Delta+1) \ln(\Delta+1) / ((e-1) \lceil T/H
+\rceil)}\}$. It needs to know neither segments nor drift: $\tilde O((KV)^{1/3} T^{2/3} + K^{1/4} T^{3/4})$. The
+original has another width of the intervals; equal windows count once in $J$.
+
+Reference: W. Cheung, D. Simchi-Levi, R. Zhu, "Learning to optimize under non-stationarity", AISTATS 2019; "Hedging the
+drift: learning to optimize under nonstationarity", Management Science 68 (2022).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.random import draw_from, next_uniform
+from driftwise.core.types import Actions, Vector, Words
+from driftwise.core.validation import require_count, require_number
+from driftwise.learners.bandits.index import lowest, slide_by
+from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
+from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.learners.experts.exponential import exponential_weights
+
+__all__ = ["BanditOverBandit"]
+
+
+class Memory(NamedTuple):
+    """What the learner carries from round to round; the first seven are the tally of the block."""
+
+    plays: Vector
+    total: Vector
+    squares: Vector
+    counted: Vector
+    clock: Actions  # (1,) rounds of the block
+    acts: Actions  # (block,) a ring of the latest actions
+    seen: Vector  # (block,)
+    windows: Actions  # (windows,) J
+    standing: Vector  # (windows,) less ln w, but for a factor
+    chances: Vector  # (windows,) p
+    drawn: Actions  # (1,) the place in J of the window of the block
+    suffered: Vector  # (1,) the losses of the block
+    generator: Words
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernels read them."""
+
+    width: float  # xi
+    mixing: float
+
+
+@kernel
+def _draw(memory: Memory, rates: Rates) -> None:
+    """Draw the window of the coming block."""
+    size = memory.windows.size
+    exponential_weights(memory.standing, rates.mixing / size, memory.chances)
+    for j in range(size):
+        memory.chances[j] = (1.0 - rates.mixing) * memory.chances[j] + rates.mixing / size
+    memory.drawn[0] = draw_from(memory.chances, next_uniform(memory.generator))
+
+
+@kernel
+def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
+    slide_by(memory, rates, memory.windows[memory.drawn[0]], action, loss)
+    memory.clock[0] += 1
+    memory.suffered[0] += loss
+    if memory.clock[0] == memory.seen.size:
+        spared = 1.0 - memory.suffered[0] / memory.seen.size
+        memory.standing[memory.drawn[0]] -= spared / memory.chances[memory.drawn[0]]
+        memory.plays[:] = 0.0
+        memory.total[:] = 0.0
+        memory.squares[:] = 0.0
+        memory.counted[:] = 0.0
+        memory.acts[:] = -1
+        memory.clock[0] = 0
+        memory.suffered[0] = 0.0
+        _draw(memory, rates)
+
+
+@bandit(
+    "bandit-over-bandit",
+    Card(
+        title="Bandit over bandit",
+        in_words="Play sliding-window UCB, and let EXP3 find the window.",
+        knows="rounds, through the block",
+        cost="O(K)",
+        bound="(K V)^(1/3) T^(2/3) + K^(1/4) T^(3/4), up to logarithms",
+        reference="Cheung, Simchi-Levi, Zhu (2019, 2022)",
+    ),
+    choose=lowest(SlidingWindowUCB),
+    update=_update,
+)
+@dataclass(frozen=True)
+class BanditOverBandit(BanditLearner):
+    """Choose among drifting actions without knowing how fast they drift.
+
+    >>> learner = BanditOverBandit(block=4)
+    >>> learner.start(n_actions=2).memory.windows
+    array([1, 2, 4])
+    """
+
+    block: int = 200
+    mixing: float = 0.2
+    exploration: float = 0.6
+
+    def __post_init__(self) -> None:
+        require_count(self, "block")
+        require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set block and mixing by the number of rounds."""
+        K, T = measures.n_actions, measures.n_rounds
+        block = math.ceil(math.sqrt(K * T))
+        size = math.ceil(math.log(block)) + 1
+        mixing = math.sqrt(size * math.log(size) / ((math.e - 1) * math.ceil(T / block)))
+        return cls(block=block, mixing=min(1.0, mixing) or 1.0)
+
+    @property
+    def windows(self) -> list[int]:
+        """The windows to choose from."""
+        steps = math.ceil(math.log(self.block))
+        return sorted({int(self.block ** (j / max(1, steps)) + 1e-9) for j in range(steps + 1)})
+
+    def first(self, n_actions: int, generator: Words) -> Memory:
+        """Draw the first window."""
+        plays, total, squares = np.zeros((3, n_actions))
+        windows = np.array(self.windows)
+        memory = Memory(
+            plays=plays,
+            total=total,
+            squares=squares,
+            counted=np.zeros(1),
+            clock=np.zeros(1, np.int64),
+            acts=np.full(self.block, -1),
+            seen=np.zeros(self.block),
+            windows=windows,
+            standing=np.zeros(len(windows)),
+            chances=np.zeros(len(windows)),
+            drawn=np.zeros(1, np.int64),
+            suffered=np.zeros(1),
+            generator=generator,
+        )
+        _draw(memory, self.rates(n_actions))
+        return memory
+
+    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
+        """Check what addresses arrays too."""
+        acts = ((memory.acts >= -1) & (memory.acts < fresh.plays.size)).all()
+        windows = (memory.windows == fresh.windows).all() and 0 <= memory.drawn[0] < fresh.windows.size
+        return (
+            super().accepts(memory, fresh, rounds) and memory.clock[0] == rounds % self.block and bool(acts and windows)
+        )
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the parameters."""
+        return Rates(self.exploration, self.mixing)

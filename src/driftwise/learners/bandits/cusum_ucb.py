@@ -1,0 +1,88 @@
+r"""CUSUM-UCB: UCB1 that forgets an action when CUSUM sees its losses change.
+
+With $N_i$ the plays of action $i$ since it was last forgotten, $\hat\mu_i$ their mean loss and $n = \sum_i N_i$, a
+round plays $\arg\min_i \hat\mu_i - \sqrt{\xi \ln n / N_i}$, or, with chance $\alpha$, an action drawn uniformly. The
+losses of each action are watched by CUSUM (`driftwise.detectors.CUSUM`), whose alarm makes the learner forget that
+action.
+
+==========  ==================  ============================================================
+symbol      name in the code    meaning
+==========  ==================  ============================================================
+$\alpha$    `explore`           the chance of a round played at random
+$\xi$       `exploration`       how wide the intervals are
+$M$         `warmup`            losses of an action that give the mean to compare with
+$\epsilon$  `slack`             the change that is let pass
+$h$         `threshold`         the sum that raises an alarm
+==========  ==================  ============================================================
+
+Tuned, with $\Upsilon = \Gamma - 1$ changes (1 where there are none): $h = \ln(T/\Upsilon)$ and $\alpha =
+\sqrt{\Upsilon \ln(T/\Upsilon) / T}$. The original divides by a constant that depends on the gaps and $M$; ours is 1.
+Its regret is $O(\sqrt{\Upsilon T \ln(T/\Upsilon)})$ for changes that are large and not too frequent.
+
+Reference: F. Liu, J. Lee, N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit
+problem", AAAI 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_number
+from driftwise.detectors import CUSUM
+from driftwise.learners.bandits.ucb1 import UCB1
+from driftwise.learners.bandits.watching import Restarts, WatchingLearner, watching_learner
+from driftwise.learners.base import Card
+
+__all__ = ["CUSUMUCB"]
+
+
+@watching_learner(
+    "cusum-ucb",
+    Card(
+        title="CUSUM-UCB",
+        in_words="Play UCB1, and forget an action when the sum of its surprises grows large.",
+        knows="rounds and segments, through threshold and exploration",
+        cost="O(K)",
+        bound="sqrt(Gamma T ln(T / Gamma)) for large and rare changes",
+        reference="Liu, Lee, Shroff (2018)",
+    ),
+)
+@dataclass(frozen=True)
+class CUSUMUCB(WatchingLearner):
+    """Choose among actions that change one by one.
+
+    >>> learner = CUSUMUCB(explore=0.0)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
+    array([0, 1, 0, 0, 0])
+    """
+
+    explore: float = 0.05
+    exploration: float = 2.0
+    warmup: int = 100
+    slack: float = 0.1
+    threshold: float = 10.0
+
+    def __post_init__(self) -> None:
+        require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
+        base, detector = self.parts
+        for name, part in (("exploration", base), ("warmup", detector), ("slack", detector), ("threshold", detector)):
+            object.__setattr__(self, name, getattr(part, name))  # checked there
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set threshold and exploration by the number of changes."""
+        changes = max(1, measures.segments - 1)
+        threshold = max(1.0, math.log(measures.n_rounds / changes))
+        return cls(explore=min(1.0, math.sqrt(changes * threshold / measures.n_rounds)), threshold=threshold)
+
+    @property
+    def parts(self) -> tuple[UCB1, CUSUM]:
+        """UCB1 and CUSUM."""
+        return UCB1(self.exploration), CUSUM(self.warmup, self.slack, self.threshold)
+
+    def restarts(self, n_actions: int) -> Restarts:
+        """Explore at random, forget one action."""
+        return Restarts(self.explore, 0, False)

@@ -1,0 +1,83 @@
+r"""Discounted Thompson sampling: Thompson sampling on a past that fades.
+
+With the losses $F_i$ and the spared losses $S_i$ of action $i$, all of them discounted by $\gamma$ a round, each round
+draws $\theta_i \sim \mathrm{Beta}(F_i + 1, S_i + 1)$ and plays the least of them.
+
+========  ==================  ========================================
+symbol    name in the code    meaning
+========  ==================  ========================================
+$\gamma$  `discount`          what a play still counts one round later
+========  ==================  ========================================
+
+A loss between 0 and 1 is first rounded to one of the two at random. The authors prove no bound on the regret; the
+tuned discount is that of discounted UCB.
+
+Reference: V. Raj and S. Kalyani, "Taming non-stationary bandits: a Bayesian approach" (2017).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_number
+from driftwise.learners.bandits.index import IndexLearner, Tally, fade, index_learner
+from driftwise.learners.bandits.thompson import no_level, sampled_mean, to_zero_or_one
+from driftwise.learners.base import Card
+from driftwise.theory import tuning
+
+__all__ = ["DiscountedThompson"]
+
+
+class Rates(NamedTuple):
+    """The parameter, as the kernels read it."""
+
+    discount: float
+
+
+@kernel
+def _keep(tally: Tally, rates: Rates, action: int, loss: float) -> None:
+    fade(tally, rates, action, to_zero_or_one(tally, loss))
+
+
+@index_learner(
+    "discounted-thompson",
+    Card(
+        title="Discounted Thompson sampling",
+        in_words="Draw a mean for every action that a fading past makes plausible, and play the best of them.",
+        knows="rounds and segments, through the discount",
+        cost="O(K), two gamma draws each",
+        bound="none proved",
+        reference="Raj, Kalyani (2017)",
+    ),
+    keep=_keep,
+    level=no_level,
+    score=sampled_mean,
+    probability=np.nan,
+)
+@dataclass(frozen=True)
+class DiscountedThompson(IndexLearner):
+    """Choose among actions whose means change now and then, at random.
+
+    >>> learner = DiscountedThompson(discount=0.9)
+    >>> learner.choose(learner.start(n_actions=1))
+    (0, None)
+    """
+
+    discount: float = 0.995
+
+    def __post_init__(self) -> None:
+        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Take the discount of discounted UCB."""
+        return cls(discount=tuning.discount(measures))
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the parameter."""
+        return Rates(self.discount)

@@ -1,0 +1,81 @@
+r"""Discounted UCB: UCB1 on a past that fades.
+
+With a discount $\gamma$, $N_i = \sum_s \gamma^{t-s} 1[a_s = i]$, $X_i$ the losses discounted likewise and
+$n = \sum_i N_i$, round $t + 1$ plays
+
+$$ \arg\min_i \frac{X_i}{N_i} - 2 \sqrt{\frac{\xi \ln n}{N_i}} . $$
+
+========  ==================  ======================================================
+symbol    name in the code    meaning
+========  ==================  ======================================================
+$\gamma$  `discount`          what a play still counts one round later
+$\xi$     `exploration`       how wide the intervals are; the theory needs over 1/2
+========  ==================  ======================================================
+
+The logarithm is taken as 0 where what counts is less than one play. Tuned, with $\Upsilon = \Gamma - 1$ changes,
+$\gamma = 1 - \frac14 \sqrt{\Upsilon/T}$, its regret is $O(\sqrt{\Upsilon T} \ln T)$ for fixed gaps.
+
+Reference: A. Garivier and E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_number
+from driftwise.learners.bandits.index import IndexLearner, fade, index_learner, log_level
+from driftwise.learners.bandits.ucb1 import mean_less_radius
+from driftwise.learners.base import Card
+from driftwise.theory import tuning
+
+__all__ = ["DiscountedUCB"]
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernels read them."""
+
+    width: float  # 4 xi
+    discount: float
+
+
+@index_learner(
+    "discounted-ucb",
+    Card(
+        title="Discounted UCB",
+        in_words="Play the action that could be best by a past that fades.",
+        knows="rounds and segments, through the discount",
+        cost="O(K)",
+        bound="sqrt(Gamma T) ln T for fixed gaps",
+        reference="Garivier, Moulines (2011)",
+    ),
+    keep=fade,
+    level=log_level,
+    score=mean_less_radius,
+)
+@dataclass(frozen=True)
+class DiscountedUCB(IndexLearner):
+    """Choose among actions whose means change now and then.
+
+    >>> learner = DiscountedUCB(discount=0.9)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
+    array([0, 1, 0, 0, 0])
+    """
+
+    discount: float = 0.995
+    exploration: float = 0.6
+
+    def __post_init__(self) -> None:
+        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set the discount by the number of changes; without any, nothing fades."""
+        return cls(discount=tuning.discount(measures))
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the parameters."""
+        return Rates(width=4.0 * self.exploration, discount=self.discount)

@@ -1,0 +1,91 @@
+r"""M-UCB: UCB1 that starts again when the latest losses of an action differ from those before.
+
+With $\tau$ the last restart, $n_i$ the plays of action $i$ since and $\hat\mu_i$ their mean loss, round $t + 1$ plays
+$\arg\min_i \hat\mu_i - \sqrt{2 \ln(t - \tau) / n_i}$, but in every $\lceil K / \gamma \rceil$ rounds since $\tau$ the
+first $K$ play the actions in turn. The last $w$ losses of each action are watched
+(`driftwise.detectors.WindowedShift`), and an alarm makes the learner forget everything.
+
+========  ==================  ==================================================================
+symbol    name in the code    meaning
+========  ==================  ==================================================================
+$\gamma$  `explore`           the share of rounds that explore
+$w$       `window`            the losses of an action that are looked at, an even number
+$b$       `threshold`         how far the sums of their halves may be apart
+========  ==================  ==================================================================
+
+Tuned, for $M = \Gamma$ segments and changes of at least $d$ (`least_change`): $w = (4/d^2) (\sqrt{\ln 2KT^2} +
+\sqrt{\ln 2T})^2$, $b = \sqrt{(w/2) \ln 2KT^2}$ and $\gamma = \sqrt{(M-1) K \min(w/2, \lceil b/d \rceil + 3 \sqrt w) /
+(2T)}$. Its regret is $O(\sqrt{M K T \ln T})$ if no change is smaller and segments are longer than it takes to see one.
+
+Reference: Y. Cao, Z. Wen, B. Kveton, Y. Xie, "Nearly optimal adaptive procedure with change detection for
+piecewise-stationary bandit", AISTATS 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from driftwise.core.errors import rejection
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_number
+from driftwise.detectors import WindowedShift
+from driftwise.learners.bandits.ucb1 import UCB1
+from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule, watching_learner
+from driftwise.learners.base import Card
+
+__all__ = ["MUCB"]
+
+
+@watching_learner(
+    "m-ucb",
+    Card(
+        title="M-UCB",
+        in_words="Play UCB1, and start again when the latest losses of an action differ from those before.",
+        knows="rounds, segments and the least change, through window, threshold and exploration",
+        cost="O(K)",
+        bound="sqrt(K Gamma T ln T) for large and rare changes",
+        reference="Cao, Wen, Kveton, Xie (2019)",
+    ),
+)
+@dataclass(frozen=True)
+class MUCB(WatchingLearner):
+    """Choose among actions that change together.
+
+    >>> learner = MUCB(explore=0.0)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
+    array([0, 1, 0, 0, 0])
+    """
+
+    explore: float = 0.05
+    window: int = 200
+    threshold: float = 20.0
+
+    def __post_init__(self) -> None:
+        require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
+        detector = self.parts[1]
+        for name in ("window", "threshold"):
+            object.__setattr__(self, name, getattr(detector, name))  # checked there
+
+    @classmethod
+    def tuned(cls, measures: Measures, least_change: float = 0.2) -> Self:
+        """Set all parameters for changes of at least `least_change`."""
+        if not (isinstance(least_change, (int, float)) and 0 < least_change <= 1):
+            raise rejection(cls.__name__, "least_change", "in (0, 1]", least_change)
+        K, T = measures.n_actions, measures.n_rounds
+        log_all = math.log(2 * K * T**2)
+        window = 2 * math.ceil(2 / least_change**2 * (math.sqrt(log_all) + math.sqrt(math.log(2 * T))) ** 2)
+        threshold = math.sqrt(window / 2 * log_all)
+        delay = min(window / 2, math.ceil(threshold / least_change) + 3 * math.sqrt(window))
+        explore = math.sqrt((measures.segments - 1) * K * delay / (2 * T))
+        return cls(explore=min(1.0, explore), window=window, threshold=threshold)
+
+    @property
+    def parts(self) -> tuple[UCB1, WindowedShift]:
+        """UCB1 and the windowed shift."""
+        return UCB1(), WindowedShift(self.window, self.threshold)
+
+    def restarts(self, n_actions: int) -> Restarts:
+        """Explore on schedule, forget everything."""
+        return Restarts(self.explore, schedule(self.explore, n_actions), True)

@@ -1,0 +1,88 @@
+r"""Sliding-window KL-UCB: KL-UCB on the latest rounds.
+
+With $N_i$ the plays of action $i$ among the last $\tau$ rounds and $\hat\mu_i$ the mean of their losses, round $t + 1$
+plays the action of least index
+
+$$ \min \{ q \le \hat\mu_i : N_i \, kl(\hat\mu_i, q) \le \ln n + c \ln \ln n \}, \qquad n = \min(t, \tau) , $$
+
+and at once an action that was not played in the window.
+
+=======  ==================  ====================================================
+symbol   name in the code    meaning
+=======  ==================  ====================================================
+$\tau$   `window`            the rounds that count; None lets all of them count
+$c$      `exploration`       a little more confidence, as in KL-UCB
+=======  ==================  ====================================================
+
+The window is that of sliding-window UCB; no bound of ours.
+
+Reference: A. Garivier and E. Moulines (2011), A. Garivier and O. Cappe (2011); L. Besson, "SMPyBandits" (2018) has the
+combination.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_count, require_number
+from driftwise.learners.bandits.index import IndexLearner, index_learner, slide
+from driftwise.learners.bandits.kl_ucb import kl_level, kl_score
+from driftwise.learners.base import Card
+from driftwise.theory import tuning
+
+__all__ = ["SlidingWindowKLUCB"]
+
+
+class Rates(NamedTuple):
+    """The parameter, as the kernels read it."""
+
+    exploration: float
+
+
+@index_learner(
+    "sliding-window-kl-ucb",
+    Card(
+        title="Sliding-window KL-UCB",
+        in_words="Play the action whose mean loss could be lowest by the latest rounds, in sharp intervals.",
+        knows="rounds and segments, through the window",
+        cost="O(K), some logarithms each",
+        bound="none known",
+        reference="Garivier, Moulines (2011); Garivier, Cappe (2011)",
+    ),
+    keep=slide,
+    level=kl_level,
+    score=kl_score,
+)
+@dataclass(frozen=True)
+class SlidingWindowKLUCB(IndexLearner):
+    """Choose among actions whose means change now and then, sharply.
+
+    >>> learner = SlidingWindowKLUCB(window=3)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 6)
+    array([0, 1, 0, 0, 0, 1])
+    """
+
+    window: int | None = 1000
+    exploration: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.window is not None:
+            require_count(self, "window")
+        require_number(self, "exploration", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Take the window of sliding-window UCB."""
+        return cls(window=tuning.window(measures))
+
+    @property
+    def ring(self) -> int:
+        """The rounds that its window holds."""
+        return self.window or 0
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the parameter."""
+        return Rates(self.exploration)

@@ -1,0 +1,82 @@
+r"""Sliding-window UCB: UCB1 on the latest rounds.
+
+With $N_i$ the plays of action $i$ among the last $\tau$ rounds and $\hat\mu_i$ the mean of their losses, round $t + 1$
+plays
+
+$$ \arg\min_i \hat\mu_i - \sqrt{\frac{\xi \ln \min(t, \tau)}{N_i}} , $$
+
+and at once an action that was not played in the window.
+
+=======  ==================  ======================================================
+symbol   name in the code    meaning
+=======  ==================  ======================================================
+$\tau$   `window`            the rounds that count; None lets all of them count
+$\xi$    `exploration`       how wide the intervals are; the theory needs over 1/2
+=======  ==================  ======================================================
+
+Tuned, with $\Upsilon = \Gamma - 1$ changes, $\tau = 2 \sqrt{T \ln T / \Upsilon}$, its regret is
+$O(\sqrt{\Upsilon T \ln T})$ for fixed gaps.
+
+Reference: A. Garivier and E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_count, require_number
+from driftwise.learners.bandits.index import IndexLearner, index_learner, log_level, slide
+from driftwise.learners.bandits.ucb1 import Width, mean_less_radius
+from driftwise.learners.base import Card
+from driftwise.theory import tuning
+
+__all__ = ["SlidingWindowUCB"]
+
+
+@index_learner(
+    "sliding-window-ucb",
+    Card(
+        title="Sliding-window UCB",
+        in_words="Play the action that could be best by the latest rounds.",
+        knows="rounds and segments, through the window",
+        cost="O(K)",
+        bound="sqrt(Gamma T ln T) for fixed gaps",
+        reference="Garivier, Moulines (2011)",
+    ),
+    keep=slide,
+    level=log_level,
+    score=mean_less_radius,
+)
+@dataclass(frozen=True)
+class SlidingWindowUCB(IndexLearner):
+    """Choose among actions whose means change now and then.
+
+    >>> learner = SlidingWindowUCB(window=3)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 6)
+    array([0, 1, 0, 0, 0, 1])
+    """
+
+    window: int | None = 1000
+    exploration: float = 0.6
+
+    def __post_init__(self) -> None:
+        if self.window is not None:
+            require_count(self, "window")
+        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set the window by the number of changes."""
+        return cls(window=tuning.window(measures))
+
+    @property
+    def ring(self) -> int:
+        """The rounds that its window holds."""
+        return self.window or 0
+
+    def rates(self, n_actions: int) -> Width:
+        """Return the width of the intervals."""
+        return Width(self.exploration)

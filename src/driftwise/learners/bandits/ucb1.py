@@ -1,0 +1,94 @@
+r"""UCB1: optimism in the face of uncertainty.
+
+With $n_i$ plays of action $i$ so far and $\hat\mu_i$ the mean of their losses, round $t + 1$ plays
+
+$$ \arg\min_i \hat\mu_i - \sqrt{\frac{\xi \ln t}{n_i}} , $$
+
+after playing every action once.
+
+=======  ==================  ==============================================
+symbol   name in the code    meaning
+=======  ==================  ==============================================
+$\xi$    `exploration`       how wide the intervals are; the theory takes 2
+=======  ==================  ==============================================
+
+It never forgets, so nothing is promised after a change. Without one, and with $\xi = 2$, its expected regret is at most
+$\sum_i 8 \ln T / \Delta_i + (1 + \pi^2/3) \sum_i \Delta_i$ over the actions with a gap $\Delta_i > 0$, and so, whatever
+the gaps, at most $\sqrt{8 K T \ln T} + (1 + \pi^2/3) K$.
+
+Reference: P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
+Learning 47 (2002), Theorem 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_number
+from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner, log_level
+from driftwise.learners.base import Card
+
+__all__ = ["UCB1", "Width", "mean_less_radius"]
+
+
+class Width(NamedTuple):
+    """The parameter, as the kernels read it."""
+
+    width: float  # xi
+
+
+@kernel
+def mean_less_radius(tally: Tally, rates: Any, action: int, level: float) -> float:
+    r"""Return $\hat\mu - \sqrt{\xi \cdot level / n}$."""
+    n: float = tally.plays[action]
+    if n <= 0.0:
+        return -np.inf
+    return float(tally.total[action] / n - np.sqrt(rates.width * level / n))
+
+
+@index_learner(
+    "ucb1",
+    Card(
+        title="UCB1",
+        in_words="Play the action whose mean loss, less the width of its confidence interval, is lowest.",
+        knows="nothing",
+        cost="O(K)",
+        bound="sqrt(K T ln T), or ln T over the gaps, while nothing changes",
+        reference="Auer, Cesa-Bianchi, Fischer (2002)",
+    ),
+    keep=add,
+    level=log_level,
+    score=mean_less_radius,
+)
+@dataclass(frozen=True)
+class UCB1(IndexLearner):
+    """Choose among actions whose means stay.
+
+    >>> learner = UCB1()
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
+    array([0, 1, 0, 0, 0])
+    """
+
+    exploration: float = 2.0
+
+    def __post_init__(self) -> None:
+        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    def bound(self, measures: Measures) -> float | None:
+        """Return the bound that holds whatever the gaps, where nothing changes and the exploration is the theory's."""
+        if measures.segments > 1 or self.exploration != 2.0:
+            return None
+        K, T = measures.n_actions, measures.n_rounds
+        if K == 1:
+            return 0.0
+        return min(T, math.sqrt(8 * K * T * math.log(T)) + (1 + math.pi**2 / 3) * K)
+
+    def rates(self, n_actions: int) -> Width:
+        """Return the width of the intervals."""
+        return Width(self.exploration)

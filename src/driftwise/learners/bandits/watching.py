@@ -1,0 +1,153 @@
+r"""Index learners that restart when a detector sees a change.
+
+After each round the detector of the chosen action sees its loss; an alarm makes the learner forget that action, or all
+of them. Actions that look bad are hardly played, so a change for the better would go unseen: some rounds explore,
+either at random (with chance $\alpha$ an action drawn uniformly) or on schedule (in every $\lceil K/\alpha \rceil$
+rounds since the start, or since the last time all was forgotten, the first $K$ play the actions in turn)."""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from driftwise.core.kernel import clone, kernel, unbound
+from driftwise.core.random import next_uniform
+from driftwise.core.types import Words
+from driftwise.detectors import Detector
+from driftwise.detectors.base import widened
+from driftwise.learners.bandits.index import IndexLearner, Tally, counted, forget, lowest
+from driftwise.learners.base import BanditLearner, Card, learners
+from driftwise.learners.loops import BanditLoops, bandit_loops
+
+__all__ = ["Plan", "Restarts", "WatchingLearner", "schedule", "watching_learner"]
+
+Kernel = Callable[..., Any]
+KEEP: Kernel = unbound
+GREEDY: Kernel = unbound
+OBSERVE: Kernel = unbound
+
+
+class Restarts(NamedTuple):
+    """How to explore and what to forget, as the kernels read it."""
+
+    explore: float  # alpha
+    period: int  # of the schedule; 0 explores at random
+    everywhere: bool  # an alarm makes it forget every action
+
+
+class Plan(NamedTuple):
+    """The parameters of the index, of the detector and of the restarts."""
+
+    base: Any
+    detector: Any
+    restarts: Restarts
+
+
+@kernel
+def age(tally: Tally, action: int) -> float:
+    """Count the rounds since the action was last forgotten."""
+    return float(tally.clock[0] - tally.born[action])
+
+
+def _choose(memory: Tally, plan: Plan) -> tuple[int, float]:
+    greedy, chance = GREEDY(memory, plan.base)
+    n_actions, restarts = memory.plays.size, plan.restarts
+    if restarts.explore == 0.0:
+        return greedy, chance
+    if restarts.period > 0:
+        turn = (memory.clock[0] - memory.clock[1]) % restarts.period
+        return (turn, 1.0) if turn < n_actions else (greedy, chance)
+    drawn = next_uniform(memory.generator) / restarts.explore
+    action = min(n_actions - 1, int(drawn * n_actions)) if drawn < 1.0 else greedy
+    return action, restarts.explore / n_actions + ((1.0 - restarts.explore) * chance if action == greedy else 0.0)
+
+
+def _update(memory: Tally, plan: Plan, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
+    KEEP(memory, plan.base, action, loss)
+    memory.clock[0] += 1
+    if not OBSERVE(memory.watch[action], plan.detector, loss):
+        return
+    if plan.restarts.everywhere:
+        for i in range(memory.plays.size):
+            forget(memory, i)
+        memory.clock[1] = memory.clock[0]
+    else:
+        forget(memory, action)
+
+
+class WatchingLearner(BanditLearner):
+    """An index learner under the eyes of a detector."""
+
+    by_age = False  # the level is a function of the rounds since the action was forgotten, not of all plays that count
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[IndexLearner, Detector]:
+        """The index learner and the detector."""
+
+    @abstractmethod
+    def restarts(self, n_actions: int) -> Restarts:
+        """Return how to explore and what to forget."""
+
+    @property
+    def loops(self) -> BanditLoops:  # type: ignore[override]
+        """The loops of this index under this detector."""
+        base, detector = self.parts
+        return _loops(type(base), type(detector), self.by_age)
+
+    def rates(self, n_actions: int) -> Plan:
+        """Return the parameters of all parts."""
+        base, detector = self.parts
+        return Plan(base.rates(n_actions), detector.rates(), self.restarts(n_actions))
+
+    def first(self, n_actions: int, generator: Words) -> Tally:
+        """Start with nothing played and nothing watched."""
+        base, detector = self.parts
+        return base.first(n_actions, generator)._replace(watch=np.zeros((n_actions, detector.width)))
+
+    def make_room(self, memory: Tally, n_rounds: int) -> Tally:
+        """Widen what the detector remembers, where it grows."""
+        width = self.parts[1].room(int(memory.clock[0]) + n_rounds)
+        return memory if width <= memory.watch.shape[1] else memory._replace(watch=widened(memory.watch, width))
+
+    def accepts(self, memory: Tally, fresh: Tally, rounds: int) -> bool:
+        """Check what the detector remembers, too."""
+        base, detector = self.parts
+        return (
+            base.accepts(memory._replace(watch=fresh.watch), fresh, rounds)
+            and memory.watch.shape == (fresh.plays.size, detector.room(rounds + 1))
+            and all(detector.accepts(row, rounds) for row in memory.watch)
+            and bool(0 <= memory.clock[1] <= rounds)
+        )
+
+
+def schedule(explore: float, n_actions: int) -> int:
+    r"""Return the period $\lceil K / \alpha \rceil$ of exploration on schedule."""
+    return math.ceil(n_actions / explore) if explore else 0
+
+
+W = TypeVar("W", bound=type[WatchingLearner])
+
+
+def watching_learner(name: str, card: Card) -> Callable[[W], W]:
+    """Register a watching learner under `name`; its loops depend on its parts."""
+
+    def enter(member: W) -> W:
+        member.name, member.card = name, card
+        learners.add(name, member)
+        return member
+
+    return enter
+
+
+@functools.cache
+def _loops(base: type[IndexLearner], detector: type[Detector], by_age: bool) -> BanditLoops:
+    name = f"{base.name}-{detector.name}"
+    choose = clone(_choose, name, GREEDY=lowest(base, age if by_age else counted))
+    update = clone(_update, name, KEEP=base.keep, OBSERVE=detector.observe)
+    return bandit_loops(name, choose, update)
