@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import twins
 from common import FULL, QUICK, Effort
+from covers import covers
 from kernels import kernels
 from live import live
 from processes import first_call, help_screen
@@ -22,6 +23,7 @@ from threads import threads
 
 SECTIONS: dict[str, Callable[[Effort], str]] = {
     "kernels": kernels,
+    "covers": covers,
     "threads": threads,
     "live": live,
     "help": help_screen,

@@ -63,7 +63,7 @@ TABLE = {
     ),
     "an unknown memory": Row(
         lambda: SleepingOptimisticAdaptMLProd("all"),
-        "SleepingOptimisticAdaptMLProd: `memory` must be one of 'exact', got 'all'.",
+        "SleepingOptimisticAdaptMLProd: `memory` must be one of 'exact', 'merged', got 'all'.",
     ),
     "no rounds for a prior": Row(
         lambda: SleepingOptimisticAdaptMLProd(n_rounds=0),

@@ -27,6 +27,8 @@ SETTINGS = [
     OptimisticAdaptMLProd(prior="outside"),
     SleepingOptimisticAdaptMLProd(n_rounds=500),
     SleepingOptimisticAdaptMLProd(n_rounds=1),
+    SleepingOptimisticAdaptMLProd("merged"),
+    SleepingOptimisticAdaptMLProd("merged", 500, resolution=1),
     RerunUCBV(50),
     RerunUCBV(50, clip=False, double_variance=True),
     RerunUCBV(7, failure_probability=0.5, log_scale=0.1),

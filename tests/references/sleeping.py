@@ -69,3 +69,47 @@ def with_rates_of(losses, n_rounds, log_experts, first_weight):
         rate = new_rate
         last = losses[t]
     return played
+
+
+def merged(losses, resolution, n_rounds=None):
+    """Return the weights of Algorithm 4 when rows of like age are merged; rows are plain lists, oldest first."""
+    n_actions = losses.shape[1]
+    if n_actions == 1:
+        return np.ones_like(losses)
+    rows = []  # [size, scale, weights, deviations]
+    last = np.zeros(n_actions)
+    played = np.empty_like(losses)
+    for t in range(len(losses)):
+        n_experts = n_actions * (n_rounds or 1)
+        scale = np.log(n_experts) if n_rounds else np.log(n_actions * (t + 2))
+        rows.append([1, scale, np.full(n_actions, 1.0 / n_experts if n_rounds else 1.0), np.zeros(n_actions)])
+        size = 1
+        while sum(row[0] == size for row in rows) > resolution:
+            one, two = [i for i, row in enumerate(rows) if row[0] == size][:2]
+            together = rows[one][2] + rows[two][2]
+            spread = (rows[one][2] * rows[one][3] + rows[two][2] * rows[two][3]) / together
+            rows[one] = [2 * size, rows[two][1], together, spread]
+            del rows[two]
+            size *= 2
+        weight = np.array([row[2] for row in rows])
+        seen = np.array([row[3] for row in rows])
+        rate = np.minimum(0.25, np.sqrt(np.array([row[1] for row in rows])[:, None] / (1 + seen)))
+
+        def play(alpha):
+            mass = (rate * weight * np.exp(rate * (alpha - last))).sum(axis=0)
+            return mass / mass.sum()
+
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            alpha = (low + high) / 2
+            low, high = (alpha, high) if play(alpha) @ last > alpha else (low, alpha)
+        played[t] = play(alpha)
+        regret = played[t] @ losses[t] - losses[t]
+        surprise = regret - (alpha - last)
+        for i, row in enumerate(rows):
+            new_seen = row[3] + surprise**2
+            new_rate = np.minimum(0.25, np.sqrt(row[1] / (1 + new_seen)))
+            grown = row[2] * np.exp(rate[i] * regret - rate[i] ** 2 * surprise**2)
+            rows[i] = [row[0], row[1], grown ** (new_rate / rate[i]), new_seen]
+        last = losses[t]
+    return played

@@ -33,7 +33,8 @@ class Experts(NamedTuple):
     weights: Vector  # the next play
     guess: Vector  # h, the losses expected next
     alpha: Vector  # (1,) the loss of the play under the guess
-    awake: Actions  # (1,) rows in use
+    awake: Actions  # (2,) rows in use, and rows that ever woke
+    size: Actions  # (rows,) of how many that woke a row is made
     scale: Vector  # (rows,) the constant under the root of the learning rate
     potential: Matrix  # G
     deviation: Matrix  # the sum of (r - m)^2
@@ -49,7 +50,8 @@ def new_experts(n_rows: int, n_actions: int) -> Experts:
         weights=np.full(n_actions, 1.0 / n_actions),
         guess=np.zeros(n_actions),
         alpha=np.zeros(1),
-        awake=np.zeros(1, np.int64),
+        awake=np.zeros(2, np.int64),
+        size=np.zeros(n_rows, np.int64),
         scale=np.zeros(n_rows),
         potential=np.zeros(rows),
         deviation=np.zeros(rows),
@@ -64,6 +66,8 @@ def wake(experts: Experts, scale: float, potential: float) -> None:
     """Start one more row."""
     row = experts.awake[0]
     experts.awake[0] = row + 1
+    experts.awake[1] += 1
+    experts.size[row] = 1
     experts.scale[row] = scale
     for k in range(experts.weights.size):
         experts.potential[row, k] = potential
