@@ -10,7 +10,7 @@ symbol    name in the code         meaning
 ========  =======================  ==============================================================================
 $\delta$  `failure_probability`    the chance of a false alarm, nearly; 0 never raises one
 $r$       `resolution`             the splits kept of each size; None keeps all, and then memory and time grow
--         `test_every`             how many values from one test to the next
+-         `check_every`             how many values from one test to the next
 ========  =======================  ==============================================================================
 
 With a resolution, the values are kept in buckets of sizes 1, 2, 4, ..., the latest in the smallest, at most $r$ of a
@@ -48,7 +48,7 @@ class Rates(NamedTuple):
 
     log_failure: float  # ln(3 / delta)
     resolution: int  # 0 keeps every value
-    test_every: int
+    check_every: int
 
 
 @kernel
@@ -96,7 +96,7 @@ def _observe(row: Vector, rates: Rates, value: float) -> bool:
     row[2] += 1.0
     if rates.resolution > 0:
         _merge(row, rates.resolution)
-    if int(row[0]) % rates.test_every != 0:
+    if int(row[0]) % rates.check_every != 0:
         return False
     return bool(glr_statistic(row) >= rates.log_failure + 1.5 * np.log(row[0]))
 
@@ -106,19 +106,19 @@ def _observe(row: Vector, rates: Rates, value: float) -> bool:
 class GLR(Detector):
     """Watch for a split into two different means.
 
-    >>> GLR(test_every=1).alarms([0.1] * 50 + [0.9] * 50)
+    >>> GLR(check_every=1).alarms([0.1] * 50 + [0.9] * 50)
     array([58])
     """
 
     failure_probability: float = 0.01
     resolution: int | None = 8
-    test_every: int = 10
+    check_every: int = 10
 
     def __post_init__(self) -> None:
         require_number(self, "failure_probability", lambda x: 0 <= x < 1, "in [0, 1)")
         if self.resolution is not None:
             require_count(self, "resolution", at_least=2)
-        require_count(self, "test_every")
+        require_count(self, "check_every")
 
     @property
     def width(self) -> int:
@@ -136,4 +136,4 @@ class GLR(Detector):
     def rates(self) -> Rates:
         """Return the parameters."""
         log_failure = math.log(3 / self.failure_probability) if self.failure_probability else math.inf
-        return Rates(log_failure, self.resolution or 0, self.test_every)
+        return Rates(log_failure, self.resolution or 0, self.check_every)

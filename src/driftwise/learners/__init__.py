@@ -6,14 +6,18 @@ from driftwise.learners.bandits.detect_and_restart import DetectAndRestart
 from driftwise.learners.bandits.discounted_kl_ucb import DiscountedKLUCB
 from driftwise.learners.bandits.discounted_thompson import DiscountedThompson
 from driftwise.learners.bandits.discounted_ucb import DiscountedUCB
+from driftwise.learners.bandits.exp3 import Exp3
+from driftwise.learners.bandits.exp3_s import Exp3S
 from driftwise.learners.bandits.glr_kl_ucb import GLRKLUCB
 from driftwise.learners.bandits.kl_ucb import KLUCB
 from driftwise.learners.bandits.m_ucb import MUCB
 from driftwise.learners.bandits.oracle_restarts import OracleRestarts
 from driftwise.learners.bandits.rerun_ucbv import RerunUCBV
+from driftwise.learners.bandits.rexp3 import Rexp3
 from driftwise.learners.bandits.sliding_window_kl_ucb import SlidingWindowKLUCB
 from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
 from driftwise.learners.bandits.thompson import Thompson
+from driftwise.learners.bandits.tsallis_inf import TsallisINF
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.bandits.ucb_v import UCBV
 from driftwise.learners.base import BanditLearner, Card, ExpertLearner, Learner, State, learners
@@ -60,6 +64,8 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "DiscountedKLUCB",
     "DiscountedThompson",
     "DiscountedUCB",
+    "Exp3",
+    "Exp3S",
     "ExpertLearner",
     "FLH",
     "FixedShare",
@@ -77,6 +83,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "OracleRestarts",
     "RerunUCBV",
     "RestartedAdaptiveGD",
+    "Rexp3",
     "SAOL",
     "SleepingAdaptMLProd",
     "SleepingOptimisticAdaptMLProd",
@@ -86,6 +93,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "State",
     "Sword",
     "Thompson",
+    "TsallisINF",
     "UCB1",
     "UCBV",
     "learners",

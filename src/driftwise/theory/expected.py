@@ -12,7 +12,14 @@ from collections.abc import Callable
 
 from driftwise.core.measures import Measures
 
-__all__ = ["adapt_ml_prod", "optimistic_gd", "rerun_ucbv", "restarted_adaptive_gd", "sleeping_adapt_ml_prod"]
+__all__ = [
+    "adapt_ml_prod",
+    "drifting",
+    "optimistic_gd",
+    "rerun_ucbv",
+    "restarted_adaptive_gd",
+    "sleeping_adapt_ml_prod",
+]
 
 
 def deviation(measures: Measures) -> float:
@@ -33,7 +40,7 @@ def optimistic_gd(measures: Measures, learning_rate: float, prox_scale: float = 
     def against(segments: float) -> float:
         return noise + (1 - 1 / measures.n_actions + 2 * (segments - 1)) / eta
 
-    return min(T, against(measures.segments), _drifting(against, measures))
+    return min(T, against(measures.segments), drifting(against, measures))
 
 
 def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> float:
@@ -94,7 +101,7 @@ def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
     def against(segments: float) -> float:
         return segments * each + slope * math.sqrt(segments * (segments + D))
 
-    return min(T, against(measures.segments), _drifting(against, measures))
+    return min(T, against(measures.segments), drifting(against, measures))
 
 
 def rerun_ucbv(
@@ -125,7 +132,7 @@ def rerun_ucbv(
     return min(T, blocks * each + noise + moved)
 
 
-def _drifting(against: Callable[[float], float], measures: Measures) -> float:
+def drifting(against: Callable[[float], float], measures: Measures) -> float:
     """Turn a bound against N segments into one against drift; any N is valid, a geometric grid finds a good one."""
     T, segments = measures.n_rounds, 1
     best = float(T)  # a bound above it says nothing

@@ -33,13 +33,13 @@ import numpy as np
 
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.random import draw_from, next_uniform
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
+from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.bandits.index import lowest, slide_by
+from driftwise.learners.bandits.sampling import draw
 from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
 from driftwise.learners.base import BanditLearner, Card, bandit
-from driftwise.learners.experts.exponential import exponential_weights
 
 __all__ = ["BanditOverBandit"]
 
@@ -55,7 +55,7 @@ class Memory(NamedTuple):
     acts: Actions  # (block,) a ring of the latest actions
     seen: Vector  # (block,)
     windows: Actions  # (windows,) J
-    standing: Vector  # (windows,) less ln w, but for a factor
+    standing: Vector  # (windows,) less what EXP3 thinks they spared
     chances: Vector  # (windows,) p
     drawn: Actions  # (1,) the place in J of the window of the block
     suffered: Vector  # (1,) the losses of the block
@@ -70,23 +70,15 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _draw(memory: Memory, rates: Rates) -> None:
-    """Draw the window of the coming block."""
-    size = memory.windows.size
-    exponential_weights(memory.standing, rates.mixing / size, memory.chances)
-    for j in range(size):
-        memory.chances[j] = (1.0 - rates.mixing) * memory.chances[j] + rates.mixing / size
-    memory.drawn[0] = draw_from(memory.chances, next_uniform(memory.generator))
-
-
-@kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
-    slide_by(memory, rates, memory.windows[memory.drawn[0]], action, loss)
+    window = memory.drawn[0]
+    slide_by(memory, rates, memory.windows[window], action, loss)
     memory.clock[0] += 1
     memory.suffered[0] += loss
     if memory.clock[0] == memory.seen.size:
-        spared = 1.0 - memory.suffered[0] / memory.seen.size
-        memory.standing[memory.drawn[0]] -= spared / memory.chances[memory.drawn[0]]
+        suffered = memory.suffered[0] / memory.seen.size
+        learn(memory.standing, memory.chances, rates.mixing, window, suffered, memory.chances[window])
+        memory.drawn[0] = draw(memory.chances, memory.generator)[0]
         memory.plays[:] = 0.0
         memory.total[:] = 0.0
         memory.squares[:] = 0.0
@@ -94,7 +86,6 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
         memory.acts[:] = -1
         memory.clock[0] = 0
         memory.suffered[0] = 0.0
-        _draw(memory, rates)
 
 
 @bandit(
@@ -147,7 +138,8 @@ class BanditOverBandit(BanditLearner):
         """Draw the first window."""
         plays, total, squares = np.zeros((3, n_actions))
         windows = np.array(self.windows)
-        memory = Memory(
+        chances = np.full(len(windows), 1.0 / len(windows))
+        return Memory(
             plays=plays,
             total=total,
             squares=squares,
@@ -157,13 +149,11 @@ class BanditOverBandit(BanditLearner):
             seen=np.zeros(self.block),
             windows=windows,
             standing=np.zeros(len(windows)),
-            chances=np.zeros(len(windows)),
-            drawn=np.zeros(1, np.int64),
+            chances=chances,
+            drawn=np.array([draw(chances, generator)[0]]),
             suffered=np.zeros(1),
             generator=generator,
         )
-        _draw(memory, self.rates(n_actions))
-        return memory
 
     def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
         """Check what addresses arrays too."""

@@ -16,7 +16,7 @@ $c$       `exploration`            a little more confidence, as in KL-UCB
 $\delta$  `failure_probability`    the chance of a false alarm, nearly
 -         `restart`                "local" forgets the action that changed, "global" everything
 $r$       `resolution`             how finely a change is located; None tries every place, in time that grows
--         `test_every`             plays of an action from one test to the next
+-         `check_every`             plays of an action from one test to the next
 ========  =======================  ============================================================================
 
 Tuned, with $\Upsilon = \Gamma - 1$ changes (1 where there are none): $\alpha = \sqrt{\Upsilon \ln T / T}$ and $\delta
@@ -68,7 +68,7 @@ class GLRKLUCB(WatchingLearner):
     failure_probability: float = 0.01
     restart: str = "local"
     resolution: int | None = 8
-    test_every: int = 10
+    check_every: int = 10
     by_age = True
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class GLRKLUCB(WatchingLearner):
         require_choice(self, "restart", ("local", "global"))
         base, detector = self.parts
         object.__setattr__(self, "exploration", base.exploration)  # checked there
-        for name in ("failure_probability", "resolution", "test_every"):
+        for name in ("failure_probability", "resolution", "check_every"):
             object.__setattr__(self, name, getattr(detector, name))
 
     @classmethod
@@ -90,7 +90,7 @@ class GLRKLUCB(WatchingLearner):
     @property
     def parts(self) -> tuple[KLUCB, GLR]:
         """KL-UCB and the likelihood ratio."""
-        return KLUCB(self.exploration), GLR(self.failure_probability, self.resolution, self.test_every)
+        return KLUCB(self.exploration), GLR(self.failure_probability, self.resolution, self.check_every)
 
     def restarts(self, n_actions: int) -> Restarts:
         """Explore on schedule."""

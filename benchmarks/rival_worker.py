@@ -1,0 +1,82 @@
+"""Play bandits of other packages, in their own environment; `rivals.py` starts this and imports nothing of it.
+
+A request is a line of JSON on standard input: the package, the class, its parameters, and a file of losses. The answer
+is a line on standard output: the seconds the game took, or the error.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+SEED = 1
+PLOTTING = ("matplotlib", "matplotlib.pyplot", "seaborn")
+
+Choose, Update = Callable[[], int], Callable[[int, float], object]
+
+
+def smpybandits(name: str, parameters: dict[str, Any], n_actions: int) -> tuple[Choose, Update]:
+    """Start a policy of SMPyBandits."""
+    import SMPyBandits  # noqa: F401  (goes without its parts that plot, if this comes before the empty modules)
+
+    sys.modules |= {module: ModuleType(module) for module in PLOTTING}  # a file of policies imports them, for nothing
+    from SMPyBandits import Policies
+
+    if "policy" in parameters:
+        parameters["policy"] = getattr(Policies, parameters["policy"])
+    policy = getattr(Policies, name)(n_actions, **parameters)
+    policy.startGame()
+    return policy.choice, policy.getReward
+
+
+def river(name: str, parameters: dict[str, Any], n_actions: int) -> tuple[Choose, Update]:
+    """Start a policy of river."""
+    from river import bandit, proba
+
+    if "reward_obj" in parameters:
+        parameters["reward_obj"] = getattr(proba, parameters["reward_obj"])()
+    policy = getattr(bandit, name)(seed=SEED, **parameters)
+    return functools.partial(policy.pull, list(range(n_actions))), policy.update
+
+
+PACKAGES = {"SMPyBandits": smpybandits, "river": river}
+
+
+def game(package: str, name: str, parameters: dict[str, Any], losses: str) -> float:
+    """Return the processor's seconds of a game; the policy and the rewards are made before the clock starts.
+
+    Not the seconds on the wall: a game is long enough to be interrupted, our blocks beside it are not.
+    """
+    rewards = 1.0 - np.load(losses)
+    random.seed(SEED)
+    np.random.seed(SEED)  # noqa: NPY002  (SMPyBandits draws from the global generators)
+    choose, update = PACKAGES[package](name, parameters, rewards.shape[1])
+    table = rewards.tolist()
+    began = time.process_time()
+    for row in table:
+        action = choose()
+        update(action, row[action])
+    return time.process_time() - began
+
+
+def main() -> None:
+    answers, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: PTH123, SIM115  (SMPyBandits prints as it plays)
+    for line in sys.stdin:
+        try:
+            answer: dict[str, Any] = {"seconds": game(**json.loads(line))}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

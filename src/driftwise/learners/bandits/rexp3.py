@@ -1,0 +1,131 @@
+r"""Rexp3: Exp3 in blocks, each of which starts again from nothing.
+
+The rounds are cut into blocks of $B$; each is played by a fresh Exp3 (see there) with
+
+$$ \gamma = \min\Big\{1, \sqrt{\frac{K \ln K}{(e-1) B}}\Big\}, \qquad
+   B = \Big\lceil (K \ln K)^{1/3} (T/V')^{2/3} \Big\rceil , $$
+
+$V'$ the drift from round 2 on.
+
+========  ==================  =================================================================
+symbol    name in the code    meaning
+========  ==================  =================================================================
+$B$       `restart_every`     rounds in a block
+$\gamma$  `mixing`            share of uniform play; None is the value above for the block
+========  ==================  =================================================================
+
+Expected dynamic regret, with $M$ blocks: $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
+
+Reference: O. Besbes, Y. Gur and A. Zeevi, "Stochastic multi-armed-bandit problem with non-stationary rewards", NIPS
+2014, Theorem 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.types import Actions, Vector, Words
+from driftwise.core.validation import require_count, require_number
+from driftwise.learners.bandits.exp3 import learn
+from driftwise.learners.bandits.sampling import draw
+from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.theory import adversarial
+
+__all__ = ["Rexp3"]
+
+
+class Memory(NamedTuple):
+    """What the learner carries from round to round."""
+
+    probabilities: Vector  # of the next play
+    totals: Vector  # estimated gains of this block, negated
+    elapsed: Actions  # (1,) rounds of this block
+    generator: Words
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernels read them."""
+
+    restart_every: int
+    mixing: float
+
+
+@kernel
+def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
+    return draw(memory.probabilities, memory.generator)
+
+
+@kernel
+def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
+    memory.elapsed[0] += 1
+    if memory.elapsed[0] < rates.restart_every:
+        learn(memory.totals, memory.probabilities, rates.mixing, action, loss, probability)
+    else:
+        memory.elapsed[0] = 0
+        memory.totals[:] = 0.0
+        memory.probabilities[:] = 1.0 / memory.totals.size
+
+
+@bandit(
+    "rexp3",
+    Card(
+        title="Rexp3",
+        in_words="Exp3 that forgets everything each block.",
+        knows="rounds and drift, through the block length",
+        cost="O(K)",
+        bound="(V K ln K)^(1/3) T^(2/3)",
+        reference="Besbes, Gur, Zeevi (2014), Theorem 2",
+    ),
+    choose=_choose,
+    update=_update,
+)
+@dataclass(frozen=True)
+class Rexp3(BanditLearner):
+    """Follow actions that drift, told only how often to start again.
+
+    >>> learner = Rexp3(restart_every=2, mixing=0.5)
+    >>> state = learner.start(n_actions=2, seed=1)
+    >>> learner.update(state, action=1, loss=0.0, probability=0.5)
+    >>> state.memory.probabilities
+    array([0.438..., 0.561...])
+    >>> learner.update(state, action=1, loss=0.0, probability=0.5)
+    >>> state.memory.probabilities
+    array([0.5, 0.5])
+    """
+
+    restart_every: int = 1000
+    mixing: float | None = None
+
+    def __post_init__(self) -> None:
+        require_count(self, "restart_every")
+        if self.mixing is not None:
+            require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Take the block length of Theorem 2; the mixing follows from it."""
+        return cls(restart_every=adversarial.rexp3_block(measures))
+
+    def bound(self, measures: Measures) -> float:
+        """Return Theorem 2's bound, with constants, for these parameters."""
+        return adversarial.rexp3(measures, self._mixing(measures.n_actions), self.restart_every)
+
+    def first(self, n_actions: int, generator: Words) -> Memory:
+        """Start uniform."""
+        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1, np.int64), generator)
+
+    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
+        """Check the rounds of the block too."""
+        return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % self.restart_every
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the parameters, the mixing worked out."""
+        return Rates(self.restart_every, self._mixing(n_actions))
+
+    def _mixing(self, n_actions: int) -> float:
+        return self.mixing or adversarial.exp3_mixing(n_actions, self.restart_every)

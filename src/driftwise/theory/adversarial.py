@@ -1,0 +1,104 @@
+r"""Exp3, its relatives and Tsallis-INF: rates, and bounds on the expected regret with every constant explicit.
+
+They hold for losses chosen in advance by anyone. Against one fixed action they are bounds on the dynamic regret only
+where $\Gamma = 1$.
+"""
+
+from __future__ import annotations
+
+import math
+
+from driftwise.core.measures import Measures
+from driftwise.theory.expected import drifting
+
+__all__ = ["exp3", "exp3_mixing", "exp3_s", "exp3_s_mixing", "rexp3", "rexp3_block", "tsallis_inf"]
+
+
+def exp3_mixing(n_actions: int, n_rounds: int) -> float:
+    r"""Return $\min\{1, \sqrt{K \ln K / ((e-1) T)}\}$; with one action any mixing will do.
+
+    >>> round(exp3_mixing(n_actions=2, n_rounds=1000), 4)
+    0.0284
+    """
+    return min(1.0, math.sqrt(n_actions * math.log(n_actions) / ((math.e - 1) * n_rounds))) or 1.0
+
+
+def exp3_s_mixing(measures: Measures) -> float:
+    r"""Return $\min\{1, \sqrt{K (\Gamma \ln(KT) + e) / ((e-1) T)}\}$, for $\alpha = 1/T$."""
+    K, T = measures.n_actions, measures.n_rounds
+    return min(1.0, math.sqrt(K * (measures.segments * math.log(K * T) + math.e) / ((math.e - 1) * T)))
+
+
+def rexp3_block(measures: Measures) -> int:
+    r"""Return $\lceil (K \ln K)^{1/3} (T/V')^{2/3} \rceil$, at least 1 and at most $T$."""
+    K, T, V = measures.n_actions, measures.n_rounds, measures.drift_within
+    if V == 0:
+        return T
+    block: float = (K * math.log(K)) ** (1 / 3) * (T / V) ** (2 / 3)
+    return math.ceil(min(T, max(1.0, block)))
+
+
+def exp3(measures: Measures, mixing: float) -> float | None:
+    r"""Theorem 3.1 of Auer et al.: $(e-1) \gamma T + K \ln K / \gamma$ against each fixed action."""
+    if measures.segments > 1:
+        return None
+    return rexp3(measures, mixing, measures.n_rounds)
+
+
+def exp3_s(measures: Measures, mixing: float, sharing: float) -> float:
+    r"""Theorem 8.1 of Auer et al., or its drifting form if that is less.
+
+    Against $S$ segments: $K (\ln K + (S-1) \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$. The theorem counts
+    $\ln(K/\alpha)$ for the first segment too, but every weight starts at $1/K$ of all.
+    """
+    K, T = measures.n_actions, measures.n_rounds
+    if K == 1:
+        return 0.0
+
+    def against(segments: float) -> float:
+        length = math.log(K) + (segments - 1) * math.log(K / sharing) + math.e * sharing * T
+        return K * length / mixing + (math.e - 1) * mixing * T
+
+    return min(T, against(measures.segments), drifting(against, measures))
+
+
+def rexp3(measures: Measures, mixing: float, restart_every: int) -> float:
+    r"""Theorem 2 of Besbes et al., explicit: $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
+
+    Exp3's bound in each of $M = \lceil T/B \rceil$ blocks, and what the best fixed action of a block may lose to the
+    best of each round: $2 B V'_I$ in a block that moves by $V'_I$; or all $B$ rounds of a block with a change.
+    """
+    K, T = measures.n_actions, measures.n_rounds
+    if K == 1:
+        return 0.0
+    B = min(restart_every, T)
+    moved = B * min(2 * measures.drift_within, measures.segments - 1)
+    return min(T, (math.e - 1) * mixing * T + math.ceil(T / B) * K * math.log(K) / mixing + moved)
+
+
+def tsallis_inf(measures: Measures, reduced_variance: bool) -> float | None:
+    r"""Theorem 1 of Zimmert and Seldin (adversarial regime), with what its proof leaves over kept.
+
+    The regret is at most $4 (\sqrt K - 1) / \eta_T + \sum_t S_t$. The stability $S_t$ of a round, for estimates
+    $\hat\ell_i$ of which any $x$ is taken, is at most the mean of
+
+    $$ \sum_i \frac{\eta z_i^2 w_i^{3/2}}{2 + \eta z_i \sqrt{w_i}}, \qquad z_i = \hat\ell_i - x . $$
+
+    Importance weighting, $x = 0$: $S_t \le (\eta_t/2) \sum_i \sqrt{w_i} \le \sqrt{K/t}$. In all
+    $2 (2 \sqrt K - 1) \sqrt T - \sqrt K$; the theorem says $4 \sqrt{KT} + 1$.
+
+    Reduced variance, $x = 1/2$: $S_t \le (\eta_t/8) \sqrt K + \eta_t^2 (3K/8 + 1/4)$ if $\eta_t \le 1$, that is, from
+    round 16 on; until then $S_t \le 1$. In all $(2 \sqrt K - 1) \sqrt T - 4 \sqrt K + (6 K + 4) \ln(T/16) + 16$; the
+    theorem says $2 \sqrt{KT} + 10 K \ln T + 16$, its proof $14 K \ln T$.
+    """
+    K, T = measures.n_actions, measures.n_rounds
+    if measures.segments > 1:
+        return None
+    if K == 1:
+        return 0.0
+    root = math.sqrt(K)
+    if not reduced_variance:
+        return min(T, 2 * (2 * root - 1) * math.sqrt(T) - root)
+    if T <= 16:
+        return T
+    return min(T, (2 * root - 1) * math.sqrt(T) - 4 * root + (6 * K + 4) * math.log(T / 16) + 16)
