@@ -31,7 +31,7 @@ test: check  ## check, then every test, then the kernels once more with the comp
 	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
 
-bench: $(READY)  ## Time every learner beside its references (minutes; compiles two C files)
+bench: $(READY)  ## Time every learner beside its references (minutes; compiles C, installs two rivals)
 	$(BIN)/python benchmarks/run.py
 
 compare: $(READY)  ## Regret of every learner on five worlds, 100 runs each (a quarter of an hour)
@@ -41,5 +41,5 @@ docs: $(READY)  ## Write the pages that are generated from the registry
 	$(BIN)/python docs/generate.py
 
 clean:  ## Remove everything that can be made again
-	rm -rf $(VENV) out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-rivals out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +

@@ -19,6 +19,7 @@ from covers import covers
 from kernels import kernels
 from live import live
 from processes import first_call, help_screen
+from rivals import rivals
 from threads import threads
 
 SECTIONS: dict[str, Callable[[Effort], str]] = {
@@ -26,6 +27,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
     "covers": covers,
     "threads": threads,
     "live": live,
+    "rivals": rivals,
     "help": help_screen,
     "first-call": first_call,
 }
