@@ -11,7 +11,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector, Words
 
-__all__ = ["draw_from", "new_generator", "next_beta", "next_gamma", "next_normal", "next_uniform"]
+__all__ = ["draw_from", "new_generator", "next_uniform", "next_word"]
 
 _17, _19, _23, _41, _45, _11 = (np.uint64(n) for n in (17, 19, 23, 41, 45, 11))
 _TO_UNIT = 2.0**-53  # the top 53 bits fill a double in [0, 1)
@@ -28,18 +28,24 @@ def new_generator(seed: int | np.random.SeedSequence) -> Words:
 
 
 @kernel
-def next_uniform(generator: Words) -> float:
-    """Advance the generator and return a double in [0, 1)."""
+def next_word(generator: Words) -> np.uint64:
+    """Advance the generator and return 64 random bits."""
     a, b, c, d = generator[0], generator[1], generator[2], generator[3]
     total = a + d
-    result = ((total << _23) | (total >> _41)) + a
+    result: np.uint64 = ((total << _23) | (total >> _41)) + a
     c ^= a
     d ^= b
     generator[1] = b ^ c
     generator[0] = a ^ d
     generator[2] = c ^ (b << _17)
     generator[3] = (d << _45) | (d >> _19)
-    return float(result >> _11) * _TO_UNIT
+    return result
+
+
+@kernel
+def next_uniform(generator: Words) -> float:
+    """Advance the generator and return a double in [0, 1)."""
+    return float(next_word(generator) >> _11) * _TO_UNIT
 
 
 @kernel
@@ -54,28 +60,3 @@ def draw_from(weights: Vector, uniform: float) -> int:
             if uniform < reached:
                 return k
     return last
-
-
-@kernel
-def next_normal(generator: Words) -> float:
-    """Draw from the standard normal law (G. Box and M. Muller, 1958)."""
-    radius = np.sqrt(-2.0 * np.log(1.0 - next_uniform(generator)))
-    return float(radius * np.cos(2.0 * np.pi * next_uniform(generator)))
-
-
-@kernel
-def next_gamma(generator: Words, shape: float) -> float:
-    """Draw from the gamma law of a shape >= 1 (G. Marsaglia and W. Tsang, 2000: about 1.02 tries)."""
-    d = shape - 1.0 / 3.0
-    while True:
-        x = next_normal(generator)
-        v = (1.0 + x / np.sqrt(9.0 * d)) ** 3
-        if v > 0.0 and np.log(1.0 - next_uniform(generator)) < 0.5 * x * x + d - d * v + d * np.log(v):
-            return float(d * v)
-
-
-@kernel
-def next_beta(generator: Words, a: float, b: float) -> float:
-    """Draw from the beta law of parameters >= 1."""
-    x = next_gamma(generator, a)
-    return x / (x + next_gamma(generator, b))

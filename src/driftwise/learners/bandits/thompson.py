@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.kernel import kernel
-from driftwise.core.random import next_beta, next_uniform
+from driftwise.core.random import next_uniform
+from driftwise.core.variates import next_beta
 from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner
 from driftwise.learners.base import Card
 
