@@ -32,10 +32,10 @@ from driftwise.core.validation import require_number
 from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner
 from driftwise.learners.base import Card
 
-__all__ = ["KLUCB", "kl_level", "kl_score"]
+__all__ = ["KLUCB", "Extra", "kl_level", "kl_score"]
 
 
-class Rates(NamedTuple):
+class Extra(NamedTuple):
     """The parameter, as the kernels read it."""
 
     exploration: float
@@ -85,6 +85,6 @@ class KLUCB(IndexLearner):
     def __post_init__(self) -> None:
         require_number(self, "exploration", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
-    def rates(self, n_actions: int) -> Rates:
+    def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""
-        return Rates(self.exploration)
+        return Extra(self.exploration)

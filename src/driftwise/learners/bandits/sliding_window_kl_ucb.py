@@ -24,22 +24,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.index import IndexLearner, index_learner, slide
-from driftwise.learners.bandits.kl_ucb import kl_level, kl_score
+from driftwise.learners.bandits.kl_ucb import Extra, kl_level, kl_score
 from driftwise.learners.base import Card
 from driftwise.theory import tuning
 
 __all__ = ["SlidingWindowKLUCB"]
-
-
-class Rates(NamedTuple):
-    """The parameter, as the kernels read it."""
-
-    exploration: float
 
 
 @index_learner(
@@ -83,6 +77,6 @@ class SlidingWindowKLUCB(IndexLearner):
         """The rounds that its window holds."""
         return self.window or 0
 
-    def rates(self, n_actions: int) -> Rates:
+    def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""
-        return Rates(self.exploration)
+        return Extra(self.exploration)
