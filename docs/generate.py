@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 
+from driftwise.detectors import detectors
 from driftwise.learners import learners
 
 HEADER = """# Learners
 
 Made from the registry by `make docs`. `driftwise show NAME` tells what the parameters mean. K actions, T rounds, Gamma
 segments, V drift, Lambda variance; a bound is up to constants, `learner.bound(measures)` has them.
+
+"""
+
+DETECTORS = """
+## Detectors
+
+A detector watches the losses of each action inside `DetectAndRestart`, or any stream of numbers in [0, 1] by itself:
+`driftwise.detectors.Monitor(CUSUM()).update(value)`, `CUSUM().alarms(values)`.
 
 """
 
@@ -30,7 +40,18 @@ def page() -> str:
             card.knows, card.cost, card.bound, card.reference,
         ]  # fmt: skip
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return HEADER + "\n".join(lines) + f"\n\n{len(learners)} learners.\n"
+    return HEADER + "\n".join(lines) + f"\n\n{len(learners)} learners.\n" + DETECTORS + "\n".join(rows()) + "\n"
+
+
+def rows() -> list[str]:
+    """Return the table of detectors."""
+    lines = ["| name | class | parameters | what it asks |", "|---|---|---|---|"]
+    for name in detectors:
+        member = detectors.get(name)
+        asks = (sys.modules[member.__module__].__doc__ or "").splitlines()[0].partition(": ")[2]
+        parameters = ", ".join(f"`{f.name}`" for f in dataclasses.fields(member))
+        lines.append(f"| `{name}` | `{member.__name__}` | {parameters} | {asks} |")
+    return lines
 
 
 if __name__ == "__main__":

@@ -312,7 +312,11 @@ MISTAKES = [
     # commands and names
     ("simulat", 2, "There is no command 'simulat'. Did you mean 'simulate'?"),
     ("paint", 2, "There is no command 'paint'. Known: list, show, simulate."),
-    ("show optimistic-dg", 2, "There is no learner, path or noise 'optimistic-dg'. Did you mean 'optimistic-gd'?"),
+    (
+        "show optimistic-dg",
+        2,
+        "There is no learner, detector, path or noise 'optimistic-dg'. Did you mean 'optimistic-gd'?",
+    ),
     ("simulate --learner rerun-ucb", 2, "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'?"),
     ("simulate --path switchin", 2, "There is no path 'switchin'. Did you mean 'switching'?"),
     ("simulate --noise bernouli", 2, "There is no noise 'bernouli'. Did you mean 'bernoulli'?"),

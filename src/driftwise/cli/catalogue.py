@@ -8,6 +8,7 @@ from typing import Any
 
 from driftwise.core.docstrings import symbols
 from driftwise.core.errors import UnknownName
+from driftwise.detectors import detectors
 from driftwise.environments import noises, paths
 from driftwise.learners import Learner, learners
 from driftwise.registry import Registry
@@ -17,7 +18,7 @@ __all__ = ["describe", "find", "registries"]
 
 def registries() -> dict[str, Registry[Any]]:
     """Return every registry by the plural of its kind."""
-    return {"learners": learners, "paths": paths, "noises": noises}
+    return {"learners": learners, "detectors": detectors, "paths": paths, "noises": noises}
 
 
 def find(name: str) -> type[Any]:
@@ -25,7 +26,7 @@ def find(name: str) -> type[Any]:
     for registry in registries().values():
         if name in set(registry):
             return registry.get(name)
-    raise UnknownName("learner, path or noise", name, [n for r in registries().values() for n in r])
+    raise UnknownName("learner, detector, path or noise", name, [n for r in registries().values() for n in r])
 
 
 def describe(member: type[Any]) -> dict[str, Any]:

@@ -10,10 +10,11 @@ __all__ = ["command"]
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(["learners", "paths", "noises"]), default="learners")
+@click.argument("kind", type=click.Choice(["learners", "detectors", "paths", "noises"]), default="learners")
+@click.option("--feedback", type=click.Choice(["full", "bandit"]), help="Only learners with this feedback.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(kind: str, as_json: bool) -> None:
-    """List the learners, or the paths and noises that environments are made of."""
+def command(kind: str, feedback: str | None, as_json: bool) -> None:
+    """List the learners, the detectors of change, or the paths and noises that environments are made of."""
     import shutil
 
     from driftwise.cli.catalogue import describe, registries
@@ -21,6 +22,8 @@ def command(kind: str, as_json: bool) -> None:
 
     registry = registries()[kind]
     records: list[dict[str, Any]] = [describe(registry.get(name)) for name in registry]
+    if feedback is not None:
+        records = [record for record in records if record.get("feedback") == feedback]
     if as_json:
         import json
 

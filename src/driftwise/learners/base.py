@@ -30,6 +30,7 @@ __all__ = [
     "Learner",
     "State",
     "bandit",
+    "composed",
     "expert",
     "learners",
     "outside",
@@ -188,6 +189,7 @@ class BanditLearner(Learner):
 learners: Registry[Learner] = Registry("learner")
 E = TypeVar("E", bound=type[ExpertLearner])
 B = TypeVar("B", bound=type[BanditLearner])
+L = TypeVar("L", bound=type[Learner])
 
 
 def expert(name: str, card: Card, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
@@ -208,6 +210,17 @@ def bandit(name: str, card: Card, *, choose: Kernel, update: Kernel) -> Callable
     def enter(member: B) -> B:
         member.name, member.card = name, card
         member.loops = bandit_loops(name, choose, update)
+        learners.add(name, member)
+        return member
+
+    return enter
+
+
+def composed(name: str, card: Card) -> Callable[[L], L]:
+    """Register a learner made of others under `name`; its `loops` depend on what it is made of."""
+
+    def enter(member: L) -> L:
+        member.name, member.card = name, card
         learners.add(name, member)
         return member
 

@@ -12,7 +12,7 @@ symbol    name in the code    meaning
 ========  ==================  ========================================================
 $H$       `block`             rounds in a block
 $\gamma$  `mixing`            the share of blocks whose window is drawn uniformly
-$\xi$     `exploration`       how wide the intervals of sliding-window UCB are
+$\xi$     `confidence`        how wide the intervals of sliding-window UCB are
 ========  ==================  ========================================================
 
 Tuned: $H = \lceil \sqrt{KT} \rceil$ and $\gamma = \min\{1, \sqrt{(\Delta+1) \ln(\Delta+1) / ((e-1) \lceil T/H
@@ -112,12 +112,12 @@ class BanditOverBandit(BanditLearner):
 
     block: int = 200
     mixing: float = 0.2
-    exploration: float = 0.6
+    confidence: float = 0.6
 
     def __post_init__(self) -> None:
         require_count(self, "block")
         require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -165,4 +165,4 @@ class BanditOverBandit(BanditLearner):
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.exploration, self.mixing)
+        return Rates(self.confidence, self.mixing)

@@ -9,7 +9,7 @@ action.
 symbol      name in the code    meaning
 ==========  ==================  ============================================================
 $\alpha$    `explore`           the chance of a round played at random
-$\xi$       `exploration`       how wide the intervals are
+$\xi$       `confidence`        how wide the intervals are
 $M$         `warmup`            losses of an action that give the mean to compare with
 $\epsilon$  `slack`             the change that is let pass
 $h$         `threshold`         the sum that raises an alarm
@@ -33,13 +33,13 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.detectors import CUSUM
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner, watching_learner
-from driftwise.learners.base import Card
+from driftwise.learners.bandits.watching import Restarts, WatchingLearner
+from driftwise.learners.base import Card, composed
 
 __all__ = ["CUSUMUCB"]
 
 
-@watching_learner(
+@composed(
     "cusum-ucb",
     Card(
         title="CUSUM-UCB",
@@ -60,7 +60,7 @@ class CUSUMUCB(WatchingLearner):
     """
 
     explore: float = 0.05
-    exploration: float = 2.0
+    confidence: float = 2.0
     warmup: int = 100
     slack: float = 0.1
     threshold: float = 10.0
@@ -68,7 +68,7 @@ class CUSUMUCB(WatchingLearner):
     def __post_init__(self) -> None:
         require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
         base, detector = self.parts
-        for name, part in (("exploration", base), ("warmup", detector), ("slack", detector), ("threshold", detector)):
+        for name, part in (("confidence", base), ("warmup", detector), ("slack", detector), ("threshold", detector)):
             object.__setattr__(self, name, getattr(part, name))  # checked there
 
     @classmethod
@@ -81,7 +81,7 @@ class CUSUMUCB(WatchingLearner):
     @property
     def parts(self) -> tuple[UCB1, CUSUM]:
         """UCB1 and CUSUM."""
-        return UCB1(self.exploration), CUSUM(self.warmup, self.slack, self.threshold)
+        return UCB1(self.confidence), CUSUM(self.warmup, self.slack, self.threshold)
 
     def restarts(self, n_actions: int) -> Restarts:
         """Explore at random, forget one action."""

@@ -27,19 +27,19 @@ from driftwise.core.validation import require, require_choice, require_number
 from driftwise.detectors import Detector, PageHinkley, detectors
 from driftwise.learners.bandits.index import IndexLearner
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule, watching_learner
-from driftwise.learners.base import Card, Learner, learners
+from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
+from driftwise.learners.base import Card, Learner, composed, learners
 
 __all__ = ["DetectAndRestart"]
 
 
-@watching_learner(
+@composed(
     "detect-and-restart",
     Card(
         title="Detect and restart",
         in_words="Play an index, and forget when a detector sees a change.",
         knows="what its parts know",
-        cost="that of its parts",
+        cost="O(K)",
         bound="none at large",
         reference="Liu, Lee, Shroff (2018)",
     ),
@@ -50,7 +50,7 @@ class DetectAndRestart(WatchingLearner):
 
     >>> learner = DetectAndRestart("kl-ucb", detector={"name": "cusum", "warmup": 50})
     >>> learner.base, learner.detector.warmup
-    (KLUCB(exploration=0.0), 50)
+    (KLUCB(confidence=0.0), 50)
     """
 
     base: Learner | str = UCB1()  # noqa: RUF009 (frozen)

@@ -8,7 +8,7 @@ $$ \min \{ q \le X_i / N_i : N_i \, kl(X_i / N_i, q) \le \ln n + c \ln \ln n \} 
 symbol    name in the code    meaning
 ========  ==================  ====================================================
 $\gamma$  `discount`          what a play still counts one round later
-$c$       `exploration`       a little more confidence, as in KL-UCB
+$c$       `confidence`        a little more confidence, as in KL-UCB
 ========  ==================  ====================================================
 
 No bound is known to us: the combination is of practice, with the discount of discounted UCB.
@@ -36,7 +36,7 @@ __all__ = ["DiscountedKLUCB"]
 class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
-    exploration: float
+    confidence: float
     discount: float
 
 
@@ -46,7 +46,7 @@ class Rates(NamedTuple):
         title="Discounted KL-UCB",
         in_words="Play the action whose mean loss could be lowest by a past that fades, in sharp intervals.",
         knows="rounds and segments, through the discount",
-        cost="O(K), some logarithms each",
+        cost="O(K)",
         bound="none known",
         reference="Garivier, Moulines (2011); Garivier, Cappe (2011)",
     ),
@@ -64,11 +64,11 @@ class DiscountedKLUCB(IndexLearner):
     """
 
     discount: float = 0.995
-    exploration: float = 0.0
+    confidence: float = 0.0
 
     def __post_init__(self) -> None:
         require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "exploration", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -77,4 +77,4 @@ class DiscountedKLUCB(IndexLearner):
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.exploration, self.discount)
+        return Rates(self.confidence, self.discount)

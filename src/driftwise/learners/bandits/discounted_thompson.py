@@ -50,7 +50,7 @@ def _keep(tally: Tally, rates: Rates, action: int, loss: float) -> None:
         title="Discounted Thompson sampling",
         in_words="Draw a mean for every action that a fading past makes plausible, and play the best of them.",
         knows="rounds and segments, through the discount",
-        cost="O(K), two gamma draws each",
+        cost="O(K)",
         bound="none proved",
         reference="Raj, Kalyani (2017)",
     ),

@@ -9,7 +9,7 @@ $$ \arg\min_i \frac{X_i}{N_i} - 2 \sqrt{\frac{\xi \ln n}{N_i}} . $$
 symbol    name in the code    meaning
 ========  ==================  ======================================================
 $\gamma$  `discount`          what a play still counts one round later
-$\xi$     `exploration`       how wide the intervals are; the theory needs over 1/2
+$\xi$     `confidence`        how wide the intervals are; the theory needs over 1/2
 ========  ==================  ======================================================
 
 The logarithm is taken as 0 where what counts is less than one play. Tuned, with $\Upsilon = \Gamma - 1$ changes,
@@ -65,11 +65,11 @@ class DiscountedUCB(IndexLearner):
     """
 
     discount: float = 0.995
-    exploration: float = 0.6
+    confidence: float = 0.6
 
     def __post_init__(self) -> None:
         require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -78,4 +78,4 @@ class DiscountedUCB(IndexLearner):
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(width=4.0 * self.exploration, discount=self.discount)
+        return Rates(width=4.0 * self.confidence, discount=self.discount)

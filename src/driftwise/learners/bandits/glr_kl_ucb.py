@@ -12,7 +12,7 @@ watched by `driftwise.detectors.GLR`, whose alarm makes the learner forget that 
 symbol    name in the code         meaning
 ========  =======================  ============================================================================
 $\alpha$  `explore`                the share of rounds that explore
-$c$       `exploration`            a little more confidence, as in KL-UCB
+$c$       `confidence`             a little more confidence, as in KL-UCB
 $\delta$  `failure_probability`    the chance of a false alarm, nearly
 -         `restart`                "local" forgets the action that changed, "global" everything
 $r$       `resolution`             how finely a change is located; None tries every place, in time that grows
@@ -37,19 +37,19 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_number
 from driftwise.detectors import GLR
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule, watching_learner
-from driftwise.learners.base import Card
+from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
+from driftwise.learners.base import Card, composed
 
 __all__ = ["GLRKLUCB"]
 
 
-@watching_learner(
+@composed(
     "glr-kl-ucb",
     Card(
         title="GLR-klUCB",
         in_words="Play KL-UCB, and forget when the losses of an action split into two of different means.",
         knows="nothing (rounds and segments help)",
-        cost="O(K), and O(log t) a test",
+        cost="O(K + log t)",
         bound="sqrt(K Gamma T ln T) for large and rare changes",
         reference="Besson, Kaufmann, Maillard, Seznec (2022)",
     ),
@@ -64,7 +64,7 @@ class GLRKLUCB(WatchingLearner):
     """
 
     explore: float = 0.05
-    exploration: float = 0.0
+    confidence: float = 0.0
     failure_probability: float = 0.01
     restart: str = "local"
     resolution: int | None = 8
@@ -75,7 +75,7 @@ class GLRKLUCB(WatchingLearner):
         require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
         require_choice(self, "restart", ("local", "global"))
         base, detector = self.parts
-        object.__setattr__(self, "exploration", base.exploration)  # checked there
+        object.__setattr__(self, "confidence", base.confidence)  # checked there
         for name in ("failure_probability", "resolution", "check_every"):
             object.__setattr__(self, name, getattr(detector, name))
 
@@ -90,7 +90,7 @@ class GLRKLUCB(WatchingLearner):
     @property
     def parts(self) -> tuple[KLUCB, GLR]:
         """KL-UCB and the likelihood ratio."""
-        return KLUCB(self.exploration), GLR(self.failure_probability, self.resolution, self.check_every)
+        return KLUCB(self.confidence), GLR(self.failure_probability, self.resolution, self.check_every)
 
     def restarts(self, n_actions: int) -> Restarts:
         """Explore on schedule."""

@@ -9,7 +9,7 @@ with $kl$ the divergence of Bernoulli laws, after playing every action once.
 =======  ==================  ====================================================================
 symbol   name in the code    meaning
 =======  ==================  ====================================================================
-$c$      `exploration`       a little more confidence; the theory takes 3, practice 0
+$c$      `confidence`        a little more confidence; the theory takes 3, practice 0
 =======  ==================  ====================================================================
 
 It never forgets. While nothing changes its regret is the least possible for Bernoulli losses,
@@ -38,14 +38,14 @@ __all__ = ["KLUCB", "Extra", "kl_level", "kl_score"]
 class Extra(NamedTuple):
     """The parameter, as the kernels read it."""
 
-    exploration: float
+    confidence: float
 
 
 @kernel
 def kl_level(count: float, rates: Any) -> float:
     r"""Return $\ln n + c \ln \ln n$, both logarithms at least 0."""
     level = max(0.0, np.log(count))
-    return float(level + rates.exploration * np.log(level) if level > 1.0 else level)
+    return float(level + rates.confidence * np.log(level) if level > 1.0 else level)
 
 
 @kernel
@@ -63,7 +63,7 @@ def kl_score(tally: Tally, rates: Any, action: int, level: float) -> float:  # n
         title="KL-UCB",
         in_words="Play the action whose mean loss could be lowest, in intervals made for losses in [0, 1].",
         knows="nothing",
-        cost="O(K), some logarithms each",
+        cost="O(K)",
         bound="the least possible for Bernoulli losses while nothing changes",
         reference="Garivier, Cappe (2011)",
     ),
@@ -80,11 +80,11 @@ class KLUCB(IndexLearner):
     array([0, 1, 0, 0, 0])
     """
 
-    exploration: float = 0.0
+    confidence: float = 0.0
 
     def __post_init__(self) -> None:
-        require_number(self, "exploration", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""
-        return Extra(self.exploration)
+        return Extra(self.confidence)

@@ -32,13 +32,13 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.detectors import WindowedShift
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule, watching_learner
-from driftwise.learners.base import Card
+from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
+from driftwise.learners.base import Card, composed
 
 __all__ = ["MUCB"]
 
 
-@watching_learner(
+@composed(
     "m-ucb",
     Card(
         title="M-UCB",

@@ -29,12 +29,23 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import require
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.base import BanditLearner, Card, Learner, State, learners
+from driftwise.learners.base import BanditLearner, Card, Learner, State, composed, learners
 from driftwise.learners.loops import BanditLoops
 
 __all__ = ["OracleRestarts"]
 
 
+@composed(
+    "oracle-restarts",
+    Card(
+        title="Oracle restarts (knows what nobody knows)",
+        in_words="Start a learner afresh whenever the means change: a yardstick.",
+        knows="the changes themselves",
+        cost="O(K)",
+        bound="none: not a learner to use",
+        reference="folklore",
+    ),
+)
 @dataclass(frozen=True)
 class OracleRestarts(BanditLearner):
     """Start afresh at known changes.
@@ -112,15 +123,3 @@ class OracleRestarts(BanditLearner):
             generator = getattr(state.memory, "generator", None)  # random numbers go on, or pieces would repeat them
             words = new_generator(0) if generator is None else generator
             state.memory = self.make_room(self.first(state.n_actions, words), 1)
-
-
-OracleRestarts.name = "oracle-restarts"
-OracleRestarts.card = Card(
-    title="Oracle restarts (knows what nobody knows)",
-    in_words="Start a learner afresh whenever the means change: a yardstick.",
-    knows="the changes themselves",
-    cost="that of its base",
-    bound="none: not a learner to use",
-    reference="folklore",
-)
-learners.add(OracleRestarts.name, OracleRestarts)

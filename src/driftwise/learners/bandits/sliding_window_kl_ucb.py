@@ -11,7 +11,7 @@ and at once an action that was not played in the window.
 symbol   name in the code    meaning
 =======  ==================  ====================================================
 $\tau$   `window`            the rounds that count; None lets all of them count
-$c$      `exploration`       a little more confidence, as in KL-UCB
+$c$      `confidence`        a little more confidence, as in KL-UCB
 =======  ==================  ====================================================
 
 The window is that of sliding-window UCB; no bound of ours.
@@ -42,7 +42,7 @@ __all__ = ["SlidingWindowKLUCB"]
         title="Sliding-window KL-UCB",
         in_words="Play the action whose mean loss could be lowest by the latest rounds, in sharp intervals.",
         knows="rounds and segments, through the window",
-        cost="O(K), some logarithms each",
+        cost="O(K)",
         bound="none known",
         reference="Garivier, Moulines (2011); Garivier, Cappe (2011)",
     ),
@@ -60,12 +60,12 @@ class SlidingWindowKLUCB(IndexLearner):
     """
 
     window: int | None = 1000
-    exploration: float = 0.0
+    confidence: float = 0.0
 
     def __post_init__(self) -> None:
         if self.window is not None:
             require_count(self, "window")
-        require_number(self, "exploration", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -79,4 +79,4 @@ class SlidingWindowKLUCB(IndexLearner):
 
     def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""
-        return Extra(self.exploration)
+        return Extra(self.confidence)

@@ -11,7 +11,7 @@ and at once an action that was not played in the window.
 symbol   name in the code    meaning
 =======  ==================  ======================================================
 $\tau$   `window`            the rounds that count; None lets all of them count
-$\xi$    `exploration`       how wide the intervals are; the theory needs over 1/2
+$\xi$    `confidence`        how wide the intervals are; the theory needs over 1/2
 =======  ==================  ======================================================
 
 Tuned, with $\Upsilon = \Gamma - 1$ changes, $\tau = 2 \sqrt{T \ln T / \Upsilon}$, its regret is
@@ -60,12 +60,12 @@ class SlidingWindowUCB(IndexLearner):
     """
 
     window: int | None = 1000
-    exploration: float = 0.6
+    confidence: float = 0.6
 
     def __post_init__(self) -> None:
         if self.window is not None:
             require_count(self, "window")
-        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -79,4 +79,4 @@ class SlidingWindowUCB(IndexLearner):
 
     def rates(self, n_actions: int) -> Width:
         """Return the width of the intervals."""
-        return Width(self.exploration)
+        return Width(self.confidence)

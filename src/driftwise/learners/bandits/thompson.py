@@ -66,7 +66,7 @@ def _keep(tally: Tally, rates: Rates, action: int, loss: float) -> None:
         title="Thompson sampling",
         in_words="Draw a plausible mean for every action and play the best of them.",
         knows="nothing",
-        cost="O(K), two gamma draws each",
+        cost="O(K)",
         bound="the least possible for Bernoulli losses while nothing changes",
         reference="Thompson (1933); Agrawal, Goyal (2012)",
     ),

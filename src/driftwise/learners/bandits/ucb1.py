@@ -9,7 +9,7 @@ after playing every action once.
 =======  ==================  ==============================================
 symbol   name in the code    meaning
 =======  ==================  ==============================================
-$\xi$    `exploration`       how wide the intervals are; the theory takes 2
+$\xi$    `confidence`        how wide the intervals are; the theory takes 2
 =======  ==================  ==============================================
 
 It never forgets, so nothing is promised after a change. Without one, and with $\xi = 2$, its expected regret is at most
@@ -75,14 +75,14 @@ class UCB1(IndexLearner):
     array([0, 1, 0, 0, 0])
     """
 
-    exploration: float = 2.0
+    confidence: float = 2.0
 
     def __post_init__(self) -> None:
-        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     def bound(self, measures: Measures) -> float | None:
-        """Return the bound that holds whatever the gaps, where nothing changes and the exploration is the theory's."""
-        if measures.segments > 1 or self.exploration != 2.0:
+        """Return the bound that holds whatever the gaps, where nothing changes and the width is the theory's."""
+        if measures.segments > 1 or self.confidence != 2.0:
             return None
         K, T = measures.n_actions, measures.n_rounds
         if K == 1:
@@ -91,4 +91,4 @@ class UCB1(IndexLearner):
 
     def rates(self, n_actions: int) -> Width:
         """Return the width of the intervals."""
-        return Width(self.exploration)
+        return Width(self.confidence)

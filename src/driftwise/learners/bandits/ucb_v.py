@@ -10,7 +10,7 @@ after playing every action once.
 =======  ==================  =====================================================================
 symbol   name in the code    meaning
 =======  ==================  =====================================================================
-$\zeta$  `exploration`       how fast the confidence grows; the theory needs more than 1
+$\zeta$  `confidence`        how fast the confidence grows; the theory needs more than 1
 $c$      `bias`              the weight of the term that guards against variances seen too small
 =======  ==================  =====================================================================
 
@@ -40,7 +40,7 @@ __all__ = ["UCBV"]
 class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
-    exploration: float
+    confidence: float
     bias: float
 
 
@@ -51,7 +51,7 @@ def _score(tally: Tally, rates: Rates, action: int, level: float) -> float:
         return -np.inf
     mean = tally.total[action] / n
     variance = max(0.0, tally.squares[action] / n - mean * mean)
-    share = rates.exploration * level / n
+    share = rates.confidence * level / n
     return float(mean - np.sqrt(2.0 * variance * share) - 3.0 * rates.bias * share)
 
 
@@ -78,13 +78,13 @@ class UCBV(IndexLearner):
     array([0, 1, 0, 1, 0])
     """
 
-    exploration: float = 1.2
+    confidence: float = 1.2
     bias: float = 1.0
 
     def __post_init__(self) -> None:
-        require_number(self, "exploration", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
         require_number(self, "bias", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.exploration, self.bias)
+        return Rates(self.confidence, self.bias)

@@ -11,7 +11,7 @@ import functools
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from driftwise.core.types import Words
 from driftwise.detectors import Detector
 from driftwise.detectors.base import widened
 from driftwise.learners.bandits.index import IndexLearner, Tally, counted, forget, lowest
-from driftwise.learners.base import BanditLearner, Card, learners
+from driftwise.learners.base import BanditLearner
 from driftwise.learners.loops import BanditLoops, bandit_loops
 
-__all__ = ["Plan", "Restarts", "WatchingLearner", "schedule", "watching_learner"]
+__all__ = ["Plan", "Restarts", "WatchingLearner", "schedule"]
 
 Kernel = Callable[..., Any]
 KEEP: Kernel = unbound
@@ -129,20 +129,6 @@ class WatchingLearner(BanditLearner):
 def schedule(explore: float, n_actions: int) -> int:
     r"""Return the period $\lceil K / \alpha \rceil$ of exploration on schedule."""
     return math.ceil(n_actions / explore) if explore else 0
-
-
-W = TypeVar("W", bound=type[WatchingLearner])
-
-
-def watching_learner(name: str, card: Card) -> Callable[[W], W]:
-    """Register a watching learner under `name`; its loops depend on its parts."""
-
-    def enter(member: W) -> W:
-        member.name, member.card = name, card
-        learners.add(name, member)
-        return member
-
-    return enter
 
 
 @functools.cache

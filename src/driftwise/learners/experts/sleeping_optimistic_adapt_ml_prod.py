@@ -83,7 +83,7 @@ def _update(memory: Experts, rates: Rates, losses: Vector) -> None:
         title="Optimistic-Adapt-ML-Prod on sleeping experts (Algorithm 4)",
         in_words="One copy of every action starts in every round; the play is what the awake copies agree on.",
         knows="nothing (the number of rounds, if given, as in the paper)",
-        cost="O(K t), or O(K log t) with merged memory",
+        cost="O(K t)",
         bound="sqrt(Gamma Lambda ln K) + Gamma ln K, and (Lambda V T ln K)^(1/3) + sqrt(V T ln K), times log T",
         reference="Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-into",
     ),
