@@ -73,18 +73,14 @@ def forms(name: str, member: Learner) -> dict[str, Player]:
 
 
 def short(player: Player) -> Player:
-    """Return a player that keeps few starts in place of one that keeps every start."""
-    if player == SleepingOptimisticAdaptMLProd.tuned:
-        return functools.partial(SleepingOptimisticAdaptMLProd.tuned, memory="merged")
+    """Return a player that keeps few starts, in place of one that keeps every start."""
+    if not isinstance(player, Learner):
+        return lambda measures: short(player(measures))
     if isinstance(player, SleepingOptimisticAdaptMLProd):
         return dataclasses.replace(player, memory="merged")
-    if keeps_every_start(player):
+    if getattr(player, "cover", None) == "every":
         return dataclasses.replace(player, cover=SHORT)  # type: ignore[type-var]
     return player
-
-
-def keeps_every_start(player: Player) -> bool:
-    return getattr(player, "cover", None) == "every"
 
 
 def exact() -> dict[str, Player]:
