@@ -123,13 +123,13 @@ class Hedge(ExpertLearner):
 
 @breaks("weights_survive_a_million_constant_rounds")
 class DiesOut(Hedge):
-    loops = expert_loops("dies-out", _hedge)
+    loops = expert_loops("dies-out", (Weights, Least), _hedge)
     least = 0.0
 
 
 @breaks("one_compiled_signature_per_kernel")
 class CompiledTwice(Hedge):
-    loops = expert_loops("compiled-twice", _hedge)
+    loops = expert_loops("compiled-twice", (Weights, Least), _hedge)
 
     def advance(self, state, losses):
         return super().advance(state, np.asfortranarray(losses) if state.n_actions == 3 else losses)

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -18,6 +19,12 @@ from driftwise.core.random import draw_from, new_generator, next_uniform
 from driftwise.learners import learners
 
 UPDATE = unbound
+
+
+class Pair(NamedTuple):
+    one: float
+    two: float
+
 
 SOURCE = """
 from typing import NamedTuple
@@ -98,6 +105,22 @@ def plus_update(values):
 def test_a_kernel_must_come_after_what_it_reads():
     with pytest.raises(NameError, match=r"define `not_yet_there` above it, or an edit of it would go unseen"):
         kernel(lambda: not_yet_there)  # noqa: F821
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_takes_anything_is_not_cached_for_others_to_stumble_over():
+    assert kernel(takes_anything)._cache.cache_path is None
+    assert clone(takes_anything, "inner")._cache.cache_path is None
+    assert clone(takes_anything, "entry", kinds=(Pair,))._cache.cache_path is not None
+    assert kernel(takes_a_pair)._cache.cache_path is not None
+
+
+def takes_anything(values: Any) -> float:
+    return values[0]
+
+
+def takes_a_pair(values: Pair) -> float:
+    return values.one
 
 
 def test_a_kernel_that_moves_to_another_module_is_another(tmp_path):

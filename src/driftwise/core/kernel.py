@@ -13,14 +13,15 @@ from __future__ import annotations
 import builtins
 import dis
 import hashlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
 
-__all__ = ["allocating_kernel", "clone", "compiled", "kernel", "unbound"]
+__all__ = ["allocating_kernel", "clone", "compiled", "kernel", "kinds_of", "unbound"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,18 +50,21 @@ def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, allocates=True)
 
 
-def _compile(function: Callable[P, R], allocates: bool) -> Callable[P, R]:
+def _compile(function: Callable[P, R], allocates: bool, kinds: Iterable[type] = ()) -> Callable[P, R]:
     plain = cast(FunctionType, function)
+    # What takes Any is inlined into loops of many learners. On disk one file would serve them all, and could not be
+    # read where a type that it remembers is gone: someone's own learner, or one that was renamed.
+    cached = bool(kinds) or not any(note in ("Any", Any) for note in plain.__annotations__.values())
     allocates = allocates or any(getattr(value, _ALLOCATES, False) for value in _globals(plain).values())
     options = _OPTIONS if allocates else {**_OPTIONS, **_COUNTS_NOTHING}
-    digest = _digest(plain, options)
+    digest = _digest(plain, options, kinds)
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Interpreted uint64 arithmetic wraps as the compiled one does, but would warn of it.
         result: Any = np.errstate(over="ignore")(plain)
     else:
         plain.__qualname__ = f"{plain.__qualname__}.{digest}"
         try:
-            result = numba.njit(cache=True, **options)(plain)
+            result = numba.njit(cache=cached, **options)(plain)
         except RuntimeError:  # typed at a prompt: no file to cache beside
             result = numba.njit(**options)(plain)
     setattr(result, _DIGEST, digest)
@@ -68,14 +72,27 @@ def _compile(function: Callable[P, R], allocates: bool) -> Callable[P, R]:
     return cast(Callable[P, R], result)
 
 
-def clone(template: Callable[P, R], name: str, **parts: Any) -> Callable[P, R]:
-    """Copy an undecorated template under `name`, bind its kernels and constants, and compile the copy."""
+def clone(template: Callable[P, R], name: str, kinds: Iterable[type] = (), **parts: Any) -> Callable[P, R]:
+    """Copy an undecorated template under `name`, bind its kernels and constants, and compile the copy.
+
+    `kinds` are the NamedTuples that it may be called with; without them, a template that takes Any is not cached.
+    """
     source = cast(FunctionType, template)
     copy = FunctionType(source.__code__, {**source.__globals__, **parts}, name)
     copy.__qualname__ = f"{source.__name__}.{name}"
     copy.__module__ = source.__module__
     copy.__doc__ = source.__doc__
-    return kernel(cast(Callable[P, R], copy))
+    copy.__annotations__ = source.__annotations__
+    return _compile(cast(Callable[P, R], copy), allocates=False, kinds=kinds)
+
+
+def kinds_of(*owners: type) -> tuple[type, ...]:
+    """Return the NamedTuples that the modules of some classes know."""
+    modules = [vars(sys.modules[owner.__module__]) for owner in owners]
+    found = {
+        kind for module in modules for kind in module.values() if isinstance(kind, type) and hasattr(kind, "_fields")
+    }
+    return tuple(sorted(found, key=lambda kind: (kind.__module__, kind.__qualname__)))
 
 
 def unbound(*_: Any) -> Any:
@@ -88,11 +105,11 @@ def compiled(function: Callable[..., Any]) -> int:
     return len(getattr(function, "signatures", ()))
 
 
-def _digest(function: FunctionType, options: dict[str, Any]) -> str:
+def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[type]) -> str:
     # The cache remembers argument types, and finds their classes again by module and name.
     parts = [repr(options), function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
-    for note in function.__annotations__.values():
-        kind: Any = function.__globals__.get(note, note)
+    notes: list[Any] = [function.__globals__.get(note, note) for note in function.__annotations__.values()]
+    for kind in (*notes, *kinds):
         if hasattr(kind, "_fields"):
             _tell_apart(kind)
             parts.append(f"{kind.__name__}{kind._fields}")  # a field is compiled to its position

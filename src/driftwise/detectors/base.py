@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from driftwise.core.errors import InvalidInput
-from driftwise.core.kernel import clone, unbound
+from driftwise.core.kernel import clone, kinds_of, unbound
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import as_losses, first_bad_loss
 from driftwise.registry import Registry
@@ -114,7 +114,7 @@ def detector(name: str, *, observe: Kernel) -> Callable[[D], D]:
 
     def enter(member: D) -> D:
         member.name, member.observe = name, observe
-        member.scan = clone(_scan, name, OBSERVE=observe)
+        member.scan = clone(_scan, name, kinds_of(member), OBSERVE=observe)
         detectors.add(name, member)
         return member
 

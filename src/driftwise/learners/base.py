@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.kernel import kinds_of
 from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector, Words
@@ -197,7 +198,7 @@ def expert(name: str, card: Card, *, update: Kernel, hint: Kernel | None = None)
 
     def enter(member: E) -> E:
         member.name, member.card = name, card
-        member.loops = expert_loops(name, update, hint)
+        member.loops = expert_loops(name, kinds_of(member), update, hint)
         learners.add(name, member)
         return member
 
@@ -209,7 +210,7 @@ def bandit(name: str, card: Card, *, choose: Kernel, update: Kernel) -> Callable
 
     def enter(member: B) -> B:
         member.name, member.card = name, card
-        member.loops = bandit_loops(name, choose, update)
+        member.loops = bandit_loops(name, kinds_of(member), choose, update)
         learners.add(name, member)
         return member
 

@@ -6,7 +6,7 @@ kernel sees nothing but the loss of the chosen action.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from driftwise.core.kernel import clone, unbound
@@ -38,22 +38,22 @@ class BanditLoops(NamedTuple):
     update: Kernel
 
 
-def expert_loops(name: str, update: Kernel, hint: Kernel | None = None) -> ExpertLoops:
+def expert_loops(name: str, kinds: Iterable[type], update: Kernel, hint: Kernel | None = None) -> ExpertLoops:
     """Bind a full-feedback learner's kernels to the templates."""
     return ExpertLoops(
-        run=clone(_run_expert, name, UPDATE=update),
-        step=clone(_step_expert, name, UPDATE=update),
-        run_hinted=clone(_run_hinted, name, UPDATE=update, HINT=hint) if hint else None,
-        hint=clone(_step_hint, name, HINT=hint) if hint else None,
+        run=clone(_run_expert, name, kinds, UPDATE=update),
+        step=clone(_step_expert, name, kinds, UPDATE=update),
+        run_hinted=clone(_run_hinted, name, kinds, UPDATE=update, HINT=hint) if hint else None,
+        hint=clone(_step_hint, name, kinds, HINT=hint) if hint else None,
     )
 
 
-def bandit_loops(name: str, choose: Kernel, update: Kernel) -> BanditLoops:
+def bandit_loops(name: str, kinds: Iterable[type], choose: Kernel, update: Kernel) -> BanditLoops:
     """Bind a bandit learner's kernels to the templates."""
     return BanditLoops(
-        run=clone(_run_bandit, name, CHOOSE=choose, UPDATE=update),
-        choose=clone(_step_choose, name, CHOOSE=choose),
-        update=clone(_step_bandit, name, UPDATE=update),
+        run=clone(_run_bandit, name, kinds, CHOOSE=choose, UPDATE=update),
+        choose=clone(_step_choose, name, kinds, CHOOSE=choose),
+        update=clone(_step_bandit, name, kinds, UPDATE=update),
     )
 
 

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.index import IndexLearner, fade, index_learner
+from driftwise.learners.bandits.forgetting import DiscountedLearner
+from driftwise.learners.bandits.index import fade, index_learner
 from driftwise.learners.bandits.kl_ucb import kl_level, kl_score
 from driftwise.learners.base import Card
-from driftwise.theory import tuning
 
 __all__ = ["DiscountedKLUCB"]
 
@@ -55,7 +54,7 @@ class Rates(NamedTuple):
     score=kl_score,
 )
 @dataclass(frozen=True)
-class DiscountedKLUCB(IndexLearner):
+class DiscountedKLUCB(DiscountedLearner):
     """Choose among actions whose means change now and then, sharply.
 
     >>> learner = DiscountedKLUCB(discount=0.9)
@@ -67,13 +66,8 @@ class DiscountedKLUCB(IndexLearner):
     confidence: float = 0.0
 
     def __post_init__(self) -> None:
-        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+        super().__post_init__()
         require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-
-    @classmethod
-    def tuned(cls, measures: Measures) -> Self:
-        """Take the discount of discounted UCB."""
-        return cls(discount=tuning.discount(measures))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

@@ -18,17 +18,15 @@ Reference: V. Raj and S. Kalyani, "Taming non-stationary bandits: a Bayesian app
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from driftwise.core.kernel import kernel
-from driftwise.core.measures import Measures
-from driftwise.core.validation import require_number
-from driftwise.learners.bandits.index import IndexLearner, Tally, fade, index_learner
+from driftwise.learners.bandits.forgetting import DiscountedLearner
+from driftwise.learners.bandits.index import Tally, fade, index_learner
 from driftwise.learners.bandits.thompson import no_level, sampled_mean, to_zero_or_one
 from driftwise.learners.base import Card
-from driftwise.theory import tuning
 
 __all__ = ["DiscountedThompson"]
 
@@ -60,7 +58,7 @@ def _keep(tally: Tally, rates: Rates, action: int, loss: float) -> None:
     probability=np.nan,
 )
 @dataclass(frozen=True)
-class DiscountedThompson(IndexLearner):
+class DiscountedThompson(DiscountedLearner):
     """Choose among actions whose means change now and then, at random.
 
     >>> learner = DiscountedThompson(discount=0.9)
@@ -69,14 +67,6 @@ class DiscountedThompson(IndexLearner):
     """
 
     discount: float = 0.995
-
-    def __post_init__(self) -> None:
-        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
-
-    @classmethod
-    def tuned(cls, measures: Measures) -> Self:
-        """Take the discount of discounted UCB."""
-        return cls(discount=tuning.discount(measures))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameter."""

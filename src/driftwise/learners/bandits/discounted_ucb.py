@@ -22,14 +22,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.index import IndexLearner, fade, index_learner, log_level
+from driftwise.learners.bandits.forgetting import DiscountedLearner
+from driftwise.learners.bandits.index import fade, index_learner, log_level
 from driftwise.learners.bandits.ucb1 import mean_less_radius
 from driftwise.learners.base import Card
-from driftwise.theory import tuning
 
 __all__ = ["DiscountedUCB"]
 
@@ -56,7 +55,7 @@ class Rates(NamedTuple):
     score=mean_less_radius,
 )
 @dataclass(frozen=True)
-class DiscountedUCB(IndexLearner):
+class DiscountedUCB(DiscountedLearner):
     """Choose among actions whose means change now and then.
 
     >>> learner = DiscountedUCB(discount=0.9)
@@ -68,13 +67,8 @@ class DiscountedUCB(IndexLearner):
     confidence: float = 0.6
 
     def __post_init__(self) -> None:
-        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+        super().__post_init__()
         require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
-
-    @classmethod
-    def tuned(cls, measures: Measures) -> Self:
-        """Set the discount by the number of changes; without any, nothing fades."""
-        return cls(discount=tuning.discount(measures))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

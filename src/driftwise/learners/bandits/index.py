@@ -138,8 +138,8 @@ def log_level(count: float, rates: Any) -> float:  # noqa: ARG001
 
 def lowest(member: type[IndexLearner], count: Kernel = counted) -> Kernel:
     """Return the kernel that chooses by an index; `count` says what the level is a function of."""
-    parts = {"LEVEL": member.level, "SCORE": member.score, "COUNTED": count, "CHANCE": member.chance}
-    return clone(_choose, member.name, **parts)
+    level, score, chance = member.level, member.score, member.chance
+    return clone(_choose, member.name, LEVEL=level, SCORE=score, COUNTED=count, CHANCE=chance)
 
 
 def _choose(memory: Tally, rates: Any) -> tuple[int, float]:

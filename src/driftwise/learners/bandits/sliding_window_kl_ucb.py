@@ -24,14 +24,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
-from driftwise.core.measures import Measures
-from driftwise.core.validation import require_count, require_number
-from driftwise.learners.bandits.index import IndexLearner, index_learner, slide
+from driftwise.core.validation import require_number
+from driftwise.learners.bandits.forgetting import WindowedLearner
+from driftwise.learners.bandits.index import index_learner, slide
 from driftwise.learners.bandits.kl_ucb import Extra, kl_level, kl_score
 from driftwise.learners.base import Card
-from driftwise.theory import tuning
 
 __all__ = ["SlidingWindowKLUCB"]
 
@@ -51,7 +49,7 @@ __all__ = ["SlidingWindowKLUCB"]
     score=kl_score,
 )
 @dataclass(frozen=True)
-class SlidingWindowKLUCB(IndexLearner):
+class SlidingWindowKLUCB(WindowedLearner):
     """Choose among actions whose means change now and then, sharply.
 
     >>> learner = SlidingWindowKLUCB(window=3)
@@ -63,19 +61,8 @@ class SlidingWindowKLUCB(IndexLearner):
     confidence: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.window is not None:
-            require_count(self, "window")
+        super().__post_init__()
         require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-
-    @classmethod
-    def tuned(cls, measures: Measures) -> Self:
-        """Take the window of sliding-window UCB."""
-        return cls(window=tuning.window(measures))
-
-    @property
-    def ring(self) -> int:
-        """The rounds that its window holds."""
-        return self.window or 0
 
     def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""

@@ -24,14 +24,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
-from driftwise.core.measures import Measures
-from driftwise.core.validation import require_count, require_number
-from driftwise.learners.bandits.index import IndexLearner, index_learner, log_level, slide
+from driftwise.core.validation import require_number
+from driftwise.learners.bandits.forgetting import WindowedLearner
+from driftwise.learners.bandits.index import index_learner, log_level, slide
 from driftwise.learners.bandits.ucb1 import Width, mean_less_radius
 from driftwise.learners.base import Card
-from driftwise.theory import tuning
 
 __all__ = ["SlidingWindowUCB"]
 
@@ -51,7 +49,7 @@ __all__ = ["SlidingWindowUCB"]
     score=mean_less_radius,
 )
 @dataclass(frozen=True)
-class SlidingWindowUCB(IndexLearner):
+class SlidingWindowUCB(WindowedLearner):
     """Choose among actions whose means change now and then.
 
     >>> learner = SlidingWindowUCB(window=3)
@@ -63,19 +61,8 @@ class SlidingWindowUCB(IndexLearner):
     confidence: float = 0.6
 
     def __post_init__(self) -> None:
-        if self.window is not None:
-            require_count(self, "window")
+        super().__post_init__()
         require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
-
-    @classmethod
-    def tuned(cls, measures: Measures) -> Self:
-        """Set the window by the number of changes."""
-        return cls(window=tuning.window(measures))
-
-    @property
-    def ring(self) -> int:
-        """The rounds that its window holds."""
-        return self.window or 0
 
     def rates(self, n_actions: int) -> Width:
         """Return the width of the intervals."""

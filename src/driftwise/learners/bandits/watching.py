@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftwise.core.kernel import clone, kernel, unbound
+from driftwise.core.kernel import clone, kernel, kinds_of, unbound
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Words
 from driftwise.detectors import Detector
@@ -136,4 +136,4 @@ def _loops(base: type[IndexLearner], detector: type[Detector], by_age: bool) -> 
     name = f"{base.name}-{detector.name}"
     choose = clone(_choose, name, GREEDY=lowest(base, age if by_age else counted))
     update = clone(_update, name, KEEP=base.keep, OBSERVE=detector.observe)
-    return bandit_loops(name, choose, update)
+    return bandit_loops(name, kinds_of(WatchingLearner, base, detector), choose, update)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from driftwise.core.kernel import clone, unbound
+from driftwise.core.kernel import clone, kinds_of, unbound
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
 from driftwise.core.vectors import assign
@@ -147,9 +147,10 @@ def cover(name: str, card: Card, *, family: Family, settle: Kernel, share: Kerne
 @functools.cache
 def _loops(member: type[Cover], base: str) -> CoverLoops:
     start, slots = member.family.start, member.family.slots
-    tick = clone(_tick, member.name, START=start, SLOTS=slots, SHARE=member.share)
-    step = learners.get(base).loops.step  # type: ignore[attr-defined]
-    run = clone(_run, f"{member.name}-{base}", START=start, STEP=step, SETTLE=member.settle, TICK=tick)
+    kind = learners.get(base)
+    tick = clone(_tick, member.name, kinds_of(member), START=start, SLOTS=slots, SHARE=member.share)
+    parts = {"START": start, "STEP": kind.loops.step, "SETTLE": member.settle, "TICK": tick}  # type: ignore[attr-defined]
+    run = clone(_run, f"{member.name}-{base}", kinds_of(member, kind), **parts)
     return CoverLoops(run, tick)
 
 

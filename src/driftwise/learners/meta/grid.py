@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from driftwise.core.kernel import clone, kernel, unbound
+from driftwise.core.kernel import clone, kernel, kinds_of, unbound
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.vectors import assign
 from driftwise.learners.base import Card, ExpertLearner, State, learners
@@ -138,11 +138,9 @@ def grid(name: str, card: Card, *, rule: type[ExpertLearner]) -> Callable[[G], G
     """Register a grid under `name` and bind the kernels of its rule."""
 
     def enter(member: G) -> G:
-        hint = rule.loops.hint
+        step, hint, kinds = rule.loops.step, rule.loops.hint, kinds_of(rule)
         follow = (
-            clone(_follow_hinted, name, STEP=rule.loops.step, HINT=hint)
-            if hint
-            else clone(_follow, name, STEP=rule.loops.step)
+            clone(_follow_hinted, name, kinds, STEP=step, HINT=hint) if hint else clone(_follow, name, kinds, STEP=step)
         )
         member.name, member.card = name, card
         member.loops = GridLoops(_judge, follow, _mix)

@@ -1,0 +1,46 @@
+"""Index learners that forget: what the rules of discounted and of sliding-window UCB say about all of their kind."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_count, require_number
+from driftwise.learners.bandits.index import IndexLearner
+from driftwise.theory import tuning
+
+__all__ = ["DiscountedLearner", "WindowedLearner"]
+
+
+class DiscountedLearner(IndexLearner):
+    """An index learner on a past that fades."""
+
+    discount: float
+
+    def __post_init__(self) -> None:
+        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set the discount by the number of changes, as for discounted UCB; without any, nothing fades."""
+        return cls(discount=tuning.discount(measures))  # type: ignore[call-arg]
+
+
+class WindowedLearner(IndexLearner):
+    """An index learner on the latest rounds."""
+
+    window: int | None
+
+    def __post_init__(self) -> None:
+        if self.window is not None:
+            require_count(self, "window")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set the window by the number of changes, as for sliding-window UCB."""
+        return cls(window=tuning.window(measures))  # type: ignore[call-arg]
+
+    @property
+    def ring(self) -> int:
+        """The rounds that its window holds."""
+        return self.window or 0
