@@ -1,5 +1,6 @@
 """The algorithms, one file each. Importing this package fills the registry."""
 
+from driftwise.learners.bandits.adswitch import AdSwitch
 from driftwise.learners.bandits.bandit_over_bandit import BanditOverBandit
 from driftwise.learners.bandits.cusum_ucb import CUSUMUCB
 from driftwise.learners.bandits.detect_and_restart import DetectAndRestart
@@ -11,6 +12,7 @@ from driftwise.learners.bandits.exp3_s import Exp3S
 from driftwise.learners.bandits.glr_kl_ucb import GLRKLUCB
 from driftwise.learners.bandits.kl_ucb import KLUCB
 from driftwise.learners.bandits.m_ucb import MUCB
+from driftwise.learners.bandits.master import Master
 from driftwise.learners.bandits.oracle_restarts import OracleRestarts
 from driftwise.learners.bandits.rerun_ucbv import RerunUCBV
 from driftwise.learners.bandits.rexp3 import Rexp3
@@ -48,6 +50,7 @@ from driftwise.learners.meta.sword import Sword
 
 __all__ = [  # noqa: RUF022 (sorted as strings are)
     "AOMD",
+    "AdSwitch",
     "AdaHedge",
     "AdaNormalHedge",
     "AdaNormalHedgeTV",
@@ -75,6 +78,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "Learner",
     "MLPoly",
     "MUCB",
+    "Master",
     "OnlineGD",
     "OptimisticAdaptMLProd",
     "OptimisticFixedShare",

@@ -1,0 +1,200 @@
+r"""AdSwitch: play in turn whatever may be best, check the rest now and then, start again after a change.
+
+An episode begins with every action GOOD. A round plays, of the actions that are GOOD or owe plays, the one played
+least recently (if tied, the first). Let $n_{s,t}(a)$ and $\hat\mu_{s,t}(a)$ be the plays and the mean loss of $a$ from
+round $s$ to $t$ of the episode, and $r(n) = \sqrt{2 \ln T / n}$. After the loss of round $t$:
+
+1. A new episode begins if for the action $a$ just played and some $s$ (and $s_1, s_2$)
+
+   $$ |\hat\mu_{s,t}(a) - \hat\mu_{s_1,s_2}(a)| > r(n_{s,t}(a)) + r(n_{s_1,s_2}(a)), \quad a \text{ GOOD}, \qquad
+      |\hat\mu_{s,t}(a) - \tilde\mu(a)| > \tfrac14 \tilde\Delta(a) + r(n_{s,t}(a)), \quad a \text{ BAD}. $$
+
+2. Otherwise a GOOD action becomes BAD, with $\tilde\mu(a) = \hat\mu_{s,t}(a)$, if for some $s$
+
+   $$ \tilde\Delta(a) = \hat\mu_{s,t}(a) - \min_{b \text{ GOOD}} \hat\mu_{s,t}(b) > \sqrt{C_1 \ln T/(n_{s,t}(a)-1)} . $$
+
+3. In episode $l$, for each BAD action and each $i \ge 1$ with $2^{-i} \ge \tilde\Delta(a) / D$, with probability
+   $2^{-i} \sqrt{l / (K T \ln T)}$ the action owes $\lfloor 2^{2i+1} \ln T \rfloor$ plays from the next round on.
+
+Rounds $s$ to $t$ are the intervals of `bandits/recent.py`, counted from the beginning of the episode, in the order of
+its rows. Rounds $s_1$ to $s_2$ are all that were such an interval at some round of the episode up to $t$; the tightest
+bounds they gave stand for them. The paper has every $s$, $s_1$ and $s_2$, at a cost of some power of $t$.
+
+=======  ===================  ====================================================================================
+symbol   name in the code     meaning
+=======  ===================  ====================================================================================
+$T$      `n_rounds`           rounds to come; None means $2^k$ from round $2^k$ on, and starts afresh there
+$C_1$    `threshold_scale`    how sure to be before an action is BAD; 16 in the proof
+$D$      `check_depth`        the smallest change of a BAD action looked for is its gap over this; 16 in the proof
+$R$      `resolution`         starting points kept for each power of two
+=======  ===================  ====================================================================================
+
+Debts may cost $4 D \sqrt{l K T \ln T}$. With $D = 16$ and a gap of 0.1 they fill $10^6$ rounds, so the default is 2, of
+which nothing is proved; in $10^5$ rounds it had a third to an eighth of the regret.
+
+Reference: P. Auer, P. Gajane and R. Ortner, "Adaptively tracking the best bandit arm with an unknown number of
+distribution changes", COLT 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
+from driftwise.core.random import next_uniform
+from driftwise.core.types import Actions, Vector, Words
+from driftwise.core.validation import require_count, require_number
+from driftwise.learners.bandits.recent import Sums, bounds_on_mean, evict, keep, no_sums, record, rows_in_use
+from driftwise.learners.base import BanditLearner, Card, bandit
+
+__all__ = ["AdSwitch"]
+
+
+class Memory(NamedTuple):
+    """What the learner carries from round to round."""
+
+    sums: Sums  # of this episode
+    floor: Vector  # a mean that must be below it, or above the ceiling, has changed
+    ceiling: Vector
+    gap: Vector  # of a BAD action; 0 if it is GOOD
+    owed: Vector  # plays; each counts for all debts of the action, so the largest is all there is to know
+    last: Actions  # the round of the last play
+    clock: Actions  # (3,) rounds, rounds of this episode, episodes
+    horizon: Vector  # (2,) T and ln T
+    generator: Words
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernels read them."""
+
+    doubling: int
+    threshold_scale: float
+    check_depth: float
+    resolution: int
+
+
+@kernel
+def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
+    best = -1
+    for k in range(memory.last.size):
+        wanted = memory.gap[k] == 0.0 or memory.owed[k] > 0.0
+        if wanted and (best < 0 or memory.last[k] < memory.last[best]):
+            best = k
+    return best, 1.0
+
+
+@kernel
+def _has_changed(memory: Memory, n_rows: int, k: int) -> bool:
+    lower, upper = bounds_on_mean(memory.sums, n_rows, k, np.sqrt(2.0 * memory.horizon[1]))
+    if memory.gap[k] == 0.0:
+        memory.floor[k] = max(memory.floor[k], lower)
+        memory.ceiling[k] = min(memory.ceiling[k], upper)
+    return bool(upper < memory.floor[k] or lower > memory.ceiling[k])
+
+
+@kernel
+def _lend(memory: Memory, check_depth: float) -> None:
+    chance = np.sqrt(memory.clock[2] / (memory.gap.size * memory.horizon[0] * memory.horizon[1]))
+    for k in range(memory.gap.size):
+        size = 0.5
+        while memory.gap[k] > 0.0 and check_depth * size >= memory.gap[k]:
+            if next_uniform(memory.generator) < size * chance:
+                memory.owed[k] = max(memory.owed[k], np.floor(2.0 * memory.horizon[1] / (size * size)))
+            size /= 2.0
+
+
+@kernel
+def _begin(memory: Memory, episode: int) -> None:
+    memory.sums[:] = 0.0
+    memory.floor[:] = 0.0
+    memory.ceiling[:] = 1.0
+    memory.gap[:] = 0.0
+    memory.owed[:] = 0.0
+    memory.clock[1] = 0
+    memory.clock[2] = episode
+
+
+@kernel
+def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
+    clock, horizon = memory.clock, memory.horizon
+    clock[0] += 1
+    clock[1] += 1
+    memory.last[action] = clock[0]
+    memory.owed[action] = max(0.0, memory.owed[action] - 1.0)
+    record(memory.sums, action, loss)
+    n_rows = rows_in_use(clock[1], rates.resolution)
+    if _has_changed(memory, n_rows, action):
+        _begin(memory, clock[2] + 1)
+    else:
+        evict(memory.sums, n_rows, rates.threshold_scale * horizon[1], memory.gap, memory.floor, memory.ceiling)
+        keep(memory.sums, clock[1], rates.resolution)
+    if rates.doubling and clock[0] + 1 == 2.0 * horizon[0]:
+        horizon[0] *= 2.0
+        horizon[1] = np.log(horizon[0])
+        _begin(memory, 1)
+    _lend(memory, rates.check_depth)
+
+
+@bandit(
+    "adswitch",
+    Card(
+        title="AdSwitch",
+        in_words="Play in turn whatever may be best, check the rest now and then, start again after a change.",
+        knows="the number of rounds, or doubles a guess of it",
+        cost="O(K log t)",
+        bound="sqrt(K Gamma T ln T) for check_depth = 16 and every interval looked at, constants not explicit",
+        reference="Auer, Gajane, Ortner (2019)",
+    ),
+    choose=_choose,
+    update=_update,
+)
+@dataclass(frozen=True)
+class AdSwitch(BanditLearner):
+    """Track the best action without being told how often it changes.
+
+    >>> learner = AdSwitch(n_rounds=1000)
+    >>> learner.run(learner.start(n_actions=3), [[0.25, 0.5, 0.75]] * 4)
+    array([0, 1, 2, 0])
+    """
+
+    n_rounds: int | None = None
+    threshold_scale: float = 16.0
+    check_depth: float = 2.0
+    resolution: int = 2
+
+    def __post_init__(self) -> None:
+        if self.n_rounds is not None:
+            require_count(self, "n_rounds")
+        require_number(self, "threshold_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "check_depth", lambda x: 2 <= x < math.inf, "a finite number >= 2")
+        require_count(self, "resolution")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Take the number of rounds, and the other parameters as they are by default."""
+        return cls(n_rounds=measures.n_rounds)
+
+    def first(self, n_actions: int, generator: Words) -> Memory:
+        """Start with every action GOOD and none played."""
+        floor, gap, owed = np.zeros((3, n_actions))
+        sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
+        return Memory(sums, floor, np.ones(n_actions), gap, owed, last, clock, self._horizon(0), generator)
+
+    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
+        """Check the clock and T too, and that there is something to play."""
+        timely = memory.clock[0] == rounds >= memory.clock[1] >= 0 < memory.clock[2]
+        good = (memory.gap == 0.0).any() and np.array_equal(memory.horizon, self._horizon(rounds))
+        return super().accepts(memory, fresh, rounds) and bool(timely and good)
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the parameters."""
+        return Rates(int(self.n_rounds is None), self.threshold_scale, self.check_depth, self.resolution)
+
+    def _horizon(self, rounds: int) -> Vector:
+        n_rounds = max(2, self.n_rounds or 1 << (rounds + 1).bit_length() - 1)  # ln 1 would ask for certainty
+        return np.array([n_rounds, math.log(n_rounds)])
