@@ -18,10 +18,10 @@ $4 g + \sum \eta (r-m)^2 + \eta^{-1} \ln(1 + \tfrac{1}{e} \sum_{s \le t_2, k'} \
 The guarantee with `n_rounds` speaks of that many rounds; the learner itself may go on.
 
 Merged memory is ours. Rows have sizes, 1 when they wake; where more than $c$ have one size, the two oldest of them
-become one of twice the size: the weights of their experts are added, their deviations averaged by weight, and the rates
-follow. Rows of like age have seen almost the same, so little is lost: regrets were within 1 % of those of exact memory in
-`tests/test_merged_memory.py` and within 2.3 % in the noisiest world of `make compare` (0.9 % with $c = 32$). That is
-measured, not proved, so no bound is claimed for it.
+become one of twice the size: the weights of their experts are added, their deviations averaged by weight, and the
+rates follow. Rows of like age have seen almost the same, so little is lost: regrets were within 1 % of those of exact
+memory in `tests/test_merged_memory.py` and within 2.3 % in the noisiest world of `make compare` (0.9 % with $c = 32$).
+That is measured, not proved, so no bound is claimed for it.
 
 Reference: Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-into. The paper's rates say
 $\ln K$; run on $KT$ experts it is $\ln KT$, as its Lemma R_I uses.
