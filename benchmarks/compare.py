@@ -20,7 +20,7 @@ from driftwise import Bernoulli, Deterministic, Environment, Measures, Sinusoida
 from driftwise.core.errors import InvalidInput
 from driftwise.engine.players import Player
 from driftwise.environments import RandomWalk, Segments
-from driftwise.learners import Learner, OracleRestarts, SleepingOptimisticAdaptMLProd, learners
+from driftwise.learners import GLRKLUCB, Learner, OracleRestarts, SleepingOptimisticAdaptMLProd, learners
 from driftwise.results import Results
 
 SEED, SHORT = 7, "hazan-seshadhri"
@@ -65,6 +65,8 @@ def forms(name: str, member: Learner) -> dict[str, Player]:
     if kind is OracleRestarts:
         return {name: kind.tuned}
     players: dict[str, Player] = {name: member}
+    if kind is GLRKLUCB:
+        players[f"{name} (global)"] = GLRKLUCB(restart="global")
     try:
         kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
     except InvalidInput:
