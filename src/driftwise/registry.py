@@ -67,7 +67,10 @@ class Registry(Generic[C]):
 
 
 def to_spec(member: Any) -> dict[str, Any]:
-    """Return the plain values that `Registry.build` turns back into an equal member."""
-    values = {f.name: getattr(member, f.name) for f in dataclasses.fields(member) if f.init}
-    inner = {key: to_spec(value) if hasattr(value, "name") else value for key, value in values.items()}
-    return {"name": member.name, **{key: value for key, value in inner.items() if value is not None}}
+    """Return the plain values that `Registry.build` turns back into an equal member; None by default goes unsaid."""
+    spec = {"name": member.name}
+    for f in dataclasses.fields(member):
+        value = getattr(member, f.name)
+        if f.init and not (value is None and f.default is None):
+            spec[f.name] = to_spec(value) if hasattr(value, "name") else value
+    return spec

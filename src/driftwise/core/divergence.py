@@ -52,6 +52,8 @@ def least_mean(p: float, budget: float) -> float:
     if q < _NIL:
         return 0.0
     for _ in range(_STEPS):
+        if q >= p:  # of a tiny budget, rounding leaves nothing but noise
+            return p
         step = (divergence(p, q) - budget) * q * (1.0 - q) / (p - q)
         if not step > 1e-14 * q:
             break

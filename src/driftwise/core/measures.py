@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from dataclasses import dataclass, field
 
+from driftwise.core.errors import rejection
 from driftwise.core.validation import require, require_count, require_number
 
 __all__ = ["Measures"]
@@ -56,8 +58,11 @@ class Measures:
         for name in ("drift", "variance"):
             require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")
         if self.changes is not None:
-            object.__setattr__(self, "changes", tuple(int(t) for t in self.changes))
             rule = f"{self.segments - 1} rising rounds in 1 .. {self.n_rounds - 1}, one for each change"
+            try:
+                object.__setattr__(self, "changes", tuple(operator.index(t) for t in self.changes))
+            except TypeError:
+                raise rejection(self, "changes", rule, self.changes) from None
             rising = all(a < b for a, b in itertools.pairwise((0, *self.changes, self.n_rounds)))
             require(self, "changes", len(self.changes) == self.segments - 1 and rising, rule)
         if math.isnan(self.drift_within):

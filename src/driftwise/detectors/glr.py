@@ -130,8 +130,21 @@ class GLR(Detector):
         return self.width if self.resolution else _HEAD + 2 * (1 << n_values.bit_length())
 
     def accepts(self, row: Vector, n_values: int) -> bool:
-        """Check the number of buckets too."""
-        return super().accepts(row, n_values) and 0 <= row[2] <= row[0] and _HEAD + 2 * row[2] + 2 <= row.size
+        """Check the buckets too: others than those of so many values might outgrow their room."""
+        if not (super().accepts(row, n_values) and row[2] >= 0 and _HEAD + 2 * row[2] + 2 <= row.size):
+            return False
+        sizes = row[_HEAD : _HEAD + 2 * int(row[2]) : 2]
+        return list(sizes) == self._sizes(int(row[0]))
+
+    def _sizes(self, n_values: int) -> list[float]:
+        """Return the sizes of the buckets that so many values fill, oldest first."""
+        sizes: list[float] = []
+        size = 1.0
+        while n_values > 0:
+            merged = max(0, (n_values - self.resolution + 1) // 2) if self.resolution else 0
+            sizes[:0] = [size] * (n_values - 2 * merged)
+            n_values, size = merged, 2.0 * size
+        return sizes
 
     def rates(self) -> Rates:
         """Return the parameters."""

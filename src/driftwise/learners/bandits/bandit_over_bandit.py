@@ -157,10 +157,11 @@ class BanditOverBandit(BanditLearner):
 
     def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
         """Check what addresses arrays too."""
-        acts = ((memory.acts >= -1) & (memory.acts < fresh.plays.size)).all()
-        windows = (memory.windows == fresh.windows).all() and 0 <= memory.drawn[0] < fresh.windows.size
         return (
-            super().accepts(memory, fresh, rounds) and memory.clock[0] == rounds % self.block and bool(acts and windows)
+            super().accepts(memory, fresh, rounds)
+            and memory.clock[0] == rounds % self.block
+            and bool(((memory.acts >= -1) & (memory.acts < fresh.plays.size)).all())
+            and bool((memory.windows == fresh.windows).all() and 0 <= memory.drawn[0] < fresh.windows.size)
         )
 
     def rates(self, n_actions: int) -> Rates:

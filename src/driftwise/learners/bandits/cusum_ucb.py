@@ -15,8 +15,8 @@ $\epsilon$  `slack`             the change that is let pass
 $h$         `threshold`         the sum that raises an alarm
 ==========  ==================  ============================================================
 
-Tuned, with $\Upsilon = \Gamma - 1$ changes (1 where there are none): $h = \ln(T/\Upsilon)$ and $\alpha =
-\sqrt{\Upsilon \ln(T/\Upsilon) / T}$. The original divides by a constant that depends on the gaps and $M$; ours is 1.
+Tuned, with $\Upsilon = \Gamma - 1$ changes (1 where there are none): $h = \ln(T/\Upsilon)$, at least 1, and $\alpha =
+\sqrt{\Upsilon h / T}$. The original divides by a constant that depends on the gaps and $M$; ours is 1.
 Its regret is $O(\sqrt{\Upsilon T \ln(T/\Upsilon)})$ for changes that are large and not too frequent.
 
 Reference: F. Liu, J. Lee, N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit

@@ -133,7 +133,7 @@ def counted(tally: Tally, action: int) -> float:  # noqa: ARG001
 @kernel
 def log_level(count: float, rates: Any) -> float:  # noqa: ARG001
     """Return the logarithm of what counts; a fading past may count for less than one play."""
-    return float(max(0.0, np.log(count)))
+    return float(np.log(count)) if count > 1.0 else 0.0
 
 
 def lowest(member: type[IndexLearner], count: Kernel = counted) -> Kernel:

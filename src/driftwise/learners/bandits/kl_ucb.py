@@ -44,7 +44,7 @@ class Extra(NamedTuple):
 @kernel
 def kl_level(count: float, rates: Any) -> float:
     r"""Return $\ln n + c \ln \ln n$, both logarithms at least 0."""
-    level = max(0.0, np.log(count))
+    level = np.log(count) if count > 1.0 else 0.0
     return float(level + rates.confidence * np.log(level) if level > 1.0 else level)
 
 

@@ -71,7 +71,8 @@ class MUCB(WatchingLearner):
     @classmethod
     def tuned(cls, measures: Measures, least_change: float = 0.2) -> Self:
         """Set all parameters for changes of at least `least_change`."""
-        if not (isinstance(least_change, (int, float)) and 0 < least_change <= 1):
+        number = isinstance(least_change, (int, float)) and not isinstance(least_change, bool)
+        if not (number and 0 < least_change <= 1):
             raise rejection(cls.__name__, "least_change", "in (0, 1]", least_change)
         K, T = measures.n_actions, measures.n_rounds
         log_all = math.log(2 * K * T**2)

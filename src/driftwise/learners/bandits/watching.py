@@ -26,6 +26,8 @@ from driftwise.learners.loops import BanditLoops, bandit_loops
 
 __all__ = ["Plan", "Restarts", "WatchingLearner", "schedule"]
 
+_LONGEST = 2.0**62  # a period that fits a whole number of 64 bits
+
 Kernel = Callable[..., Any]
 KEEP: Kernel = unbound
 GREEDY: Kernel = unbound
@@ -61,10 +63,11 @@ def _choose(memory: Tally, plan: Plan) -> tuple[int, float]:
         return greedy, chance
     if restarts.period > 0:
         turn = (memory.clock[0] - memory.clock[1]) % restarts.period
-        return (turn, 1.0) if turn < n_actions else (greedy, chance)
+        return (int(turn), 1.0) if turn < n_actions else (greedy, chance)
     drawn = next_uniform(memory.generator) / restarts.explore
     action = min(n_actions - 1, int(drawn * n_actions)) if drawn < 1.0 else greedy
-    return action, restarts.explore / n_actions + ((1.0 - restarts.explore) * chance if action == greedy else 0.0)
+    chance *= 1.0 if action == greedy else 0.0  # NaN stays: an index that is drawn might have been any action's
+    return action, restarts.explore / n_actions + (1.0 - restarts.explore) * chance
 
 
 def _update(memory: Tally, plan: Plan, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
@@ -108,7 +111,7 @@ class WatchingLearner(BanditLearner):
     def first(self, n_actions: int, generator: Words) -> Tally:
         """Start with nothing played and nothing watched."""
         base, detector = self.parts
-        return base.first(n_actions, generator)._replace(watch=np.zeros((n_actions, detector.width)))
+        return base.first(n_actions, generator)._replace(watch=np.zeros((n_actions, detector.room(1))))
 
     def make_room(self, memory: Tally, n_rounds: int) -> Tally:
         """Widen what the detector remembers, where it grows."""
@@ -128,7 +131,7 @@ class WatchingLearner(BanditLearner):
 
 def schedule(explore: float, n_actions: int) -> int:
     r"""Return the period $\lceil K / \alpha \rceil$ of exploration on schedule."""
-    return math.ceil(n_actions / explore) if explore else 0
+    return math.ceil(min(n_actions / explore, _LONGEST)) if explore else 0
 
 
 @functools.cache

@@ -1,0 +1,385 @@
+r"""Index learners, change detectors and what is made of them, recomputed from the whole history in every round.
+
+A past is the list of all rounds. What counts of it is asked anew each time: a weight for every round by its age, and
+nothing of an action before it was last forgotten. Sums are `math.fsum`, so that on few-bit losses ties are ties.
+Detectors get the list of all values since the last restart and say whether the last of them raises an alarm.
+"""
+
+from collections.abc import Callable
+from math import ceil, e, exp, floor, fsum, inf, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+CLOSE = 1e-9  # indices nearer than this may be told apart either way
+
+
+# The divergence
+
+
+def divergence(p, q):
+    """kl(p, q) of Bernoulli laws, 0 ln 0 = 0."""
+    one = 0.0 if p == 0 else inf if q == 0 else p * log(p / q)
+    other = 0.0 if p == 1 else inf if q == 1 else (1 - p) * log((1 - p) / (1 - q))
+    return one + other
+
+
+def least_mean(p, budget):
+    """The least q <= p with kl(p, q) <= budget, by bisection."""
+    low, high = 0.0, p
+    if divergence(p, 0.0) <= budget:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if divergence(p, middle) <= budget:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+# Index learners
+
+
+class Index(NamedTuple):
+    keep: Callable  # age of a round in rounds, 0 for the latest -> what it still counts
+    level: Callable  # how many rounds count -> the confidence
+    score: Callable  # (what each play counts, their losses, level) -> the index
+
+
+def everything(age):
+    return np.ones(age.shape)
+
+
+def fading(discount):
+    return lambda age: discount**age
+
+
+def sliding(window):
+    return lambda age: (age < window).astype(float)
+
+
+def log_level(count):
+    return log(count) if count > 1 else 0.0
+
+
+def kl_level(extra):
+    return lambda count: log_level(count) + extra * max(0.0, log(log_level(count)) if log_level(count) > 0 else 0.0)
+
+
+def _mean(weights, losses):
+    return fsum(weights * losses) / fsum(weights)
+
+
+def _mean_less_radius(width):
+    """mean - sqrt(width * level / n)"""
+
+    def score(weights, losses, level):
+        return _mean(weights, losses) - sqrt(width * level / fsum(weights)) if len(weights) else -inf
+
+    return score
+
+
+def _kl_score(weights, losses, level):
+    """min {q <= mean : n kl(mean, q) <= level}"""
+    return least_mean(min(1.0, _mean(weights, losses)), level / fsum(weights)) if len(weights) else -inf
+
+
+def ucb1(confidence=2.0):
+    return Index(everything, log_level, _mean_less_radius(confidence))
+
+
+def ucb_v(confidence=1.2, bias=1.0):
+    def score(weights, losses, level):
+        if not len(weights):
+            return -inf
+        n, mean = fsum(weights), _mean(weights, losses)
+        variance = fsum(weights * (losses - mean) ** 2) / n
+        E = confidence * level
+        return mean - sqrt(2 * variance * E / n) - 3 * bias * E / n
+
+    return Index(everything, log_level, score)
+
+
+def kl_ucb(confidence=0.0):
+    return Index(everything, kl_level(confidence), _kl_score)
+
+
+def discounted_ucb(discount=0.995, confidence=0.6):
+    """X/N - 2 sqrt(xi ln n / N)"""
+    return Index(fading(discount), log_level, _mean_less_radius(4 * confidence))
+
+
+def sliding_window_ucb(window=1000, confidence=0.6):
+    return Index(sliding(inf if window is None else window), log_level, _mean_less_radius(confidence))
+
+
+def discounted_kl_ucb(discount=0.995, confidence=0.0):
+    return Index(fading(discount), kl_level(confidence), _kl_score)
+
+
+def sliding_window_kl_ucb(window=1000, confidence=0.0):
+    return Index(sliding(inf if window is None else window), kl_level(confidence), _kl_score)
+
+
+def thompson(beta, discount=1.0):
+    """theta ~ Beta(F + 1, S + 1), with `beta(a, b)` the draw; the losses of the past must be 0 or 1."""
+
+    def score(weights, losses, level):
+        return beta(fsum(weights * losses) + 1, fsum(weights * (1 - losses)) + 1)
+
+    return Index(fading(discount), lambda _: 0.0, score)
+
+
+class Past:
+    """Every round so far, and since when each action is remembered."""
+
+    def __init__(self, n_rounds, n_actions):
+        self.actions, self.losses = np.empty(n_rounds, np.int64), np.empty(n_rounds)
+        self.since = [0] * n_actions
+        self.rounds = 0
+
+    def add(self, action, loss):
+        self.actions[self.rounds], self.losses[self.rounds] = action, loss
+        self.rounds += 1
+
+    def counting(self, index, action):
+        """What the plays of an action count, and their losses."""
+        t = self.rounds
+        played = np.flatnonzero(self.actions[:t] == action)
+        played = played[played >= self.since[action]]
+        weights = index.keep(t - 1 - played)
+        return weights[weights > 0], self.losses[played][weights > 0]
+
+    def indices(self, index, by_age=False):
+        """The index of every action, and how often each was played as far as it counts."""
+        counting = [self.counting(index, action) for action in range(len(self.since))]
+        plays = [fsum(weights) for weights, _ in counting]
+        scores = []
+        for action, (weights, losses) in enumerate(counting):
+            count = self.rounds - self.since[action] if by_age else fsum(plays)
+            scores.append(index.score(weights, losses, index.level(count)))
+        return scores, plays
+
+
+class Doubt:
+    """How often a choice hung on the last digits: the reference then goes on with the choice that was made."""
+
+    def __init__(self, close=CLOSE):
+        self.close = close
+        self.choices = self.doubtful = 0
+
+    def settle(self, scores, plays, made):
+        """The action of least index, ties to the least played, then to the first; `made` where it is as good."""
+        best = min(range(len(scores)), key=lambda i: (scores[i], plays[i], i))
+        self.choices += 1
+        if made is None or made == best:
+            return best
+        alike = scores[made] == scores[best] and plays[made] == plays[best]
+        if alike or not abs(scores[made] - scores[best]) <= self.close:
+            return best
+        self.doubtful += 1
+        return made
+
+    def share(self):
+        return self.doubtful / max(1, self.choices)
+
+
+def as_it_is(loss):
+    return loss
+
+
+def rounded(uniform):
+    """A loss as 0 or 1, at random with its mean."""
+    return lambda loss: 1.0 if uniform() < loss else 0.0
+
+
+def index_actions(index, losses, made=None, doubt=None, see=as_it_is):
+    """The actions that an index plays; `made` are those of the learner under test, for what is in doubt."""
+    n_rounds, n_actions = losses.shape
+    past, doubt = Past(n_rounds, n_actions), doubt or Doubt()
+    for t in range(n_rounds):
+        scores, plays = past.indices(index)
+        action = doubt.settle(scores, plays, None if made is None else made[t])
+        past.add(action, see(losses[t, action]))
+    return past.actions
+
+
+# Detectors: the values since the last restart -> how far the statistic is above the threshold
+
+
+def _largest_suffix(steps):
+    """g <- max(0, g + step) ends at the largest sum of last steps, or 0."""
+    return max(0.0, *np.cumsum(steps[::-1])) if len(steps) else 0.0
+
+
+def _drifted(away, slack):
+    return max(_largest_suffix(away - slack), _largest_suffix(-away - slack))
+
+
+def cusum(warmup=100, slack=0.1, threshold=10.0):
+    def test(values):
+        mean = fsum(values[:warmup]) / warmup
+        return _drifted(np.array(values[warmup:]) - mean, slack) - threshold
+
+    return test
+
+
+def page_hinkley(slack=0.1, threshold=10.0):
+    def test(values):
+        means = np.cumsum(values) / np.arange(1, len(values) + 1)
+        return _drifted(np.array(values) - means, slack) - threshold
+
+    return test
+
+
+def windowed_shift(window=200, threshold=20.0):
+    def test(values):
+        if len(values) < window:
+            return -inf
+        last = values[-window:]
+        return abs(fsum(last[window // 2 :]) - fsum(last[: window // 2])) - threshold
+
+    return test
+
+
+def ratio(values, splits):
+    """max_s s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}) over the splits s."""
+    n, mean = len(values), fsum(values) / len(values)
+    best = 0.0
+    for s in splits:
+        before, after = fsum(values[:s]) / s, fsum(values[s:]) / (n - s)
+        best = max(best, s * divergence(before, mean) + (n - s) * divergence(after, mean))
+    return best
+
+
+def bucket_sizes(n_values, resolution):
+    """The sizes of the buckets, oldest first, after so many values."""
+    sizes = []
+    for _ in range(n_values):
+        sizes.append(1)
+        size = 1
+        while sizes.count(size) > resolution:
+            oldest = sizes.index(size)
+            sizes[oldest : oldest + 2] = [2 * size]
+            size *= 2
+    return sizes
+
+
+def glr_splits(n_values, resolution=None):
+    """The splits that are tried: every one, or the borders of buckets."""
+    if resolution is None:
+        return list(range(1, n_values))
+    return [int(s) for s in np.cumsum(bucket_sizes(n_values, resolution))[:-1]]
+
+
+def glr(failure_probability=0.01, resolution=8, check_every=10):
+    def test(values):
+        n = len(values)
+        if n % check_every:
+            return -inf
+        threshold = log(3 * n**1.5 / failure_probability) if failure_probability > 0 else inf
+        return ratio(values, glr_splits(n, resolution)) - threshold
+
+    return test
+
+
+def raises(margin, reaching):
+    return margin > 0 or (reaching and margin == 0)
+
+
+def alarms(test, values, reaching=False):
+    """The places of the alarms, starting afresh after each."""
+    found, since = [], []
+    for t, value in enumerate(values):
+        since.append(float(value))
+        if raises(test(since), reaching):
+            found.append(t)
+            since = []
+    return found
+
+
+# Learners that restart
+
+
+class Watch(NamedTuple):
+    test: Callable  # a detector
+    reaching: bool  # an alarm at the threshold, not only above
+    explore: float = 0.0
+    schedule: bool = False  # explore in turns, or else at random
+    everywhere: bool = False  # forget all actions, or else the one that changed
+    by_age: bool = False  # the level is of the rounds since an action was forgotten, or else of the plays that count
+
+
+def watching_actions(index, watch, losses, uniform, made=None, doubt=None, see=as_it_is):
+    """The actions of an index learner that restarts, and since when it remembers each action; `uniform()` draws.
+
+    The detector sees the losses as they are, whatever the index makes of them.
+    """
+    n_rounds, n_actions = losses.shape
+    past, doubt = Past(n_rounds, n_actions), doubt or Doubt()
+    watched = [[] for _ in range(n_actions)]
+    start = 0
+    period = ceil(n_actions / watch.explore) if watch.explore > 0 else None
+    for t in range(n_rounds):
+        scores, plays = past.indices(index, watch.by_age)
+        action = None
+        if watch.schedule:
+            if period is not None and (t - start) % period < n_actions:
+                action = (t - start) % period
+        elif watch.explore > 0:
+            share = uniform() / watch.explore  # given that it is below 1, uniform
+            action = int(share * n_actions) if share < 1 else None
+        if action is None:
+            action = doubt.settle(scores, plays, None if made is None else made[t])
+        past.add(action, see(losses[t, action]))
+        watched[action].append(float(losses[t, action]))
+        if raises(watch.test(watched[action]), watch.reaching):
+            for forgotten in range(n_actions) if watch.everywhere else [action]:
+                past.since[forgotten], watched[forgotten] = t + 1, []
+            start = t + 1 if watch.everywhere else start
+    return past.actions, past.since
+
+
+# Bandit over bandit
+
+
+def bob_windows(block):
+    """J = {floor(H^{j/Delta})}, Delta = ceil(ln H), in whole numbers: the largest m with m^Delta <= H^j."""
+    steps = ceil(log(block))
+    found = {1, block}
+    for j in range(steps):
+        m = floor(block ** (j / steps))
+        found.add(next(m + i for i in (1, 0, -1) if (m + i) ** steps <= block**j))
+    return sorted(found)
+
+
+def bandit_over_bandit_actions(losses, uniform, block, mixing, confidence, made=None, doubt=None):
+    """Each block: draw a window by EXP3, play sliding-window UCB afresh, tell EXP3 the share of losses spared."""
+    windows, doubt = bob_windows(block), doubt or Doubt()
+    size, logs, actions, drawn = len(windows), np.zeros(len(windows)), [], []
+    for first in range(0, len(losses), block):
+        weights = np.array([exp(x - max(logs)) for x in logs])
+        chances = (1 - mixing) * weights / weights.sum() + mixing / size
+        choice = int(np.searchsorted(np.cumsum(chances)[:-1], uniform(), side="right"))
+        drawn.append(windows[choice])
+        piece = losses[first : first + block]
+        follow = None if made is None else made[first : first + block]
+        played = index_actions(sliding_window_ucb(windows[choice], confidence), piece, follow, doubt)
+        actions.extend(played)
+        spared = 1 - fsum(piece[np.arange(len(piece)), played]) / block
+        logs[choice] += mixing / size * spared / chances[choice]
+    return np.array(actions), drawn
+
+
+def bob_mixing(n_actions, n_rounds):
+    """gamma = min{1, sqrt((Delta+1) ln(Delta+1) / ((e-1) ceil(T/H)))}, H = ceil(sqrt(KT)), Delta = ceil(ln H)."""
+    block = ceil(sqrt(n_actions * n_rounds))
+    size = ceil(log(block)) + 1
+    return block, min(1.0, sqrt(size * log(size) / ((e - 1) * ceil(n_rounds / block))))
+
+
+def restarted_actions(learner, losses, changes, seed=0):
+    """A learner started afresh before every change."""
+    pieces = [piece for piece in np.split(losses, list(changes)) if len(piece)]
+    return np.concatenate([learner.run(learner.start(losses.shape[1], seed), piece) for piece in pieces])

@@ -1,0 +1,19 @@
+"""How the tests of bandit learners play: whole or in pieces, and with the same random numbers once more."""
+
+import numpy as np
+
+from driftwise.core.random import next_uniform
+from driftwise.core.variates import next_beta
+
+
+def run(learner, losses, piece=None, seed=0):
+    """Return the actions, and the state at the end."""
+    state = learner.start(losses.shape[1], seed)
+    blocks = [losses] if piece is None else np.split(losses, range(piece, len(losses), piece))
+    return np.concatenate([learner.run(state, block) for block in blocks]), state
+
+
+def draws(learner, n_actions, seed):
+    """Return the uniform and the beta draws of a fresh learner, from one stream as it draws them."""
+    words = learner.start(n_actions, seed).memory.generator.copy()
+    return lambda: next_uniform(words), lambda a, b: next_beta(words, a, b)
