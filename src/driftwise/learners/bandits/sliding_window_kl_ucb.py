@@ -16,6 +16,8 @@ $c$      `confidence`        a little more confidence, as in KL-UCB
 
 The window is that of sliding-window UCB; no bound of ours.
 
+A window of fewer than $K - 1$ rounds cannot hold all actions: the first few then take turns for ever.
+
 Reference: A. Garivier and E. Moulines (2011), A. Garivier and O. Cappe (2011); L. Besson, "SMPyBandits" (2018) has the
 combination.
 """

@@ -17,6 +17,8 @@ $\xi$    `confidence`        how wide the intervals are; the theory needs over 1
 Tuned, with $\Upsilon = \Gamma - 1$ changes, $\tau = 2 \sqrt{T \ln T / \Upsilon}$, its regret is
 $O(\sqrt{\Upsilon T \ln T})$ for fixed gaps.
 
+A window of fewer than $K - 1$ rounds cannot hold all actions: the first few then take turns for ever.
+
 Reference: A. Garivier and E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
 """
 
