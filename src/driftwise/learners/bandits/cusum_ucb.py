@@ -25,6 +25,7 @@ problem", AAAI 2018.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Self
@@ -78,7 +79,7 @@ class CUSUMUCB(WatchingLearner):
         threshold = max(1.0, math.log(measures.n_rounds / changes))
         return cls(explore=min(1.0, math.sqrt(changes * threshold / measures.n_rounds)), threshold=threshold)
 
-    @property
+    @functools.cached_property
     def parts(self) -> tuple[UCB1, CUSUM]:
         """UCB1 and CUSUM."""
         return UCB1(self.confidence), CUSUM(self.warmup, self.slack, self.threshold)

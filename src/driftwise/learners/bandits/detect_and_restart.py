@@ -21,6 +21,7 @@ problem", AAAI 2018.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from driftwise.core.validation import require, require_choice, require_number
@@ -67,7 +68,7 @@ class DetectAndRestart(WatchingLearner):
         require(self, "schedule", isinstance(self.schedule, bool), "True or False")
         require_choice(self, "restart", ("local", "global"))
 
-    @property
+    @functools.cached_property
     def parts(self) -> tuple[IndexLearner, Detector]:
         """The index learner and the detector."""
         assert isinstance(self.base, IndexLearner)

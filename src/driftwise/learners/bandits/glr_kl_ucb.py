@@ -29,6 +29,7 @@ piecewise-stationary bandits", JMLR 23 (2022).
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Self
@@ -87,7 +88,7 @@ class GLRKLUCB(WatchingLearner):
         failure = min(0.5, 1 / math.sqrt(changes * T))
         return cls(min(1.0, math.sqrt(changes * math.log(T) / T)), failure_probability=failure, restart=restart)
 
-    @property
+    @functools.cached_property
     def parts(self) -> tuple[KLUCB, GLR]:
         """KL-UCB and the likelihood ratio."""
         return KLUCB(self.confidence), GLR(self.failure_probability, self.resolution, self.check_every)

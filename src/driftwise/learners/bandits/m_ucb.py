@@ -23,6 +23,7 @@ piecewise-stationary bandit", AISTATS 2019.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Self
@@ -82,7 +83,7 @@ class MUCB(WatchingLearner):
         explore = math.sqrt((measures.segments - 1) * K * delay / (2 * T))
         return cls(explore=min(1.0, explore), window=window, threshold=threshold)
 
-    @property
+    @functools.cached_property
     def parts(self) -> tuple[UCB1, WindowedShift]:
         """UCB1 and the windowed shift."""
         return UCB1(), WindowedShift(self.window, self.threshold)

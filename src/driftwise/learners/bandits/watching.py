@@ -88,16 +88,16 @@ class WatchingLearner(BanditLearner):
 
     by_age = False  # the level is a function of the rounds since the action was forgotten, not of all plays that count
 
-    @property
+    @functools.cached_property
     @abstractmethod
     def parts(self) -> tuple[IndexLearner, Detector]:
-        """The index learner and the detector."""
+        """The index learner and the detector; made once, as a live round is short."""
 
     @abstractmethod
     def restarts(self, n_actions: int) -> Restarts:
         """Return how to explore and what to forget."""
 
-    @property
+    @functools.cached_property
     def loops(self) -> BanditLoops:  # type: ignore[override]
         """The loops of this index under this detector."""
         base, detector = self.parts
