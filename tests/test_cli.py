@@ -311,7 +311,7 @@ FILES = {
 MISTAKES = [
     # commands and names
     ("simulat", 2, "There is no command 'simulat'. Did you mean 'simulate'?"),
-    ("paint", 2, "There is no command 'paint'. Known: list, show, simulate."),
+    ("paint", 2, "There is no command 'paint'. Known: landscape, list, show, simulate."),
     (
         "show optimistic-dg",
         2,
@@ -343,9 +343,9 @@ MISTAKES = [
         "There is no parameter 'rate' of the rule that tunes 'optimistic-gd'. Known: comparator_segments, rule.",
     ),
     (
-        "simulate --learner restarted-adaptive-gd:tuned,rule=sharp",
+        "simulate --learner fixed-share:tuned,rule=sharp",
         2,
-        "The rule that tunes 'restarted-adaptive-gd' has no parameters, got `rule`.",
+        "The rule that tunes 'fixed-share' has no parameters, got `rule`.",
     ),
     (
         "simulate --learner optimistic-gd:tuned,rule=best",

@@ -14,7 +14,8 @@ from driftwise.learners import (
     RestartedAdaptiveGD,
     SleepingOptimisticAdaptMLProd,
 )
-from driftwise.theory import pathwise
+from driftwise.theory import expected, lower, pathwise, sharing, tuning
+from driftwise.theory import printed as paper
 from paths import make_path
 from references import comparators, gd, prod, sleeping, ucbv
 
@@ -44,7 +45,7 @@ def test_e1_the_printed_bound_of_algorithm_2_fails_when_switches_are_slow():
     losses = slow_switches()
     regret = (run(OptimisticGD(0.02), losses) * losses).sum() - comparators.best_with_segments(losses, 8)[-1]
     assert round(regret) == 721
-    assert round(pathwise.printed_optimistic_gd(losses, 0.02, 8)) == 400
+    assert round(paper.optimistic_gd_path(losses, 0.02, 8)) == 400
     assert 0.98 * pathwise.optimistic_gd(losses, 0.02, 8) < regret <= pathwise.optimistic_gd(losses, 0.02, 8)
 
 
@@ -52,7 +53,25 @@ def test_e1_the_printed_bound_holds_for_the_prox_of_chiang_et_al():
     losses = slow_switches()
     regret = (run(OptimisticGD(0.02, prox_scale=0.5), losses) * losses).sum()
     assert regret <= pathwise.optimistic_gd(losses, 0.02, 8, prox_scale=0.5)
-    assert regret <= pathwise.printed_optimistic_gd(losses, 0.02, 8)
+    assert regret <= paper.optimistic_gd_path(losses, 0.02, 8)
+
+
+def test_e1_the_printed_bound_in_expectation_fails_as_it_does_on_the_path():
+    losses, known = slow_switches(), measures(2, 2000, drift=8.0, variance=0.0, segments=8)
+    regret = (run(OptimisticGD(0.02), losses) * losses).sum()
+    assert paper.optimistic_gd(known, 0.02, 8) == pytest.approx(0.02 * 2 * 8 + 8 / 0.02)
+    assert regret > 1.7 * paper.optimistic_gd(known, 0.02, 8)
+    assert regret <= expected.optimistic_gd_against(known, 0.02, 8)
+
+
+def test_e1_with_the_rate_of_the_lemma_its_bound_holds():
+    """At eta = sqrt(N / (Lambda + K V)), ours is at most 2.5 sqrt(N (Lambda + K V)), and what is printed is 3."""
+    for segments, drift, variance in [(1, 1.0, 0.0), (8, 8.0, 0.0), (8, 3.0, 100.0), (50, 0.1, 2.0)]:
+        known = measures(4, 10**6, drift, variance, segments)
+        rate = tuning.gd_rate(known, comparator_segments=segments)
+        ours = expected.optimistic_gd_against(known, rate, segments)
+        assert ours <= 2.5 / 3 * paper.optimistic_gd_tuned(known, segments) * (1 + 1e-12)
+        assert paper.optimistic_gd(known, rate, segments) <= paper.optimistic_gd_tuned(known, segments) * (1 + 1e-12)
 
 
 def test_e1_one_round_telescopes_in_x_and_not_in_the_play():
@@ -85,7 +104,7 @@ def test_e2_the_printed_constants_of_algorithm_3_are_not_implied_by_its_lemma():
     losses = (np.add.outer(np.arange(20_000), np.arange(50)) % 2).astype(float)
     regrets, estimates = regrets_and_estimates(run(OptimisticAdaptMLProd(), losses), losses)
     lemma = pathwise.adapt_ml_prod(regrets, estimates)[-1]
-    printed = pathwise.printed_adapt_ml_prod(regrets, estimates)[-1]
+    printed = paper.adapt_ml_prod_path(regrets, estimates)[-1]
     closed = pathwise.adapt_ml_prod_closed(regrets, estimates)[-1]
     surprised = ((regrets - estimates) ** 2).mean(axis=0) > 3.9
     assert surprised.sum() == 25
@@ -315,6 +334,18 @@ def test_e12_the_branches_of_the_block_length_meet_where_both_are_t_over_lambda(
         assert block == ceil(n_rounds / variance)
 
 
+def test_e12_as_printed_there_is_no_block_without_drift_and_one_too_long_with_little():
+    with pytest.raises(ZeroDivisionError):
+        paper.rerun_ucbv_block(measures(3, 500, drift=0.0, variance=0.0))
+    with pytest.raises(ZeroDivisionError):
+        paper.restarted_gd_block(measures(3, 500, drift=0.0, variance=9.0))
+    assert paper.rerun_ucbv_block(measures(3, 500, drift=1e-3, variance=0.0)) > 500
+    assert paper.restarted_gd_block(measures(3, 500, drift=1e-3, variance=100.0)) > 500
+    for known in (measures(2, 1000, drift=3.0, variance=0.0), measures(2, 1000, drift=3.0, variance=100.0)):
+        assert tuning.rerun_ucbv_block(known) == ceil(paper.rerun_ucbv_block(known))
+        assert tuning.restarted_gd_block(known) == ceil(paper.restarted_gd_block(known))
+
+
 # E13, Algorithm 3: one action, and weights that underflow
 
 
@@ -385,3 +416,50 @@ def test_e15_the_lemma_is_about_the_regret_of_as_many_rounds_as_it_sums():
         part = pathwise.adapt_ml_prod(regrets[:t], estimates[:t])
         np.testing.assert_array_equal(part[-1], whole[t - 1])
         assert (regrets[:t].sum(axis=0) <= part[-1]).all()
+
+
+# E16, Table 1: the number of actions
+
+
+def best_fixed_share(known, segments):
+    """Return the bound of Fixed Share against so many segments, with its best rates."""
+    known = measures(known.n_actions, known.n_rounds, known.drift, known.variance, segments)
+    rate, switch_rate = sharing.rates(known)
+    length = sharing.code_length(known.n_actions, known.n_rounds, segments - 1, switch_rate)
+    return length / rate + rate * known.n_rounds / 8
+
+
+def test_e16_with_many_noisy_actions_the_printed_lower_bounds_exceed_any_multiple_of_an_upper_bound():
+    """K coins have a variance of K T / 4, but no learner needs more regret than sqrt(Gamma T ln(K T))."""
+    n_rounds, segments, drift = 10**6, 10, 10.0
+    switching, drifting = [], []
+    for n_actions in (2, 2**8, 2**14, 2**20):
+        known = measures(n_actions, n_rounds, drift, n_actions * n_rounds / 4, segments)
+        upper = best_fixed_share(known, segments)
+        switching.append(sqrt(segments * known.variance) / upper)
+        assert lower.full_switching(known) <= upper
+        upper = expected.drifting(lambda n, known=known: best_fixed_share(known, n), known)
+        drifting.append((known.variance * drift * n_rounds) ** (1 / 3) / upper)
+        assert lower.full_drifting(known) <= upper
+    assert switching[0] < 1
+    assert (np.diff(switching) > 0).all()
+    assert switching[-1] > 100
+    assert (np.diff(drifting) > 0).all()
+    assert drifting[-1] > 10 * drifting[0]
+
+
+def test_e16_more_variance_than_rounds_does_not_fit_into_the_proof_of_theorem_full_low():
+    """Variance 1 in each of the first Lambda / Gamma rounds of an interval of T / Gamma needs Lambda <= T."""
+    n_actions, n_rounds, segments = 20, 1000, 10
+    most = n_actions * n_rounds / 4
+    assert most / segments > n_rounds / segments
+    coins = lower.coins_switching(measures(n_actions, n_rounds, 1.0, most, segments))
+    assert coins.length == n_rounds // segments
+    with_four = lower.coins_switching(measures(4, n_rounds, 1.0, n_rounds, segments))
+    assert with_four.length == n_rounds // segments  # four coins have the variance 1 that the proof needs
+
+
+def test_e16_the_upper_bounds_of_table_1_hide_the_root_of_k():
+    few, many = (measures(n_actions, 10**9, 5.0, 0.0, 5) for n_actions in (4, 400))
+    bounds = [expected.optimistic_gd(known, tuning.gd_rate(known)) for known in (few, many)]
+    assert bounds[1] / bounds[0] == pytest.approx(10, rel=0.2)

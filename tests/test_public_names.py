@@ -70,7 +70,9 @@ def test_an_unknown_name_is_an_attribute_error():
     assert not hasattr(driftwise, "Hedge")
 
 
-@pytest.mark.parametrize("module", ["core.errors", "engine", "environments", "learners", "registry", "results"])
+@pytest.mark.parametrize(
+    "module", ["adversaries", "core.errors", "engine", "environments", "learners", "registry", "results"]
+)
 def test_what_a_module_exports_exists(module):
     home = importlib.import_module(f"driftwise.{module}")
     assert home.__all__ == sorted(home.__all__)

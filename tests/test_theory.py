@@ -24,7 +24,7 @@ from driftwise import (
 )
 from driftwise.core.errors import InvalidInput
 from driftwise.environments import Beta, Constant, Segments
-from driftwise.theory import expected, tuning
+from driftwise.theory import expected, pathwise_meta, tuning
 
 FIXED = settings(derandomize=True, database=None, deadline=None, max_examples=200)
 BOUNDS = {
@@ -124,6 +124,16 @@ def test_theorem_dynamic_upper_full_info_worked_by_hand():
     price = math.log(30_000 * (1 + growth))
     slope = 2 * math.sqrt(math.log(3 * 10_001)) + price / math.sqrt(math.log(6))
     assert expected.sleeping_adapt_ml_prod(known, None) == pytest.approx(2 * (4 * price + 1) + slope * root)
+
+
+def test_lemmas_dev_and_ml_dev_speak_of_any_number_of_segments():
+    known = measures(4, 10**6, 3, 2.0, 10.0, squared_drift=2.0)
+    # (0.5 / 4) (2 x 10 + 2) + (1 - 1/4 + 2 x 9) / 0.5
+    assert expected.optimistic_gd_against(known, 0.5, 10) == pytest.approx(2.75 + 37.5)
+    g, price = math.log(4e6), math.log(1 + 4e6 / math.e * (1 + math.log(1e6 + 1)))
+    by_hand = 10 * (4 * g + 4 * price + 1) + (2 * g + price) * math.sqrt(10 * (10 + 2 * 22) / g)
+    assert expected.sleeping_adapt_ml_prod_against(known, 10**6, 10) == pytest.approx(by_hand)
+    assert expected.sleeping_adapt_ml_prod_against(measures(1), None, 5) == 0
 
 
 def test_theorem_bandit_u_worked_by_hand():
@@ -250,11 +260,55 @@ def test_the_block_of_restarted_gd_is_that_of_its_theorem(known, block):
     assert RestartedAdaptiveGD.tuned(known).restart_every == block
 
 
+def test_the_sharp_block_of_restarted_gd_minimises_its_bound():
+    known = measures(3, 10**6, 10**6, 5.0, 300.0, drift_within=4.0)
+    sharp = tuning.restarted_gd_block(known, "sharp")
+    assert sharp == math.ceil((8.25**2 * 300 * 10**6 / (8 * 4.0**2)) ** (1 / 3))
+    assert RestartedAdaptiveGD.tuned(known, rule="sharp").restart_every == sharp
+    bounds = {block: expected.restarted_adaptive_gd(known, block) for block in range(50, 2000)}
+    assert bounds[sharp] <= 1.002 * min(bounds.values())  # up to the rounding of the number of blocks
+    assert bounds[sharp] < 0.95 * bounds[tuning.restarted_gd_block(known)]
+    assert tuning.restarted_gd_block(measures(3, 1000, 9, 5.0, 0.0), "sharp") == 1
+    assert tuning.restarted_gd_block(measures(3, 1000, 1, 5.0, 50.0), "sharp") == 1000  # a first jump needs no restart
+
+
+@pytest.mark.parametrize(
+    ("known", "segments"),
+    [
+        (measures(3, 1000, 9, 2.0, 100.0), 34),  # Lambda^2 > V T ln 3: (4 x 10^6 / (100 ln 3))^(1/3) = 33.1
+        (measures(3, 1000, 9, 2.0, 10.0), 43),  # sqrt(2000 / ln 3) = 42.7
+        (measures(3, 1000, 1, 0.0, 10.0), 1),
+        (measures(1, 10, 5, 5.0, 0.0), 9),  # one action counts as two: sqrt(50 / ln 2) = 8.5
+        (measures(3, 5, 5, 5.0, 0.0), 5),
+    ],
+)
+def test_the_number_of_blocks_in_theorem_dynamic_upper_full_info(known, segments):
+    assert tuning.sleeping_segments(known) == segments
+
+
+@FIXED
+@given(possible_measures(most_rounds=5000))
+def test_the_corrected_bound_of_algorithm_4_is_no_worse_than_with_the_paper_s_number_of_blocks(known):
+    blocks = tuning.sleeping_segments(known)
+    moved = 2 * math.ceil(known.n_rounds / blocks) * known.drift_within
+    printed = expected.sleeping_adapt_ml_prod_against(known, known.n_rounds, blocks) + moved
+    assert expected.sleeping_adapt_ml_prod(known, known.n_rounds) <= 1.15 * printed
+
+
+def test_the_scale_of_aomd_minimises_its_bound():
+    known = measures(segments=7)
+    at_best, *others = [
+        pathwise_meta.aomd_coarse(9.0, factor * tuning.aomd_scale(known), 7) for factor in (1.0, 0.9, 1.1, 0.5, 2.0)
+    ]
+    assert at_best < min(others)
+
+
 @FIXED
 @given(possible_measures())
 def test_blocks_are_whole_and_fit_the_rounds(known):
-    blocks = [tuning.rerun_ucbv_block(known, rule) for rule in ("paper", "sharp")]
-    for block in (*blocks, tuning.restarted_gd_block(known)):
+    rules = (tuning.rerun_ucbv_block, tuning.restarted_gd_block)
+    blocks = [block(known, rule) for block in rules for rule in ("paper", "sharp")]
+    for block in (*blocks, tuning.sleeping_segments(known)):
         assert isinstance(block, int)
         assert 1 <= block <= known.n_rounds
 
@@ -329,6 +383,10 @@ def test_blocks_too_short_to_try_every_action_are_warned_of():
             lambda m: OptimisticGD.tuned(m, comparator_segments=0),
             "OptimisticGD: `comparator_segments` must be a whole number >= 1, got 0.",
         ),
+        (
+            lambda m: RestartedAdaptiveGD.tuned(m, rule="best"),
+            "RestartedAdaptiveGD: `rule` must be 'paper' or 'sharp', got 'best'.",
+        ),
         (lambda m: RerunUCBV.tuned(m, rule="best"), "RerunUCBV: `rule` must be 'paper' or 'sharp', got 'best'."),
         (
             lambda m: RerunUCBV.tuned(m, failure="never"),
@@ -392,3 +450,30 @@ def test_the_corrected_theorem_dev_is_nearly_attained():
     world = Environment(Segments(means=((0.0, 1.0), (1.0, 0.0)) * 4), TwoPoint(0.0))
     results = simulate(world, OptimisticGD(0.02), n_rounds=8000, n_runs=1)
     assert 0.9 < results.regret("optimistic-gd(learning_rate=0.02)").mean / results.bounds[0, -1] <= 1
+
+
+@pytest.mark.parametrize("name", ["switching", "drifting"])
+def test_mean_regret_against_any_number_of_segments_stays_below_lemmas_dev_and_ml_dev(name):
+    """The comparator keeps the best action of each of N equal blocks; 100 runs, three standard errors."""
+    n_rounds, n_runs, world = 240, 100, WORLDS[name]
+    known = world.measures(n_rounds)
+    runs = [world.start(n_rounds, seed).draw(n_rounds) for seed in range(n_runs)]
+    for n_segments in (1, 2, 4, 12):
+        rate = tuning.gd_rate(known, n_segments)
+        pairs = [
+            (OptimisticGD(rate), expected.optimistic_gd_against(known, rate, n_segments)),
+            (
+                SleepingOptimisticAdaptMLProd(n_rounds=n_rounds),
+                expected.sleeping_adapt_ml_prod_against(known, n_rounds, n_segments),
+            ),
+            (SleepingOptimisticAdaptMLProd(), expected.sleeping_adapt_ml_prod_against(known, None, n_segments)),
+        ]
+        for learner, bound in pairs:
+            regrets = []
+            for run in runs:
+                means = np.asarray(run.means)
+                best = means.reshape(n_segments, -1, means.shape[1]).sum(axis=1).min(axis=1).sum()
+                weights = learner.run(learner.start(means.shape[1], 0), run.losses)
+                regrets.append((weights * means).sum() - best)
+            assert np.mean(regrets) - 3 * np.std(regrets, ddof=1) / math.sqrt(n_runs) <= bound
+        assert pairs[0][1] < n_rounds / 2  # it says something

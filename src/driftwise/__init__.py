@@ -1,7 +1,7 @@
 """Decisions in a changing world: experts and bandits under switching and drifting losses.
 
 The names most people need are here; everything else is one level down: `driftwise.learners`,
-`driftwise.environments`, `driftwise.results`, `driftwise.theory`, `driftwise.checks`.
+`driftwise.environments`, `driftwise.adversaries`, `driftwise.results`, `driftwise.theory`, `driftwise.checks`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names for learners, paths and noises. Tests, documentation and command line read these and nothing else."""
+"""Names for learners, adversaries, paths and noises. Tests, documentation and command line read nothing else."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName
 
 __all__ = ["main"]
 
-_COMMANDS = ("list", "show", "simulate")
+_COMMANDS = ("landscape", "list", "show", "simulate")
 _FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # as a shell expects
 
 

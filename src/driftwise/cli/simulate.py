@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+
+from driftwise.cli.progress import notes, progress_bar
 
 __all__ = ["command"]
 
@@ -87,7 +87,7 @@ def command(
     settings = _settings(specs.read_spec(spec) if spec else {}, flags)
     environment = specs.make_environment(settings["environment"])
     players = [specs.make_player(one) for one in settings["learners"]]
-    with _notes(quiet), _progress(quiet) as progress:
+    with notes(quiet), progress_bar(quiet, "simulating") as progress:
         results = simulate(
             environment,
             players,
@@ -144,33 +144,6 @@ def _default_learners(replayed: bool) -> list[dict[str, Any]]:
     tunable = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
     players: list[dict[str, Any]] = [{"name": name, **({} if replayed else {"tuned": True})} for name in tunable]
     return [*players, {"name": "optimistic-adapt-ml-prod"}]
-
-
-@contextlib.contextmanager
-def _notes(quiet: bool) -> Iterator[None]:
-    """Say a warning once, in the words of its author."""
-    import warnings
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for message in () if quiet else dict.fromkeys(str(warning.message) for warning in caught):
-        click.echo(f"driftwise: {message}", err=True)
-
-
-@contextlib.contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar on a terminal's standard error."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    with click.progressbar(length=1, label="simulating", file=sys.stderr) as bar:
-
-        def advance(done: int, total: int) -> None:
-            bar.length = total
-            bar.update(done - bar.pos)
-
-        yield advance
 
 
 def _as_json(results: Any, confidence: float) -> str:

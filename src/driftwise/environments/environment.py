@@ -22,9 +22,19 @@ from driftwise.environments.laws.base import Noise, as_noise
 from driftwise.environments.means.base import MeanStream, Path, as_path
 from driftwise.environments.rehearsal import Rehearsal
 
-__all__ = ["Block", "Environment", "Seed", "Source", "Stream"]
+__all__ = ["Block", "Environment", "Seed", "Source", "Stream", "generators"]
 
 Seed = int | SeedSequence
+
+
+def generators(owner: object, seed: Seed, *key: int) -> tuple[Generator, Generator]:
+    """Return the generators of a run, for its means and for its noise; a `key` tells runs of one seed apart."""
+    if not isinstance(seed, SeedSequence):
+        seed = SeedSequence(check_seed(owner, seed))
+    # Spawning counts, so a copy does it: the caller's sequence must give the same run again.
+    twin = SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key), pool_size=seed.pool_size)
+    for_means, for_noise = (Generator(PCG64(child)) for child in twin.spawn(2))
+    return for_means, for_noise
 
 
 class Block(NamedTuple):
@@ -145,9 +155,5 @@ class Environment(Source):
 
     def _rehearse(self, n_rounds: int, seed: Seed) -> tuple[Rehearsal, Generator]:
         n_rounds = count(self, "n_rounds", n_rounds)
-        if not isinstance(seed, SeedSequence):
-            seed = SeedSequence(check_seed(self, seed))
-        # Spawning counts, so a copy does it: the caller's sequence must give the same run again.
-        twin = SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
-        for_path, for_noise = (Generator(PCG64(child)) for child in twin.spawn(2))
+        for_path, for_noise = generators(self, seed)
         return Rehearsal(self.path, n_rounds, for_path), for_noise

@@ -22,7 +22,7 @@ from driftwise.results.realised import Realised
 if TYPE_CHECKING:
     from driftwise.results.results import Results
 
-__all__ = ["read", "write"]
+__all__ = ["arrow", "read", "write"]
 
 FORMAT = 1
 _KEY = b"driftwise"
@@ -33,7 +33,7 @@ _PLAIN = (
 
 def write(results: Results, path: str | os.PathLike[str]) -> None:
     """Write results; the same results give the same bytes."""
-    pa, pq = _arrow("Writing a Parquet file")
+    pa, pq = arrow("Writing a Parquet file")
     n_learners, n_runs, n_points = results.regrets.shape
     header: dict[str, Any] = {name: getattr(results, name) for name in _PLAIN}
     header |= {
@@ -57,7 +57,7 @@ def write(results: Results, path: str | os.PathLike[str]) -> None:
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the fields of the results that `write` stored."""
-    _, pq = _arrow("Reading a Parquet file")
+    _, pq = arrow("Reading a Parquet file")
     if not Path(path).is_file():
         raise BadFile(f"There is no file {path}.")
     try:
@@ -92,7 +92,8 @@ def _fields(table: Any, header: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _arrow(task: str) -> tuple[Any, Any]:
+def arrow(task: str) -> tuple[Any, Any]:
+    """Import what reads and writes Parquet, or say how to get it."""
     try:
         import pyarrow
         import pyarrow.parquet

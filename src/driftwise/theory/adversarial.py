@@ -55,7 +55,7 @@ def exp3_s(measures: Measures, mixing: float, sharing: float) -> float:
     if K == 1:
         return 0.0
 
-    def against(segments: float) -> float:
+    def against(segments: int) -> float:
         length = math.log(K) + (segments - 1) * math.log(K / sharing) + math.e * sharing * T
         return K * length / mixing + (math.e - 1) * mixing * T
 

@@ -11,14 +11,18 @@ import math
 from collections.abc import Callable
 
 from driftwise.core.measures import Measures
+from driftwise.theory.pathwise import COARSE
 
 __all__ = [
     "adapt_ml_prod",
+    "deviation",
     "drifting",
     "optimistic_gd",
+    "optimistic_gd_against",
     "rerun_ucbv",
     "restarted_adaptive_gd",
     "sleeping_adapt_ml_prod",
+    "sleeping_adapt_ml_prod_against",
 ]
 
 
@@ -28,19 +32,23 @@ def deviation(measures: Measures) -> float:
 
 
 def optimistic_gd(measures: Measures, learning_rate: float, prox_scale: float = 1.0) -> float:
-    r"""Theorem dev: $(\eta/4)\, E D + (1 - 1/K + 2(\Gamma - 1)) / \eta$, or its drifting form if that is less.
+    r"""Theorem dev: `optimistic_gd_against` $\Gamma$ segments, or its drifting form if that is less.
 
     The drifting form holds the comparator to $N$ equal blocks, which costs it $2 \lceil T/N \rceil V'$ (proof of
     Theorem full_info_given_V), and takes the best $N$.
     """
-    T, eta = measures.n_rounds, learning_rate / prox_scale
-    D = deviation(measures)
+
+    def against(segments: int) -> float:
+        return optimistic_gd_against(measures, learning_rate, segments, prox_scale)
+
+    return min(against(measures.segments), drifting(against, measures))
+
+
+def optimistic_gd_against(measures: Measures, learning_rate: float, n_segments: int, prox_scale: float = 1.0) -> float:
+    r"""Lemma lem:dev, against any comparator with $N$ segments: $(\eta/4)\, E D + (1 - 1/K + 2(N - 1)) / \eta$."""
+    eta, D = learning_rate / prox_scale, deviation(measures)
     noise = eta * D / 4 if D else 0.0
-
-    def against(segments: float) -> float:
-        return noise + (1 - 1 / measures.n_actions + 2 * (segments - 1)) / eta
-
-    return min(T, against(measures.segments), drifting(against, measures))
+    return min(measures.n_rounds, noise + (1 - 1 / measures.n_actions + 2 * (n_segments - 1)) / eta)
 
 
 def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> float:
@@ -54,7 +62,7 @@ def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> floa
     blocks = math.ceil(T / B)
     apart = math.sqrt(2 * blocks * measures.variance) + math.sqrt(measures.n_actions) * measures.drift
     at_once = math.sqrt(blocks * deviation(measures))
-    return min(T, 8.25 * min(apart, at_once) + 2 * B * measures.drift_within)
+    return min(T, COARSE * min(apart, at_once) + 2 * B * measures.drift_within)
 
 
 def adapt_ml_prod(measures: Measures) -> float | None:
@@ -75,18 +83,28 @@ def adapt_ml_prod(measures: Measures) -> float | None:
 
 
 def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
-    r"""Theorem dynamic_upper_full-into: the better of its switching and its drifting form.
+    """Theorem dynamic_upper_full-into: `sleeping_adapt_ml_prod_against` the best number of segments.
 
-    Against $N$ segments: $N (4 g + 4 L + 1) + (2 g + L) \sqrt{N (N + 2 E D) / g}$, with $g = \ln(KT)$ and
-    $L = \ln(1 + (K T / e)(1 + \ln(T + 1)))$; the drifting form adds $2 \lceil T/N \rceil V'$ and takes the
-    best $N$. Without `n_rounds` (flat prior) the rows have $g_s = \ln(K(s+1))$, weigh $1/K$ each, and pay
-    $N (4 L' + 1) + (2 \sqrt{\ln(K(T+1))} + L' / \sqrt{\ln 2K}) \sqrt{N (N + 2 E D)}$,
+    That is the number of the means' own, or of equal blocks, at the price of the drift within one.
+    """
+
+    def against(segments: int) -> float:
+        return sleeping_adapt_ml_prod_against(measures, n_rounds, segments)
+
+    return min(against(measures.segments), drifting(against, measures))
+
+
+def sleeping_adapt_ml_prod_against(measures: Measures, n_rounds: int | None, n_segments: int) -> float:
+    r"""Lemma ML-dev, against any comparator with $N$ segments.
+
+    $N (4 g + 4 L + 1) + (2 g + L) \sqrt{N (N + 2 E D) / g}$, with $g = \ln(KT)$ and
+    $L = \ln(1 + (K T / e)(1 + \ln(T + 1)))$. Without `n_rounds` (flat prior) the rows have $g_s = \ln(K(s+1))$, weigh
+    $1/K$ each, and pay $N (4 L' + 1) + (2 \sqrt{\ln(K(T+1))} + L' / \sqrt{\ln 2K}) \sqrt{N (N + 2 E D)}$,
     $L' = \ln(K T (1 + (1 + \ln(T+1))/e))$.
     """
-    K, T = measures.n_actions, measures.n_rounds
+    K, T, N = measures.n_actions, measures.n_rounds, n_segments
     if K == 1:
         return 0.0
-    D = 2 * deviation(measures)
     growth = (1 + math.log(T + 1)) / math.e
     if n_rounds is not None:
         g = math.log(K * n_rounds)
@@ -97,11 +115,7 @@ def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
         price = math.log(K * T * (1 + growth))
         each = 4 * price + 1
         slope = 2 * math.sqrt(math.log(K * (T + 1))) + price / math.sqrt(math.log(2 * K))
-
-    def against(segments: float) -> float:
-        return segments * each + slope * math.sqrt(segments * (segments + D))
-
-    return min(T, against(measures.segments), drifting(against, measures))
+    return min(T, N * each + slope * math.sqrt(N * (N + 2 * deviation(measures))))
 
 
 def rerun_ucbv(
@@ -116,7 +130,8 @@ def rerun_ucbv(
     $M (2K + \tfrac{14}{3} L K (1 + \ln B) + 1.5 K B^2 \delta) + 4 \sqrt{L K M \Lambda} (1 + \ln B)
     + 8 V' \sqrt{L K B} + 2 B V'$, $L = \ln(2/\delta)$. Loose: at small $T$ it exceeds $T$. A `log_scale` below
     1 narrows the radii below what the proof needs, so nothing is claimed for it. Like the theorem, it takes the
-    radii to hold for samples chosen as one goes (see erratum E6).
+    radii to hold for samples chosen as one goes (see erratum E6). Without restarts, and given the measures of one
+    interval, it is Lemma reg_int.
     """
     if log_scale < 1:
         return None
@@ -132,7 +147,7 @@ def rerun_ucbv(
     return min(T, blocks * each + noise + moved)
 
 
-def drifting(against: Callable[[float], float], measures: Measures) -> float:
+def drifting(against: Callable[[int], float], measures: Measures) -> float:
     """Turn a bound against N segments into one against drift; any N is valid, a geometric grid finds a good one."""
     T, segments = measures.n_rounds, 1
     best = float(T)  # a bound above it says nothing

@@ -1,8 +1,8 @@
 r"""Regret bounds that hold on every realised path of losses (Wei, Hong, Lu 2016, Appendices B to F, corrected).
 
 Each function returns the right-hand side of an inequality about $\sum_t \langle p_t, \ell_t \rangle$ minus the
-comparator's loss. The constants are the corrected ones of ``docs/errata.md``; a `printed_` function returns what
-the paper prints where that does not hold. "At every round" means an array whose entry $t$ bounds rounds 1 to $t$.
+comparator's loss. The constants are the corrected ones of ``docs/errata.md``; what the paper prints is in `printed`.
+"At every round" means an array whose entry $t$ bounds rounds 1 to $t$.
 
 =========  ==================  ==============================================================================
 symbol     name in the code    meaning
@@ -28,6 +28,7 @@ import numpy.typing as npt
 from driftwise.core.types import Matrix, Vector
 
 __all__ = [
+    "COARSE",
     "adapt_ml_prod",
     "adapt_ml_prod_closed",
     "adapt_ml_prod_outside",
@@ -35,8 +36,6 @@ __all__ = [
     "adaptive_block",
     "adaptive_block_coarse",
     "optimistic_gd",
-    "printed_adapt_ml_prod",
-    "printed_optimistic_gd",
     "rerun_ucbv_good_event",
     "sleeping",
     "sleeping_closed",
@@ -68,11 +67,6 @@ def optimistic_gd(losses: Matrix, learning_rate: float, n_segments: int, prox_sc
     if weight == 0.0:
         return math.inf if moved > 0.0 else 0.0
     return moved / (4.0 * weight) + weight * (1.0 - 1.0 / int(losses.shape[1]) + 2.0 * (n_segments - 1))
-
-
-def printed_optimistic_gd(losses: Matrix, learning_rate: float, n_segments: int) -> float:
-    r"""Return $\eta D + N / \eta$ of the proof of Lemma lem:dev; false for the printed algorithm."""
-    return learning_rate * float(squared_steps(losses).sum()) + n_segments / learning_rate
 
 
 def adaptive_block(losses: Matrix, before: Vector) -> Vector:
@@ -138,16 +132,6 @@ def adapt_ml_prod_single(regrets: Matrix, estimates: Matrix) -> Matrix:
     gamma, late, total = _sizes(regrets, estimates)
     root: Matrix = np.sqrt(total / gamma)
     return (2.0 * gamma + late) * root + 4.0 * gamma + 4.0 * late + 1.0
-
-
-def printed_adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
-    r"""Return $C_{T,K} \sqrt{A / g} + D_{T,K}$ as App. E prints it; Lemma lemma_regret does not imply it.
-
-    $C = g + L$ and $D = \frac14 (g + L) + 2 \sqrt g + 16 g$, where the sum of the rates needs $2 g + L$.
-    """
-    gamma, late, total = _sizes(regrets, estimates)
-    root: Matrix = np.sqrt(total / gamma)
-    return (gamma + late) * (root + 0.25) + 2.0 * math.sqrt(gamma) + 16.0 * gamma
 
 
 def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:

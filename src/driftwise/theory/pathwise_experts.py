@@ -59,7 +59,7 @@ def ada_normal_hedge_worst(n_actions: int, n_rounds: int) -> float:
     r"""Bound `ada_normal_hedge` with $C_k \le T$."""
     if n_actions == 1:
         return 0.0
-    return min(n_rounds, math.sqrt(3 * n_rounds * math.log(n_actions * float(_normal_mass(n_rounds)))))
+    return min(n_rounds, math.sqrt(3 * n_rounds * math.log(n_actions * float(_normal_mass(float(n_rounds))))))
 
 
 def ada_normal_hedge_tv(regrets: Matrix, last: Actions | None = None) -> Array:
@@ -84,7 +84,7 @@ def ada_normal_hedge_tv_worst(n_actions: int, n_rounds: int, n_pieces: int) -> f
     """
     if n_actions == 1:
         return 0.0
-    mass = n_actions * math.pi**2 / 6 * float(_normal_mass(n_rounds))
+    mass = n_actions * math.pi**2 / 6 * float(_normal_mass(float(n_rounds)))
     return min(n_rounds, math.sqrt(3 * n_pieces * n_rounds * math.log(n_rounds**2 * mass)))
 
 

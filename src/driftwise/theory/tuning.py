@@ -9,8 +9,18 @@ from __future__ import annotations
 import math
 
 from driftwise.core.measures import Measures
+from driftwise.theory.pathwise import COARSE
 
-__all__ = ["discount", "gd_rate", "rerun_ucbv_block", "restarted_gd_block", "ucbv_failure", "window"]
+__all__ = [
+    "aomd_scale",
+    "discount",
+    "gd_rate",
+    "rerun_ucbv_block",
+    "restarted_gd_block",
+    "sleeping_segments",
+    "ucbv_failure",
+    "window",
+]
 
 
 def rerun_ucbv_block(measures: Measures, rule: str = "paper") -> int:
@@ -52,15 +62,38 @@ def gd_rate(measures: Measures, comparator_segments: int | None = None, rule: st
     return _root(comparator_segments, L + K * measures.drift)
 
 
-def restarted_gd_block(measures: Measures) -> int:
+def restarted_gd_block(measures: Measures, rule: str = "paper") -> int:
     r"""Return the block length of Theorem full_info_given_V.
 
-    $B = (\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1.
+    $B = (\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1. Sharp, the minimiser of $8.25 \sqrt{2 \Lambda T / B} +
+    2 B V'$, the part of the corrected bound that depends on it: $(8.25^2 \Lambda T / (8 V'^2))^{1/3}$.
     """
-    T, V, L = measures.n_rounds, measures.drift, measures.variance
+    T, L = measures.n_rounds, measures.variance
+    V = measures.drift_within if rule == "sharp" else measures.drift
     if V**2 == 0:
         return T
-    return _whole((L * T / V**2) ** (1 / 3) if L * T > V**2 else 1.0, T)
+    ratio = L * T / V**2
+    return _whole((COARSE**2 / 8 * ratio if rule == "sharp" else ratio) ** (1 / 3), T)
+
+
+def sleeping_segments(measures: Measures) -> int:
+    r"""Return the number $N$ of equal blocks in the proof of Theorem dynamic_upper_full-into; Algorithm 4 needs none.
+
+    $N = (V^2 T^2 / (\Lambda \ln K))^{1/3}$ if $\Lambda^2 \ge V T \ln K$, else $\sqrt{V T / \ln K}$. The corrected
+    bound, `expected.sleeping_adapt_ml_prod`, searches for the best.
+    """
+    T, V, L = measures.n_rounds, measures.drift, measures.variance
+    log_actions = math.log(max(2, measures.n_actions))
+    if V == 0:
+        return 1
+    if V * T * log_actions <= L**2:
+        return _whole(((V * T) ** 2 / (L * log_actions)) ** (1 / 3), T)
+    return _whole(math.sqrt(V * T / log_actions), T)
+
+
+def aomd_scale(measures: Measures) -> float:
+    r"""Return $2 \sqrt{\Gamma + 1}$, which minimises the bound of AOMD with one phase (`pathwise_meta.aomd_coarse`)."""
+    return 2 * math.sqrt(measures.segments + 1)
 
 
 def discount(measures: Measures) -> float:

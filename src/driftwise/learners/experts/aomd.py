@@ -35,7 +35,7 @@ from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.simplex import proximal_step
-from driftwise.theory import expected, pathwise_meta
+from driftwise.theory import expected, pathwise_meta, tuning
 
 __all__ = ["AOMD"]
 
@@ -102,7 +102,7 @@ class AOMD(ExpertLearner):
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
         """Take the scale that minimises the bound for the number of segments."""
-        return cls(rate_scale=2 * math.sqrt(measures.segments + 1))
+        return cls(rate_scale=tuning.aomd_scale(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against as many segments as the means have."""

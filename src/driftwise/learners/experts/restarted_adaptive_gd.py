@@ -26,6 +26,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.errors import rejection
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector, Words
@@ -108,9 +109,11 @@ class RestartedAdaptiveGD(ExpertLearner):
             require_count(self, "restart_every")
 
     @classmethod
-    def tuned(cls, measures: Measures) -> Self:
-        """Take the block length of Theorem full_info_given_V."""
-        return cls(restart_every=tuning.restarted_gd_block(measures))
+    def tuned(cls, measures: Measures, rule: str = "paper") -> Self:
+        """Take the block length of Theorem full_info_given_V, or that of its least bound (`rule="sharp"`)."""
+        if rule not in ("paper", "sharp"):
+            raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
+        return cls(restart_every=tuning.restarted_gd_block(measures, rule))
 
     def bound(self, measures: Measures) -> float:
         """Return Theorem full_info_given_V's bound, with constants, for this block length."""

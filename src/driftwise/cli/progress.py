@@ -1,0 +1,38 @@
+"""What long commands tell on standard error: a bar while they work, and warnings once."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+
+import click
+
+__all__ = ["notes", "progress_bar"]
+
+
+@contextlib.contextmanager
+def notes(quiet: bool) -> Iterator[None]:
+    """Say a warning once, in the words of its author."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in () if quiet else dict.fromkeys(str(warning.message) for warning in caught):
+        click.echo(f"driftwise: {message}", err=True)
+
+
+@contextlib.contextmanager
+def progress_bar(quiet: bool, label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar on a terminal's standard error."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def advance(done: int, total: int) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        yield advance

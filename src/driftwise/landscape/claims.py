@@ -1,0 +1,117 @@
+"""The paper's three headline claims, held against what the sweeps found."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftwise.adversaries import Adversary
+from driftwise.landscape.outcomes import Outcome
+from driftwise.landscape.pieces import Piece
+from driftwise.report.tables import number
+from driftwise.results.fits import Power
+
+__all__ = ["Claim", "claims"]
+
+FLAT, DRIFTING, SPREAD = 0.05, 0.38, 3.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, whether the measurements bear it out, and the figures that say so."""
+
+    text: str
+    holds: bool
+    figures: tuple[tuple[str, str], ...]
+
+
+def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
+    """Return the claims that these outcomes speak of."""
+    by_key: dict[str, dict[str, Outcome]] = {}
+    for outcome in outcomes:
+        by_key.setdefault(outcome.sweep.key, {})[outcome.member.label] = outcome
+    makers = (
+        (_constant, ("full-switching-rounds",)),
+        (_bandit, ("bandit-switching-low",)),
+        (_drifting, ("full-drifting-low", "full-drifting-rounds")),
+    )
+    found = []
+    for make, keys in makers:
+        with contextlib.suppress(KeyError):  # a cell or a learner that was not asked for
+            found.append(make(*(by_key[key] for key in keys)))
+    return found
+
+
+def _log_rounds(piece: Piece) -> float:
+    return math.log(piece.n_actions * piece.n_rounds)
+
+
+def _told(power: Power) -> str:
+    return f"{power.exponent:.3f} ({power.low:.3f} .. {power.high:.3f})"
+
+
+def _constant(rounds: dict[str, Outcome]) -> Claim:
+    """(i) With full information, constant Gamma and Lambda, regret does not grow with T."""
+    gd, prod, hedge = (rounds[name] for name in ("optimistic-gd", "sleeping-optimistic-adapt-ml-prod", "hedge"))
+    divided = prod.power(_log_rounds)
+    return Claim(
+        "Full information, constant Gamma and Lambda: regret does not grow with T, unless one never forgets.",
+        gd.power().high < FLAT and divided.high < FLAT and hedge.power().low > FLAT,
+        (
+            ("exponent of T, Algorithm 2 tuned", _told(gd.power())),
+            ("exponent of T, Algorithm 4", _told(prod.power())),
+            ("the same, after dividing by ln(K T)", _told(divided)),
+            ("exponent of T, Hedge", _told(hedge.power())),
+        ),
+    )
+
+
+def _bandit(low: dict[str, Outcome]) -> Claim:
+    """(ii) With bandit feedback two segments without noise cost every learner sqrt(T)/4, and Algorithm 2 a constant."""
+    worst, least = math.inf, ""
+    for label, outcome in low.items():
+        for piece in outcome.pieces:
+            share = float(piece.regrets.mean()) / (math.isqrt(piece.n_rounds) / 4)
+            if share < worst:
+                worst, least = share, f"{label} at T = {piece.n_rounds}"
+    columns = zip(*(outcome.pieces for outcome in low.values()), strict=True)  # one for each T
+    beside = [float(np.concatenate([piece.beside for piece in column]).max()) for column in columns]
+    return Claim(
+        "Bandit feedback, Gamma = 2, Lambda = 0: every learner suffers isqrt(T)/4 at every T against the best response;"
+        " Algorithm 2 with full information on the very same losses suffers a constant.",
+        worst >= 1.0 and max(beside) <= SPREAD,
+        (
+            ("learners of the registry", str(len(low))),
+            ("least regret over isqrt(T)/4", f"{number(worst)} ({least})"),
+            ("largest regret of Algorithm 2 on the same losses, for each T", ", ".join(number(x) for x in beside)),
+        ),
+    )
+
+
+def _drifting(low: dict[str, Outcome], rounds: dict[str, Outcome]) -> Claim:
+    """(iii) With full information, constant V and Lambda, regret grows like T^(1/3)."""
+    paper = low["restarted-adaptive-gd"]
+    scaled = []
+    for value, piece in zip(paper.sweep.values, paper.pieces, strict=True):
+        adversary = paper.sweep.setting(value).source
+        assert isinstance(adversary, Adversary)
+        m = adversary.budget(piece.n_rounds)
+        scaled.append(float(piece.regrets.mean()) / (m.variance * m.drift * piece.n_rounds) ** (1 / 3))
+    spread, above = max(scaled) / min(scaled), min(paper.multiples)
+    sine, hedge = rounds["restarted-adaptive-gd"].power(), rounds["hedge"].power()
+    return Claim(
+        "Full information, constant V and Lambda: regret grows like (Lambda V T)^(1/3) against the adversary, and no"
+        " faster on sinusoids, where Hedge is linear.",
+        spread <= SPREAD and above >= 1.0 and sine.high <= DRIFTING and hedge.low > DRIFTING,
+        (
+            ("regret over (Lambda V T)^(1/3), least and largest", f"{number(min(scaled))} .. {number(max(scaled))}"),
+            ("their ratio", number(spread)),
+            ("least multiple of what is guaranteed", number(above)),
+            ("exponent of T on sinusoids, restarted adaptive GD", _told(sine)),
+            ("exponent of T on sinusoids, Hedge", _told(hedge)),
+        ),
+    )

@@ -1,0 +1,130 @@
+"""What the sweeps found: curves, exponents, and regret as a multiple of the lower bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from driftwise.adversaries import Adversary
+from driftwise.landscape.pieces import Order, Piece, Store, play_all
+from driftwise.landscape.sweeps import Sweep
+from driftwise.landscape.teams import CELLS, Member
+from driftwise.report.tables import number, text_table
+from driftwise.results.fits import Power, fit_power
+from driftwise.results.intervals import Estimate, estimate
+from driftwise.theory.table_one import TABLE, Rate
+
+__all__ = ["Outcome", "measure", "rates", "table"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One learner through one sweep."""
+
+    sweep: Sweep
+    member: Member
+    pieces: tuple[Piece, ...]
+
+    @property
+    def x(self) -> list[float]:
+        """What varied, as measured: budgets may be spent in part."""
+        axis = self.sweep.axis
+        if axis == "T":
+            return [float(piece.n_rounds) for piece in self.pieces]
+        name = {"Gamma": "segments", "V": "drift", "Lambda": "variance"}[axis]
+        return [float(getattr(piece, name).mean()) for piece in self.pieces]
+
+    @property
+    def regrets(self) -> list[Estimate]:
+        """The mean regrets with their intervals."""
+        return [estimate(piece.regrets) for piece in self.pieces]
+
+    def power(self, divide: Callable[[Piece], float] | None = None) -> Power:
+        """Fit the exponent of regret in what varied, after dividing by a factor if one is given."""
+        samples = [piece.regrets / (divide(piece) if divide else 1.0) for piece in self.pieces]
+        return fit_power(self.x, samples)
+
+    @property
+    def lower(self) -> list[float]:
+        """The lower bound for each value: what an adversary guarantees, or what the measures of a world admit."""
+        found = []
+        for value, piece in zip(self.sweep.values, self.pieces, strict=True):
+            source, n_rounds = self.sweep.setting(value)
+            if isinstance(source, Adversary):
+                found.append(source.guarantee(n_rounds))
+            else:
+                rate = rates(self.sweep.cell)[1]
+                found.append(rate.bound(piece.measures) if rate.bound else 0.0)
+        return found
+
+    @property
+    def multiples(self) -> list[float]:
+        """Regret over the lower bound, NaN where that is nothing."""
+        pairs = zip(self.regrets, self.lower, strict=True)
+        return [regret.mean / lower if lower > 0 else math.nan for regret, lower in pairs]
+
+
+def measure(
+    chosen: Sequence[Sweep],
+    n_runs: int,
+    seed: int,
+    folder: Path,
+    n_threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Outcome]:
+    """Play what is missing and return what was found, sweep by sweep."""
+    keys = [(sweep, member) for sweep in chosen for member in sweep.members]
+    orders = [
+        Order(sweep.setting(value), member.label, member.player, n_runs, seed, sweep.companion)
+        for sweep, member in keys
+        for value in sweep.values
+    ]
+    pieces = iter(play_all(orders, Store(folder), n_threads, progress))
+    return [Outcome(sweep, member, tuple(next(pieces) for _ in sweep.values)) for sweep, member in keys]
+
+
+def rates(cell: str) -> tuple[Rate, Rate]:
+    """Return the upper and the lower rate of a cell; where the paper has no upper one, Garivier and Moulines do."""
+    feedback, kind = cell.split("-")
+    entry = TABLE[feedback, kind]
+    upper, lower = entry.this_paper.upper or entry.garivier_moulines.upper, entry.this_paper.lower
+    assert upper is not None
+    assert lower is not None
+    return upper, lower
+
+
+def span(values: Sequence[float]) -> str:
+    """Write the least and the largest of some numbers."""
+    finite = [value for value in values if not math.isnan(value)]
+    if not finite:
+        return "-"
+    low, high = number(min(finite), 2), number(max(finite), 2)
+    return low if low == high else f"{low} .. {high}"
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Return the measured Table 1 as text."""
+    lines = []
+    for cell, title in CELLS.items():
+        mine = [outcome for outcome in outcomes if outcome.sweep.cell == cell]
+        if not mine:
+            continue
+        upper, lower = rates(cell)
+        lines += ["", f"{title}: upper {upper.text}; lower {lower.text}"]
+        for sweep in dict.fromkeys(outcome.sweep.key for outcome in mine):
+            here = [outcome for outcome in mine if outcome.sweep.key == sweep]
+            rows = []
+            for outcome in here:
+                power, last = outcome.power(), outcome.regrets[-1]
+                interval = f"{power.low:.2f} .. {power.high:.2f}"
+                rows.append(
+                    [outcome.member.label, outcome.member.role, number(last.mean), f"{power.exponent:.2f}", interval,
+                     span(outcome.multiples)]
+                )  # fmt: skip
+            first = here[0].sweep
+            lines += ["", f"  {first.world}; {first.axis} from {number(first.values[0])} to {number(first.values[-1])}"]
+            headers = ["learner", "part", "last regret", f"exponent of {first.axis}", "95% interval", "x lower bound"]
+            lines += ["  " + line for line in text_table(headers, rows, left=2).splitlines()]
+    return "\n".join(lines).lstrip("\n")

@@ -1,0 +1,188 @@
+"""A piece of the landscape: one learner in one setting. Finished pieces are kept, each in a file of its own.
+
+The file says what was played, in plain values; a piece is played again only if that has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftwise import __version__
+from driftwise.adversaries import Adversary
+from driftwise.core.errors import BadFile
+from driftwise.core.files import write_atomically
+from driftwise.core.measures import Measures
+from driftwise.core.types import Vector
+from driftwise.engine import simulate
+from driftwise.engine.players import Entry, Player
+from driftwise.environments import Environment
+from driftwise.learners import Learner
+from driftwise.registry import to_spec
+from driftwise.results import Results
+from driftwise.results.store import arrow
+
+__all__ = ["Order", "Piece", "Setting", "Store", "play_all"]
+
+_KEY = b"driftwise piece"
+_BESIDE = "(beside)"
+_COLUMNS = ("regrets", "beside", "segments", "drift", "variance")
+
+
+class Setting(NamedTuple):
+    """Where learners play, and for how long."""
+
+    source: Environment | Adversary
+    n_rounds: int
+
+
+class Piece(NamedTuple):
+    """What came of it, run by run."""
+
+    regrets: Vector
+    beside: Vector  # the regrets of the companion on the very same losses, NaN without one
+    segments: Vector
+    drift: Vector
+    variance: Vector
+    n_actions: int
+    n_rounds: int
+
+    @property
+    def measures(self) -> Measures:
+        """The mean measures of its runs."""
+        segments = max(1, min(self.n_rounds, round(float(self.segments.mean()))))
+        return Measures(self.n_actions, self.n_rounds, segments, float(self.drift.mean()), float(self.variance.mean()))
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be played."""
+
+    setting: Setting
+    label: str
+    player: Player
+    n_runs: int
+    seed: int
+    companion: Learner | None = None
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Everything the outcome depends on, in plain values."""
+        source = self.setting.source
+        probe = self.learner(Measures(source.n_actions, self.setting.n_rounds, 1, 0.0, 0.0, changes=()))
+        return {
+            "version": __version__,
+            "source": source.to_spec(),
+            "n_rounds": self.setting.n_rounds,
+            "label": self.label,
+            "learner": to_spec(probe),
+            "companion": None if self.companion is None else to_spec(self.companion),
+            "n_runs": self.n_runs,
+            "seed": self.seed,
+        }
+
+    def learner(self, measures: Measures) -> Any:
+        """Return the learner for these measures."""
+        return Entry(self.label, self.player).learner(measures)
+
+    def play(self) -> Piece:
+        """Play all runs, in this thread."""
+        source, n_rounds = self.setting
+        if isinstance(source, Environment):
+            results = [simulate(source, self._players(self.player), n_rounds, self.n_runs, self.seed, n_threads=1)]
+        else:
+            results = [self._face(source, run) for run in range(self.n_runs)]
+        measures = [m for result in results for m in result.measures]
+        return Piece(
+            regrets=np.concatenate([result.final(self.label) for result in results]),
+            beside=np.concatenate([self._beside(result) for result in results]),
+            segments=np.array([m.segments for m in measures], np.float64),
+            drift=np.array([m.drift for m in measures]),
+            variance=np.array([m.variance for m in measures]),
+            n_actions=source.n_actions,
+            n_rounds=n_rounds,
+        )
+
+    def _face(self, adversary: Adversary, run: int) -> Results:
+        """Let an adversary build its losses against the learner, and play them afresh."""
+        n_rounds = self.setting.n_rounds
+        learner = self.learner(adversary.budget(n_rounds))
+        built, played = np.random.SeedSequence(self.seed, spawn_key=(run,)).generate_state(2)
+        source = adversary.against(learner, n_rounds, int(built))
+        return simulate(source, self._players(learner), n_rounds, 1, int(played), n_threads=1)
+
+    def _players(self, player: Player) -> dict[str, Player]:
+        return {self.label: player} | ({} if self.companion is None else {_BESIDE: self.companion})
+
+    def _beside(self, results: Results) -> Vector:
+        return np.full(results.n_runs, np.nan) if self.companion is None else results.final(_BESIDE)
+
+
+class Store:
+    """A folder of finished pieces."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, order: Order) -> Piece | None:
+        """Return a piece that was finished before, None if there is none or its recipe was another."""
+        path = self._path(order)
+        if not path.is_file():
+            return None
+        _, pq = arrow("Reading a Parquet file")
+        try:
+            table = pq.read_table(path)
+            header = json.loads(table.schema.metadata[_KEY])
+            columns = {name: table.column(name).to_numpy() for name in _COLUMNS}
+        except Exception as error:
+            raise BadFile(f"{path} is not a whole piece: delete it to play it again. ({error})") from None
+        recipe = order.recipe
+        if header != json.loads(json.dumps(recipe)):
+            return None
+        return Piece(**columns, n_actions=order.setting.source.n_actions, n_rounds=order.setting.n_rounds)
+
+    def put(self, order: Order, piece: Piece) -> None:
+        """Keep a finished piece."""
+        pa, pq = arrow("Writing a Parquet file")
+        columns = {name: getattr(piece, name) for name in _COLUMNS}
+        table = pa.table(columns, metadata={_KEY: json.dumps(order.recipe, sort_keys=True).encode()})
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._path(order), lambda file: pq.write_table(table, file))
+
+    def _path(self, order: Order) -> Path:
+        digest = hashlib.sha256(json.dumps(order.recipe, sort_keys=True).encode()).hexdigest()[:16]
+        return self.folder / f"{order.label.replace(' ', '-').replace('(', '').replace(')', '')}-{digest}.parquet"
+
+
+def play_all(
+    orders: list[Order], store: Store, n_threads: int | None, progress: Callable[[int, int], None] | None
+) -> list[Piece]:
+    """Return the pieces of all orders, playing those that are missing."""
+    done = 0
+
+    def fetch(order: Order) -> Piece:
+        nonlocal done
+        piece = store.get(order)
+        if piece is None:
+            piece = order.play()
+            store.put(order, piece)
+        done += order.setting.n_rounds * order.n_runs
+        if progress is not None:
+            progress(done, total)
+        return piece
+
+    total = sum(order.setting.n_rounds * order.n_runs for order in orders)
+    with ThreadPoolExecutor(n_threads or os.cpu_count()) as pool:
+        try:
+            return list(pool.map(fetch, orders))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

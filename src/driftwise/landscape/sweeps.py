@@ -1,0 +1,129 @@
+"""The sweeps: one of T, Gamma, V and Lambda varies, the others stay, in benign and in adversarial worlds."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from driftwise.adversaries import BanditLow, FullLow, FullV
+from driftwise.core.errors import UnknownName
+from driftwise.environments import Bernoulli, Environment, Sinusoidal, Switching, TwoPoint
+from driftwise.landscape.pieces import Setting
+from driftwise.landscape.teams import TEAMS, Member, every_bandit
+from driftwise.learners import Learner, OptimisticGD
+
+__all__ = ["PRESETS", "Preset", "Sweep", "chosen", "sweeps"]
+
+N_ACTIONS, SEGMENTS, VARIANCE, PERIODS, AMPLITUDE = 5, 4, 50.0, 3.0, 0.3
+BEST, REST = 0.2, 0.8
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How much to measure."""
+
+    shortest: int  # rounds, where rounds vary
+    longest: int
+    points: int  # values of what varies
+    n_rounds: int  # where something else varies
+    n_runs: int
+    most_faced: int  # the longest game against an adversary that looks ahead
+
+
+PRESETS = {
+    "quick": Preset(300, 10_000, 4, 4000, 8, 4000),
+    "standard": Preset(1000, 100_000, 5, 30_000, 24, 100_000),
+    "full": Preset(1000, 1_000_000, 7, 100_000, 64, 100_000),
+}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One curve per learner: regret against what varies."""
+
+    key: str
+    cell: str
+    world: str
+    adversarial: bool
+    axis: str  # "T", "Gamma", "V" or "Lambda"
+    values: tuple[float, ...]
+    setting: Callable[[float], Setting]
+    members: tuple[Member, ...]
+    companion: Learner | None = None  # plays the very same losses
+
+
+def geometric(low: float, high: float, points: int) -> tuple[int, ...]:
+    """Return whole numbers from `low` to `high`, evenly spread on a logarithmic axis."""
+    step = (high / low) ** (1 / (points - 1))
+    return tuple(round(low * step**i) for i in range(points))
+
+
+def sweeps(preset: Preset) -> list[Sweep]:
+    """Return all sweeps of a preset."""
+    rounds = geometric(preset.shortest, preset.longest, preset.points)
+    many = geometric(2, 64, preset.points)  # a decade and a half
+    T = preset.n_rounds
+    quiet = TwoPoint().with_variance(VARIANCE)
+
+    def switching(segments: float, variance: float | None = None) -> Environment:
+        noise = Bernoulli() if variance is None else TwoPoint().with_variance(variance)
+        return Environment(Switching(int(segments), N_ACTIONS, BEST, REST), noise)
+
+    def sinusoid(periods: float, variance: float | None = None) -> Environment:
+        noise = Bernoulli() if variance is None else TwoPoint().with_variance(variance)
+        return Environment(Sinusoidal(N_ACTIONS, periods, AMPLITUDE), noise)
+
+    def plain(
+        key: str, cell: str, world: str, axis: str, values: tuple[float, ...], setting: Callable[[float], Setting]
+    ) -> Sweep:
+        return Sweep(f"{cell}-{key}", cell, world, "against" in world, axis, values, setting, TEAMS[cell])
+
+    faced = tuple(min(t, preset.most_faced) for t in rounds)
+    faced = geometric(faced[0], max(faced), preset.points)
+    return [
+        plain("rounds", "full-switching", f"switching, two-point noise; Gamma = {SEGMENTS}, Lambda = {VARIANCE:g}", "T",
+              rounds, lambda t: Setting(switching(SEGMENTS, VARIANCE), int(t))),
+        plain("segments", "full-switching", f"switching, two-point noise; T = {T}, Lambda = {VARIANCE:g}", "Gamma",
+              many, lambda n: Setting(switching(n, VARIANCE), T)),
+        plain("variance", "full-switching", f"switching, two-point noise; T = {T}, Gamma = {SEGMENTS}", "Lambda",
+              geometric(16, 512, preset.points), lambda v: Setting(switching(SEGMENTS, v), T)),
+        plain("low", "full-switching", f"Theorem full-low against each; T = {T}, Gamma = {SEGMENTS}", "Lambda",
+              geometric(16, 512, preset.points), lambda v: Setting(FullLow(SEGMENTS, v, N_ACTIONS), T)),
+        plain("rounds", "full-drifting", f"sinusoid, two-point noise; {PERIODS:g} periods, Lambda = {VARIANCE:g}", "T",
+              rounds, lambda t: Setting(Environment(Sinusoidal(N_ACTIONS, PERIODS, AMPLITUDE), quiet), int(t))),
+        plain("drift", "full-drifting", f"sinusoid, two-point noise; T = {T}, Lambda = {VARIANCE:g}", "V",
+              geometric(1, 32, preset.points), lambda n: Setting(sinusoid(n, VARIANCE), T)),
+        plain("low", "full-drifting", "Theorem full_V against each; V = 2, Lambda = 32", "T",
+              rounds, lambda t: Setting(FullV(2.0, 32.0, 2), int(t))),
+        plain("rounds", "bandit-switching", f"switching, Bernoulli; Gamma = {SEGMENTS}", "T",
+              rounds, lambda t: Setting(switching(SEGMENTS), int(t))),
+        plain("segments", "bandit-switching", f"switching, Bernoulli; T = {T}", "Gamma",
+              many, lambda n: Setting(switching(n), T)),
+        Sweep("bandit-switching-low", "bandit-switching", "Theorem bandit-low, best response against each; Gamma = 2",
+              True, "T", faced, lambda t: Setting(BanditLow(2, 2, "best-response"), int(t)), every_bandit(),
+              OptimisticGD(learning_rate=math.sqrt(2 / 4))),
+        plain("rounds", "bandit-drifting", f"sinusoid, Bernoulli; {PERIODS:g} periods", "T",
+              rounds, lambda t: Setting(sinusoid(PERIODS), int(t))),
+        plain("drift", "bandit-drifting", f"sinusoid, Bernoulli; T = {T}", "V",
+              geometric(1, 32, preset.points), lambda n: Setting(sinusoid(n), T)),
+        plain("low", "bandit-drifting", "Theorem bandit-low against each; V = 4", "T",
+              rounds, lambda t: Setting(BanditLow(4, 2), int(t))),
+    ]  # fmt: skip
+
+
+def chosen(preset: Preset, cells: Collection[str], names: Sequence[str] | None) -> list[Sweep]:
+    """Return the sweeps of some cells with some of their learners, all of them if `names` is None."""
+    found = [sweep for sweep in sweeps(preset) if sweep.cell in cells]
+    if names is None:
+        return found
+    known = {member.label for sweep in found for member in sweep.members}
+    for name in names:
+        if name not in known:
+            raise UnknownName("learner", name, known, "in these cells")
+    kept = [
+        dataclasses.replace(sweep, members=tuple(member for member in sweep.members if member.label in names))
+        for sweep in found
+    ]
+    return [sweep for sweep in kept if sweep.members]

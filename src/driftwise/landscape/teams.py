@@ -1,0 +1,104 @@
+"""Who plays in each cell of Table 1: the paper's learners, those it cites, and those that need not be told anything."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from driftwise.engine.players import Player
+from driftwise.learners import (
+    AOMD,
+    CBCE,
+    GLRKLUCB,
+    UCB1,
+    AdaNormalHedgeTV,
+    BanditLearner,
+    BanditOverBandit,
+    DiscountedUCB,
+    Exp3S,
+    FixedShare,
+    Hedge,
+    Master,
+    OptimisticGD,
+    OracleRestarts,
+    RerunUCBV,
+    RestartedAdaptiveGD,
+    Rexp3,
+    SleepingOptimisticAdaptMLProd,
+    SlidingWindowUCB,
+    Sword,
+    Thompson,
+    learners,
+)
+
+__all__ = ["CELLS", "TEAMS", "Member", "every_bandit"]
+
+CELLS = {
+    "full-switching": "full information, switching",
+    "full-drifting": "full information, drifting",
+    "bandit-switching": "bandit, switching",
+    "bandit-drifting": "bandit, drifting",
+}
+
+
+class Member(NamedTuple):
+    """A learner with its part: "paper", "cited", "parameter-free" or "yardstick"."""
+
+    label: str
+    role: str
+    player: Player
+
+
+_ALGORITHM_4 = Member(
+    "sleeping-optimistic-adapt-ml-prod",
+    "paper",
+    functools.partial(SleepingOptimisticAdaptMLProd.tuned, memory="merged"),
+)
+_HEDGE = Member("hedge", "yardstick", Hedge())
+
+TEAMS = {
+    "full-switching": (
+        Member("optimistic-gd", "paper", OptimisticGD.tuned),
+        _ALGORITHM_4,
+        Member("fixed-share", "cited", FixedShare.tuned),
+        Member("ada-normal-hedge-tv", "cited", AdaNormalHedgeTV(cover="geometric")),
+        Member("aomd", "cited", AOMD.tuned),
+        Member("cbce", "parameter-free", CBCE()),
+        Member("sword", "parameter-free", Sword.tuned),
+        _HEDGE,
+    ),
+    "full-drifting": (
+        Member("restarted-adaptive-gd", "paper", RestartedAdaptiveGD.tuned),
+        _ALGORITHM_4,
+        Member("aomd", "cited", AOMD()),
+        Member("cbce", "parameter-free", CBCE()),
+        Member("sword", "parameter-free", Sword.tuned),
+        _HEDGE,
+    ),
+    "bandit-switching": (
+        Member("rerun-ucbv", "paper", RerunUCBV.tuned),
+        Member("exp3-s", "cited", Exp3S.tuned),
+        Member("discounted-ucb", "cited", DiscountedUCB.tuned),
+        Member("sliding-window-ucb", "cited", SlidingWindowUCB.tuned),
+        Member("glr-kl-ucb", "parameter-free", GLRKLUCB(restart="global")),
+        Member("master", "parameter-free", Master.tuned),
+        Member("ucb1", "yardstick", UCB1()),
+    ),
+    "bandit-drifting": (
+        Member("rerun-ucbv", "paper", RerunUCBV.tuned),
+        Member("rexp3", "cited", Rexp3.tuned),
+        Member("bandit-over-bandit", "parameter-free", BanditOverBandit.tuned),
+        Member("master", "parameter-free", Master.tuned),
+        Member("thompson", "yardstick", Thompson()),
+        Member("ucb1", "yardstick", UCB1()),
+    ),
+}
+
+
+def every_bandit() -> tuple[Member, ...]:
+    """Return every bandit learner of the registry with its defaults, but for the oracle, which cannot be told here."""
+    kinds = [learners.get(name) for name in learners]
+    members = [kind() for kind in kinds if issubclass(kind, BanditLearner) and kind is not OracleRestarts]
+    return tuple(
+        Member(learner.name, "paper" if isinstance(learner, RerunUCBV) else "cited", learner) for learner in members
+    )

@@ -1,0 +1,55 @@
+"""Powers fitted to regrets: the slope of a line through logarithms, with an interval from resampled runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.core.errors import InvalidInput
+
+__all__ = ["Power", "fit_power"]
+
+_TINY = 1e-12  # a mean regret of nothing has no logarithm
+
+
+class Power(NamedTuple):
+    """An exponent with its interval."""
+
+    exponent: float
+    low: float
+    high: float
+
+
+def fit_power(
+    x: Sequence[float], samples: Sequence[npt.ArrayLike], confidence: float = 0.95, n_resamples: int = 2000
+) -> Power:
+    """Fit mean regret ~ x^exponent; `samples[i]` are the regrets of the runs at `x[i]`.
+
+    The interval is the bootstrap's: runs are drawn again, with replacement, within each x. It speaks of the noise of
+    the runs, not of how well a power describes them.
+
+    >>> round(fit_power([1, 10, 100], [[2.0, 2.1], [20.0, 21.0], [200.0, 210.0]]).exponent, 6)
+    1.0
+    """
+    if len(x) != len(samples) or len(x) < 2:
+        raise InvalidInput(f"fit_power: `samples` must be as many as `x`, and at least 2, got {len(samples)}.")
+    centred = np.log(np.asarray(x, np.float64))
+    centred -= centred.mean()
+    drawings = [np.asarray(runs, np.float64) for runs in samples]
+    means = np.array([values.mean() for values in drawings])
+    generator = np.random.default_rng(0)  # the same interval for the same runs
+    drawn = np.empty((n_resamples, len(x)))
+    for i, values in enumerate(drawings):
+        drawn[:, i] = values[generator.integers(len(values), size=(n_resamples, len(values)))].mean(axis=1)
+    slope = _slopes(centred, means[np.newaxis])[0]
+    low, high = np.quantile(_slopes(centred, drawn), [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Power(float(slope), float(low), float(high))
+
+
+def _slopes(centred: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    logs = np.log(np.maximum(means, _TINY))
+    slopes: npt.NDArray[np.float64] = logs @ centred / (centred @ centred)
+    return slopes

@@ -1,0 +1,204 @@
+r"""Table 1 of the paper (Appendix A) as data: orders in letters, their exponents, and bounds with constants.
+
+A cell is a kind of feedback and of world; in it, each column holds an upper and a lower rate. The bounds of a cell know
+its own budgets only: $\Gamma$ and $\Lambda$ in a switching cell, $V$ and $\Lambda$ in a drifting one. The drift, or the
+segments, are then whatever they can be, so that lower and upper bounds are about the same worlds.
+
+The table leaves out $K$ and logarithms. With them the upper bounds of this paper are $\sqrt{\Gamma \Lambda} + \sqrt K
+\Gamma$, $(V \Lambda T)^{1/3} + \sqrt K V$ and, up to logarithms, $(K^2 V \Lambda T)^{1/3} + \sqrt{K V T}$; its lower
+bounds are for few actions (E16), and the last has $\sqrt{V T}$ only for $V \ge 2$ (E8). Jadbabaie et al. are in the
+text, not in the table. Letters of others: $L^*$, the least loss of a sequence of actions with $\Gamma$ segments; $D$,
+the squared steps of the realised losses; $\tilde V$, their drift.
+
+>>> cell = TABLE["full", "switching"]
+>>> cell.this_paper.upper.text
+'sqrt(Gamma Lambda) + Gamma'
+>>> cell.this_paper.upper.exponents[0]["Lambda"]
+Fraction(1, 2)
+>>> cell.garivier_moulines.upper is None
+True
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from driftwise.core.measures import Measures
+from driftwise.theory import adversarial, expected, lower, pathwise_experts, pathwise_meta, tuning
+
+__all__ = ["TABLE", "Cell", "Column", "Rate", "any_drift", "any_segments"]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """An order of regret: a sum of terms, each a product of powers of the letters."""
+
+    text: str
+    exponents: tuple[Mapping[str, Fraction], ...]  # one mapping for each term; a letter it lacks is not in the term
+    source: str
+    bound: Callable[[Measures], float] | None = None  # with constants; None where they are not known
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one line of work says in a cell; None where the table has a dash."""
+
+    upper: Rate | None = None
+    lower: Rate | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The columns of the table, and at last the one that is in its text only."""
+
+    this_paper: Column
+    excess_loss: Column = Column()  # Luo and Schapire; Gaillard et al.; Koolen and van Erven
+    garivier_moulines: Column = Column()
+    besbes_gur_zeevi: Column = Column()
+    jadbabaie: Column = Column()
+
+
+def any_drift(measures: Measures) -> Measures:
+    r"""Forget the drift: $\Gamma$ segments drift by at most $\Gamma$."""
+    segments = measures.segments
+    squares = float(measures.n_actions * segments)
+    return dataclasses.replace(measures, drift=segments, drift_within=segments - 1, squared_drift=squares, changes=None)
+
+
+def any_segments(measures: Measures) -> Measures:
+    """Forget the segments: the means may move in every round."""
+    within = 0.0 if measures.n_rounds == 1 else measures.drift
+    squares = measures.n_actions * measures.drift
+    return dataclasses.replace(
+        measures, segments=measures.n_rounds, drift_within=within, squared_drift=squares, changes=None
+    )
+
+
+def any_variance(measures: Measures) -> Measures:
+    """Forget the variance: a loss in [0, 1] has at most 1/4."""
+    return dataclasses.replace(measures, variance=measures.n_actions * measures.n_rounds / 4)
+
+
+def _optimistic_gd(measures: Measures) -> float:
+    known = any_drift(measures)
+    return expected.optimistic_gd(known, tuning.gd_rate(known))
+
+
+def _restarted_gd(measures: Measures) -> float:
+    known = any_segments(measures)
+    return expected.restarted_adaptive_gd(known, tuning.restarted_gd_block(known))
+
+
+def _rerun_ucbv(measures: Measures) -> float:
+    known = any_segments(measures)
+    bound = expected.rerun_ucbv(known, tuning.rerun_ucbv_block(known), tuning.ucbv_failure(known, "rigorous"))
+    return measures.n_rounds if bound is None else bound
+
+
+def _exp3_s(measures: Measures) -> float:
+    known = any_drift(measures)
+    return adversarial.exp3_s(known, adversarial.exp3_s_mixing(known), 1 / known.n_rounds)
+
+
+def _rexp3(measures: Measures) -> float:
+    known = any_segments(measures)
+    block = adversarial.rexp3_block(known)
+    return adversarial.rexp3(known, adversarial.exp3_mixing(known.n_actions, block), block)
+
+
+def _ada_normal_hedge(measures: Measures) -> float:
+    return pathwise_experts.ada_normal_hedge_tv_worst(measures.n_actions, measures.n_rounds, measures.segments)
+
+
+def _aomd(measures: Measures) -> float:
+    known = any_drift(measures)
+    bound = pathwise_meta.aomd_coarse(expected.deviation(known), tuning.aomd_scale(known), known.segments)
+    return min(known.n_rounds, bound)
+
+
+def _term(**powers: Fraction) -> Mapping[str, Fraction]:
+    return powers
+
+
+_HALF, _THIRD, _ONE = Fraction(1, 2), Fraction(1, 3), Fraction(1)
+_SEGMENTS_AND_VARIANCE = "sqrt(Gamma Lambda) + Gamma", (_term(Gamma=_HALF, Lambda=_HALF), _term(Gamma=_ONE))
+_DRIFT_AND_VARIANCE = "(V Lambda T)^(1/3) + V", (_term(V=_THIRD, Lambda=_THIRD, T=_THIRD), _term(V=_ONE))
+_SEGMENTS = "sqrt(Gamma T)", (_term(Gamma=_HALF, T=_HALF),)
+_HIDDEN_DRIFT = (
+    "(V Lambda T)^(1/3) + sqrt(V T)",
+    (_term(V=_THIRD, Lambda=_THIRD, T=_THIRD), _term(V=_HALF, T=_HALF)),
+)
+_DRIFT = "(V T^2)^(1/3)", (_term(V=_THIRD, T=2 * _THIRD),)
+_NOISIEST = "the constants are those of our construction with as much variance as there can be"
+
+_BESBES_GUR_ZEEVI = Column(
+    upper=Rate(*_DRIFT, "Besbes, Gur, Zeevi (2014, 2015); the bound is Rexp3's, for either feedback", _rexp3),
+    lower=Rate(
+        *_DRIFT, f"Besbes, Gur, Zeevi (2014, 2015); {_NOISIEST}", lambda m: lower.full_drifting(any_variance(m))
+    ),
+)
+
+TABLE: dict[tuple[str, str], Cell] = {
+    ("full", "switching"): Cell(
+        this_paper=Column(
+            upper=Rate(*_SEGMENTS_AND_VARIANCE, "Theorem dev", _optimistic_gd),
+            lower=Rate(*_SEGMENTS_AND_VARIANCE, "Theorem full-low", lower.full_switching),
+        ),
+        excess_loss=Column(
+            upper=Rate(
+                "sqrt(Gamma L*)",
+                ({"Gamma": _HALF, "L*": _HALF},),
+                "Luo, Schapire (2015); Gaillard, Stoltz, van Erven (2014); Koolen, van Erven (2015);"
+                " the bound is AdaNormalHedge.TV's, with T for L*",
+                _ada_normal_hedge,
+            )
+        ),
+        jadbabaie=Column(
+            upper=Rate(
+                "sqrt(Gamma D)",
+                (_term(Gamma=_HALF, D=_HALF),),
+                "Jadbabaie, Rakhlin, Shahrampour, Sridharan (2015); the bound is AOMD's with one phase, told Gamma,"
+                " with the mean of D",
+                _aomd,
+            )
+        ),
+    ),
+    ("full", "drifting"): Cell(
+        this_paper=Column(
+            upper=Rate(*_DRIFT_AND_VARIANCE, "Theorem full_info_given_V", _restarted_gd),
+            lower=Rate(*_DRIFT_AND_VARIANCE, "Theorem full_V", lower.full_drifting),
+        ),
+        besbes_gur_zeevi=_BESBES_GUR_ZEEVI,
+        jadbabaie=Column(
+            upper=Rate(
+                "(V~ D T)^(1/3)",
+                ({"V~": _THIRD, "D": _THIRD, "T": _THIRD},),
+                "Jadbabaie, Rakhlin, Shahrampour, Sridharan (2015)",
+            )
+        ),
+    ),
+    ("bandit", "switching"): Cell(
+        this_paper=Column(lower=Rate(*_SEGMENTS, "Theorem bandit-low", lower.bandit_switching)),
+        garivier_moulines=Column(
+            upper=Rate(
+                *_SEGMENTS,
+                "Garivier, Moulines (2011), with gaps in the constants; the bound, without, is EXP3.S's"
+                " (Auer, Cesa-Bianchi, Freund, Schapire 2002)",
+                _exp3_s,
+            ),
+            lower=Rate(
+                *_SEGMENTS, f"Garivier, Moulines (2011); {_NOISIEST}", lambda m: lower.full_switching(any_variance(m))
+            ),
+        ),
+    ),
+    ("bandit", "drifting"): Cell(
+        this_paper=Column(
+            upper=Rate(*_HIDDEN_DRIFT, "Theorem bandit-u", _rerun_ucbv),
+            lower=Rate(*_HIDDEN_DRIFT, "Theorem full_V", lower.bandit_drifting),
+        ),
+        besbes_gur_zeevi=_BESBES_GUR_ZEEVI,
+    ),
+}

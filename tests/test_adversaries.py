@@ -1,0 +1,738 @@
+"""Lower bounds: every construction keeps its budget, and no learner does better than it guarantees."""
+
+import dataclasses
+import json
+import math
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from driftwise import Measures, simulate
+from driftwise.adversaries import BanditLow, Copies, FullLow, FullV, Staged, adversaries, adversary, choose
+from driftwise.adversaries.base import Adversary
+from driftwise.adversaries.copies import draws
+from driftwise.checks import laws_of
+from driftwise.core.errors import InvalidInput, UnknownName
+from driftwise.environments import Deterministic, Support
+from driftwise.learners import (
+    MUCB,
+    UCB1,
+    Exp3S,
+    FixedShare,
+    Hedge,
+    OptimisticAdaptMLProd,
+    OptimisticGD,
+    RerunUCBV,
+    Squint,
+    Thompson,
+    TsallisINF,
+)
+from references import lower_bounds as reference
+from references.measures_reference import measures_reference
+
+BANDITS = {
+    "rerun-ucbv": RerunUCBV(restart_every=100),
+    "ucb1": UCB1(),
+    "exp3-s": Exp3S(),
+    "thompson": Thompson(),
+    "tsallis-inf": TsallisINF(),
+    "m-ucb": MUCB(),
+}
+EXPERTS = {
+    "hedge": Hedge(),
+    "optimistic-gd": OptimisticGD(),
+    "fixed-share": FixedShare(),
+    "optimistic-adapt-ml-prod": OptimisticAdaptMLProd(),
+    "squint": Squint(),
+}
+# Every construction with a spendable budget at T = 120; K is filled in.
+KINDS = {
+    "bandit-low": lambda **more: BanditLow(segments=7, **more),
+    "bandit-low, scaled": lambda **more: BanditLow(segments=4, height=0.3, **more),
+    "full-low, noisy": lambda **more: FullLow(segments=4, variance=11.0, **more),
+    "full-low, quiet": lambda **more: FullLow(segments=30, variance=11.0, **more),
+    "full-v, noisy": lambda **more: FullV(drift=0.4, variance=9.0, **more),
+    "full-v, quiet": lambda **more: FullV(drift=12.5, variance=0.2, **more),
+    "full-v, paper": lambda **more: FullV(drift=0.4, variance=9.0, parameters="paper", **more),
+}
+SLACK = 1 + 1e-12
+T = 120
+
+
+def opponents(kind):
+    return BANDITS if kind.startswith("bandit") else {**EXPERTS, **BANDITS}
+
+
+def modes(kind):
+    return ("random", "proof", "best-response") if kind.startswith("bandit") else ("random", "best-response")
+
+
+EVERY = [(kind, mode) for kind in KINDS for mode in modes(kind)]
+every = pytest.mark.parametrize(("kind", "mode"), EVERY, ids=[f"{kind}-{mode}" for kind, mode in EVERY])
+
+
+def some_learner(kind, number):
+    candidates = list(opponents(kind).values())
+    return candidates[number % len(candidates)]
+
+
+# Budgets and measures
+
+
+@every
+@pytest.mark.parametrize("n_actions", [2, 3, 7])
+def test_every_run_is_within_the_budget(kind, mode, n_actions):
+    made = KINDS[kind](n_actions=n_actions, mode=mode, copies=2)
+    budget = made.budget(60)
+    for number in range(200 if mode == "random" else 70):  # 210 over the numbers of actions
+        source = made.against(some_learner(kind, number), 60, seed=number)
+        measures = source.measures(60, seed=number)
+        assert measures.segments <= budget.segments
+        assert measures.drift <= budget.drift * SLACK
+        assert measures.variance <= budget.variance * SLACK
+
+
+@pytest.mark.parametrize("n_actions", [2, 3, 7])
+@pytest.mark.parametrize("n_rounds", [31, 120, 5000])
+def test_the_budget_is_within_what_was_asked_for(n_actions, n_rounds):
+    for kind, make in KINDS.items():
+        made = make(n_actions=n_actions)
+        budget = made.budget(n_rounds)
+        assert budget.n_rounds == n_rounds
+        assert budget.variance <= getattr(made, "variance", 0.0) * SLACK
+        assert budget.segments <= getattr(made, "segments", n_rounds)
+        if isinstance(made, FullV) and kind != "full-v, paper":
+            assert budget.drift <= made.drift * SLACK
+    assert BanditLow(7, n_actions).budget(n_rounds).drift == 6
+    assert BanditLow(4, n_actions, height=0.3).budget(n_rounds).drift == pytest.approx(1.2)
+
+
+@every
+def test_measures_are_those_of_the_losses_that_are_drawn(kind, mode):
+    for n_actions in (2, 5):
+        source = KINDS[kind](n_actions=n_actions, mode=mode, copies=2).against(some_learner(kind, 0), T, seed=5)
+        block = source.start(T, seed=9).draw(T)
+        found = source.measures(T, seed=9)
+        expected = measures_reference(block.means, block.variances)
+        got = (found.segments, found.drift, found.variance, found.drift_within, found.squared_drift)
+        assert got == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["full-low, noisy", "full-v, noisy", "full-v, paper"])
+def test_the_budget_is_used_up_when_the_favourite_changes_in_every_interval(kind):
+    """Against a learner that leans to the last favourite, a best response does that."""
+    made = KINDS[kind](mode="best-response", copies=16)
+    layout = made.layout(T)
+    alternating = np.arange(len(layout.starts)) % 2
+    source = Staged(made, None, T, 0, made._script(layout, alternating))
+    assert source.measures(T).drift == pytest.approx(made.budget(T).drift, rel=1e-12)
+    assert source.measures(T).variance == pytest.approx(made.budget(T).variance, rel=1e-12)
+    assert source.measures(T).segments == made.budget(T).segments
+
+
+def test_the_printed_parameters_overspend_by_sigma_less_epsilon_and_the_budget_says_so():
+    made = FullV(drift=1.0, variance=64.0, parameters="paper")
+    layout = made.layout(8000)
+    assert len(layout.starts) == 400  # B = 20, as in erratum E8
+    assert layout.level == math.sqrt(64 / (4 * 2 * 8000))
+    assert layout.gap == 20 / 8000
+    assert made.budget(8000).drift == pytest.approx(1.0 + layout.level - layout.gap)
+
+
+# Laws of environments
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "law"),
+    [
+        pytest.param(kind, mode, law, id=f"{kind}-{mode}-{law.name}")
+        for kind, mode in EVERY
+        for law in laws_of(BanditLow(2).against(None, 2))
+    ],
+)
+def test_what_they_make_obeys_every_law_of_environments(kind, mode, law):
+    law(stage(kind, mode))
+
+
+STAGED = {}
+
+
+def stage(kind, mode):
+    """Return an environment of 1100 rounds, made once."""
+    if (kind, mode) not in STAGED:
+        STAGED[kind, mode] = KINDS[kind](n_actions=3, mode=mode, copies=2).against(some_learner(kind, 2), 1100)
+    return STAGED[kind, mode]
+
+
+@every
+def test_the_same_seed_makes_the_same_environment(kind, mode):
+    made, learner = KINDS[kind](mode=mode, copies=3), some_learner(kind, 3)
+    one, again = (made.against(learner, T, seed=4).start(T, seed=8).draw(T) for _ in range(2))
+    for a, b in zip(one, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_seeds_matter_when_choices_are_drawn(kind):
+    made = KINDS[kind](n_actions=5)
+    seen = [made.against(None, T, seed=a).start(T, seed=b).draw(T).means for a in (0, 1, 2) for b in (0, 1, 2)]
+    assert len({means.tobytes() for means in seen}) > 6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_response_is_committed_to_and_only_the_noise_differs_from_run_to_run(kind):
+    source = KINDS[kind](mode="best-response", copies=2).against(some_learner(kind, 0), T, seed=1)
+    one, other = (source.start(T, seed).draw(T) for seed in (1, 2))
+    np.testing.assert_array_equal(one.means, other.means)
+    assert np.array_equal(one.losses, other.losses) == (source.measures(T).variance == 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_drawing_needs_no_learner_and_does_not_look_at_one(kind):
+    made = KINDS[kind](n_actions=3)
+    alone = made.against(None, T, seed=2).start(T, seed=3).draw(T).losses
+    for learner in opponents(kind).values():
+        np.testing.assert_array_equal(made.against(learner, T, seed=2).start(T, seed=3).draw(T).losses, alone)
+
+
+def test_nothing_of_the_size_of_all_losses_is_held():
+    made = {"quiet": BanditLow(20, 50), "noisy": FullLow(20, 1e5, 50), "drifting": FullV(20.0, 1e4, 50)}
+    n_rounds = 10**6  # 400 megabytes of losses
+    for each in made.values():
+        tracemalloc.start()
+        source = each.against(None, n_rounds)
+        source.start(n_rounds).draw(1000)
+        source.measures(1000)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 8e6
+
+
+# Guarantees
+
+
+def enough_regret(source, learners, guarantee, n_runs, seed=1):
+    results = simulate(source, learners, source.n_rounds, n_runs, seed)
+    for label in results.labels:
+        regrets = results.final(label)
+        error = regrets.std(ddof=1) / math.sqrt(n_runs)
+        assert regrets.mean() >= guarantee - 3 * error - 1e-9, label
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n_actions", "n_rounds"), [(2, 600), (3, 100), (5, 300)])
+def test_no_learner_does_better_than_what_is_guaranteed_at_random(kind, n_actions, n_rounds):
+    made = KINDS[kind](n_actions=n_actions)
+    enough_regret(made.against(None, n_rounds), opponents(kind), made.guarantee(n_rounds), n_runs=120)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "name"),
+    [(kind, mode, name) for kind, mode in EVERY if mode != "random" for name in opponents(kind)],
+)
+def test_no_learner_does_better_than_what_is_guaranteed_against_it(kind, mode, name):
+    learner = opponents(kind)[name]
+    for n_actions, n_rounds in ((2, 400), (4, 130)):
+        made = KINDS[kind](n_actions=n_actions, mode=mode, copies=24)
+        enough_regret(made.against(learner, n_rounds, seed=7), learner, made.guarantee(n_rounds), n_runs=60)
+
+
+@pytest.mark.parametrize("mode", ["proof", "best-response"])
+@pytest.mark.parametrize("segments", [2, 9, 60])
+def test_a_learner_that_does_not_draw_pays_without_exception(mode, segments):
+    """Without noise the responses to it are exact, so there is no error to allow for."""
+    learner = BANDITS["rerun-ucbv"]
+    made = BanditLow(segments, 3, mode, copies=1)
+    results = simulate(made.against(learner, 400), learner, 400, n_runs=1)
+    assert results.final(results.labels[0])[0] >= made.guarantee(400)
+    assert not draws(learner, 3)
+
+
+@pytest.mark.parametrize("name", EXPERTS)
+def test_weights_pay_without_exception_where_nothing_is_drawn(name):
+    for made in (FullLow(40, 0.0, 3, "best-response"), FullV(17.3, 0.0, 3, mode="best-response")):
+        results = simulate(made.against(EXPERTS[name], 200), EXPERTS[name], 200, n_runs=1)
+        assert results.final(results.labels[0])[0] >= made.guarantee(200) - 1e-9
+
+
+@pytest.mark.parametrize("n_actions", [2, 3, 6])
+def test_quiet_favourites_cost_everyone_exactly_the_same_in_the_rounds_that_count(n_actions):
+    for made, rounds in ((FullLow(50, 0.0, n_actions), 50), (FullV(7.4, 0.0, n_actions), 8)):
+        results = simulate(made.against(None, T), {**EXPERTS, **BANDITS}, rounds, n_runs=200, seed=3)
+        for label in results.labels:
+            regrets = results.final(label)
+            error = regrets.std(ddof=1) / math.sqrt(200)
+            assert abs(regrets.mean() - made.guarantee(T)) <= 3 * error + 1e-9, label
+
+
+def test_random_changes_cost_whoever_never_looks_or_always_looks_what_was_computed():
+    """Without looks, half of the intervals lose 1/2 in each round after the change; with looks only, the other way."""
+    made, n_rounds = BanditLow(2), 100  # b = m = 10
+    source = made.against(None, n_rounds)
+    means = np.array([source.start(n_rounds, seed).draw(n_rounds).means for seed in range(4000)])
+    never = (means[:, :, 0] - means.min(axis=2)).sum(axis=1)
+    always = (means[:, :, 1] - means.min(axis=2)).sum(axis=1)
+    # A change comes at 0, 10, ..., 90: 55 rounds are left in the mean, 45 are over.
+    for regrets, expected in ((never, 0.5 * 0.5 * 55), (always, 0.5 * 0.5 * 100 + 0.5 * 0.5 * 45)):
+        assert abs(regrets.mean() - expected) <= 3 * regrets.std(ddof=1) / math.sqrt(4000)
+
+
+# Parameters
+
+
+def test_guarantees_are_those_of_the_formulas():
+    for segments, n_rounds in ((2, 2), (3, 17), (8, 10_000), (7, 120), (50, 51), (100, 12_345)):
+        expected = reference.bandit_low_guarantee(segments, n_rounds, 0.7)
+        assert BanditLow(segments, 3, height=0.7).guarantee(n_rounds) == pytest.approx(expected)
+    assert BanditLow(8).guarantee(10_000) == 4 * 50 / 4
+    for segments, variance, n_actions, n_rounds in ((4, 11.0, 2, 120), (3, 400.0, 5, 100), (2, 2.5, 30, 70)):
+        noisy, sigma, gap = reference.full_low_parameters(segments, variance, n_actions, n_rounds)
+        layout = FullLow(segments, variance, n_actions).layout(n_rounds)
+        assert (layout.noisy, layout.level) == (noisy, pytest.approx(sigma))
+        assert layout.gap == pytest.approx(gap)
+        expected = segments * noisy * gap * (3 / 4 - 1 / n_actions)
+        assert FullLow(segments, variance, n_actions).guarantee(n_rounds) == pytest.approx(expected)
+    assert FullLow(30, 30.0, 5).guarantee(200) == pytest.approx(30 * 4 / 5)
+    assert FullV(12.5, 0.0, 5).guarantee(200) == pytest.approx(12.5 * 4 / 5)
+    assert FullV(0.5, 0.0, 4).guarantee(1) == pytest.approx(0.5 * 3 / 4)
+    assert FullV(1e6, 0.0, 4).guarantee(10) == pytest.approx(10 * 3 / 4)
+
+
+def test_guarantees_grow_as_the_theorems_say():
+    assert BanditLow(8).guarantee(10**6) == pytest.approx(math.sqrt(8 * 10**6 / 32), rel=0.01)
+    assert FullLow(10, 5000.0).guarantee(10**5) == pytest.approx(math.sqrt(2 * 10 * 5000) / 16, rel=0.01)
+    assert FullV(3.0, 5000.0).guarantee(10**6) == pytest.approx((5000 * 3 * 10**6) ** (1 / 3) / 8, rel=0.03)
+
+
+@pytest.mark.parametrize("made", [FullLow(4, 11.0), FullLow(2, 2.5, 30), FullLow(3, 400.0, 5), FullV(0.4, 9.0, 3)])
+@pytest.mark.parametrize("n_rounds", [100, 3000])
+def test_the_rounds_of_an_interval_hold_just_too_little_information(made, n_rounds):
+    """2 n KL(Q, P) = 1/4, with n the noisy rounds of the longest interval."""
+    layout = made.layout(n_rounds)
+    longest = max(np.diff(layout.starts, append=n_rounds))
+    n = min(layout.noisy, longest)
+    assert 2 * n * reference.hidden_divergence(layout.level, layout.gap) == pytest.approx(1 / 4)
+    assert -math.log1p(-((layout.gap / layout.level) ** 2)) / 2 == pytest.approx(
+        reference.hidden_divergence(layout.level, layout.gap)
+    )
+
+
+def test_the_printed_parameters_hold_no_more_information_than_the_proof_allows():
+    for drift, variance, n_rounds in ((0.4, 9.0, 120), (1.0, 64.0, 8000), (3.0, 500.0, 10_000), (0.01, 900.0, 300)):
+        layout = FullV(drift, variance, parameters="paper").layout(n_rounds)
+        longest = max(np.diff(layout.starts, append=n_rounds))
+        assert 2 * longest * (layout.gap / layout.level) ** 2 <= 1 / 4 * SLACK
+        assert 2 * longest * reference.hidden_divergence(layout.level, layout.gap) <= 1 / 4
+        assert layout.gap <= layout.level / math.sqrt(2)
+
+
+BUDGETS = [(0.4, 9.0), (0.05, 9.0), (2.0, 30.0), (0.3, 1e6), (1.0, 0.4), (0.001, 2.0)]
+
+
+@pytest.mark.parametrize(("drift", "variance"), BUDGETS)
+@pytest.mark.parametrize(("n_actions", "n_rounds"), [(2, 120), (5, 97), (2, 1), (3, 2)])
+def test_the_advantage_is_the_largest_within_the_budget(drift, variance, n_actions, n_rounds):
+    layout = FullV(drift, variance, n_actions)._largest(n_rounds)
+    assert layout.gap == pytest.approx(reference.full_v_largest_gap(drift, variance, n_actions, n_rounds), rel=1e-9)
+    at_full_noise = reference.full_v_gap_at_full_noise(drift, variance, n_actions, n_rounds)
+    assert at_full_noise is None or layout.gap >= at_full_noise / SLACK
+
+
+@pytest.mark.parametrize(("drift", "variance", "n_rounds"), [(1.0, 64.0, 8000), (3.0, 500.0, 10_000), (0.4, 9.0, 120)])
+def test_exact_parameters_beat_the_printed_ones_at_the_same_budget(drift, variance, n_rounds):
+    for n_actions in (2, 4):
+        exact = FullV(drift, variance, n_actions)
+        printed = FullV(drift, variance, n_actions, parameters="paper")
+        assert 1.6 < exact.guarantee(n_rounds) / printed.guarantee(n_rounds) < 4
+        assert exact.budget(n_rounds).drift <= drift * SLACK < printed.budget(n_rounds).drift
+        assert printed.budget(n_rounds).variance <= variance / 4
+
+
+def test_the_paper_goes_by_its_condition_and_the_exact_one_by_the_guarantee():
+    for drift in (0.5, 2.0, 11.0):
+        for factor in (0.5, 0.99, 1.01, 30.0):
+            n_rounds, n_actions = 1000, 3
+            variance = factor * 32 * n_actions * drift**2 / n_rounds
+            printed = FullV(drift, variance, n_actions, "paper").layout(n_rounds)
+            assert (printed.noisy > 0) == (factor >= 1)
+            exact = FullV(drift, variance, n_actions)
+            noisy, quiet = exact._largest(n_rounds).guarantee(n_actions), drift * (1 - 1 / n_actions)
+            assert exact.guarantee(n_rounds) == pytest.approx(max(noisy, quiet))
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("made", [FullLow(4, 60.0, 3), FullV(0.8, 60.0, 3), FullV(0.8, 60.0, 3, "paper")])
+def test_noisy_losses_take_two_values_with_the_printed_chances(made):
+    n_rounds = 400
+    layout = made.layout(n_rounds)
+    drawn = [made.against(None, n_rounds, seed).start(n_rounds).draw(n_rounds) for seed in range(60)]
+    losses, means, variances = (np.concatenate(part) for part in zip(*drawn, strict=True))
+    noisy = variances[:, 0] > 0
+    np.testing.assert_array_equal(losses[~noisy], means[~noisy])
+    sigma, gap = layout.level, layout.gap
+    assert set(np.unique(losses[noisy])) == {0.0, 2 * sigma}
+    favoured = means == sigma - gap
+    np.testing.assert_array_equal(favoured.sum(axis=1), 1)
+    assert (means[~favoured] == sigma).all()
+    np.testing.assert_allclose(variances[noisy][favoured[noisy]], sigma**2 - gap**2)
+    np.testing.assert_allclose(variances[noisy][~favoured[noisy]], sigma**2)
+    for group, chance in ((favoured, (sigma - gap) / (2 * sigma)), (~favoured, 0.5)):
+        high = losses[noisy][group[noisy]] > 0
+        assert abs(high.mean() - chance) <= 3 * math.sqrt(chance * (1 - chance) / high.size)
+    # In a round, the actions' coins are independent.
+    deviations = ((losses - means) / np.sqrt(np.maximum(variances, 1e-300)))[noisy]
+    assert np.abs(np.corrcoef(deviations.T)[np.triu_indices(3, 1)]).max() <= 4 / math.sqrt(noisy.sum())
+
+
+def test_the_noise_of_full_low_is_in_the_first_rounds_of_each_segment():
+    made = FullLow(segments=4, variance=11.0, n_actions=2)  # n = floor(44 / 8) = 5
+    _, means, variances = made.against(None, 42, seed=3).start(42).draw(42)
+    expected = np.zeros(42, bool)
+    for start in (0, 10, 21, 31):
+        expected[start : start + 5] = True
+    np.testing.assert_array_equal(variances[:, 0] > 0, expected)
+    assert {*np.flatnonzero(np.diff(means, axis=0).any(axis=1)) + 1} <= {10, 21, 31}
+
+
+@pytest.mark.parametrize("n_actions", [2, 5])
+def test_favourites_are_drawn_uniformly(n_actions):
+    for made in (FullLow(40, 0.0, n_actions), FullLow(40, 60.0, n_actions), FullV(0.8, 60.0, n_actions)):
+        counts = np.zeros(n_actions)
+        for seed in range(50):
+            script = made.draw(T, np.random.default_rng(seed))
+            counts += np.bincount(script.favourites, minlength=n_actions)
+        expected = counts.sum() / n_actions
+        assert ((counts - expected) ** 2 / expected).sum() <= n_actions - 1 + 4 * math.sqrt(2 * (n_actions - 1))
+
+
+def test_changes_are_drawn_as_the_theorem_says():
+    made, n_rounds = BanditLow(4), 62  # two intervals of 31: b = 5, m = 6
+    at = [[], []]
+    for seed in range(3000):
+        means = made.against(None, n_rounds).start(n_rounds, seed).draw(n_rounds).means
+        for j, interval in enumerate(np.split(means, 2)):
+            good = np.flatnonzero(interval[:, 1] == 0)
+            at[j].append(good[0] if good.size else 31)
+            assert (interval[at[j][-1] :, 1] == 0).all()
+    for found in at:
+        counts = np.bincount(found, minlength=32)
+        assert {*np.flatnonzero(counts)} == {0, 5, 10, 15, 20, 25, 31}
+        expected = np.zeros(32)
+        expected[[0, 5, 10, 15, 20, 25, 31]] = 3000 * np.array([1 / 12] * 6 + [1 / 2])
+        there = expected > 0
+        assert ((counts - expected)[there] ** 2 / expected[there]).sum() <= 22.5  # 99.9 % of chi-square with 6
+
+
+def test_losses_of_bandit_low_are_the_printed_vectors():
+    for n_actions, height in ((2, 1.0), (4, 0.3)):
+        made = BanditLow(20, n_actions, height=height)
+        rows = {tuple(row) for row in made.against(None, 200).start(200).draw(200).losses}
+        others = (height,) * (n_actions - 2)
+        assert rows == {(height / 2, height, *others), (height / 2, 0.0, *others)}
+
+
+# Responses
+
+
+def seeds_of(seed, n_copies):
+    """The seeds of the copies, as the adversary derives them."""
+    return [int(word) for word in np.random.SeedSequence(seed).generate_state(n_copies, np.uint64)]
+
+
+def changes_in(source, segments):
+    """Return after how many rounds each interval changes."""
+    n_rounds = source.n_rounds
+    means = source.start(n_rounds).draw(n_rounds).means
+    lengths = reference.interval_lengths(n_rounds, segments // 2)
+    borders = np.cumsum(lengths)[:-1]
+    return [int((interval[:, 1] > 0).sum()) for interval in np.split(means, borders)]
+
+
+@pytest.mark.parametrize("name", BANDITS)
+@pytest.mark.parametrize("n_actions", [2, 3])
+def test_a_response_is_that_of_playing_out_every_change(name, n_actions):
+    """The reference plays the changed losses themselves; the adversary reads all from the run without a change."""
+    learner, segments, n_rounds, seeds = BANDITS[name], 5, 47, seeds_of(6, 3)
+    for mode, twin in (
+        ("proof", reference.proof_against_bandit),
+        ("best-response", reference.best_response_to_bandit),
+    ):
+        made = BanditLow(segments, n_actions, mode, copies=3)
+        found = changes_in(made.against(learner, n_rounds, seed=6), segments)
+        assert found == twin(learner, seeds, segments, n_rounds, n_actions)
+
+
+def test_both_outcomes_of_the_proof_occur():
+    found = {
+        name: changes_in(BanditLow(4, 2, "proof", copies=8).against(learner, 400), 4)
+        for name, learner in {**BANDITS, "slow": Exp3S(mixing=0.01)}.items()
+    }
+    changed = [change < 200 for changes in found.values() for change in changes]
+    assert any(changed)
+    assert not all(changed)
+
+
+@pytest.mark.parametrize("name", EXPERTS)
+def test_quiet_responses_spare_the_least_weight(name):
+    learner = EXPERTS[name]
+    for made, n_vectors, height in (
+        (FullLow(25, 0.0, 3, "best-response"), 25, 1.0),
+        (FullV(9.6, 0.0, 4, mode="best-response"), 10, 0.96),
+    ):
+        losses = made.against(learner, 60).start(60).draw(60).losses
+        spared = reference.corners_against_experts(learner, n_vectors, made.n_actions, height)
+        np.testing.assert_array_equal(losses[:n_vectors].argmin(axis=1), spared)
+        np.testing.assert_array_equal(losses[n_vectors:], np.tile(losses[n_vectors - 1], (60 - n_vectors, 1)))
+        assert losses.max() == height
+
+
+def test_quiet_responses_to_a_bandit_avoid_what_it_will_play():
+    learner = BANDITS["rerun-ucbv"]
+    made = FullLow(25, 0.0, 2, "best-response")
+    source = made.against(learner, 25)
+    results = simulate(source, learner, 25, n_runs=1)
+    assert results.final(results.labels[0])[0] == 25
+
+
+@pytest.mark.parametrize(
+    ("made", "learner", "n_rounds"),
+    [
+        (FullLow(3, 40.0, 3, "best-response", copies=256), Hedge(5.0), 90),
+        (FullLow(3, 40.0, 2, "best-response", copies=256), TsallisINF(), 900),
+        (FullV(0.4, 20.0, 3, mode="best-response", copies=256), Hedge(3.0), 90),
+    ],
+)
+def test_noisy_responses_favour_what_is_played_least_where_it_is_the_favourite(made, learner, n_rounds):
+    layout = made.layout(n_rounds)
+    favourites = made.against(learner, n_rounds, seed=3).script.favourites
+    lengths = np.diff(layout.starts, append=n_rounds).tolist()
+    spread = []
+    for j in range(3):
+        plays = reference.plays_of_favourites(
+            learner, favourites[:j], layout.level, layout.gap, layout.noisy, lengths, made.n_actions, 300, seed=j
+        )
+        mean, error = plays.mean(axis=0), plays.std(axis=0, ddof=1).max() / math.sqrt(300)
+        # Two means of 300 copies here and two of 256 there: twice the error of one.
+        assert mean[favourites[j]] - mean.min() <= 3 * 2.1 * error
+        spread.append((mean.max() - mean.min()) / error)
+    assert max(spread) > 7  # there was something to choose
+
+
+def test_copies_advance_as_one_learner_would_alone():
+    learner, noise = Thompson(), Support(0.0, 0.8)
+    copies = Copies(learner, 3, 5, seed=2)
+    twin, means = copies.twin(), np.array([0.4, 0.3, 0.4])
+    plays = copies.live(means, 40, noise, np.random.default_rng(1))
+    losses = noise.draw(np.tile(means, (200, 1)), np.random.default_rng(1))
+    alone = [learner.run(learner.start(3, seed), losses[j * 40 : j * 40 + 40]) for j, seed in enumerate(seeds_of(2, 5))]
+    np.testing.assert_allclose(plays, np.bincount(np.concatenate(alone), minlength=3) / 5)
+    np.testing.assert_allclose(twin.live(means, 40, noise, np.random.default_rng(1)), plays)
+    assert len(twin) == 5
+
+
+def test_looking_at_the_coming_round_changes_nothing():
+    for learner in (Thompson(), Hedge(), BANDITS["exp3-s"]):
+        copies, alone = (Copies(learner, 3, 7, seed=2) for _ in range(2))
+        means, rng = np.array([0.9, 0.1, 0.5]), np.random.default_rng(0)
+        for _ in range(20):
+            coming = copies.coming()
+            np.testing.assert_array_equal(copies.coming(), coming)
+            np.testing.assert_allclose(copies.live(means, 1, Deterministic(), rng), coming)
+            np.testing.assert_allclose(alone.live(means, 1, Deterministic(), rng), coming)
+
+
+def test_long_intervals_are_watched_piece_by_piece(monkeypatch):
+    whole = BanditLow(4, 3, "best-response", copies=4).against(Thompson(), 500, seed=2)
+    noisy = FullLow(2, 200.0, 3, "best-response", copies=4)
+    monkeypatch.setattr("driftwise.adversaries.copies._CELLS", 100)
+    cut = BanditLow(4, 3, "best-response", copies=4).against(Thompson(), 500, seed=2)
+    np.testing.assert_array_equal(cut.script.starts, whole.script.starts)
+    np.testing.assert_array_equal(cut.script.favourites, whole.script.favourites)
+    assert noisy.against(Hedge(), 500).script.favourites.shape == (2,)
+
+
+def test_one_copy_stands_for_all_of_a_learner_that_does_not_draw(monkeypatch):
+    made = []
+    real = Copies.__init__
+    monkeypatch.setattr(Copies, "__init__", lambda self, *given: made.append(given[2]) or real(self, *given))
+    BanditLow(4, mode="proof").against(RerunUCBV(), 50)
+    FullLow(4, 0.0, mode="best-response").against(Hedge(), 50)
+    FullLow(4, 0.0, mode="best-response").against(Thompson(), 50)
+    FullLow(4, 20.0, mode="best-response", copies=7).against(Hedge(), 50)
+    assert made == [1, 1, 64, 7]
+
+
+def test_a_best_response_spends_the_segments_that_the_proof_leaves():
+    learner = UCB1()
+    proof, best = (
+        BanditLow(8, mode=mode, copies=1).against(learner, 4000).measures(4000) for mode in ("proof", "best-response")
+    )
+    assert best.segments == 8
+    assert proof.segments < 8
+
+
+# Choosing
+
+
+def test_the_adversary_for_a_budget_is_the_one_with_the_largest_guarantee():
+    for feedback in ("full", "bandit"):
+        for n_actions in (2, 5):
+            for n_rounds in (1, 2, 5, 1000):
+                for drift in (0.1, 1.0, 1.9, 2.0, 2.3, 3.8, 7.0, 400.0, 5000.0):
+                    for variance in (0.0, 0.5, 20.0, 1e5):
+                        given = Measures(n_actions, n_rounds, 1, drift, variance)
+                        made = choose(feedback, given)
+                        budget = made.budget(n_rounds)
+                        assert feedback in made.feedbacks
+                        assert budget.drift <= drift * SLACK
+                        assert budget.variance <= variance * SLACK
+                        least = FullV(drift, variance, n_actions).guarantee(n_rounds)
+                        if feedback == "bandit" and 2 <= drift <= n_rounds:
+                            least = max(least, BanditLow(math.floor(drift), n_actions).guarantee(n_rounds))
+                        assert made.guarantee(n_rounds) >= least / SLACK
+                        if feedback == "full":
+                            assert made == FullV(drift, variance, n_actions)
+
+
+def test_the_choice_is_the_papers_away_from_its_border():
+    n_rounds, drift = 10**6, 10.0
+    border = math.sqrt(drift * n_rounds)  # where sqrt(VT) = (Lambda V T)^(1/3)
+    for factor in (0.1, 0.5, 8.0, 50.0):
+        given = Measures(2, n_rounds, 1, drift, factor * border)
+        assert isinstance(choose("bandit", given), BanditLow) == (factor < 1)
+
+
+def test_little_drift_gives_a_bandit_learner_at_least_a_share_of_root_t():
+    made = choose("bandit", Measures(2, 10**4, 1, 0.5, 0.0), mode="best-response")
+    assert made == BanditLow(2, 2, "best-response", height=0.25)
+    assert made.guarantee(10**4) == 0.5 * 100 / 8
+
+
+# Names and messages
+
+
+def test_the_kinds_here_cover_the_registry():
+    assert {make().name for make in KINDS.values()} == set(adversaries)
+    for kind, make in KINDS.items():
+        assert make().modes == modes(kind)
+
+
+@every
+def test_specs_are_plain_and_rebuild_the_adversary(kind, mode):
+    made, learner = KINDS[kind](n_actions=3, mode=mode, copies=2), some_learner(kind, 1)
+    assert adversaries.build(json.loads(json.dumps(made.to_spec()))) == made
+    spec = json.loads(json.dumps(made.against(learner, T, seed=3).to_spec()))
+    assert (spec.pop("n_rounds"), spec.pop("seed")) == (T, 3)
+    assert spec.pop("against")["name"] == learner.name
+    assert spec == made.to_spec()
+
+
+def test_results_name_the_adversary():
+    results = simulate(FullLow(4, 0.0).against(None, 50), Hedge(), 50, n_runs=2)
+    assert results.summary().startswith("full-low: K = 2, T = 50")
+    assert "against" not in results.environment
+
+
+BAD = {
+    "one segment": (lambda: BanditLow(1), "BanditLow: `segments` must be a whole number >= 2, got 1."),
+    "one action": (lambda: BanditLow(4, 1), "BanditLow: `n_actions` must be a whole number >= 2, got 1."),
+    "no height": (lambda: BanditLow(4, height=0), "BanditLow: `height` must be in (0, 1], got 0."),
+    "too high": (lambda: BanditLow(4, height=1.5), "BanditLow: `height` must be in (0, 1], got 1.5."),
+    "no copies": (lambda: BanditLow(4, copies=0), "BanditLow: `copies` must be a whole number >= 1, got 0."),
+    "an unknown mode": (
+        lambda: BanditLow(4, mode="clever"),
+        "BanditLow: `mode` must be one of 'random', 'proof', 'best-response', got 'clever'.",
+    ),
+    "a mode of another": (
+        lambda: FullLow(4, 1.0, mode="proof"),
+        "FullLow: `mode` must be one of 'random', 'best-response', got 'proof'.",
+    ),
+    "no segments": (lambda: FullLow(0, 1.0), "FullLow: `segments` must be a whole number >= 1, got 0."),
+    "negative variance": (
+        lambda: FullLow(4, -1.0),
+        "FullLow: `variance` must be a finite number >= 0, got -1.0.",
+    ),
+    "one action to hide": (lambda: FullLow(4, 1.0, 1), "FullLow: `n_actions` must be a whole number >= 2, got 1."),
+    "no drift": (lambda: FullV(0.0, 1.0), "FullV: `drift` must be a finite number > 0, got 0.0."),
+    "endless drift": (lambda: FullV(math.inf, 1.0), "FullV: `drift` must be a finite number > 0, got inf."),
+    "endless variance": (
+        lambda: FullV(1.0, math.inf),
+        "FullV: `variance` must be a finite number >= 0, got inf.",
+    ),
+    "unknown parameters": (
+        lambda: FullV(1.0, 1.0, parameters="best"),
+        "FullV: `parameters` must be one of 'exact', 'paper', got 'best'.",
+    ),
+    "too few rounds": (
+        lambda: BanditLow(8).against(None, 7),
+        "BanditLow: `n_rounds` must be a whole number >= 8, got 7.",
+    ),
+    "too few rounds to guarantee": (
+        lambda: FullLow(8, 1.0).guarantee(7),
+        "FullLow: `n_rounds` must be a whole number >= 8, got 7.",
+    ),
+    "no rounds": (lambda: FullV(1.0, 1.0).budget(0), "FullV: `n_rounds` must be a whole number >= 1, got 0."),
+    "a negative seed": (
+        lambda: BanditLow(8).against(None, 10, seed=-1),
+        "BanditLow: `seed` must be a whole number >= 0, got -1.",
+    ),
+    "nobody to respond to": (
+        lambda: BanditLow(4, mode="proof").against(None, 10),
+        "BanditLow: `learner` must be a learner in the mode 'proof', got None. 'random' needs none.",
+    ),
+    "a class": (
+        lambda: FullLow(4, 1.0).against(Hedge, 10),
+        "FullLow: `learner` must be a learner or None, got <class 'driftwise.learners.experts.hedge.Hedge'>.",
+    ),
+    "the wrong feedback": (
+        lambda: BanditLow(4).against(Hedge(), 10),
+        "BanditLow: its theorem is about bandit feedback, got hedge with full feedback.",
+    ),
+    "more rounds than it was made for": (
+        lambda: BanditLow(4).against(None, 10).start(11),
+        "Staged: `n_rounds` must be <= 10, the rounds it was made for, got 11.",
+    ),
+    "no rounds to play": (
+        lambda: BanditLow(4).against(None, 10).measures(0),
+        "Staged: `n_rounds` must be a whole number >= 1, got 0.",
+    ),
+    "a bad seed of a run": (
+        lambda: BanditLow(4).against(None, 10).start(10, seed=-1),
+        "Staged: `seed` must be a whole number >= 0, got -1.",
+    ),
+    "an unknown feedback": (
+        lambda: choose("some", Measures(2, 10, 1, 1.0, 1.0)),
+        "choose: `feedback` must be 'full' or 'bandit', got 'some'.",
+    ),
+    "a budget without drift": (
+        lambda: choose("full", Measures(2, 10, 1, 0.0, 1.0)),
+        "FullV: `drift` must be a finite number > 0, got 0.0.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_met_by_one_sentence(call, message):
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        call()
+
+
+def test_an_unknown_adversary_is_met_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"^There is no adversary 'bandit-lo'\. Did you mean 'bandit-low'\?$"):
+        adversaries.build({"name": "bandit-lo", "segments": 3})
+
+
+def test_anyone_can_add_an_adversary():
+    @adversary("unfair-for-a-test", feedbacks=("full",), modes=("random",))
+    @dataclasses.dataclass(frozen=True)
+    class Unfair(FullLow):
+        pass
+
+    try:
+        assert isinstance(adversaries.build({"name": "unfair-for-a-test", "segments": 3, "variance": 0.0}), Adversary)
+    finally:
+        del adversaries._classes["unfair-for-a-test"]

@@ -1,0 +1,181 @@
+"""The measured Table 1: powers that are known, pieces that are kept, claims that can fail."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from driftwise.adversaries import BanditLow
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.environments import Bernoulli, Environment, Switching
+from driftwise.landscape import pieces
+from driftwise.landscape.claims import claims
+from driftwise.landscape.outcomes import Outcome, measure, rates, table
+from driftwise.landscape.pieces import Order, Piece, Setting, Store
+from driftwise.landscape.sweeps import PRESETS, Preset, Sweep, chosen, geometric, sweeps
+from driftwise.landscape.teams import CELLS, TEAMS, Member
+from driftwise.learners import UCB1, Hedge, OptimisticGD, Thompson
+from driftwise.results.fits import fit_power
+
+TINY = Preset(shortest=300, longest=600, points=2, n_rounds=3000, n_runs=2, most_faced=600)
+WORLD = Environment(Switching(2, 3), Bernoulli())
+
+
+def order(**changes):
+    base = Order(Setting(WORLD, 50), "hedge", Hedge(), n_runs=3, seed=5)
+    return dataclasses.replace(base, **changes)
+
+
+# powers
+
+
+@pytest.mark.parametrize("exponent", [-1.0, 0.0, 0.35, 1.0])
+def test_a_power_without_noise_is_found_exactly(exponent):
+    x = [10.0, 100.0, 1000.0]
+    power = fit_power(x, [[3 * value**exponent] * 4 for value in x])
+    assert power == pytest.approx((exponent,) * 3, abs=1e-12)
+
+
+def test_the_interval_covers_the_power_about_as_often_as_it_says():
+    random, x, hits = np.random.default_rng(1), [10.0, 30.0, 100.0, 300.0], 0
+    for _ in range(200):
+        samples = [value**0.5 * random.gamma(4.0, 0.25, 40) for value in x]
+        power = fit_power(x, samples, n_resamples=300)
+        hits += power.low <= 0.5 <= power.high
+    assert 0.88 <= hits / 200 <= 0.99
+
+
+def test_a_power_needs_two_values():
+    with pytest.raises(InvalidInput, match=r"^fit_power: `samples` must be as many as `x`, and at least 2, got 1\.$"):
+        fit_power([1.0], [[1.0]])
+
+
+# pieces
+
+
+@pytest.mark.parametrize("source", [WORLD, BanditLow(2, 2, "best-response")], ids=["environment", "adversary"])
+def test_a_finished_piece_is_not_played_again(source, tmp_path, monkeypatch):
+    wanted = order(setting=Setting(source, 60), label="ucb1", player=UCB1())
+    (first,) = pieces.play_all([wanted], Store(tmp_path), 1, None)
+    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played again"))
+    (second,) = pieces.play_all([wanted], Store(tmp_path), 1, None)
+    assert (first.regrets == second.regrets).all()
+    assert first.measures == second.measures
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 6},
+        {"n_runs": 4},
+        {"setting": Setting(WORLD, 51)},
+        {"player": Hedge(0.1)},
+        {"companion": OptimisticGD()},
+    ],
+    ids=["seed", "runs", "rounds", "learner", "companion"],
+)
+def test_another_recipe_is_another_piece(change, tmp_path):
+    store = Store(tmp_path)
+    store.put(order(), order().play())
+    assert store.get(order()) is not None
+    assert store.get(order(**change)) is None
+
+
+def test_a_damaged_piece_is_named(tmp_path):
+    store = Store(tmp_path)
+    store.put(order(), order().play())
+    (path,) = tmp_path.glob("*.parquet")
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(BadFile, match="is not a whole piece: delete it to play it again"):
+        store.get(order())
+
+
+def test_threads_do_not_show(tmp_path):
+    orders = [order(label=f"{i}", player=Thompson(), setting=Setting(BanditLow(2, 2), 80)) for i in range(4)]
+    one, two = (pieces.play_all(orders, Store(tmp_path / str(n)), n, None) for n in (1, 2))
+    assert all((a.regrets == b.regrets).all() for a, b in zip(one, two, strict=True))
+    assert len({float(piece.regrets.sum()) for piece in one}) > 1  # labels seed the learners
+
+
+def test_progress_ends_at_the_total(tmp_path):
+    seen = []
+    pieces.play_all([order(), order(seed=6)], Store(tmp_path), 1, lambda *at: seen.append(at))
+    assert seen == [(150, 300), (300, 300)]
+
+
+# sweeps
+
+
+def test_every_cell_has_benign_and_adversarial_sweeps_over_a_decade_and_a_half():
+    for preset in PRESETS.values():
+        found = sweeps(preset)
+        assert {(sweep.cell, sweep.adversarial) for sweep in found} == {
+            (cell, b) for cell in CELLS for b in (True, False)
+        }
+        assert len({sweep.key for sweep in found}) == len(found)
+        for sweep in found:
+            if sweep.key != "bandit-switching-low" or preset.most_faced >= preset.longest:
+                assert sweep.values[-1] / sweep.values[0] >= 30
+
+
+def test_geometric_values_are_whole_and_evenly_spread():
+    assert geometric(2, 64, 6) == (2, 4, 8, 16, 32, 64)
+
+
+def test_cells_and_learners_can_be_chosen():
+    found = chosen(TINY, ["full-drifting"], ["hedge"])
+    assert {sweep.cell for sweep in found} == {"full-drifting"}
+    assert {member.label for sweep in found for member in sweep.members} == {"hedge"}
+    with pytest.raises(UnknownName, match=r"^There is no learner 'hegde' in these cells\. Did you mean 'hedge'\?$"):
+        chosen(TINY, ["full-drifting"], ["hegde"])
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_landscape_of_a_cell_is_measured_and_told(cell, tmp_path):
+    names = [member.label for member in TEAMS[cell][:2]]
+    outcomes = measure(chosen(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
+    text = table(outcomes)
+    assert rates(cell)[0].text in text
+    assert all(name in text for name in names)
+    assert max(map(len, text.splitlines())) <= 120
+    for outcome in outcomes:
+        assert all(np.isfinite(piece.regrets).all() for piece in outcome.pieces)
+        assert outcome.power().low <= outcome.power().high
+
+
+# claims
+
+
+def outcomes_of(curves, key, companion=None, source=WORLD):
+    """Return outcomes with these mean regrets at T = 100, 1000, 10000."""
+    values = (100, 1000, 10_000)
+    found = []
+    for label, means in curves.items():
+        sweep = Sweep(key, "full-switching", "", False, "T", values, lambda t: Setting(source, int(t)), ())
+        runs = [np.array([mean, mean * 1.001]) for mean in means]
+        beside = np.full(2, np.nan if companion is None else companion)
+        made = [Piece(r, beside, *np.ones((3, 2)), 2, t) for r, t in zip(runs, values, strict=True)]
+        found.append(Outcome(sweep, Member(label, "paper", Hedge()), tuple(made)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("gd", "hedge", "holds"),
+    [((9, 9, 9), (10, 100, 1000), True), ((9, 12, 15), (10, 100, 1000), False), ((9, 9, 9), (9, 9, 9), False)],
+)
+def test_the_first_claim_can_fail(gd, hedge, holds):
+    curves = {"optimistic-gd": gd, "sleeping-optimistic-adapt-ml-prod": (9, 9, 9), "hedge": hedge}
+    (claim,) = claims(outcomes_of(curves, "full-switching-rounds"))
+    assert claim.holds is holds
+
+
+@pytest.mark.parametrize(
+    ("last", "beside", "holds"), [(25.0, 1.5, True), (24.9, 1.5, False), (25.0, 40.0, False)], ids=["yes", "less", "gd"]
+)
+def test_the_second_claim_can_fail(last, beside, holds):
+    (claim,) = claims(outcomes_of({"ucb1": (9, 9, last), "exp3": (9, 9, 99)}, "bandit-switching-low", beside))
+    assert claim.holds is holds
+
+
+def test_claims_about_what_was_not_asked_for_are_not_made():
+    assert claims(outcomes_of({"hedge": (1, 2, 3)}, "full-switching-rounds")) == []

@@ -1,0 +1,318 @@
+"""Lower bounds: values worked by hand, budgets kept, and what the best possible learner suffers."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from driftwise.core.measures import Measures
+from driftwise.environments import MeasureMeter
+from driftwise.theory import lower, printed
+
+FIXED = settings(derandomize=True, database=None, deadline=None, max_examples=200)
+BOUNDS = {
+    name: getattr(lower, name) for name in ("full_switching", "bandit_switching", "full_drifting", "bandit_drifting")
+}
+every_bound = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+
+
+def measures(n_actions=2, n_rounds=1000, segments=1, drift=0.0, variance=0.0):
+    return Measures(n_actions, n_rounds, segments, drift, variance)
+
+
+@st.composite
+def budgets(draw, least_rounds=1, least_actions=2):
+    n_actions, n_rounds = draw(st.integers(least_actions, 20)), draw(st.integers(least_rounds, 20_000))
+    shares = st.floats(0, 1, width=32)
+    return measures(
+        n_actions,
+        n_rounds,
+        draw(st.integers(1, n_rounds)),
+        draw(st.sampled_from([1.0, 10.0, float(n_rounds)])) * draw(shares),
+        draw(st.sampled_from([1.0, n_actions * n_rounds / 4])) * draw(shares),
+    )
+
+
+# Values worked by hand
+
+
+@pytest.mark.parametrize(
+    ("known", "value"),
+    [
+        (measures(2, 800, 4), 10.0),  # M = 2, B = 400, b = 20
+        (measures(9, 800, 5), 10.0),  # an odd segment is left over, other actions are decoys
+        (measures(2, 1000, 7), 13.5),  # M = 3, B = 333, b = 18
+        (measures(2, 5139, 2572), 642.0),  # M = 1286 has B = 3 and b = 1; 1284 intervals of 4 rounds have b = 2
+        (measures(2, 2, 2), 0.25),
+        (measures(2, 10**6, 1, drift=1.0, variance=9.0), 0.0),  # one segment hides nothing
+    ],
+)
+def test_theorem_bandit_low_worked_by_hand(known, value):
+    assert lower.bandit_switching(known) == value
+
+
+def test_theorem_full_low_worked_by_hand():
+    # Case B: Gamma (K - 1) / K
+    assert lower.full_switching(measures(4, 1000, 10, variance=1.0)) == 7.5
+    # Case A: 4 x 625 = 2500 noisy rounds in each of 4 segments, sigma = 1/2
+    coins = lower.coins_switching(measures(2, 10_000, 4, variance=5000.0))
+    gap = math.sqrt(1 - math.exp(-1 / 10_000)) / 2
+    assert coins == pytest.approx((4, 2500, 0.5, gap, 10_000 * gap / 4))
+    assert coins.regret == pytest.approx(math.sqrt(2 * 4 * 5000) / 16, rel=1e-4)
+    # Little variance: one noisy round in a segment, sigma^2 = 1 / (2 x 5)
+    assert lower.coins_switching(measures(2, 100, 5, variance=1.0))[:3] == pytest.approx((5, 1, math.sqrt(0.1)))
+    # More variance than rounds for it
+    assert lower.coins_switching(measures(3, 100, 10, variance=75.0))[:3] == (10, 10, 0.5)
+
+
+def test_theorem_full_v_worked_by_hand():
+    assert lower.full_drifting(measures(2, 1000, drift=2.5)) == 1.25  # three jumps of 5/6
+    assert lower.jumps_drifting(measures(2, 1000, drift=0.5)) == (1, 0.5, 0.25)
+    # sigma = 1/4 = sqrt(4 / (2 x 32)) leaves 1/4 for changes. Intervals of 7 rounds have 4 changes, which is enough for
+    # the whole gap of 0.0468; those of 6 have 5, which is a little too much: sigma falls to 1/2 / (1 + 5 x 0.202).
+    coins = lower.coins_drifting(measures(2, 32, drift=0.5, variance=4.0))
+    hidden = math.sqrt(1 - math.exp(-1 / 24))
+    sigma = 0.5 / (1 + 5 * hidden)
+    assert coins == pytest.approx((6, 6, sigma, sigma * hidden, 32 * sigma * hidden / 4))
+    assert 0.248 < sigma < 0.25
+    # Bandits: M = 2, b = 7; and a single change of half the size
+    assert lower.bandit_drifting(measures(2, 100, drift=5.0)) == 3.5
+    assert lower.bandit_drifting(measures(2, 100, drift=1.0)) == 1.25
+    assert lower.hiding_drifting(measures(2, 100, drift=1.0)) == (1, 100, 10, 0.5, 1.25)
+
+
+def test_the_printed_parameters_of_theorem_full_v_worked_by_hand():
+    known = measures(2, 8000, drift=1.0, variance=64.0)
+    assert printed.coins_drifting(known) == pytest.approx((20, math.sqrt(0.002 / 2), 0.0025))
+    assert printed.full_drifting(known) == pytest.approx(5.0)  # T epsilon / 4
+    length, sigma, gap = printed.coins_drifting(known)
+    assert 2 * length * (gap / sigma) ** 2 == pytest.approx(1 / 4)
+    assert printed.full_drifting(measures(2, 8000, drift=9.0, variance=0.1)) is None
+    assert printed.full_drifting(measures(2, 8000, variance=0.1)) is None
+    assert printed.bandit_switching(measures(2, 800, 4)) == pytest.approx(10.0)
+
+
+# Laws
+
+
+@every_bound
+@FIXED
+@given(known=budgets(least_actions=1))
+def test_a_lower_bound_is_between_nothing_and_every_round(bound, known):
+    assert 0 <= bound(known) <= known.n_rounds
+
+
+@every_bound
+@FIXED
+@given(known=budgets(least_rounds=1000), more=st.sampled_from([1.001, 1.1, 2.0]))
+def test_a_lower_bound_hardly_falls_when_a_budget_grows(bound, known, more):
+    """Worlds within the smaller budget are within the larger; whole intervals cost up to 3 %."""
+    K, T, segments, V, L = (getattr(known, name) for name in ("n_actions", "n_rounds", "segments", "drift", "variance"))
+    before = bound(known)
+    assert bound(measures(K, T, segments, V * more, L)) >= before * (1 - 1e-12)
+    assert bound(measures(K, T, min(T, math.ceil(segments * more)), V, L)) >= 0.97 * before
+    assert bound(measures(K, T, segments, V, L * more)) >= 0.97 * before
+    assert bound(measures(K, math.ceil(T * more), segments, V, L)) >= 0.97 * before
+
+
+@FIXED
+@given(known=budgets())
+def test_bounds_for_bandits_in_drifting_worlds_are_no_less_than_with_full_feedback(known):
+    assert lower.bandit_drifting(known) >= lower.full_drifting(known)
+
+
+@FIXED
+@given(known=budgets())
+def test_rounding_costs_theorem_bandit_low_at_most_half(known):
+    value = lower.bandit_switching(known)
+    assert value <= printed.bandit_switching(known) * (1 + 1e-12)
+    if known.segments % 2 == 0:
+        assert value > printed.bandit_switching(known) / 2
+
+
+@pytest.mark.parametrize("n_rounds", [1, 2, 1000])
+def test_worlds_without_budget_have_no_lower_bound(n_rounds):
+    still = measures(5, n_rounds)
+    assert lower.full_switching(still) == 0.8  # who is best must be learnt: one round of loss
+    assert lower.bandit_switching(still) == lower.full_drifting(still) == lower.bandit_drifting(still) == 0
+    for construction in ("coins_switching", "coins_drifting", "hiding_switching", "jumps_drifting", "hiding_drifting"):
+        assert getattr(lower, construction)(still) is None
+
+
+@every_bound
+def test_one_action_leaves_nothing_to_regret(bound):
+    assert bound(measures(1, 100, 10, 5.0, 20.0)) == 0
+
+
+def test_one_round_suffices_for_a_lower_bound():
+    one = measures(2, 1, 1, drift=1.0, variance=0.5)
+    assert lower.full_switching(one) == lower.full_drifting(one) == lower.bandit_drifting(one) == 0.5
+    assert lower.hiding_drifting(one) == (1, 1, 1, 0.5, 0.125)
+    assert lower.coins_drifting(one)[:3] == (1, 1, 0.5)
+
+
+# Coins
+
+
+@FIXED
+@given(known=budgets())
+def test_no_other_length_of_an_interval_allows_a_gap_much_larger(known):
+    coins = lower.coins_drifting(known)
+    if coins is None:
+        return
+    T, V = known.n_rounds, known.drift
+    lengths = np.arange(1, T + 1)
+    hidden, changes = np.sqrt(-np.expm1(-1 / (4 * lengths))), np.ceil(T / lengths) - 1
+    most = min(0.5, math.sqrt(known.variance / (known.n_actions * T)))
+    gaps = hidden * np.minimum(most, V / (1 + changes * hidden))
+    assert coins.gap >= 0.9 * gaps.max()
+    assert coins.n_intervals == math.ceil(T / coins.length)
+    # With all the variance in the noise, as far as the drift allows: no better, if there is drift enough.
+    if 1.5 * most <= V:
+        simple = np.minimum((V - most) / np.maximum(changes, 1e-300), most * hidden)
+        assert coins.gap >= simple.max() * (1 - 1e-9)
+
+
+@FIXED
+@given(known=budgets(), construct=st.sampled_from([lower.coins_switching, lower.coins_drifting]))
+def test_coins_hide_the_best_action_as_the_proof_needs(known, construct):
+    coins = construct(known)
+    if coins is None:
+        return
+    K, n = known.n_actions, coins.length
+    assert 0 < coins.gap < coins.sigma <= 0.5
+    assert 2 * n * lower.divergence(coins.sigma, coins.gap) <= 1 / 4 * (1 + 1e-9)
+    plays = lower.plays_of_best(K, n, coins.sigma, coins.gap)
+    assert plays <= n * (1 / K + 1 / 4) * (1 + 1e-9)
+    rounds = min(known.n_rounds, n * coins.n_intervals)
+    assert coins.regret <= rounds * coins.gap * (1 - plays / n) * (1 + 1e-9) + 1e-12
+
+
+def test_lemma_sigma1_the_divergence_of_the_coins():
+    for sigma in (0.01, 0.25, 0.5):
+        for share in (0.0, 0.1, 0.5, math.sqrt(0.5)):
+            gap = share * sigma
+            heads = (sigma - gap) / (2 * sigma)
+            by_hand = 0.5 * math.log(0.5 / heads) + 0.5 * math.log(0.5 / (1 - heads))
+            assert lower.divergence(sigma, gap) == pytest.approx(by_hand, abs=1e-15)
+            assert lower.divergence(sigma, gap) <= share**2 * (1 + 1e-12)
+
+
+def least_regret_on_coins(length, sigma, gap):
+    """Return the regret of the best of all learners, which plays the likelier action, in an interval of two actions."""
+    heads = (sigma - gap) / (2 * sigma)
+    right = 0.0
+    for seen in range(length):
+        better, worse = (binom.pmf(np.arange(seen + 1), seen, p) for p in (heads, 0.5))
+        right += np.maximum(np.outer(better, worse), np.outer(worse, better)).sum() / 2
+    return gap * (length - right)
+
+
+@pytest.mark.parametrize(
+    "coins",
+    [
+        lower.coins_switching(measures(2, 100, 1, variance=50.0)),
+        lower.coins_switching(measures(2, 100, 10, variance=50.0)),
+        lower.coins_switching(measures(2, 100, 10, variance=0.1)),
+        lower.coins_drifting(measures(2, 900, drift=0.5, variance=4.0)),
+        lower.coins_drifting(measures(2, 900, drift=0.1, variance=400.0)),
+        lower.coins_drifting(measures(2, 1, drift=1.0, variance=0.5)),
+    ],
+)
+def test_even_a_learner_that_knows_the_coins_suffers_the_lower_bound(coins):
+    best = least_regret_on_coins(coins.length, coins.sigma, coins.gap)
+    assert coins.regret <= coins.n_intervals * best * (1 + 1e-9)
+    assert lower.plays_of_best(2, coins.length, coins.sigma, coins.gap) >= coins.length - best / coins.gap
+
+
+def test_eq_n_i_holds_for_gaps_that_can_be_noticed():
+    for length in (1, 5, 30):
+        for gap in (0.05, 0.2, 0.45):
+            plays = length - least_regret_on_coins(length, 0.5, gap) / gap
+            assert plays <= lower.plays_of_best(2, length, 0.5, gap) + 1e-12
+
+
+# Hidden changes
+
+
+def least_regret_while_hiding(length, block):
+    """Return the regret of the best of all bandits in an interval, by dynamic programming.
+
+    With chance 1/2 the second action becomes the better at the start of a block, each as likely. Whoever plays it then
+    knows; until then only the block in which it was last played counts.
+    """
+    blocks = length // block
+    later = np.zeros(blocks + 1)  # regret from the next round on; entry q: last played in block q, none is q = 0
+    for j in range(blocks, 0, -1):
+        unchanged = 1 / 2 + (blocks - j) / (2 * blocks)
+        for _ in range(block):
+            unnoticed = (j - np.arange(blocks + 1)).clip(0) / (2 * blocks)
+            later = np.minimum(unnoticed / 2 + later, unchanged / 2 + later[j])
+    return later[0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 8, 9, 50, 100, 399, 400])
+def test_even_a_bandit_that_knows_how_changes_are_hidden_suffers_the_lower_bound(length):
+    hiding = lower.hiding_drifting(measures(2, length, drift=2.0))
+    best = least_regret_while_hiding(hiding.length, hiding.block)
+    assert hiding.regret <= best * (1 + 1e-12)
+    assert best <= 2 * hiding.regret  # and a good one not much more
+
+
+# The budgets of the constructions
+
+
+def spent(means, variances):
+    meter = MeasureMeter(means.shape[1])
+    meter.update(np.ascontiguousarray(means), np.ascontiguousarray(variances))
+    return meter.measures()
+
+
+def worst_case_of_coins(coins, n_actions, n_rounds, every):
+    """Lay out the intervals, with another best action in each; noise only in the first `length` rounds."""
+    interval = np.minimum(np.arange(n_rounds) // every, coins.n_intervals - 1)
+    best = np.eye(n_actions)[interval % n_actions]
+    noisy = np.arange(n_rounds) - interval * every < coins.length
+    variances = (coins.sigma**2 - best * coins.gap**2) * noisy[:, None]
+    return spent(coins.sigma - coins.gap * best, variances)
+
+
+@FIXED
+@given(known=budgets())
+def test_coins_keep_their_budgets(known):
+    K, T = known.n_actions, known.n_rounds
+    if switching := lower.coins_switching(known):
+        used = worst_case_of_coins(switching, K, T, T // known.segments)
+        assert used.segments <= known.segments
+        assert used.variance <= known.variance * (1 + 1e-9)
+    if drifting := lower.coins_drifting(known):
+        used = worst_case_of_coins(drifting, K, T, drifting.length)
+        assert used.drift <= known.drift * (1 + 1e-9)
+        assert used.variance <= known.variance * (1 + 1e-9)
+
+
+@FIXED
+@given(known=budgets())
+def test_jumps_and_hidden_changes_keep_their_budgets(known):
+    K, T = known.n_actions, known.n_rounds
+    for budget, jumps, hiding in (
+        ("segments", lower.jumps_switching(known), lower.hiding_switching(known)),
+        ("drift", lower.jumps_drifting(known), lower.hiding_drifting(known)),
+    ):
+        if jumps:
+            best = np.eye(K)[np.minimum(np.arange(T), jumps.n_jumps - 1) % K]
+            assert getattr(spent(jumps.scale * (1 - best), np.zeros((T, K))), budget) <= getattr(known, budget) + 1e-9
+        if hiding:
+            assert hiding.n_intervals * hiding.length <= T
+            assert hiding.block**2 <= hiding.length
+            # Changed in the last block of every interval; the last interval takes the rounds that are left over.
+            rounds = np.arange(T)
+            changed = rounds % hiding.length >= hiding.length - hiding.block
+            changed |= rounds >= hiding.n_intervals * hiding.length
+            means = np.ones((T, K))
+            means[:, 0], means[:, 1] = 0.5, np.where(changed, 0.0, 1.0)
+            used = spent(hiding.scale * means, np.zeros((T, K)))
+            assert getattr(used, budget) <= getattr(known, budget) * (1 + 1e-9)
