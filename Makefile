@@ -34,7 +34,7 @@ test: check  ## check, then every test, then the kernels once more with the comp
 bench: $(READY)  ## Time every learner beside its references (minutes; compiles C, installs two rivals)
 	$(BIN)/python benchmarks/run.py
 
-compare: $(READY)  ## Regret of every learner on five worlds, 100 runs each (a quarter of an hour)
+compare: $(READY)  ## Regret of every learner on five worlds, 100 runs each (about twenty minutes)
 	$(BIN)/python benchmarks/compare.py
 
 docs: $(READY)  ## Write the pages that are generated from the registry

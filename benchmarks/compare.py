@@ -1,4 +1,4 @@
-"""Compare the learners of the registry on five worlds: `make compare` (a quarter of an hour; `--quick`: a minute).
+"""Compare the learners of the registry on five worlds: `make compare` (about twenty minutes; `--quick` is shorter).
 
 Learners play with their defaults and, where they have a rule for it, tuned. Those that keep every start cost O(K t) a
 round; in the main tables they have merged memory or a short cover, and tables of their own show, in fewer runs, what

@@ -62,7 +62,7 @@ PAIRS = (
     Pair("discounted-thompson", "SMPyBandits", "DiscountedThompson", {"gamma": DISCOUNT}, {"discount": DISCOUNT}),
     # Test an action at every tenth of its plays, on all its samples; at every play they would be slower.
     Pair("cusum-ucb", "SMPyBandits", "CUSUM_IndexPolicy", TUNED),
-    Pair("page-hinkley", "SMPyBandits", "PHT_IndexPolicy", TUNED),
+    Pair("detect-and-restart", "SMPyBandits", "PHT_IndexPolicy", TUNED),
     # Restarts whenever an action's window is full, since its test returns a pair, which is true; that saves it work.
     Pair("m-ucb", "SMPyBandits", "Monitored_IndexPolicy", {"w": 200, "b": 42.7, "gamma": 0.1}),
     # Tests at every tenth play and sample. From TUNED it would take a delta above 1; these are the paper's for one

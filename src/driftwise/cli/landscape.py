@@ -19,7 +19,7 @@ _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-driftin
     type=click.Choice(["quick", "standard", "full"]),
     default="quick",
     show_default=True,
-    help="About three minutes, an hour, or a day on 2 cores.",
+    help="How many rounds, values and runs; quick takes minutes, the others longer.",
 )
 @click.option("--cell", "cells", type=click.Choice(_CELLS), multiple=True, help="Only this cell. Repeat for more.")
 @click.option("--learners", metavar="NAME[,NAME..]", help="Only these learners of each cell.")
