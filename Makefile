@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench compare docs clean
+.PHONY: help setup demo test check browser bench compare docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -27,7 +28,20 @@ check: $(READY)  ## Style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check  ## check, then every test, then the kernels once more with the compiler switched off
+# The report page is tested in Chromium, driven by its own chromedriver.
+browser:  ## Install Chromium and its driver, which the tests need, unless they are there
+	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
+	  if ! command -v apt-get >/dev/null; then \
+	    echo "make browser: there is no apt-get here. Please put chromium and chromedriver on the PATH" \
+	      "(macOS: brew install --cask chromium chromedriver)." >&2; exit 1; \
+	  fi; \
+	  $(AS_ROOT) apt-get -q -o DPkg::Lock::Timeout=300 update; \
+	  $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 \
+	    install -y --no-install-recommends chromium chromium-driver || { \
+	    echo "make browser: apt-get could not install chromium and chromium-driver; please do it by hand." >&2; exit 1; }; \
+	fi
+
+test: check browser  ## check, then every test, then the kernels once more with the compiler switched off
 	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
 

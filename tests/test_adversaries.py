@@ -189,6 +189,13 @@ def test_a_response_is_committed_to_and_only_the_noise_differs_from_run_to_run(k
     assert np.array_equal(one.losses, other.losses) == (source.measures(T).variance == 0)
 
 
+def test_the_seed_of_a_response_reaches_its_coins():
+    """Hedge draws nothing, so its copies differ by the coins alone."""
+    made = FullLow(4, 11.0, mode="best-response", copies=2)
+    scripts = {made.against(Hedge(), T, seed).script.favourites.tobytes() for seed in range(6)}
+    assert len(scripts) > 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_drawing_needs_no_learner_and_does_not_look_at_one(kind):
     made = KINDS[kind](n_actions=3)
@@ -213,19 +220,39 @@ def test_nothing_of_the_size_of_all_losses_is_held():
 # Guarantees
 
 
-def enough_regret(source, learners, guarantee, n_runs, seed=1):
-    results = simulate(source, learners, source.n_rounds, n_runs, seed)
-    for label in results.labels:
-        regrets = results.final(label)
+def regrets_of(source, learners, n_rounds, n_runs):
+    """Return the dynamic pseudo-regrets of fresh learners, in runs and with seeds of their own.
+
+    This is what `simulate` does, without the bounds, which take longer than such short runs.
+    """
+    regrets = {name: np.empty(n_runs) for name in learners}
+    for run in range(n_runs):
+        losses, means, _ = source.start(n_rounds, seed=run).draw(n_rounds)
+        for name, learner in learners.items():
+            played = learner.run(learner.start(source.n_actions, seed=10**6 + run), losses)
+            suffered = (played * means).sum() if played.ndim == 2 else means[np.arange(n_rounds), played].sum()
+            regrets[name][run] = suffered - means.min(axis=1).sum()
+    return regrets
+
+
+def enough_regret(source, learners, guarantee, n_runs):
+    for name, regrets in regrets_of(source, learners, source.n_rounds, n_runs).items():
         error = regrets.std(ddof=1) / math.sqrt(n_runs)
-        assert regrets.mean() >= guarantee - 3 * error - 1e-9, label
+        assert regrets.mean() >= guarantee - 3 * error - 1e-9, name
+
+
+def test_simulate_measures_the_same_regrets():
+    """A learner that does not draw has no other seed, and neither has a world without a noise or a choice."""
+    source, learner = BanditLow(6, mode="proof").against(RerunUCBV(), T), RerunUCBV()
+    results = simulate(source, learner, T, n_runs=3)
+    np.testing.assert_allclose(results.final("rerun-ucbv"), regrets_of(source, {"": learner}, T, 3)[""])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n_actions", "n_rounds"), [(2, 600), (3, 100), (5, 300)])
 def test_no_learner_does_better_than_what_is_guaranteed_at_random(kind, n_actions, n_rounds):
     made = KINDS[kind](n_actions=n_actions)
-    enough_regret(made.against(None, n_rounds), opponents(kind), made.guarantee(n_rounds), n_runs=120)
+    enough_regret(made.against(None, n_rounds), opponents(kind), made.guarantee(n_rounds), n_runs=200)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +263,7 @@ def test_no_learner_does_better_than_what_is_guaranteed_against_it(kind, mode, n
     learner = opponents(kind)[name]
     for n_actions, n_rounds in ((2, 400), (4, 130)):
         made = KINDS[kind](n_actions=n_actions, mode=mode, copies=24)
-        enough_regret(made.against(learner, n_rounds, seed=7), learner, made.guarantee(n_rounds), n_runs=60)
+        enough_regret(made.against(learner, n_rounds, seed=7), {name: learner}, made.guarantee(n_rounds), n_runs=100)
 
 
 @pytest.mark.parametrize("mode", ["proof", "best-response"])
@@ -260,11 +287,9 @@ def test_weights_pay_without_exception_where_nothing_is_drawn(name):
 @pytest.mark.parametrize("n_actions", [2, 3, 6])
 def test_quiet_favourites_cost_everyone_exactly_the_same_in_the_rounds_that_count(n_actions):
     for made, rounds in ((FullLow(50, 0.0, n_actions), 50), (FullV(7.4, 0.0, n_actions), 8)):
-        results = simulate(made.against(None, T), {**EXPERTS, **BANDITS}, rounds, n_runs=200, seed=3)
-        for label in results.labels:
-            regrets = results.final(label)
-            error = regrets.std(ddof=1) / math.sqrt(200)
-            assert abs(regrets.mean() - made.guarantee(T)) <= 3 * error + 1e-9, label
+        for name, regrets in regrets_of(made.against(None, T), {**EXPERTS, **BANDITS}, rounds, 400).items():
+            error = regrets.std(ddof=1) / math.sqrt(400)
+            assert abs(regrets.mean() - made.guarantee(T)) <= 3 * error + 1e-9, name
 
 
 def test_random_changes_cost_whoever_never_looks_or_always_looks_what_was_computed():

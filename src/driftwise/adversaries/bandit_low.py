@@ -113,7 +113,7 @@ class BanditLow(Adversary):
             before = copies.twin()
             after = choose(copies.watch(first, end - start), end - start)
             changes.append(start + after)
-            if start + after < end:
+            if start + after < end < n_rounds:  # after the last interval nobody asks
                 copies = before
                 copies.live(first, after, QUIET, generator)
                 copies.live(second, end - start - after, QUIET, generator)

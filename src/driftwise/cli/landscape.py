@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -28,8 +29,9 @@ _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-driftin
     type=click.Path(path_type=Path),
     default=Path("out/landscape"),
     show_default=True,
-    help="The folder of finished pieces; a second run plays only what is missing.",
+    help="The folder of the page and of finished pieces; a second run plays only what is missing.",
 )
+@click.option("--figures", is_flag=True, help="Also write every figure as PNG and SVG, for a paper.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The one seed of everything random.")
 @click.option("--threads", type=int, help="Threads over pieces; they do not change the results.  [default: all]")
 @click.option("--quiet", is_flag=True, help="No progress bar, no notes on standard error.")
@@ -38,6 +40,7 @@ def command(
     cells: tuple[str, ...],
     learners: str | None,
     out: Path,
+    figures: bool,
     seed: int,
     threads: int | None,
     quiet: bool,
@@ -46,7 +49,8 @@ def command(
 
     In each cell of Table 1 (full information or bandit, switching or drifting) one of T, Gamma, V and Lambda varies
     and the others stay, in benign worlds and against the adversaries of the lower bounds. Prints the exponents with
-    bootstrap intervals, regret as a multiple of the lower bound, and whether the paper's headline claims hold.
+    bootstrap intervals, regret as a multiple of the lower bound, and whether the paper's headline claims hold, and
+    writes a page with the figures, which opens in any browser.
 
     \b
     driftwise landscape --preset quick
@@ -55,18 +59,36 @@ def command(
     from driftwise.core.validation import check_seed, count
     from driftwise.landscape.claims import claims
     from driftwise.landscape.outcomes import measure, table
+    from driftwise.landscape.pages import page
     from driftwise.landscape.sweeps import PRESETS, chosen
+    from driftwise.landscape.tracks import tracks
+    from driftwise.report.page import write_figures, write_page
 
     effort = PRESETS[preset]
     wanted = None if learners is None else [name.strip() for name in learners.split(",")]
     sweeps = chosen(effort, cells or _CELLS, wanted)
     n_threads = None if threads is None else count("landscape", "threads", threads)
-    with notes(quiet), progress_bar(quiet, "measuring") as progress:
-        outcomes = measure(sweeps, effort.n_runs, check_seed("landscape", seed), out, n_threads, progress)
+    seed = check_seed("landscape", seed)
+    with notes(quiet):
+        with progress_bar(quiet, "measuring") as progress:
+            outcomes = measure(sweeps, effort.n_runs, seed, out / "pieces", n_threads, progress)
+        with progress_bar(quiet, "tracking") as progress:
+            paths = tracks(sweeps, seed, progress)
+    told = page(outcomes, paths, [_again(preset, cells, learners, seed)], f"{effort.n_runs} runs of every point.")
+    write_page(out / "landscape.html", told)
+    if figures:
+        write_figures(out / "figures", told)
     click.echo(table(outcomes))
     for claim in claims(outcomes):
-        click.echo(f"\n{'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text}")
+        verdict = "holds" if claim.holds else "DOES NOT HOLD"
+        click.echo("\n" + click.wrap_text(f"{verdict}: {claim.text}", width=100))
         for what, how_much in claim.figures:
             click.echo(f"  {what}: {how_much}")
-    if not quiet:
-        click.echo(f"\npieces in {out}", err=True)
+    click.echo(f"\nfigures: {out / 'figures'}" if figures else "")
+    click.echo(f"page: {out / 'landscape.html'}")
+
+
+def _again(preset: str, cells: tuple[str, ...], learners: str | None, seed: int) -> str:
+    """Write the command that measures the same again."""
+    words = ["driftwise", "landscape", "--preset", preset, *(word for cell in cells for word in ("--cell", cell))]
+    return shlex.join(words + ([] if learners is None else ["--learners", learners]) + ["--seed", str(seed)])

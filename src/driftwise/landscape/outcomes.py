@@ -16,7 +16,7 @@ from driftwise.results.fits import Power, fit_power
 from driftwise.results.intervals import Estimate, estimate
 from driftwise.theory.table_one import TABLE, Rate
 
-__all__ = ["Outcome", "measure", "rates", "table"]
+__all__ = ["Outcome", "measure", "rates", "span", "table"]
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,25 @@ class Outcome:
     @property
     def lower(self) -> list[float]:
         """The lower bound for each value: what an adversary guarantees, or what the measures of a world admit."""
-        found = []
-        for value, piece in zip(self.sweep.values, self.pieces, strict=True):
-            source, n_rounds = self.sweep.setting(value)
-            if isinstance(source, Adversary):
-                found.append(source.guarantee(n_rounds))
-            else:
-                rate = rates(self.sweep.cell)[1]
-                found.append(rate.bound(piece.measures) if rate.bound else 0.0)
-        return found
+        bound = rates(self.sweep.cell)[1].bound
+        assert bound is not None
+        sources = [self.sweep.setting(value).source for value in self.sweep.values]
+        return [
+            source.guarantee(piece.n_rounds) if isinstance(source, Adversary) else bound(piece.measures)
+            for source, piece in zip(sources, self.pieces, strict=True)
+        ]
+
+    @property
+    def upper(self) -> list[float]:
+        """The upper bound for each value, for the learner made for the cell; T at most."""
+        bound = rates(self.sweep.cell)[0].bound
+        assert bound is not None
+        sources = [self.sweep.setting(value).source for value in self.sweep.values]
+        known = [
+            source.budget(piece.n_rounds) if isinstance(source, Adversary) else piece.measures
+            for source, piece in zip(sources, self.pieces, strict=True)
+        ]
+        return [min(bound(measures), measures.n_rounds) for measures in known]
 
     @property
     def multiples(self) -> list[float]:
@@ -95,13 +105,13 @@ def rates(cell: str) -> tuple[Rate, Rate]:
     return upper, lower
 
 
-def span(values: Sequence[float]) -> str:
+def span(values: Sequence[float], to: str = " .. ") -> str:
     """Write the least and the largest of some numbers."""
     finite = [value for value in values if not math.isnan(value)]
     if not finite:
         return "-"
     low, high = number(min(finite), 2), number(max(finite), 2)
-    return low if low == high else f"{low} .. {high}"
+    return low if low == high else f"{low}{to}{high}"
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -123,8 +133,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
                     [outcome.member.label, outcome.member.role, number(last.mean), f"{power.exponent:.2f}", interval,
                      span(outcome.multiples)]
                 )  # fmt: skip
-            first = here[0].sweep
-            lines += ["", f"  {first.world}; {first.axis} from {number(first.values[0])} to {number(first.values[-1])}"]
+            first, x = here[0].sweep, here[0].x
+            lines += ["", f"  {first.world}; {first.axis} from {number(x[0])} to {number(x[-1])}"]
             headers = ["learner", "part", "last regret", f"exponent of {first.axis}", "95% interval", "x lower bound"]
             lines += ["  " + line for line in text_table(headers, rows, left=2).splitlines()]
     return "\n".join(lines).lstrip("\n")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise import __version__
-from driftwise.adversaries import Adversary
+from driftwise.adversaries import Adversary, Staged
 from driftwise.core.errors import BadFile
 from driftwise.core.files import write_atomically
 from driftwise.core.measures import Measures
@@ -27,7 +27,6 @@ from driftwise.engine.players import Entry, Player
 from driftwise.environments import Environment
 from driftwise.learners import Learner
 from driftwise.registry import to_spec
-from driftwise.results import Results
 from driftwise.results.store import arrow
 
 __all__ = ["Order", "Piece", "Setting", "Store", "play_all"]
@@ -95,35 +94,32 @@ class Order:
 
     def play(self) -> Piece:
         """Play all runs, in this thread."""
-        source, n_rounds = self.setting
-        if isinstance(source, Environment):
-            results = [simulate(source, self._players(self.player), n_rounds, self.n_runs, self.seed, n_threads=1)]
-        else:
-            results = [self._face(source, run) for run in range(self.n_runs)]
-        measures = [m for result in results for m in result.measures]
+        source, n_rounds = self.source(), self.setting.n_rounds
+        players: dict[str, Player] = {self.label: lambda measures: self.learner(self.known(measures))}
+        if self.companion is not None:
+            players[_BESIDE] = self.companion
+        results = simulate(source, players, n_rounds, self.n_runs, self.seed, n_threads=1)
         return Piece(
-            regrets=np.concatenate([result.final(self.label) for result in results]),
-            beside=np.concatenate([self._beside(result) for result in results]),
-            segments=np.array([m.segments for m in measures], np.float64),
-            drift=np.array([m.drift for m in measures]),
-            variance=np.array([m.variance for m in measures]),
+            regrets=results.final(self.label),
+            beside=np.full(self.n_runs, np.nan) if self.companion is None else results.final(_BESIDE),
+            segments=np.array([m.segments for m in results.measures], np.float64),
+            drift=np.array([m.drift for m in results.measures]),
+            variance=np.array([m.variance for m in results.measures]),
             n_actions=source.n_actions,
             n_rounds=n_rounds,
         )
 
-    def _face(self, adversary: Adversary, run: int) -> Results:
-        """Let an adversary build its losses against the learner, and play them afresh."""
-        n_rounds = self.setting.n_rounds
-        learner = self.learner(adversary.budget(n_rounds))
-        built, played = np.random.SeedSequence(self.seed, spawn_key=(run,)).generate_state(2)
-        source = adversary.against(learner, n_rounds, int(built))
-        return simulate(source, self._players(learner), n_rounds, 1, int(played), n_threads=1)
+    def source(self) -> Environment | Staged:
+        """Return where the runs take place: an adversary has made its choices, or draws them in every run anew."""
+        source, n_rounds = self.setting
+        if isinstance(source, Environment):
+            return source
+        return source.against(self.learner(source.budget(n_rounds)), n_rounds, self.seed)
 
-    def _players(self, player: Player) -> dict[str, Player]:
-        return {self.label: player} | ({} if self.companion is None else {_BESIDE: self.companion})
-
-    def _beside(self, results: Results) -> Vector:
-        return np.full(results.n_runs, np.nan) if self.companion is None else results.final(_BESIDE)
+    def known(self, measures: Measures) -> Measures:
+        """Return what a learner may be told: the measures of a world, and only the budget of an adversary."""
+        source, n_rounds = self.setting
+        return measures if isinstance(source, Environment) else source.budget(n_rounds)
 
 
 class Store:

@@ -18,6 +18,7 @@ __all__ = ["PRESETS", "Preset", "Sweep", "chosen", "sweeps"]
 
 N_ACTIONS, SEGMENTS, VARIANCE, PERIODS, AMPLITUDE = 5, 4, 50.0, 3.0, 0.3
 BEST, REST = 0.2, 0.8
+SHOWN = 4000  # rounds of a path whose weights are shown
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,11 @@ class Preset:
     points: int  # values of what varies
     n_rounds: int  # where something else varies
     n_runs: int
-    most_faced: int  # the longest game against an adversary that looks ahead
+    most_faced: int  # the longest game against an adversary that tries things on many copies of the learner
 
 
 PRESETS = {
-    "quick": Preset(300, 10_000, 4, 4000, 8, 4000),
+    "quick": Preset(1000, 32_000, 4, 4000, 8, 32_000),
     "standard": Preset(1000, 100_000, 5, 30_000, 24, 100_000),
     "full": Preset(1000, 1_000_000, 7, 100_000, 64, 100_000),
 }
@@ -52,6 +53,7 @@ class Sweep:
     setting: Callable[[float], Setting]
     members: tuple[Member, ...]
     companion: Learner | None = None  # plays the very same losses
+    shown: float | None = None  # the value at which weights over time are shown; None where another sweep shows them
 
 
 def geometric(low: float, high: float, points: int) -> tuple[int, ...]:
@@ -65,7 +67,6 @@ def sweeps(preset: Preset) -> list[Sweep]:
     rounds = geometric(preset.shortest, preset.longest, preset.points)
     many = geometric(2, 64, preset.points)  # a decade and a half
     T = preset.n_rounds
-    quiet = TwoPoint().with_variance(VARIANCE)
 
     def switching(segments: float, variance: float | None = None) -> Environment:
         noise = Bernoulli() if variance is None else TwoPoint().with_variance(variance)
@@ -76,40 +77,51 @@ def sweeps(preset: Preset) -> list[Sweep]:
         return Environment(Sinusoidal(N_ACTIONS, periods, AMPLITUDE), noise)
 
     def plain(
-        key: str, cell: str, world: str, axis: str, values: tuple[float, ...], setting: Callable[[float], Setting]
+        key: str,
+        cell: str,
+        world: str,
+        axis: str,
+        values: tuple[float, ...],
+        setting: Callable[[float], Setting],
+        shown: float | None = None,
     ) -> Sweep:
-        return Sweep(f"{cell}-{key}", cell, world, "against" in world, axis, values, setting, TEAMS[cell])
+        against = key == "low"
+        return Sweep(f"{cell}-{key}", cell, world, against, axis, values, setting, TEAMS[cell], shown=shown)
 
-    faced = tuple(min(t, preset.most_faced) for t in rounds)
-    faced = geometric(faced[0], max(faced), preset.points)
+    faced = geometric(preset.shortest, min(preset.longest, preset.most_faced), preset.points)
     return [
         plain("rounds", "full-switching", f"switching, two-point noise; Gamma = {SEGMENTS}, Lambda = {VARIANCE:g}", "T",
-              rounds, lambda t: Setting(switching(SEGMENTS, VARIANCE), int(t))),
+              rounds, lambda t: Setting(switching(SEGMENTS, VARIANCE), int(t)), SHOWN),
         plain("segments", "full-switching", f"switching, two-point noise; T = {T}, Lambda = {VARIANCE:g}", "Gamma",
               many, lambda n: Setting(switching(n, VARIANCE), T)),
         plain("variance", "full-switching", f"switching, two-point noise; T = {T}, Gamma = {SEGMENTS}", "Lambda",
               geometric(16, 512, preset.points), lambda v: Setting(switching(SEGMENTS, v), T)),
         plain("low", "full-switching", f"Theorem full-low against each; T = {T}, Gamma = {SEGMENTS}", "Lambda",
-              geometric(16, 512, preset.points), lambda v: Setting(FullLow(SEGMENTS, v, N_ACTIONS), T)),
+              geometric(16, 512, preset.points), lambda v: Setting(FullLow(SEGMENTS, v, N_ACTIONS), T), VARIANCE),
         plain("rounds", "full-drifting", f"sinusoid, two-point noise; {PERIODS:g} periods, Lambda = {VARIANCE:g}", "T",
-              rounds, lambda t: Setting(Environment(Sinusoidal(N_ACTIONS, PERIODS, AMPLITUDE), quiet), int(t))),
+              rounds, lambda t: Setting(sinusoid(PERIODS, VARIANCE), int(t)), SHOWN),
         plain("drift", "full-drifting", f"sinusoid, two-point noise; T = {T}, Lambda = {VARIANCE:g}", "V",
               geometric(1, 32, preset.points), lambda n: Setting(sinusoid(n, VARIANCE), T)),
+        plain("variance", "full-drifting", f"sinusoid, two-point noise; T = {T}, {PERIODS:g} periods", "Lambda",
+              geometric(16, 512, preset.points), lambda v: Setting(sinusoid(PERIODS, v), T)),
         plain("low", "full-drifting", "Theorem full_V against each; V = 2, Lambda = 32", "T",
-              rounds, lambda t: Setting(FullV(2.0, 32.0, 2), int(t))),
+              rounds, lambda t: Setting(FullV(2.0, 32.0, 2), int(t)), SHOWN),
         plain("rounds", "bandit-switching", f"switching, Bernoulli; Gamma = {SEGMENTS}", "T",
-              rounds, lambda t: Setting(switching(SEGMENTS), int(t))),
+              rounds, lambda t: Setting(switching(SEGMENTS), int(t)), SHOWN),
         plain("segments", "bandit-switching", f"switching, Bernoulli; T = {T}", "Gamma",
               many, lambda n: Setting(switching(n), T)),
-        Sweep("bandit-switching-low", "bandit-switching", "Theorem bandit-low, best response against each; Gamma = 2",
-              True, "T", faced, lambda t: Setting(BanditLow(2, 2, "best-response"), int(t)), every_bandit(),
-              OptimisticGD(learning_rate=math.sqrt(2 / 4))),
+        Sweep("bandit-switching-low", "bandit-switching",
+              "Theorem bandit-low, best response against each; Gamma = 2, Lambda = 0", True, "T", faced,
+              lambda t: Setting(BanditLow(2, 2, "best-response"), int(t)), every_bandit(),
+              OptimisticGD(learning_rate=math.sqrt(2 / 4)), SHOWN),  # the rate is the tuned one: D = 4
         plain("rounds", "bandit-drifting", f"sinusoid, Bernoulli; {PERIODS:g} periods", "T",
-              rounds, lambda t: Setting(sinusoid(PERIODS), int(t))),
+              rounds, lambda t: Setting(sinusoid(PERIODS), int(t)), SHOWN),
         plain("drift", "bandit-drifting", f"sinusoid, Bernoulli; T = {T}", "V",
               geometric(1, 32, preset.points), lambda n: Setting(sinusoid(n), T)),
-        plain("low", "bandit-drifting", "Theorem bandit-low against each; V = 4", "T",
-              rounds, lambda t: Setting(BanditLow(4, 2), int(t))),
+        plain("variance", "bandit-drifting", f"sinusoid, two-point noise; T = {T}, {PERIODS:g} periods", "Lambda",
+              geometric(16, 512, preset.points), lambda v: Setting(sinusoid(PERIODS, v), T)),
+        plain("low", "bandit-drifting", "Theorem bandit-low, as in its proof, against each; V = 4, Lambda = 0", "T",
+              faced, lambda t: Setting(BanditLow(4, 2, "proof"), int(t)), SHOWN),
     ]  # fmt: skip
 
 

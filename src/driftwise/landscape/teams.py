@@ -12,7 +12,6 @@ from driftwise.learners import (
     GLRKLUCB,
     UCB1,
     AdaNormalHedgeTV,
-    BanditLearner,
     BanditOverBandit,
     DiscountedUCB,
     Exp3S,
@@ -30,6 +29,7 @@ from driftwise.learners import (
     Thompson,
     learners,
 )
+from driftwise.report.page.contents import ROLES
 
 __all__ = ["CELLS", "TEAMS", "Member", "every_bandit"]
 
@@ -95,10 +95,20 @@ TEAMS = {
 }
 
 
+_CITED = {"discounted-ucb", "exp3-s", "rexp3", "sliding-window-ucb", "ucb-v"}
+_STEADY = {"exp3", "kl-ucb", "thompson", "tsallis-inf", "ucb1"}  # made for worlds that do not change
+
+
 def every_bandit() -> tuple[Member, ...]:
-    """Return every bandit learner of the registry with its defaults, but for the oracle, which cannot be told here."""
-    kinds = [learners.get(name) for name in learners]
-    members = [kind() for kind in kinds if issubclass(kind, BanditLearner) and kind is not OracleRestarts]
-    return tuple(
-        Member(learner.name, "paper" if isinstance(learner, RerunUCBV) else "cited", learner) for learner in members
-    )
+    """Return every bandit learner of the registry with its defaults, but for the oracle, which is told the changes."""
+    names = [name for name in learners if learners.get(name).feedback == "bandit" and name != OracleRestarts.name]
+    members = [Member(name, _part(name), learners.get(name)()) for name in names]
+    return tuple(sorted(members, key=lambda member: ROLES.index(member.role)))
+
+
+def _part(name: str) -> str:
+    if name == RerunUCBV.name:
+        return "paper"
+    if name in _STEADY:
+        return "yardstick"
+    return "cited" if name in _CITED else "parameter-free"

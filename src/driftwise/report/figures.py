@@ -12,14 +12,13 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, MissingDependency
 from driftwise.core.files import write_atomically
 from driftwise.core.types import Actions, Vector
+from driftwise.report.palette import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Curve", "figure_format", "regret_figure", "save_figure"]
 
-# Okabe and Ito's palette: told apart by most colour-blind readers.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -44,8 +43,8 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
     signed = any(curve.mean.min() < 0 for curve in curves)  # a weaker comparator can be beaten
     floor = -np.inf if signed else _floor(curves)
     for i, curve in enumerate(curves):
-        colour = _COLOURS[i % len(_COLOURS)]
-        style = "-" if i < len(_COLOURS) else "-."
+        colour = COLOURS[i % len(COLOURS)]
+        style = "-" if i < len(COLOURS) else "-."
         axes.plot(rounds, np.maximum(curve.mean, floor), style, color=colour, label=curve.label, linewidth=1.6)
         if np.isfinite(curve.low).all():
             low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)

@@ -1,0 +1,275 @@
+// The page is whole without this script. With it, figures can be read under the pointer or with the arrow keys,
+// learners hidden, and the table sorted and filtered. What is shown is kept in the address after the #.
+(() => {
+  "use strict";
+
+  const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+  const root = document.documentElement;
+  const tip = document.getElementById("tip");
+  const learners = new Set(all(".key").map((key) => key.dataset.learner));
+  const view = { hidden: new Set(), cell: "", sort: "", order: "" };
+
+  // ---- The address holds the view ----
+
+  function readAddress() {
+    const told = new URLSearchParams(location.hash.slice(1));
+    view.hidden = new Set(told.getAll("hide").filter((learner) => learners.has(learner)));
+    view.cell = told.get("cell") ?? "";
+    view.sort = told.get("sort") ?? "";
+    view.order = told.get("order") === "descending" ? "descending" : "ascending";
+  }
+
+  function writeAddress() {
+    const told = new URLSearchParams([...view.hidden].sort().map((learner) => ["hide", learner]));
+    if (view.cell) told.set("cell", view.cell);
+    if (view.sort) {
+      told.set("sort", view.sort);
+      told.set("order", view.order);
+    }
+    history.replaceState(null, "", told.size ? `#${told}` : location.pathname + location.search);
+  }
+
+  function show() {
+    for (const key of all(".key")) key.setAttribute("aria-pressed", String(!view.hidden.has(key.dataset.learner)));
+    for (const series of all(".series")) series.classList.toggle("off", view.hidden.has(series.dataset.learner));
+    arrangeTable();
+    putAway();
+  }
+
+  function change(changes) {
+    Object.assign(view, changes);
+    writeAddress();
+    show();
+  }
+
+  // ---- Legend ----
+
+  function emphasise(learner) {
+    for (const chart of all(".panel .chart")) chart.classList.toggle("reading", learner !== null);
+    for (const series of all(".series")) series.classList.toggle("near", series.dataset.learner === learner);
+  }
+
+  function startLegend() {
+    for (const hint of all("#hint")) hint.hidden = false;
+    for (const key of all(".key")) {
+      const learner = key.dataset.learner;
+      key.disabled = false;
+      key.addEventListener("click", () => {
+        const hidden = new Set(view.hidden);
+        if (!hidden.delete(learner)) hidden.add(learner);
+        emphasise(null);
+        change({ hidden });
+      });
+      key.addEventListener("pointerenter", () => emphasise(view.hidden.has(learner) ? null : learner));
+      key.addEventListener("pointerleave", () => emphasise(null));
+    }
+  }
+
+  // ---- Reading values ----
+
+  function say(text, chart, x, y) {
+    const place = new DOMPoint(x, y).matrixTransform(chart.getScreenCTM());
+    tip.textContent = text;
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.max(8, Math.min(place.x + 14, root.clientWidth - width - 8));
+    const top = place.y - height - 14 < 8 ? place.y + 14 : place.y - height - 14;
+    tip.style.transform = `translate(${left + scrollX}px, ${top + scrollY}px)`;
+  }
+
+  function putAway() {
+    tip.hidden = true;
+    emphasise(null);
+    for (const point of all(".read")) point.classList.remove("read");
+    for (const line of all(".cursor")) line.remove();
+  }
+
+  function under(event, chart) {
+    return new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.getScreenCTM().inverse());
+  }
+
+  // A reader knows how to find the reading next to a place, and the one next to another reading.
+  function attach(chart, reader) {
+    chart.setAttribute("tabindex", "0");
+    chart.setAttribute("aria-description", "Arrow keys read the values.");
+    let now = null;
+    const read = (reading) => {
+      putAway();
+      now = reading;
+      if (reading) reader.show(reading);
+    };
+    const follow = (event) => read(reader.nearest(under(event, chart)));
+    chart.addEventListener("pointermove", follow);
+    chart.addEventListener("pointerdown", follow);
+    chart.addEventListener("pointerleave", () => read(null));
+    chart.addEventListener("blur", () => read(null));
+    chart.addEventListener("keydown", (event) => {
+      const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      if (event.key === "Escape") read(null);
+      if (!move) return;
+      event.preventDefault();
+      read(reader.beside(now, ...move));
+    });
+  }
+
+  function readPanel(chart) {
+    const series = all(".series", chart).reverse(); // as the legend has them; the first is drawn last
+    const points = series.map((group) =>
+      all(".point", group).map((mark) => {
+        const title = mark.querySelector("title");
+        const text = title.textContent;
+        title.remove(); // else the browser would show it, too
+        const { e: x, f: y } = mark.transform.baseVal.consolidate().matrix;
+        return { mark, text, x, y };
+      })
+    );
+    const shown = () => points.filter((row, i) => row.length && !series[i].classList.contains("off"));
+    const reach = 60;
+    return {
+      nearest({ x, y }) {
+        const far = (point) => Math.hypot(point.x - x, point.y - y);
+        const best = shown().flat().reduce((a, b) => (a && far(a) <= far(b) ? a : b), null);
+        return best && far(best) < reach ? best : null;
+      },
+      beside(now, across, down) {
+        const rows = shown();
+        if (!rows.length) return null;
+        const at = rows.findIndex((row) => row.includes(now));
+        if (at < 0) return rows[0][0];
+        const row = rows[(at + down + rows.length) % rows.length];
+        return row[Math.max(0, Math.min(row.length - 1, rows[at].indexOf(now) + across))];
+      },
+      show({ mark, text, x, y }) {
+        mark.classList.add("read");
+        chart.classList.add("reading");
+        mark.closest(".series").classList.add("near");
+        say(text, chart, x, y);
+      },
+    };
+  }
+
+  function readTrack(chart) {
+    const data = JSON.parse(chart.closest("figure").querySelector("script").textContent);
+    const { rounds, best, weights, box } = data;
+    const [left, right, top, bottom] = box;
+    const last = rounds.length - 1;
+    const place = (i) => left + ((rounds[i] - rounds[0]) / Math.max(1, rounds[last] - rounds[0])) * (right - left);
+    const written = (k, i) => `action ${k + 1}: ${weights[k][i] === null ? "-" : weights[k][i].toFixed(3)}`;
+    const every = Math.max(1, Math.round(last / 60));
+    return {
+      nearest({ x }) {
+        let at = null;
+        for (let i = 0; i <= last; i++) {
+          if (at === null || Math.abs(place(i) - x) < Math.abs(place(at.i) - x)) at = { i };
+        }
+        return at;
+      },
+      beside(now, across) {
+        if (last < 0) return null;
+        return { i: now ? Math.max(0, Math.min(last, now.i + across * every)) : 0 };
+      },
+      show({ i }) {
+        const line = document.createElementNS(chart.namespaceURI, "path");
+        line.setAttribute("class", "cursor");
+        line.setAttribute("d", `M${place(i)},${top}V${bottom}`);
+        chart.append(line);
+        const heavy = weights.map((_, k) => k).sort((a, b) => weights[b][i] - weights[a][i]);
+        const others = heavy.filter((k) => k !== best[i]).slice(0, 2);
+        const lines = [`Round ${rounds[i]}`, `best ${written(best[i], i)}`, ...others.map((k) => written(k, i))];
+        say(lines.join("\n"), chart, place(i), top);
+      },
+    };
+  }
+
+  // ---- Table ----
+
+  const table = document.querySelector(".measured");
+  const rows = table ? all("tbody tr", table) : [];
+  const chooser = document.getElementById("cell");
+
+  function compare(a, b) {
+    const known = (text) => text !== "" && text !== "nan";
+    if (!known(a) || !known(b)) return known(b) - known(a); // what is unknown comes last, either way
+    const order = isNaN(a) || isNaN(b) ? a.localeCompare(b, "en") : a - b;
+    return view.order === "descending" ? -order : order;
+  }
+
+  function arrangeTable() {
+    if (!table) return;
+    chooser.value = view.cell;
+    if (chooser.selectedIndex < 0) chooser.value = view.cell = "";
+    const heads = all("th[data-sort]", table);
+    const column = heads.findIndex((head) => head.dataset.sort === view.sort);
+    for (const head of heads) head.removeAttribute("aria-sort");
+    if (column >= 0) heads[column].setAttribute("aria-sort", view.order);
+    const value = (row) => row.cells[column].dataset.value;
+    const ordered = column < 0 ? rows : [...rows].sort((a, b) => compare(value(a), value(b)));
+    table.classList.toggle("sorted", column >= 0); // only in the order of the paper does a blank mean: as above
+    table.tBodies[0].append(...ordered);
+    for (const row of rows) row.hidden = view.cell !== "" && row.dataset.cell !== view.cell;
+    document.getElementById("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} lines`;
+  }
+
+  function startTable() {
+    if (!table) return;
+    for (const tools of all(".tools")) tools.hidden = false;
+    chooser.addEventListener("change", () => change({ cell: chooser.value }));
+    for (const head of all("th[data-sort]", table)) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      const sort = head.dataset.sort;
+      button.addEventListener("click", () => {
+        // Up, down, and back to the order of the paper.
+        if (view.sort !== sort) change({ sort, order: "ascending" });
+        else if (view.order === "ascending") change({ order: "descending" });
+        else change({ sort: "", order: "" });
+      });
+    }
+  }
+
+  // ---- Light and dark ----
+
+  function startTheme() {
+    const button = document.getElementById("theme");
+    const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    const label = () => button.setAttribute("aria-pressed", String(dark()));
+    try {
+      const kept = localStorage.getItem("driftwise-theme");
+      if (kept === "dark" || kept === "light") root.dataset.theme = kept;
+    } catch {} // a browser may forbid it; then nothing is kept
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      root.dataset.theme = dark() ? "light" : "dark";
+      try {
+        localStorage.setItem("driftwise-theme", root.dataset.theme);
+      } catch {}
+      label();
+    });
+    label();
+  }
+
+  // A link on the page scrolls there and leaves the view in the address alone.
+  function startLinks() {
+    for (const link of all("nav a")) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        document.getElementById(link.hash.slice(1)).scrollIntoView();
+      });
+    }
+  }
+
+  startTheme();
+  startLinks();
+  startLegend();
+  startTable();
+  for (const chart of all(".panel .chart")) attach(chart, readPanel(chart));
+  for (const chart of all(".track .chart")) attach(chart, readTrack(chart));
+  addEventListener("hashchange", () => {
+    readAddress();
+    show();
+  });
+  readAddress();
+  show();
+})();

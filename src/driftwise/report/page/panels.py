@@ -1,0 +1,61 @@
+"""A panel: a picture of regret against what was varied, the key to its bounds, and the same numbers as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from driftwise.report.page.axes import drawable
+from driftwise.report.page.contents import Line, Panel
+from driftwise.report.page.curves import panel_picture
+from driftwise.report.page.markup import Markup, element, joined
+from driftwise.report.page.rates import formula
+from driftwise.report.page.styles import Style
+from driftwise.report.page.wording import exponent_of
+from driftwise.report.tables import number
+
+__all__ = ["panel_figure"]
+
+
+def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
+    """Write a panel with its caption, the key to its lines and its numbers."""
+    key = [element("li", _line_swatch(line), _name(line)) for line in panel.lines]
+    missing = sum(not drawable(value) for one in panel.series for value in one.mean)
+    note = f"{missing} of the values are zero, negative or missing and have no place on these axes."
+    return element(
+        "figure",
+        element("h4", panel.title, id=f"{panel.key}-title"),
+        element("div", panel_picture(panel, styles), class_="picture"),
+        element("ul", *key, class_="lines") if key else "",
+        element("p", note, class_="note") if missing else "",
+        element("details", element("summary", "The numbers"), element("div", _numbers(panel), class_="scroll")),
+        class_="panel",
+        id=panel.key,
+    )
+
+
+def _name(line: Line) -> Markup:
+    """Name a line by what it bounds and its rate, without saying the same twice."""
+    said = line.kind == "guide" or line.kind in line.label.lower()
+    return formula(line.label if said else f"{line.kind} bound {line.label}")
+
+
+def _line_swatch(line: Line) -> Markup:
+    stroke = element("path", class_=f"bound {line.kind}", d="M1,7H27")
+    return element("svg", stroke, class_="swatch", viewBox="0 0 28 14", width=28, height=14, aria_hidden="true")
+
+
+def _numbers(panel: Panel) -> Markup:
+    """Lay out every number of the picture as a table."""
+    heads = [element("th", head, scope="col") for head in (panel.x_label, panel.y_label, "from", "to")]
+    bodies = [
+        _body(f"{one.label}, slope {exponent_of(one)}", zip(one.x, one.mean, one.low, one.high, strict=True))
+        for one in panel.series
+    ]
+    bodies += [_body(_name(line), zip(line.x, line.y, strict=True)) for line in panel.lines]
+    return element("table", element("thead", element("tr", *heads)), *bodies, aria_labelledby=f"{panel.key}-title")
+
+
+def _body(title: str, rows: Iterable[Sequence[float]]) -> Markup:
+    head = element("tr", element("th", title, colspan=4, scope="rowgroup"))
+    cells = [element("tr", *(element("td", number(value)) for value in row)) for row in rows]
+    return element("tbody", head, joined(cells))

@@ -1,0 +1,130 @@
+"""The pictures of a page once more, for a paper: one file each, drawn by matplotlib."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from driftwise.core.errors import MissingDependency
+from driftwise.report.figures import figure_format, save_figure
+from driftwise.report.page.axes import drawable
+from driftwise.report.page.contents import Page, Panel, Series, Track
+from driftwise.report.page.curves import axes_of, runs
+from driftwise.report.page.rates import plain
+from driftwise.report.page.styles import Style, styles_of
+from driftwise.report.page.tracks import layers, stretches
+from driftwise.report.page.wording import power
+from driftwise.report.palette import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["write_figures"]
+
+_STROKES = {
+    "paper": {"linestyle": "-", "linewidth": 2.0},
+    "cited": {"linestyle": "-", "linewidth": 1.2},
+    "parameter-free": {"linestyle": (0, (5, 2.5)), "linewidth": 1.2},
+    "yardstick": {"linestyle": ":", "linewidth": 1.6},
+}
+_PANEL_COLUMNS, _TRACK_COLUMNS, _KEY_HEIGHT = 2, 6, 0.2
+_TITLE = 72  # letters across a figure
+_BOUNDS = {"upper": (0, (8, 3)), "lower": (0, (2, 2)), "guide": (0, (1, 4))}
+
+
+def write_figures(folder: str | os.PathLike[str], page: Page, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+    """Write every panel and every track under its key, in every format; return the files."""
+    styles = styles_of(page.panels)
+    for form in formats:
+        figure_format(f"figure.{form}")  # rejected before the first file is written
+    written = []
+    figures = {panel.key: _panel_figure(panel, styles) for panel in page.panels}
+    figures |= {track.key: _track_figure(track) for track in page.tracks}
+    for key, figure in figures.items():
+        for form in formats:
+            written.append(Path(folder) / f"{key}.{form}")
+            save_figure(figure, written[-1])
+    return written
+
+
+def _blank(height: float, columns: int, n_keys: int) -> tuple[Figure, Axes]:
+    """Make a figure of that height, in inches, and a key below it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingDependency("Drawing a figure", "matplotlib", "figures") from None
+    figure = Figure(figsize=(6.4, height + _KEY_HEIGHT * math.ceil(n_keys / columns)), layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
+    figure, axes = _blank(4.0, _PANEL_COLUMNS, len(panel.series) + len(panel.lines))
+    across, up = axes_of(panel, 0.0, 1.0, 0.0, 1.0)
+    axes.set(xscale="log", yscale="log", xlabel=_literal(panel.x_label), ylabel=_literal(panel.y_label))
+    axes.set(xlim=(10**across.low, 10**across.high), ylim=(10**up.low, 10**up.high))
+    axes.set_xticks(*zip(*across.ticks(), strict=True))
+    axes.set_yticks(*zip(*up.ticks(), strict=True))
+    axes.minorticks_off()
+    axes.set_title(_literal(panel.title, _TITLE), fontsize="medium", loc="left")
+    axes.grid(alpha=0.25, linewidth=0.6)
+    for one in panel.series:
+        _draw_series(axes, one, styles[one.label], floor=10**up.low)
+    for line in panel.lines:
+        axes.plot(
+            line.x, line.y, color="0.35", linewidth=1.0, linestyle=_BOUNDS[line.kind], label=_literal(plain(line.label))
+        )
+    _add_key(figure, axes, _PANEL_COLUMNS)
+    return figure
+
+
+def _draw_series(axes: Axes, series: Series, style: Style, floor: float) -> None:
+    colour = style.colour
+    label = _literal(f"{series.label} ({power(series.exponent)})")
+    look: dict[str, Any] = {"color": colour, "marker": style.marker.plotted, "markersize": 4.5, **_STROKES[style.role]}
+    mean = [y if drawable(y) else float("nan") for y in series.mean]
+    axes.plot(series.x, mean, label=label, **look)
+    lows = [max(low, floor / 10.0) for low in series.low]
+    for run in runs(zip(series.x, lows, series.high, strict=True)):
+        x, low, high = zip(*run, strict=True)
+        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _track_figure(track: Track) -> Figure:
+    figure, axes = _blank(2.8, _TRACK_COLUMNS, len(track.weights))
+    below = [0.0] * len(track.rounds)
+    for k, top in enumerate(layers(track)):
+        axes.fill_between(track.rounds, below, top, linewidth=0, label=f"action {k + 1}", **_fill(k))
+        below = top
+    for action, first, last in stretches(track):
+        right = track.rounds[min(last + 1, len(track.rounds) - 1)]
+        axes.axvspan(track.rounds[first], right, ymin=0.0, ymax=0.06, linewidth=0, **_fill(action))
+    for point in track.change_points:
+        axes.axvline(point, color="0.2", linewidth=0.8, linestyle=(0, (2, 2)))
+    # The lowest tenth is the strip of the best action.
+    axes.set(ylim=(-0.1, 1.0), yticks=(0.0, 0.5, 1.0), xlabel="round (strip: the best action)", ylabel=track.what)
+    axes.set_title(_literal(f"{track.title}: {track.learner}", _TITLE), fontsize="medium", loc="left")
+    if len(track.rounds):
+        axes.set_xlim(track.rounds[0], max(track.rounds[-1], track.rounds[0] + 1))
+    _add_key(figure, axes, _TRACK_COLUMNS)
+    return figure
+
+
+def _add_key(figure: Figure, axes: Axes, columns: int) -> None:
+    if axes.get_legend_handles_labels()[0]:
+        figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
+
+
+def _fill(k: int) -> dict[str, Any]:
+    """Give an action its colour; when the palette is used up it starts again, paler."""
+    return {"color": COLOURS[k % len(COLOURS)], "alpha": 0.72 if k < len(COLOURS) else 0.35}
+
+
+def _literal(text: str, most: int = 44) -> str:
+    """Cut text to what fits, and keep matplotlib from reading a dollar as the start of a formula."""
+    return (text if len(text) <= most else f"{text[: most - 1]}…").replace("$", r"\$")

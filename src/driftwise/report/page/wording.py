@@ -1,0 +1,29 @@
+"""How measured numbers are written on a page."""
+
+from __future__ import annotations
+
+import math
+
+from driftwise.report.page.contents import Series
+from driftwise.report.tables import number
+
+__all__ = ["exponent_of", "power", "with_interval"]
+
+
+def power(value: float) -> str:
+    """Write an exponent.
+
+    >>> power(0.5), power(-0.001), power(float("nan"))
+    ('0.50', '0.00', '-')
+    """
+    return f"{value + 0.0:.2f}".replace("-0.00", "0.00") if math.isfinite(value) else number(value)
+
+
+def with_interval(value: str, low: str, high: str) -> str:
+    """Write a number and, if it is known, its interval."""
+    return value if low == high == number(None) else f"{value} [{low}, {high}]"
+
+
+def exponent_of(series: Series) -> str:
+    """Write how a series grows."""
+    return with_interval(power(series.exponent), power(series.exponent_low), power(series.exponent_high))

@@ -1,0 +1,154 @@
+"""Put a page together and write it as one file that asks nothing of the network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+from driftwise.core.files import write_atomically
+from driftwise.report.page.contents import Claim, Page
+from driftwise.report.page.markup import Markup, element
+from driftwise.report.page.panels import panel_figure
+from driftwise.report.page.rows import cells_of, measured_table
+from driftwise.report.page.styles import ROLE_NAMES, Style, by_role, colour_rules, styles_of, swatch
+from driftwise.report.page.tracks import track_figure
+
+__all__ = ["page_text", "write_page"]
+
+_ABOUT_TABLE = (
+    "The rates are those of the paper's Table 1. The exponent is the power of the varied quantity with which regret"
+    " grew, with its interval, drawn between 0 and 1 and the half marked; × lower bound is regret over the lower bound."
+)
+_HINT = "Choose a learner to hide it or show it, in all figures."
+
+
+def write_page(path: str | os.PathLike[str], page: Page) -> None:
+    """Write a page as one HTML file; equal pages give equal files."""
+    content = page_text(page).encode()
+
+    def fill(file: Path) -> None:
+        file.write_bytes(content)
+
+    write_atomically(path, fill)
+
+
+def page_text(page: Page) -> str:
+    """Return the page as HTML, with its style sheet and its script inside."""
+    style = _resource("page.css") + colour_rules() + "\n"
+    script = _resource("page.js")
+    sections = [section for section in _sections(page) if section.content]
+    links = [element("a", section.name, href=f"#{section.name.lower()}") for section in sections]
+    bodies = [
+        element("section", element("h2", section.heading), section.content, id=section.name.lower())
+        for section in sections
+    ]
+    return Template(_resource("page.html")).substitute(
+        title=element("title", page.title),
+        # Only this style and this script count, and nothing is fetched from anywhere.
+        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:",
+        style=style,
+        script=script,
+        heading=element("h1", page.title),
+        subtitle=element("p", page.subtitle, class_="subtitle") if page.subtitle else "",
+        links="\n".join(links),
+        sections="\n".join(bodies),
+    )
+
+
+class _Section(NamedTuple):
+    name: str  # in the list of links
+    heading: str
+    content: Markup
+
+
+def _sections(page: Page) -> list[_Section]:
+    """Return what stands under each heading; nothing where there is nothing to say."""
+    styles = styles_of(page.panels)
+    commands = [element("pre", element("code", command)) for command in page.commands]
+    tracks = element("div", *map(track_figure, page.tracks), class_="grid") if page.tracks else Markup()
+    return [
+        _Section("Findings", "Findings", _list([_claim(claim) for claim in page.claims], "claims")),
+        _Section("Table", "Table 1, measured", _table(page, styles)),
+        _Section("Figures", "Regret, as more changes", _cells(page, styles)),
+        _Section("Tracks", "Tracking, round by round", tracks),
+        _Section("Commands", "Measure it again", _list(commands, "commands")),
+        _Section("Notes", "Notes", _list(page.notes, "notes")),
+    ]
+
+
+def _claim(claim: Claim) -> Markup:
+    verdict = ("holds", "Holds") if claim.holds else ("fails", "Does not hold")
+    figures = [element("div", element("dt", what), element("dd", much)) for what, much in claim.figures]
+    return element(
+        "div",
+        element("span", verdict[1], class_=f"verdict {verdict[0]}"),
+        element("p", claim.text),
+        element("dl", *figures) if figures else "",
+    )
+
+
+def _table(page: Page, styles: Mapping[str, Style]) -> Markup:
+    if not page.table:
+        return Markup()
+    choices = [element("option", "All settings", value="")]
+    choices += [element("option", cell, value=cell) for cell in cells_of(page.table)]
+    chooser = element("label", "Setting ", element("select", *choices, id="cell"))
+    tools = element("div", chooser, element("output", id="count", for_="cell"), class_="tools", hidden=True)
+    about = element("p", _ABOUT_TABLE, class_="hint")
+    return element("div", about, tools, element("div", measured_table(page.table, styles), class_="scroll"))
+
+
+def _cells(page: Page, styles: Mapping[str, Style]) -> Markup:
+    """Put the panels of one setting together, under one legend."""
+    parts: list[str] = []
+    for cell in dict.fromkeys(panel.cell for panel in page.panels):
+        panels = [panel for panel in page.panels if panel.cell == cell]
+        labels = dict.fromkeys(one.label for panel in panels for one in panel.series)
+        groups = [
+            element(
+                "div",
+                element("span", ROLE_NAMES[role], class_="role"),
+                *(_legend_key(label, styles[label]) for label in group),
+                role="group",
+                aria_label=ROLE_NAMES[role],
+            )
+            for role, group in by_role(labels, styles).items()
+        ]
+        figures = element("div", *(panel_figure(panel, styles) for panel in panels), class_="grid")
+        heading = element("h3", cell[:1].upper() + cell[1:])
+        parts.append(element("div", heading, element("div", *groups, class_="legend"), figures, class_="setting"))
+    hint = element("p", _HINT, class_="hint", id="hint", hidden=True)
+    return element("div", hint, *parts) if parts else Markup()
+
+
+def _legend_key(label: str, style: Style) -> Markup:
+    """Write a legend's entry; a script makes a switch of it."""
+    return element(
+        "button",
+        swatch(style),
+        label,
+        type="button",
+        class_="key",
+        data_learner=label,
+        aria_pressed="true",
+        disabled=True,
+    )
+
+
+def _list(items: Sequence[str], name: str) -> Markup:
+    return element("ul", *(element("li", item) for item in items), class_=name) if items else Markup()
+
+
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """Name a style sheet or a script by its content, as a browser checks it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,340 @@
+"""The report page as text: whole, escaped, the same every time, and at ease with missing numbers."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import replace
+from fnmatch import fnmatch
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driftwise.core.errors import BadFile, InvalidInput
+from driftwise.report.page import Claim, Line, Page, Panel, Row, Series, Track, write_figures, write_page
+from driftwise.report.page.axes import LogAxis, drawable, steps
+from driftwise.report.page.curves import axes_of
+from driftwise.report.page.rates import formula, plain
+from driftwise.report.page.styles import styles_of
+from driftwise.report.page.tracks import layers
+from driftwise.report.page.write import page_text
+from fake_page import fake_page, fake_track
+
+NAN, INF = float("nan"), float("inf")
+NASTY = "</script><script>alert(1)</script>\"'&<b onclick=x>$title ${x} \x00\ud800\u202e"
+LONG = "A" * 300
+EMPTY = Page("t", "", [], [], [], [], [], [])
+VOID = {"meta", "link"}
+
+
+class Outline(HTMLParser):
+    """Reads a page and says what is in it; tags that do not balance are an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"{tag} says something twice"
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        assert "svg" in self.open, f"<{tag}/> closes itself only inside a picture"
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.texts.append(data)
+
+    def having(self, tag: str, name: str | None = None) -> list[dict[str, str | None]]:
+        """Return the attributes of all such elements, of one class if it is named."""
+        return [a for t, a in self.tags if t == tag and (name is None or name in (a.get("class") or "").split())]
+
+
+def series(label="A", x=(1, 10, 100), mean=(1, 2, 3), low=None, high=None, role="paper", exponent=0.5):
+    return Series(
+        label, role, x, mean, mean if low is None else low, mean if high is None else high, exponent, NAN, NAN
+    )
+
+
+def panel(*curves, lines=(), key="p", cell="c"):
+    return Panel(key, cell, "title", "T", "regret", curves, lines)
+
+
+def with_panel(*curves, lines=()):
+    return replace(EMPTY, panels=[panel(*curves, lines=lines)])
+
+
+def nasty_page() -> Page:
+    row = Row(NASTY, NASTY, NASTY, "cited", NASTY, NASTY, NASTY, 0.5, 0.4, 0.6, NASTY)
+    curve = Series(NASTY, "cited", [1, 2], [1, 2], [1, 2], [1, 2], 0.5, 0.4, 0.6)
+    one = Panel("p", NASTY, NASTY, NASTY, NASTY, [curve], [Line(NASTY, "upper", [1, 2], [1, 2])])
+    track = Track("t", NASTY, NASTY, [0, 1], [[0.5, 0.5], [0.5, 0.5]], [0, 1], [1])
+    return Page(NASTY, NASTY, [row], [one], [track], [Claim(NASTY, True, [(NASTY, NASTY)])], [NASTY], [NASTY])
+
+
+def test_the_made_up_page_is_well_formed_and_small() -> None:
+    text = page_text(fake_page())
+    outline = Outline(text)
+    assert len(text.encode()) < 2_000_000
+    ids = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert len(outline.having("figure", "panel")) == 8
+    assert len(outline.having("figure", "track")) == 3
+    assert len(outline.having("svg", "chart")) == 11
+    assert len(outline.having("details")) == 11
+    named = {attributes["aria-labelledby"] for attributes in outline.having("table") if "aria-labelledby" in attributes}
+    assert named <= set(ids)
+
+
+def test_every_link_leads_somewhere() -> None:
+    outline = Outline(page_text(fake_page()))
+    ids = {attributes.get("id") for _, attributes in outline.tags}
+    assert [attributes["href"] for attributes in outline.having("a")] == [
+        "#findings", "#table", "#figures", "#tracks", "#commands", "#notes",
+    ]  # fmt: skip
+    assert {attributes["href"][1:] for attributes in outline.having("a")} <= ids
+
+
+@pytest.mark.parametrize("page", [fake_page(), nasty_page()], ids=["made up", "nasty"])
+def test_nothing_is_fetched_and_no_handler_stands_in_the_markup(page: Page) -> None:
+    outline = Outline(page_text(page))
+    for tag, attributes in outline.tags:
+        assert not any(name.startswith("on") or name == "style" for name in attributes), tag
+        assert "src" not in attributes
+        assert attributes.get("href", "#").startswith(("#", "data:"))
+    (policy,) = [a["content"] for a in outline.having("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    assert "http" not in re.sub(r"sha256-\S+", "", policy)
+    assert "@import" not in page_text(page)
+    assert "url(" not in page_text(page).replace("url(#", "")
+
+
+def test_whatever_the_words_say_they_stay_words() -> None:
+    text = page_text(nasty_page())
+    outline = Outline(text)
+    assert len(outline.having("script")) == 2  # ours, and the numbers of the track
+    assert "alert(1)" in "".join(outline.texts)
+    assert "<b onclick" not in text
+    shown = "</script><script>alert(1)</script>\"'&<b onclick=x>$title ${x} \ufffd\ufffd\ufffd"
+    assert outline.having("button", "key")[0]["data-learner"] == shown
+    assert {a["data-learner"] for a in outline.having("g", "series")} == {shown}
+
+
+def test_equal_pages_give_equal_files(tmp_path: Path) -> None:
+    write_page(tmp_path / "a" / "one.html", fake_page())
+    write_page(tmp_path / "two.html", fake_page())
+    assert (tmp_path / "a" / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "two.html"]
+
+
+def test_a_page_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadFile, match=r"^Cannot write "):
+        write_page(tmp_path / "file" / "page.html", EMPTY)
+
+
+def test_what_is_empty_is_left_out() -> None:
+    outline = Outline(page_text(EMPTY))
+    assert outline.having("section") == []
+    assert outline.having("a") == []
+    outline = Outline(page_text(replace(EMPTY, notes=["n"])))
+    assert len(outline.having("section")) == 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        panel(),
+        panel(lines=[Line("bound", "lower", [1, 2], [3, 4])]),
+        panel(series(x=(), mean=())),
+        panel(series(x=(5,), mean=(7,))),
+        panel(series(mean=(0, -1, NAN))),
+        panel(series(mean=(1, NAN, 3), low=(NAN, NAN, -INF), high=(INF, NAN, 9))),
+        panel(series(mean=(INF, 1e308, 1e-308), exponent=INF)),
+        panel(series(x=(0, NAN, INF))),
+        panel(series(mean=(1, 2, 3), low=(-5, 0, 1), exponent=NAN), lines=[Line("far", "upper", [1, 2], [1e30, NAN])]),
+        panel(*(series(label=f"{LONG}{i}") for i in range(12))),
+        panel(series(x=np.array([1, 2, 3]), mean=np.array([1.0, 2.0, 3.0]))),
+    ],
+    ids=lambda one: str(len(one.series)),
+)
+def test_a_panel_of_any_numbers_is_drawn_with_finite_coordinates(part: Panel, tmp_path: Path) -> None:
+    page = replace(EMPTY, panels=[part])
+    outline = Outline(page_text(page))
+    assert len(outline.having("svg", "chart")) == 1
+    _has_finite_coordinates(outline)
+    write_figures(tmp_path, page, formats=["svg"])
+
+
+@pytest.mark.parametrize(
+    "track",
+    [
+        Track("t", "none", "A", [], [], [], []),
+        Track("t", "no rounds", "A", [], [[], []], [], [3]),
+        Track("t", "one round", "A", [5], [[0.2], [0.8]], [1], [5, 900]),
+        Track("t", "missing", "A", [0, 1, 2], [[NAN, 0.5, INF], [1.0, NAN, -1.0]], [0, 1, 1], []),
+        Track("t", "arrays", "A", np.arange(3), np.full((2, 3), 0.5), np.array([0, 1, 1]), np.array([1])),
+        fake_track("t", LONG, 0.01, n_actions=20),
+    ],
+    ids=lambda track: track.title,
+)
+def test_a_track_of_any_numbers_is_drawn_with_finite_coordinates(track: Track, tmp_path: Path) -> None:
+    page = replace(EMPTY, tracks=[track])
+    text = page_text(page)
+    assert "NaN" not in text.split('application/json">')[1].split("</script>")[0]
+    _has_finite_coordinates(Outline(text))
+    write_figures(tmp_path, page, formats=["svg"])
+
+
+def test_weights_are_piled_up_and_missing_ones_weigh_nothing() -> None:
+    track = Track("t", "", "", [0, 1, 2], [[NAN, 0.5, INF], [1.0, 0.25, -1.0]], [0, 1, 1], [])
+    assert layers(track) == [[0.0, 0.5, 0.0], [1.0, 0.75, 0.0]]
+
+
+def _has_finite_coordinates(outline: Outline) -> None:
+    for tag, attributes in outline.tags:
+        for name in ("d", "x", "y", "width", "height", "transform"):
+            assert not re.search("nan|inf", attributes.get(name) or ""), (tag, name)
+
+
+def test_missing_values_are_a_gap_a_dash_and_a_remark() -> None:
+    text = page_text(with_panel(series(x=(1, 2, 3, 4, 5), mean=(1, 2, NAN, 0, 5))))
+    outline = Outline(text)
+    (curve,) = [a["d"] for a in outline.having("path", "curve") if a["d"] != "M1,7H27"]
+    assert curve.count("M") == 2
+    assert len([a for a in outline.having("path", "point") if a["transform"] != "translate(14,7)"]) == 3
+    assert "<td>-</td>" in text
+    assert "2 of the values are zero, negative or missing" in text
+
+
+def test_every_number_of_a_picture_stands_in_its_table() -> None:
+    page = fake_page()
+    text = page_text(page)
+    one = page.panels[0]
+    details = text.split(f'id="{one.key}"')[1].split("<details>")[1].split("</details>")[0]
+    cells = re.findall("<td>(.*?)</td>", details)
+    assert len(cells) == sum(4 * len(curve.x) for curve in one.series) + sum(2 * len(line.x) for line in one.lines)
+    assert all(curve.label in details for curve in one.series)
+
+
+def test_rows_without_numbers_come_as_dashes() -> None:
+    row = Row("c", "w", "A", "yardstick", "T", "-", "-", NAN, NAN, NAN, "-")
+    text = page_text(replace(EMPTY, table=[row]))
+    assert 'data-value="nan"' in text
+    assert "[" not in "".join(Outline(text).texts).split("World")[-1]
+
+
+def test_a_learner_looks_the_same_everywhere_and_unlike_its_neighbours() -> None:
+    first = panel(*(series(label=f"cited {i}", role="cited") for i in range(9)), series(label="ours"))
+    second = panel(series(label="cited 3", role="cited"), series(label="alone", role="cited"), key="q", cell="d")
+    styles = styles_of([first, second])
+    assert styles["ours"].number == 0
+    beside = [styles[one.label] for one in first.series]
+    assert len({(style.colour, style.marker) for style in beside}) == len(beside)
+    assert styles["alone"].number == 0  # nobody in its setting has it
+
+
+def test_axes_show_measurements_and_leave_out_what_is_far() -> None:
+    far = Line("far", "upper", [1, 100], [1e9, 1e9])
+    near = Line("near", "upper", [1, 100], [30, 30])
+    _, up = axes_of(panel(series(), lines=[far, near]), 0, 1, 0, 1)
+    assert up.at(1) >= 0
+    assert up.at(30) <= 1
+    assert up.at(1e9) > 1
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 64), (1e3, 3e5), (1e-9, 1e9), (3e-4, 5e-4), (1e-299, 1e299)])
+def test_axes_have_a_few_ticks_in_order(low: float, high: float) -> None:
+    ticks = LogAxis.around([low, high], 0.0, 100.0).ticks()
+    assert 1 <= len(ticks) <= 7
+    places = [LogAxis.around([low, high], 0.0, 100.0).at(value) for value, _ in ticks]
+    assert places == sorted(places)
+    assert all(-1e-9 <= place <= 100 + 1e-9 for place in places)
+
+
+def test_ticks_are_written_shortly() -> None:
+    assert [text for _, text in LogAxis(0.0, 1.0, 0, 1).ticks()] == ["1", "2", "5", "10"]
+    assert [text for _, text in LogAxis(-4.0, -3.5, 0, 1).ticks()] == ["10⁻⁴", "2·10⁻⁴"]
+    assert steps(0, 4000) == [0, 1000, 2000, 3000, 4000]
+    assert not any(map(drawable, (0, -1, NAN, INF)))
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "markup"),
+    [
+        ("sqrt(K) Gamma", "√K Γ", '√<span class="root">K</span> Γ'),
+        ("(Lambda V T)^(1/3)", "(Λ V T)^(1/3)", "(Λ V T)<sup>1/3</sup>"),
+        ("K^2 ln(T)", "K^2 ln(T)", "K<sup>2</sup> ln(T)"),
+        ("sqrt((A) sqrt(B))", "√((A) √B)", '√<span class="root">(A) √<span class="root">B</span></span>'),
+        ("sqrt(Gamma", "√(Γ", "sqrt(Γ"),
+        ("T^", "T^", "T^"),
+        ("<i>", "<i>", "&lt;i&gt;"),
+        ("", "", ""),
+    ],
+)
+def test_rates_are_set_as_formulas(words: str, line: str, markup: str) -> None:
+    assert plain(words) == line
+    assert formula(words) == f'<span class="maths">{markup}</span>'
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: series(role="boss"), "Series: `role` must be one of 'paper', "),
+        (lambda: series(low=(1,)), "Series: `low` must be as long as the 3 values of `x`, "),
+        (lambda: Line("l", "above", [], []), "Line: `kind` must be one of 'upper', "),
+        (lambda: Line("l", "upper", [1], []), "Line: `y` must be as long as the 1 "),
+        (lambda: panel(key="../x"), "Panel: `key` must be lower-case words joined by hyphens, got '../x'"),
+        (lambda: panel(series(), series()), "Panel: `series` must be of distinct labels, "),
+        (lambda: replace(EMPTY, panels=[panel(), panel()]), "Page: `panels` must be of distinct keys, "),
+        (lambda: Track("t", "", "", [0], [[0.5, 0.5]], [0], []), "Track: `weights` must be 1 numbers per action, "),
+        (lambda: Track("t", "", "", [1, 1], [[1, 1]], [0, 0], []), "Track: `rounds` must be in rising order, "),
+        (lambda: Track("t", "", "", [0], [[1]], [1], []), "Track: `best` must be actions from 0 to 0, "),
+        (lambda: Track("t", "", "", [0], [[1]], [], []), "Track: `best` must be as long as the 1 `rounds`, "),
+    ],
+)
+def test_contents_that_make_no_sense_are_rejected(make, message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}"):
+        make()
+
+
+def test_figures_for_a_paper_are_one_file_each_and_the_same_every_time(tmp_path: Path) -> None:
+    page = fake_page()
+    page = replace(page, panels=page.panels[:1], tracks=page.tracks[:1])
+    written = write_figures(tmp_path / "one", page)
+    assert [path.name for path in written] == [
+        f"{part.key}.{form}" for part in (page.panels[0], page.tracks[0]) for form in ("png", "svg")
+    ]
+    for path, other in zip(written, write_figures(tmp_path / "two", page), strict=True):
+        assert path.read_bytes() == other.read_bytes()
+
+
+def test_a_format_nobody_writes_is_rejected_before_the_first_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="must end in"):
+        write_figures(tmp_path, fake_page(), formats=("png", "gif"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_pieces_of_the_page_go_into_the_wheel() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["driftwise"]
+    for name in ("page.html", "page.css", "page.js"):
+        assert files("driftwise.report.page").joinpath(name).is_file()
+        assert any(fnmatch(f"report/page/{name}", pattern) for pattern in patterns)
