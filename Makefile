@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check browser bench compare docs clean
+.PHONY: help setup landscape demo test check browser bench compare docs clean
 
 help:  ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
 setup: $(READY)  ## Make .venv/ and install driftwise with everything its development needs
 
@@ -17,6 +18,9 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	@touch $(READY)
+
+landscape: $(READY)  ## Measure the paper's Table 1: a table, and a page with figures (PRESET=standard: longer)
+	$(BIN)/driftwise landscape --preset $(PRESET)
 
 demo: $(READY)  ## Simulate the paper's learners on a switching and on a drifting world; tables and figures
 	$(BIN)/driftwise simulate examples/switching.toml --out out/switching.parquet --figure out/switching.png

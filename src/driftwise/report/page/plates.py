@@ -16,7 +16,7 @@ from driftwise.report.page.curves import axes_of, runs
 from driftwise.report.page.rates import plain
 from driftwise.report.page.styles import Style, styles_of
 from driftwise.report.page.tracks import layers, stretches
-from driftwise.report.page.wording import power
+from driftwise.report.page.wording import bound_name, power
 from driftwise.report.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -77,7 +77,12 @@ def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
         _draw_series(axes, one, styles[one.label], floor=10**up.low)
     for line in panel.lines:
         axes.plot(
-            line.x, line.y, color="0.35", linewidth=1.0, linestyle=_BOUNDS[line.kind], label=_literal(plain(line.label))
+            line.x,
+            line.y,
+            color="0.35",
+            linewidth=1.0,
+            linestyle=_BOUNDS[line.kind],
+            label=_literal(plain(bound_name(line))),
         )
     _add_key(figure, axes, _PANEL_COLUMNS)
     return figure

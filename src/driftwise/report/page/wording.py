@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from driftwise.report.page.contents import Series
+from driftwise.report.page.contents import Line, Series
 from driftwise.report.tables import number
 
-__all__ = ["exponent_of", "power", "with_interval"]
+__all__ = ["bound_name", "exponent_of", "power", "with_interval"]
 
 
 def power(value: float) -> str:
@@ -27,3 +27,9 @@ def with_interval(value: str, low: str, high: str) -> str:
 def exponent_of(series: Series) -> str:
     """Write how a series grows."""
     return with_interval(power(series.exponent), power(series.exponent_low), power(series.exponent_high))
+
+
+def bound_name(line: Line) -> str:
+    """Name a line by what it bounds and its rate, without saying the same twice."""
+    said = line.kind == "guide" or line.kind in line.label.lower()
+    return line.label if said else f"{line.kind} bound {line.label}"
