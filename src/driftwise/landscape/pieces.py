@@ -75,14 +75,17 @@ class Order:
     @property
     def recipe(self) -> dict[str, Any]:
         """Everything the outcome depends on, in plain values."""
-        source = self.setting.source
-        probe = self.learner(Measures(source.n_actions, self.setting.n_rounds, 1, 0.0, 0.0, changes=()))
+        source, n_rounds = self.setting
+        still = Measures(source.n_actions, n_rounds, 1, 0.0, 0.0, changes=())
+        moving = Measures(
+            source.n_actions, n_rounds, min(2, n_rounds), 0.5, n_rounds / 10, changes=(1,)[: n_rounds - 1]
+        )
         return {
             "version": __version__,
             "source": source.to_spec(),
-            "n_rounds": self.setting.n_rounds,
+            "n_rounds": n_rounds,
             "label": self.label,
-            "learner": to_spec(probe),
+            "learner": [to_spec(self.learner(measures)) for measures in (still, moving)],  # a rule shows in two
             "companion": None if self.companion is None else to_spec(self.companion),
             "n_runs": self.n_runs,
             "seed": self.seed,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
+from driftwise.core.measures import Measures
 from driftwise.engine.players import Player
 from driftwise.learners import (
     AOMD,
@@ -17,6 +19,7 @@ from driftwise.learners import (
     Exp3S,
     FixedShare,
     Hedge,
+    Learner,
     Master,
     OptimisticGD,
     OracleRestarts,
@@ -31,7 +34,7 @@ from driftwise.learners import (
 )
 from driftwise.report.page.contents import ROLES
 
-__all__ = ["CELLS", "TEAMS", "Member", "every_bandit"]
+__all__ = ["CELLS", "TEAMS", "Member", "every_bandit", "told_rounds"]
 
 CELLS = {
     "full-switching": "full information, switching",
@@ -54,6 +57,13 @@ _ALGORITHM_4 = Member(
     "paper",
     functools.partial(SleepingOptimisticAdaptMLProd.tuned, memory="merged"),
 )
+
+
+def told_rounds(rule: Callable[[Measures], Learner]) -> Player:
+    """Return a rule that hears of actions and rounds only: what it would be told about a world without change."""
+    return lambda measures: rule(Measures(measures.n_actions, measures.n_rounds, 1, 0.0, 0.0))
+
+
 _HEDGE = Member("hedge", "yardstick", Hedge())
 
 TEAMS = {
@@ -64,7 +74,7 @@ TEAMS = {
         Member("ada-normal-hedge-tv", "cited", AdaNormalHedgeTV(cover="geometric")),
         Member("aomd", "cited", AOMD.tuned),
         Member("cbce", "parameter-free", CBCE()),
-        Member("sword", "parameter-free", Sword.tuned),
+        Member("sword", "parameter-free", told_rounds(Sword.tuned)),
         _HEDGE,
     ),
     "full-drifting": (
@@ -72,7 +82,7 @@ TEAMS = {
         _ALGORITHM_4,
         Member("aomd", "cited", AOMD()),
         Member("cbce", "parameter-free", CBCE()),
-        Member("sword", "parameter-free", Sword.tuned),
+        Member("sword", "parameter-free", told_rounds(Sword.tuned)),
         _HEDGE,
     ),
     "bandit-switching": (
@@ -80,15 +90,15 @@ TEAMS = {
         Member("exp3-s", "cited", Exp3S.tuned),
         Member("discounted-ucb", "cited", DiscountedUCB.tuned),
         Member("sliding-window-ucb", "cited", SlidingWindowUCB.tuned),
-        Member("glr-kl-ucb", "parameter-free", GLRKLUCB(restart="global")),
-        Member("master", "parameter-free", Master.tuned),
+        Member("glr-kl-ucb", "parameter-free", told_rounds(functools.partial(GLRKLUCB.tuned, restart="global"))),
+        Member("master", "parameter-free", told_rounds(Master.tuned)),
         Member("ucb1", "yardstick", UCB1()),
     ),
     "bandit-drifting": (
         Member("rerun-ucbv", "paper", RerunUCBV.tuned),
         Member("rexp3", "cited", Rexp3.tuned),
-        Member("bandit-over-bandit", "parameter-free", BanditOverBandit.tuned),
-        Member("master", "parameter-free", Master.tuned),
+        Member("bandit-over-bandit", "parameter-free", told_rounds(BanditOverBandit.tuned)),
+        Member("master", "parameter-free", told_rounds(Master.tuned)),
         Member("thompson", "yardstick", Thompson()),
         Member("ucb1", "yardstick", UCB1()),
     ),
