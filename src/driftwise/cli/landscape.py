@@ -56,6 +56,7 @@ def command(
     driftwise landscape --preset quick
     driftwise landscape --cell full-drifting --learners restarted-adaptive-gd,hedge
     """
+    from driftwise import __version__
     from driftwise.core.validation import check_seed, count
     from driftwise.landscape.claims import claims
     from driftwise.landscape.outcomes import measure, table
@@ -74,7 +75,8 @@ def command(
             outcomes = measure(sweeps, effort.n_runs, seed, out / "pieces", n_threads, progress)
         with progress_bar(quiet, "tracking") as progress:
             paths = tracks(sweeps, seed, progress)
-    told = page(outcomes, paths, [_again(preset, cells, learners, seed)], f"{effort.n_runs} runs of every point.")
+    about = f"Preset {preset}: {effort.n_runs} runs of every point. driftwise {__version__}."
+    told = page(outcomes, paths, [_again(preset, cells, learners, seed)], about)
     write_page(out / "landscape.html", told)
     if figures:
         write_figures(out / "figures", told)
