@@ -1,23 +1,25 @@
 """The measured Table 1: powers that are known, pieces that are kept, claims that can fail."""
 
 import dataclasses
+import threading
 
 import numpy as np
 import pytest
 
-from driftwise.adversaries import BanditLow
+from driftwise.adversaries import Adversary, BanditLow, FullV
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.core.measures import Measures
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.landscape import pieces
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import Outcome, measure, rates, table
 from driftwise.landscape.pieces import Order, Piece, Setting, Store
-from driftwise.landscape.sweeps import PRESETS, Preset, Sweep, chosen, geometric, sweeps
-from driftwise.landscape.teams import CELLS, TEAMS, Member
+from driftwise.landscape.sweeps import PRESETS, Sweep, chosen, geometric, sweeps
+from driftwise.landscape.teams import CELLS, TEAMS, Member, every_bandit
 from driftwise.learners import UCB1, Hedge, OptimisticGD, Thompson
 from driftwise.results.fits import fit_power
+from tiny_landscape import TINY
 
-TINY = Preset(shortest=300, longest=600, points=2, n_rounds=3000, n_runs=2, most_faced=600)
 WORLD = Environment(Switching(2, 3), Bernoulli())
 
 
@@ -48,6 +50,11 @@ def test_the_interval_covers_the_power_about_as_often_as_it_says():
 def test_a_power_needs_two_values():
     with pytest.raises(InvalidInput, match=r"^fit_power: `samples` must be as many as `x`, and at least 2, got 1\.$"):
         fit_power([1.0], [[1.0]])
+
+
+@pytest.mark.parametrize("worst", [0.0, -1.0])
+def test_where_a_mean_is_not_positive_there_is_no_power(worst):
+    assert np.isnan(fit_power([1.0, 10.0, 100.0], [[worst, worst], [5.0, 6.0], [50.0, 60.0]])).all()
 
 
 # pieces
@@ -81,6 +88,31 @@ def test_another_recipe_is_another_piece(change, tmp_path):
     assert store.get(order(**change)) is None
 
 
+def test_other_code_is_another_piece(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.put(order(), order().play())
+    monkeypatch.setattr(pieces, "_code", lambda: "mended")
+    assert store.get(order()) is None
+
+
+def test_only_code_that_plays_has_a_say_in_the_digest(tmp_path):
+    for name in ("learners", "report"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "registry.py").touch()
+    first = pieces.digest_of(tmp_path)
+    (tmp_path / "report" / "words.py").write_text("new = 1")
+    assert pieces.digest_of(tmp_path) == first
+    (tmp_path / "learners" / "hedge.py").write_text("new = 1")
+    assert pieces.digest_of(tmp_path) != first
+
+
+def test_a_folder_that_cannot_be_is_rejected_before_anything_is_played(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played"))
+    with pytest.raises(BadFile, match=r"^Cannot make the folder .*pieces: Not a directory\.$"):
+        measure(chosen(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "pieces")
+
+
 def test_a_damaged_piece_is_named(tmp_path):
     store = Store(tmp_path)
     store.put(order(), order().play())
@@ -103,13 +135,41 @@ def test_progress_ends_at_the_total(tmp_path):
     assert seen == [(150, 300), (300, 300)]
 
 
+def test_an_interrupt_waits_for_nobody_and_what_was_finished_counts(tmp_path, monkeypatch):
+    orders = [order(), order(seed=6)]
+    expected = pieces.play_all(orders, Store(tmp_path / "whole"), 1, None)
+    play, go_on, ended = Order.play, threading.Event(), threading.Event()
+
+    def linger(self):
+        if self.seed == 6:
+            go_on.wait(20)
+            ended.set()
+        return play(self)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Order, "play", linger)
+    with pytest.raises(KeyboardInterrupt):
+        pieces.play_all(orders, Store(tmp_path / "cut"), 2, interrupt)
+    assert not ended.is_set()
+    go_on.set()
+    resumed = pieces.play_all(orders, Store(tmp_path / "cut"), 2, None)
+    assert all((a.regrets == b.regrets).all() for a, b in zip(expected, resumed, strict=True))
+
+
+def test_what_goes_wrong_in_any_piece_is_raised(tmp_path):
+    with pytest.raises(InvalidInput, match="made None, which is no learner"):
+        pieces.play_all([order(), order(player=lambda _: None)], Store(tmp_path), 2, None)
+
+
 # sweeps
 
 
 def test_every_cell_has_benign_and_adversarial_sweeps_over_a_decade_and_a_half():
     for preset in PRESETS.values():
         found = sweeps(preset)
-        assert {(sweep.cell, sweep.adversarial) for sweep in found} == {
+        assert {(sweep.cell, isinstance(sweep.setting(sweep.values[0]).source, Adversary)) for sweep in found} == {
             (cell, b) for cell in CELLS for b in (True, False)
         }
         assert len({sweep.key for sweep in found}) == len(found)
@@ -119,6 +179,20 @@ def test_every_cell_has_benign_and_adversarial_sweeps_over_a_decade_and_a_half()
 
 def test_geometric_values_are_whole_and_evenly_spread():
     assert geometric(2, 64, 6) == (2, 4, 8, 16, 32, 64)
+
+
+def test_who_is_told_nothing_knows_the_rounds_at_most():
+    known = [Measures(5, 1000, segments, drift, variance) for segments, drift, variance in ((2, 1, 0), (50, 30, 200))]
+    team = [member for team in (*TEAMS.values(), every_bandit()) for member in team]
+    for member in team:
+        if member.role in ("parameter-free", "yardstick"):
+            one, other = (Order(Setting(WORLD, 1000), *member[::2], 1, 1).learner(measures) for measures in known)
+            assert one == other, member.label
+
+
+def test_a_learner_has_the_same_part_in_every_cell():
+    members = {(member.label, member.role) for team in (*TEAMS.values(), every_bandit()) for member in team}
+    assert len(members) == len({label for label, _ in members})
 
 
 def test_cells_and_learners_can_be_chosen():
@@ -150,7 +224,7 @@ def outcomes_of(curves, key, companion=None, source=WORLD):
     values = (100, 1000, 10_000)
     found = []
     for label, means in curves.items():
-        sweep = Sweep(key, "full-switching", "", False, "T", values, lambda t: Setting(source, int(t)), ())
+        sweep = Sweep(key, "full-switching", "", "T", values, lambda t: Setting(source, int(t)), ())
         runs = [np.array([mean, mean * 1.001]) for mean in means]
         beside = np.full(2, np.nan if companion is None else companion)
         made = [Piece(r, beside, *np.ones((3, 2)), 2, t) for r, t in zip(runs, values, strict=True)]
@@ -176,6 +250,25 @@ def test_the_second_claim_can_fail(last, beside, holds):
         {"ucb1": (9, 9, last), "exp3": (9, 9, 99)}, "bandit-switching-low", beside, BanditLow(2, 2, "best-response")
     )
     (claim,) = claims(low)
+    assert claim.holds is holds
+
+
+@pytest.mark.parametrize(
+    ("low", "sine", "hedge", "holds"),
+    [
+        ((5, 11, 23), (9, 9, 9), (10, 100, 1000), True),
+        ((50, 50, 50), (9, 9, 9), (10, 100, 1000), False),  # not like T^(1/3)
+        ((0.5, 1.1, 2.3), (9, 9, 9), (10, 100, 1000), False),  # less than is guaranteed
+        ((0, 11, 23), (9, 9, 9), (10, 100, 1000), False),
+        ((5, 11, 23), (9, 27, 81), (10, 100, 1000), False),
+        ((5, 11, 23), (9, 9, 9), (9, 9, 9), False),
+        ((5, 11, 23), (0, 9, 9), (10, 100, 1000), False),  # no exponent
+    ],
+)
+def test_the_third_claim_can_fail(low, sine, hedge, holds):
+    against = outcomes_of({"restarted-adaptive-gd": low}, "full-drifting-low", source=FullV(2.0, 32.0, 2))
+    benign = outcomes_of({"restarted-adaptive-gd": sine, "hedge": hedge}, "full-drifting-rounds")
+    (claim,) = claims([*against, *benign])
     assert claim.holds is holds
 
 

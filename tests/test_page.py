@@ -224,6 +224,14 @@ def test_missing_values_are_a_gap_a_dash_and_a_remark() -> None:
     assert "2 of the values are zero, negative or missing" in text
 
 
+def test_a_bound_at_a_single_value_is_a_dash_to_be_seen() -> None:
+    outline = Outline(page_text(with_panel(series(), lines=[Line("b", "upper", [1, 10, 100], [NAN, 2, NAN])])))
+    (bound,) = [a["d"] for a in outline.having("path", "bound") if a["d"] != "M1,7H27"]
+    (left, y), (right, other) = (map(float, place.split(",")) for place in bound.removeprefix("M").split("L"))
+    assert right - left > 10
+    assert y == other
+
+
 def test_every_number_of_a_picture_stands_in_its_table() -> None:
     page = fake_page()
     text = page_text(page)
@@ -239,6 +247,29 @@ def test_rows_without_numbers_come_as_dashes() -> None:
     text = page_text(replace(EMPTY, table=[row]))
     assert 'data-value="nan"' in text
     assert "[" not in "".join(Outline(text).texts).split("World")[-1]
+
+
+@pytest.mark.parametrize(
+    ("multiple", "value"), [("2.1 to 3.4", "2.1"), ("-0.5", "-0.5"), ("1.2e-05 to 3", "1.2e-05"), ("-", "")]
+)
+def test_a_multiple_is_sorted_by_where_it_starts(multiple: str, value: str) -> None:
+    row = Row("c", "w", "A", "yardstick", "T", "-", "-", 0.5, 0.4, 0.6, multiple)
+    (cell,) = Outline(page_text(replace(EMPTY, table=[row]))).having("td", "multiple")
+    assert cell["data-value"] == value
+
+
+def test_the_numbers_of_a_track_leave_out_no_round() -> None:
+    track = Track("t", "", "A", [0, 10, 20, 30], [[1.0] * 4, [0.0] * 4], [0, 0, 1, 1], [20])
+    text = page_text(replace(EMPTY, tracks=[track]))
+    assert re.findall(r"<tr><td>(\d+)</td><td>(\d+)</td><td>(\d)</td>", text) == [("0", "19", "1"), ("20", "30", "2")]
+
+
+def test_a_figure_for_a_paper_says_which_bound_is_which(tmp_path: Path) -> None:
+    lines = [Line("T", kind, [1, 100], [y, y]) for kind, y in (("upper", 9), ("lower", 1))]
+    (file,) = write_figures(tmp_path, with_panel(series(), lines=lines), formats=["svg"])
+    text = file.read_text(encoding="utf-8")
+    assert "<!-- upper bound T -->" in text
+    assert "<!-- lower bound T -->" in text
 
 
 def test_a_learner_looks_the_same_everywhere_and_unlike_its_neighbours() -> None:

@@ -15,6 +15,7 @@ from browser import browser, requests
 from driftwise.report.page import write_page
 from driftwise.report.tables import number
 from fake_page import fake_page
+from tiny_landscape import tiny_landscape
 
 PAGE = fake_page()
 LEARNER = "FixedShare"  # drawn in four of the eight panels
@@ -327,6 +328,58 @@ for (const chart of document.querySelectorAll(".chart")) {
 }
 return met;
 """
+
+
+def test_a_measured_landscape_is_drawn_and_answers(chrome: Chrome, tmp_path: Path) -> None:
+    names = ["optimistic-gd", "sleeping-optimistic-adapt-ml-prod", "hedge", "rerun-ucbv", "ucb1"]
+    _, told = tiny_landscape(tmp_path / "pieces", ["full-switching", "bandit-switching"], names)
+    path = tmp_path / "landscape.html"
+    write_page(path, told)
+    chrome.get("about:blank")
+    chrome.get_log("browser")
+    requests(chrome)
+    chrome.get(path.as_uri())
+
+    drawn = chrome.execute_script(BOXES)
+    assert set(drawn) == {part.key for part in (*told.panels, *told.tracks)}
+    assert all(width > 300 and height > 150 for boxes in drawn.values() for width, height in boxes["chart"])
+    for panel in told.panels:
+        boxes = drawn[panel.key]
+        assert len(boxes["points"]) == sum(len(series.x) for series in panel.series)
+        assert len(boxes["curves"]) == len(boxes["bands"]) == len(panel.series)
+        assert len(boxes["bounds"]) == len(panel.lines)
+        assert all(width > 10 for name in ("curves", "bands", "bounds") for width, _ in boxes[name])
+    for track in told.tracks:
+        assert len(drawn[track.key]["areas"]) == len(track.weights)
+        assert len(drawn[track.key]["changes"]) == len(track.change_points)
+        assert drawn[track.key]["strip"]
+    assert len(lines(chrome, "learner")) == len(told.table)
+    assert chrome.execute_script(OVERLAPS) == []
+
+    everyone = {panel.key: {series.label for series in panel.series} for panel in told.panels}
+    assert shown(chrome) == everyone
+    the(chrome, ".key[data-learner=hedge]").click()
+    assert shown(chrome) == {key: labels - {"hedge"} for key, labels in everyone.items()}
+
+    assert chrome.get_log("browser") == []
+    assert {url.split("#")[0] for url in requests(chrome)} <= {path.as_uri(), "data:,"}
+
+
+def test_paper_is_no_narrow_screen(page: Chrome) -> None:
+    width = 717  # of A4, without the margins
+    light = [{"name": "prefers-color-scheme", "value": "light"}]
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": light})
+    try:
+        assert page.execute_script("return document.documentElement.scrollWidth") <= width
+        assert the(page, ".measured").value_of_css_property("display") == "table"
+        assert the(page, ".measured thead th").size["height"] > 10
+        # Room for the longest word of a name, so that it is not broken anywhere.
+        assert min(cell.size["width"] for cell in all_of(page, ".measured td.learner")) > 100
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": light})
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_without_scripts_the_pictures_and_the_table_are_there(tmp_path: Path, address: str) -> None:

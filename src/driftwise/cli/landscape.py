@@ -63,8 +63,12 @@ def command(
     from driftwise.landscape.pages import page
     from driftwise.landscape.sweeps import PRESETS, chosen
     from driftwise.landscape.tracks import tracks
+    from driftwise.report.figures import canvas
     from driftwise.report.page import write_figures, write_page
 
+    if figures:
+        canvas()  # better now than after the measurements
+    cells = tuple(dict.fromkeys(cells))
     effort = PRESETS[preset]
     wanted = None if learners is None else [name.strip() for name in learners.split(",")]
     sweeps = chosen(effort, cells or _CELLS, wanted)

@@ -39,6 +39,8 @@ def _log_rounds(piece: Piece) -> float:
 
 
 def _told(power: Power) -> str:
+    if math.isnan(power.exponent):
+        return number(None)
     return f"{power.exponent:.3f} ({power.low:.3f} .. {power.high:.3f})"
 
 
@@ -72,8 +74,8 @@ def _bandit(low: dict[str, Outcome]) -> Claim:
     budget = Measures(2, longest, segments=2, drift=2.0, variance=0.0)
     constant = expected.optimistic_gd(budget, tuning.gd_rate(budget))
     return Claim(
-        "Bandit feedback, Gamma = 2, Lambda = 0: every learner suffers isqrt(T)/4 at every T against the best response;"
-        " Algorithm 2 with full information on the very same losses suffers no more than a constant.",
+        "Bandit feedback, Gamma = 2, Lambda = 0: every learner here suffers isqrt(T)/4 at every T against its best"
+        " response; Algorithm 2 with full information on the very same losses suffers no more than a constant.",
         multiples[least] >= 1.0 and max(beside) <= constant,
         (
             ("bandit learners", str(len(low))),
@@ -93,7 +95,8 @@ def _drifting(low: dict[str, Outcome], rounds: dict[str, Outcome]) -> Claim:
         assert isinstance(adversary, Adversary)
         m = adversary.budget(piece.n_rounds)
         scaled.append(float(piece.regrets.mean()) / (m.variance * m.drift * piece.n_rounds) ** (1 / 3))
-    spread, above = max(scaled) / min(scaled), min(paper.multiples)
+    spread = max(scaled) / min(scaled) if min(scaled) > 0 else math.inf
+    above = min(paper.multiples)
     sine, hedge = rounds["restarted-adaptive-gd"].power(), rounds["hedge"].power()
     return Claim(
         "Full information, constant V and Lambda: regret grows like (Lambda V T)^(1/3) against the adversary, and no"

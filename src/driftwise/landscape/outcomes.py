@@ -11,6 +11,7 @@ from driftwise.adversaries import Adversary
 from driftwise.landscape.pieces import Order, Piece, Store, play_all
 from driftwise.landscape.sweeps import Sweep
 from driftwise.landscape.teams import CELLS, Member
+from driftwise.report.page import wording
 from driftwise.report.tables import number, text_table
 from driftwise.results.fits import Power, fit_power
 from driftwise.results.intervals import Estimate, estimate
@@ -128,9 +129,10 @@ def table(outcomes: Sequence[Outcome]) -> str:
             rows = []
             for outcome in here:
                 power, last = outcome.power(), outcome.regrets[-1]
-                interval = f"{power.low:.2f} .. {power.high:.2f}"
+                exponent, low, high = map(wording.power, power)
+                interval = f"{low} .. {high}" if math.isfinite(power.exponent) else "-"
                 rows.append(
-                    [outcome.member.label, outcome.member.role, number(last.mean), f"{power.exponent:.2f}", interval,
+                    [outcome.member.label, outcome.member.role, number(last.mean), exponent, interval,
                      span(outcome.multiples)]
                 )  # fmt: skip
             first, x = here[0].sweep, here[0].x

@@ -27,6 +27,7 @@ _NOTES = (
     " more than that regret is at most T. In the bandit, switching setting it is EXP3.S's.",
     "This paper's learners and the cited ones are tuned to the measures of the world where they have a rule for it, and"
     " to the budget of an adversary. In the best-response world every bandit learner plays with its defaults.",
+    "Those told nothing are told the numbers of actions and rounds.",
     "Algorithm 4 has merged memory and AdaNormalHedge.TV a geometric cover, which keep a round short in long games.",
 )
 

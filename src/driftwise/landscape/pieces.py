@@ -1,15 +1,16 @@
 """A piece of the landscape: one learner in one setting. Finished pieces are kept, each in a file of its own.
 
-The file says what was played, in plain values; a piece is played again only if that has changed.
+The file says what was played, in plain values, and by which code; a piece is played again only if that has changed.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,11 +30,12 @@ from driftwise.learners import Learner
 from driftwise.registry import to_spec
 from driftwise.results.store import arrow
 
-__all__ = ["Order", "Piece", "Setting", "Store", "play_all"]
+__all__ = ["Order", "Piece", "Setting", "Store", "digest_of", "play_all"]
 
 _KEY = b"driftwise piece"
 _BESIDE = "(beside)"
 _COLUMNS = ("regrets", "beside", "segments", "drift", "variance")
+_PLAYING = ("adversaries", "core", "detectors", "engine", "environments", "learners", "results", "theory")
 
 
 class Setting(NamedTuple):
@@ -82,6 +84,7 @@ class Order:
         )
         return {
             "version": __version__,
+            "code": _code(),
             "source": source.to_spec(),
             "n_rounds": n_rounds,
             "label": self.label,
@@ -91,7 +94,7 @@ class Order:
             "seed": self.seed,
         }
 
-    def learner(self, measures: Measures) -> Any:
+    def learner(self, measures: Measures) -> Learner:
         """Return the learner for these measures."""
         return Entry(self.label, self.player).learner(measures)
 
@@ -126,19 +129,23 @@ class Order:
 
 
 class Store:
-    """A folder of finished pieces."""
+    """A folder of finished pieces; one that cannot be kept in is rejected before anything is played."""
 
     def __init__(self, folder: Path) -> None:
+        self._arrow, self._parquet = arrow("Keeping finished pieces")
         self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadFile(f"Cannot make the folder {folder}: {error.strerror}.") from None
 
     def get(self, order: Order) -> Piece | None:
         """Return a piece that was finished before, None if there is none or its recipe was another."""
         path = self._path(order)
         if not path.is_file():
             return None
-        _, pq = arrow("Reading a Parquet file")
         try:
-            table = pq.read_table(path)
+            table = self._parquet.read_table(path)
             header = json.loads(table.schema.metadata[_KEY])
             columns = {name: table.column(name).to_numpy() for name in _COLUMNS}
         except Exception as error:
@@ -150,11 +157,9 @@ class Store:
 
     def put(self, order: Order, piece: Piece) -> None:
         """Keep a finished piece."""
-        pa, pq = arrow("Writing a Parquet file")
         columns = {name: getattr(piece, name) for name in _COLUMNS}
-        table = pa.table(columns, metadata={_KEY: json.dumps(order.recipe, sort_keys=True).encode()})
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path(order), lambda file: pq.write_table(table, file))
+        table = self._arrow.table(columns, metadata={_KEY: json.dumps(order.recipe, sort_keys=True).encode()})
+        write_atomically(self._path(order), lambda file: self._parquet.write_table(table, file))
 
     def _path(self, order: Order) -> Path:
         digest = hashlib.sha256(json.dumps(order.recipe, sort_keys=True).encode()).hexdigest()[:16]
@@ -165,23 +170,37 @@ def play_all(
     orders: list[Order], store: Store, n_threads: int | None, progress: Callable[[int, int], None] | None
 ) -> list[Piece]:
     """Return the pieces of all orders, playing those that are missing."""
-    done = 0
+    pool = ThreadPoolExecutor(n_threads or os.cpu_count())
+    pieces = {pool.submit(_fetch, order, store): order.setting.n_rounds * order.n_runs for order in orders}
+    done, total = 0, sum(pieces.values())
+    try:
+        for piece in as_completed(pieces):
+            piece.result()  # raises what went wrong, whichever piece it was
+            done += pieces[piece]
+            if progress is not None:
+                progress(done, total)
+    finally:  # after an error or an interrupt nobody waits for the pieces that are being played
+        pool.shutdown(wait=False, cancel_futures=True)
+    return [piece.result() for piece in pieces]
 
-    def fetch(order: Order) -> Piece:
-        nonlocal done
-        piece = store.get(order)
-        if piece is None:
-            piece = order.play()
-            store.put(order, piece)
-        done += order.setting.n_rounds * order.n_runs
-        if progress is not None:
-            progress(done, total)
-        return piece
 
-    total = sum(order.setting.n_rounds * order.n_runs for order in orders)
-    with ThreadPoolExecutor(n_threads or os.cpu_count()) as pool:
-        try:
-            return list(pool.map(fetch, orders))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _fetch(order: Order, store: Store) -> Piece:
+    piece = store.get(order)
+    if piece is None:
+        piece = order.play()
+        store.put(order, piece)
+    return piece
+
+
+@functools.cache
+def _code() -> str:
+    return digest_of(Path(__file__).parents[1])
+
+
+def digest_of(package: Path) -> str:
+    """Name the code that plays by its content: whoever mends a learner must not be told what the old one did."""
+    files = [package / "registry.py", *(file for name in _PLAYING for file in (package / name).rglob("*.py"))]
+    content = hashlib.sha256()
+    for file in sorted(files):
+        content.update(f"{file.relative_to(package)}\n".encode() + file.read_bytes())
+    return content.hexdigest()[:16]

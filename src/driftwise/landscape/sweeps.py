@@ -47,7 +47,6 @@ class Sweep:
     key: str
     cell: str
     world: str
-    adversarial: bool
     axis: str  # "T", "Gamma", "V" or "Lambda"
     values: tuple[float, ...]
     setting: Callable[[float], Setting]
@@ -85,8 +84,7 @@ def sweeps(preset: Preset) -> list[Sweep]:
         setting: Callable[[float], Setting],
         shown: float | None = None,
     ) -> Sweep:
-        against = key == "low"
-        return Sweep(f"{cell}-{key}", cell, world, against, axis, values, setting, TEAMS[cell], shown=shown)
+        return Sweep(f"{cell}-{key}", cell, world, axis, values, setting, TEAMS[cell], shown=shown)
 
     faced = geometric(preset.shortest, min(preset.longest, preset.most_faced), preset.points)
     return [
@@ -96,7 +94,7 @@ def sweeps(preset: Preset) -> list[Sweep]:
               many, lambda n: Setting(switching(n, VARIANCE), T)),
         plain("variance", "full-switching", f"switching, two-point noise; T = {T}, Gamma = {SEGMENTS}", "Lambda",
               geometric(16, 512, preset.points), lambda v: Setting(switching(SEGMENTS, v), T)),
-        plain("low", "full-switching", f"Theorem full-low against each; T = {T}, Gamma = {SEGMENTS}", "Lambda",
+        plain("low", "full-switching", f"Theorem full-low, favourites at random; T = {T}, Gamma = {SEGMENTS}", "Lambda",
               geometric(16, 512, preset.points), lambda v: Setting(FullLow(SEGMENTS, v, N_ACTIONS), T), VARIANCE),
         plain("rounds", "full-drifting", f"sinusoid, two-point noise; {PERIODS:g} periods, Lambda = {VARIANCE:g}", "T",
               rounds, lambda t: Setting(sinusoid(PERIODS, VARIANCE), int(t)), SHOWN),
@@ -104,14 +102,14 @@ def sweeps(preset: Preset) -> list[Sweep]:
               geometric(1, 32, preset.points), lambda n: Setting(sinusoid(n, VARIANCE), T)),
         plain("variance", "full-drifting", f"sinusoid, two-point noise; T = {T}, {PERIODS:g} periods", "Lambda",
               geometric(16, 512, preset.points), lambda v: Setting(sinusoid(PERIODS, v), T)),
-        plain("low", "full-drifting", "Theorem full_V against each; V = 2, Lambda = 32", "T",
+        plain("low", "full-drifting", "Theorem full_V, favourites at random; V = 2, Lambda = 32", "T",
               rounds, lambda t: Setting(FullV(2.0, 32.0, 2), int(t)), SHOWN),
         plain("rounds", "bandit-switching", f"switching, Bernoulli; Gamma = {SEGMENTS}", "T",
               rounds, lambda t: Setting(switching(SEGMENTS), int(t)), SHOWN),
         plain("segments", "bandit-switching", f"switching, Bernoulli; T = {T}", "Gamma",
               many, lambda n: Setting(switching(n), T)),
         Sweep("bandit-switching-low", "bandit-switching",
-              "Theorem bandit-low, best response against each; Gamma = 2, Lambda = 0", True, "T", faced,
+              "Theorem bandit-low, best response against each; Gamma = 2, Lambda = 0", "T", faced,
               lambda t: Setting(BanditLow(2, 2, "best-response"), int(t)), every_bandit(),
               OptimisticGD(learning_rate=math.sqrt(2 / 4)), SHOWN),  # the rate is the tuned one: D = 4
         plain("rounds", "bandit-drifting", f"sinusoid, Bernoulli; {PERIODS:g} periods", "T",

@@ -1,4 +1,4 @@
-"""The weights of two learners over time, on one path of each world: the paper's beside a yardstick."""
+"""Weights over time, on one path of each world: a learner of the paper beside a yardstick."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_CHANGES = 40  # that can be told apart in a picture
 
 
 def tracks(sweeps: Sequence[Sweep], seed: int, progress: Callable[[int, int], None] | None = None) -> list[Track]:
-    """Return a track for the first and the last learner of every world that is to be shown."""
+    """Return tracks of the first paper's learner and the first yardstick, or whoever is first, in every shown world."""
     wanted = [
         (sweep, member, sweep.shown)
         for sweep in sweeps
@@ -46,13 +46,13 @@ def _track(sweep: Sweep, member: Member, value: float, seed: int) -> Track:
     block = source.start(n_rounds, seed).draw(n_rounds)
     assert block.means is not None  # both kinds of source have them
     learner = order.learner(order.known(measures))
-    played = learner.run(learner.start(source.n_actions, seed), block.losses)
+    played = learner.advance(learner.start(source.n_actions, seed), block.losses)
     starts = np.unique(np.linspace(0, n_rounds, _STRETCHES, endpoint=False).astype(int))
     middles = (starts + np.append(starts[1:], n_rounds)) // 2
     changes = measures.changes or ()
     return Track(
         key=f"track-{sweep.key}-{member.label}",
-        title=written(sweep.world),
+        title=written(f"{sweep.world}, {sweep.axis} = {value:g}"),
         learner=member.label,
         rounds=starts.tolist(),
         weights=_shares(played, source.n_actions, starts).T.tolist(),

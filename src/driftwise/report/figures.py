@@ -17,7 +17,7 @@ from driftwise.report.palette import COLOURS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Curve", "figure_format", "regret_figure", "save_figure"]
+__all__ = ["Curve", "canvas", "figure_format", "regret_figure", "save_figure"]
 
 _FORMATS = (".png", ".svg", ".pdf")
 
@@ -32,13 +32,18 @@ class Curve(NamedTuple):
     bound: Vector  # at `bound_rounds`; NaN where nothing is proved
 
 
-def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Actions, title: str, ylabel: str) -> Figure:
-    """Draw mean curves with their bands, and bounds as dashed lines of the same colour."""
+def canvas() -> type[Figure]:
+    """Return what figures are drawn on, or say how to get it."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingDependency("Drawing a figure", "matplotlib", "figures") from None
-    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
+    return Figure
+
+
+def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Actions, title: str, ylabel: str) -> Figure:
+    """Draw mean curves with their bands, and bounds as dashed lines of the same colour."""
+    figure = canvas()(figsize=(8.0, 5.0), layout="constrained")
     axes = figure.add_subplot()
     signed = any(curve.mean.min() < 0 for curve in curves)  # a weaker comparator can be beaten
     floor = -np.inf if signed else _floor(curves)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from driftwise.core.errors import InvalidInput
 
 __all__ = ["Power", "fit_power"]
 
-_TINY = 1e-12  # a mean regret of nothing has no logarithm
+_TINY = 1e-12  # stands for a resampled mean of nothing, which has no logarithm: the interval gets wide
 
 
 class Power(NamedTuple):
@@ -29,7 +30,7 @@ def fit_power(
     """Fit mean regret ~ x^exponent; `samples[i]` are the regrets of the runs at `x[i]`.
 
     The interval is the bootstrap's: runs are drawn again, with replacement, within each x. It speaks of the noise of
-    the runs, not of how well a power describes them.
+    the runs, not of how well a power describes them. Where a mean is not positive there is no power: all are NaN.
 
     >>> round(fit_power([1, 10, 100], [[2.0, 2.1], [20.0, 21.0], [200.0, 210.0]]).exponent, 6)
     1.0
@@ -40,6 +41,8 @@ def fit_power(
     centred -= centred.mean()
     drawings = [np.asarray(runs, np.float64) for runs in samples]
     means = np.array([values.mean() for values in drawings])
+    if not (means > 0).all():
+        return Power(math.nan, math.nan, math.nan)
     generator = np.random.default_rng(0)  # the same interval for the same runs
     drawn = np.empty((n_resamples, len(x)))
     for i, values in enumerate(drawings):

@@ -17,6 +17,7 @@ _WIDTH, _HEIGHT = 520, 344
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 464.0, 30.0, 298.0
 _FAR = 100.0  # what is further away than this factor would squeeze the measurements: it leaves the picture
 _LABEL_HEIGHT = 15.0
+_DASH = 9.0  # half of its length
 
 
 def panel_picture(panel: Panel, styles: Mapping[str, Style]) -> Markup:
@@ -85,8 +86,14 @@ def _frame(panel: Panel, across: LogAxis, up: LogAxis) -> Markup:
 
 
 def _bound(line: Line, across: LogAxis, up: LogAxis) -> Markup:
-    paths = [_path((across.at(x), up.at(y)) for x, y in run) for run in runs(zip(line.x, line.y, strict=True))]
-    return element("path", class_=f"bound {line.kind}", d="".join(paths))
+    paths = ""
+    for run in runs(zip(line.x, line.y, strict=True)):
+        places = [(across.at(x), up.at(y)) for x, y in run]
+        if len(places) == 1:  # a line from a point to nowhere would not be seen: make it a dash
+            ((x, y),) = places
+            places = [(x - _DASH, y), (x + _DASH, y)]
+        paths += _path(places)
+    return element("path", class_=f"bound {line.kind}", d=paths)
 
 
 def _curves(panel: Panel, styles: Mapping[str, Style], across: LogAxis, up: LogAxis, clip: str) -> list[Markup]:

@@ -10,7 +10,7 @@ from driftwise.report.page.curves import panel_picture
 from driftwise.report.page.markup import Markup, element, joined
 from driftwise.report.page.rates import formula
 from driftwise.report.page.styles import Style
-from driftwise.report.page.wording import bound_name, exponent_of
+from driftwise.report.page.wording import exponent_of, name_of
 from driftwise.report.tables import number
 
 __all__ = ["panel_figure"]
@@ -18,7 +18,7 @@ __all__ = ["panel_figure"]
 
 def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     """Write a panel with its caption, the key to its lines and its numbers."""
-    key = [element("li", _line_swatch(line), formula(bound_name(line))) for line in panel.lines]
+    key = [element("li", _line_swatch(line), formula(name_of(line))) for line in panel.lines]
     missing = sum(not drawable(value) for one in panel.series for value in one.mean)
     note = f"{missing} of the values are zero, negative or missing and have no place on these axes."
     return element(
@@ -45,7 +45,7 @@ def _numbers(panel: Panel) -> Markup:
         _body(f"{one.label}, slope {exponent_of(one)}", zip(one.x, one.mean, one.low, one.high, strict=True))
         for one in panel.series
     ]
-    bodies += [_body(formula(bound_name(line)), zip(line.x, line.y, strict=True)) for line in panel.lines]
+    bodies += [_body(formula(name_of(line)), zip(line.x, line.y, strict=True)) for line in panel.lines]
     return element("table", element("thead", element("tr", *heads)), *bodies, aria_labelledby=f"{panel.key}-title")
 
 

@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from driftwise.core.errors import MissingDependency
-from driftwise.report.figures import figure_format, save_figure
+from driftwise.report.figures import canvas, figure_format, save_figure
 from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Page, Panel, Series, Track
 from driftwise.report.page.curves import axes_of, runs
 from driftwise.report.page.rates import plain
 from driftwise.report.page.styles import Style, styles_of
 from driftwise.report.page.tracks import layers, stretches
-from driftwise.report.page.wording import bound_name, power
+from driftwise.report.page.wording import name_of, power
 from driftwise.report.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -53,11 +52,7 @@ def write_figures(folder: str | os.PathLike[str], page: Page, formats: Sequence[
 
 def _blank(height: float, columns: int, n_keys: int) -> tuple[Figure, Axes]:
     """Make a figure of that height, in inches, and a key below it."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingDependency("Drawing a figure", "matplotlib", "figures") from None
-    figure = Figure(figsize=(6.4, height + _KEY_HEIGHT * math.ceil(n_keys / columns)), layout="constrained")
+    figure = canvas()(figsize=(6.4, height + _KEY_HEIGHT * math.ceil(n_keys / columns)), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
@@ -76,14 +71,9 @@ def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
     for one in panel.series:
         _draw_series(axes, one, styles[one.label], floor=10**up.low)
     for line in panel.lines:
-        axes.plot(
-            line.x,
-            line.y,
-            color="0.35",
-            linewidth=1.0,
-            linestyle=_BOUNDS[line.kind],
-            label=_literal(plain(bound_name(line))),
-        )
+        look: dict[str, Any] = {"color": "0.35", "linewidth": 1.0, "linestyle": _BOUNDS[line.kind]}
+        alone = "_" if sum(map(drawable, line.y)) == 1 else None  # a line through one point would not be seen
+        axes.plot(line.x, line.y, label=_literal(plain(name_of(line))), marker=alone, markersize=9.0, **look)
     _add_key(figure, axes, _PANEL_COLUMNS)
     return figure
 
@@ -113,7 +103,7 @@ def _track_figure(track: Track) -> Figure:
         axes.axvline(point, color="0.2", linewidth=0.8, linestyle=(0, (2, 2)))
     # The lowest tenth is the strip of the best action.
     axes.set(ylim=(-0.1, 1.0), yticks=(0.0, 0.5, 1.0), xlabel="round (strip: the best action)", ylabel=track.what)
-    axes.set_title(_literal(f"{track.title}: {track.learner}", _TITLE), fontsize="medium", loc="left")
+    axes.set_title(_literal(f"{track.learner}: {track.title}", _TITLE), fontsize="medium", loc="left")
     if len(track.rounds):
         axes.set_xlim(track.rounds[0], max(track.rounds[-1], track.rounds[0] + 1))
     _add_key(figure, axes, _TRACK_COLUMNS)

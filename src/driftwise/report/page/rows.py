@@ -19,7 +19,7 @@ __all__ = ["cells_of", "measured_table"]
 _WIDTH, _HEIGHT = 80, 18
 _SHARED = ("cell", "world", "axis", "upper", "lower")  # said once for all learners of a world
 _LETTERS_A_LINE = 14  # that surely fit the narrowest of these columns
-_NUMBER = re.compile(r"\d+(\.\d+)?")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 _HEADS = (
     ("world", "Setting and world"),
     ("learner", "Learner"),

@@ -134,12 +134,13 @@ def _numbers(track: Track) -> Markup:
     ]
     rows = []
     for action, first, last in stretches(track):
+        ends = track.rounds[last + 1] - 1 if last + 1 < len(track.rounds) else track.rounds[last]
         held = [float(w) for w in track.weights[action][first : last + 1]]
         known = [w for w in held if math.isfinite(w)]
         mean = sum(known) / len(known) if known else math.nan
         cells = [
             str(track.rounds[first]),
-            str(track.rounds[last]),
+            str(ends),
             str(action + 1),
             number(mean, 3),
             number(held[-1], 3),

@@ -7,7 +7,7 @@ import math
 from driftwise.report.page.contents import Line, Series
 from driftwise.report.tables import number
 
-__all__ = ["bound_name", "exponent_of", "power", "with_interval"]
+__all__ = ["exponent_of", "name_of", "power", "with_interval"]
 
 
 def power(value: float) -> str:
@@ -29,7 +29,11 @@ def exponent_of(series: Series) -> str:
     return with_interval(power(series.exponent), power(series.exponent_low), power(series.exponent_high))
 
 
-def bound_name(line: Line) -> str:
-    """Name a line by what it bounds and its rate, without saying the same twice."""
+def name_of(line: Line) -> str:
+    """Name a line by what it bounds and its rate, without saying the same twice.
+
+    >>> name_of(Line("sqrt(T)", "upper", [], [])), name_of(Line("lower bound", "lower", [], []))
+    ('upper bound sqrt(T)', 'lower bound')
+    """
     said = line.kind == "guide" or line.kind in line.label.lower()
     return line.label if said else f"{line.kind} bound {line.label}"

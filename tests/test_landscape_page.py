@@ -1,0 +1,246 @@
+"""The measured Table 1 as it is told: on a page, as tracks, and by the command."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driftwise.adversaries import Adversary
+from driftwise.cli.landscape import _CELLS, command
+from driftwise.cli.main import main
+from driftwise.landscape import sweeps
+from driftwise.landscape.outcomes import Outcome, rates
+from driftwise.landscape.pieces import Order
+from driftwise.landscape.sweeps import chosen
+from driftwise.landscape.teams import CELLS
+from driftwise.landscape.tracks import tracks
+from driftwise.learners import Hedge
+from driftwise.report.page import Page
+from tiny_landscape import TINY, tiny_landscape
+
+PLAYING = {"full-switching": ["optimistic-gd", "cbce", "hedge"], "bandit-drifting": ["rerun-ucbv", "ucb1"]}
+SMALL = ("landscape", "--cell", "full-drifting", "--learners", "restarted-adaptive-gd,hedge", "--out", "out")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], Page]:
+    names = [name for team in PLAYING.values() for name in team]
+    return tiny_landscape(tmp_path_factory.mktemp("pieces"), list(PLAYING), names)
+
+
+@pytest.fixture
+def driftwise(monkeypatch, capsys, tmp_path):
+    """Run a command line in this process, in an empty folder, with little to measure; return its code and words."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sweeps.PRESETS, "quick", TINY)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["driftwise", *words])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+# pages
+
+
+def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(told):
+    outcomes, page = told
+    curves = [(panel, curve) for panel in page.panels for curve in panel.series]
+    assert len(outcomes) == len(page.table) == len(curves)
+    for outcome, row, (panel, curve) in zip(outcomes, page.table, curves, strict=True):
+        assert panel.key == outcome.sweep.key
+        assert row.cell == panel.cell == CELLS[outcome.sweep.cell]
+        assert row.world == panel.title
+        assert row.learner == curve.label == outcome.member.label
+        assert row.role == curve.role == outcome.member.role
+        assert (row.exponent, row.low, row.high) == outcome.power()
+        assert (curve.exponent, curve.exponent_low, curve.exponent_high) == outcome.power()
+        assert curve.x == outcome.x
+        assert list(curve.mean) == [float(piece.regrets.mean()) for piece in outcome.pieces]
+        assert all(low <= mean <= high for low, mean, high in zip(curve.low, curve.mean, curve.high, strict=True))
+
+
+def test_a_cell_in_which_nobody_plays_is_not_on_the_page(told):
+    assert {panel.cell for panel in told[1].panels} == {CELLS[cell] for cell in PLAYING}
+
+
+def test_bounds_are_drawn_where_they_say_something(told):
+    outcomes, page = told
+    for panel in page.panels:
+        first = next(outcome for outcome in outcomes if outcome.sweep.key == panel.key)
+        upper, lower = rates(first.sweep.cell)
+        useful = [y if y < piece.n_rounds else math.nan for y, piece in zip(first.upper, first.pieces, strict=True)]
+        expected = [] if np.isnan(useful).all() else [(upper.text, "upper", useful)]
+        for line, (text, kind, y) in zip(panel.lines, [*expected, (lower.text, "lower", first.lower)], strict=True):
+            assert (line.label, line.kind) == (text, kind)
+            np.testing.assert_array_equal(line.y, y)
+    assert {len(panel.lines) for panel in page.panels} == {1, 2}
+
+
+def test_against_an_adversary_the_lower_bound_is_what_it_guarantees(told):
+    for outcome in told[0]:
+        if isinstance(outcome.sweep.setting(outcome.sweep.values[0]).source, Adversary):
+            sources = [outcome.sweep.setting(value) for value in outcome.sweep.values]
+            assert outcome.lower == [source.guarantee(n_rounds) for source, n_rounds in sources]
+
+
+def test_no_word_of_the_code_is_left_on_the_page(told):
+    page = told[1]
+    words = [page.subtitle, *page.notes, *(panel.title for panel in page.panels), *(t.title for t in page.tracks)]
+    words += [part for claim in page.claims for part in (claim.text, *(what for what, _ in claim.figures))]
+    assert not [text for text in words if re.search("Gamma|Lambda|sqrt", text)]
+
+
+# tracks
+
+
+def test_a_learner_of_the_paper_is_shown_beside_a_yardstick_in_every_kind_of_world(told):
+    shown = {}
+    for track in told[1].tracks:
+        shown.setdefault(track.title.replace("\u00a0", " "), []).append(track.learner)
+    assert shown == {
+        "Switching, two-point noise; Γ = 4, Λ = 50, T = 4000": ["optimistic-gd", "hedge"],
+        "Theorem full-low, favourites at random; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
+        "Sinusoid, Bernoulli; 3 periods, T = 4000": ["rerun-ucbv", "ucb1"],
+        "Theorem bandit-low, as in its proof, against each; V = 4, Λ = 0, T = 4000": ["rerun-ucbv", "ucb1"],
+    }  # fmt: skip
+
+
+def test_who_has_no_part_in_it_is_shown_alone():
+    found = tracks(chosen(TINY, ["full-drifting"], ["cbce"]), seed=1)
+    assert [track.learner for track in found] == ["cbce", "cbce"]
+
+
+def test_all_weight_is_somewhere_in_every_stretch(told):
+    for track in told[1].tracks:
+        np.testing.assert_allclose(np.sum(track.weights, axis=0), 1.0, atol=1e-9)
+        assert track.what == ("weight" if track.learner in PLAYING["full-switching"] else "share")
+        assert len(track.rounds) == 250
+
+
+def test_a_track_holds_the_means_of_the_weights_and_the_best_action_in_the_middle():
+    (sweep,) = [one for one in chosen(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
+    (track,) = tracks([sweep], seed=3)
+    world, n_rounds = sweep.setting(sweep.shown)
+    block = world.start(n_rounds, 3).draw(n_rounds)
+    weights = Hedge().run(Hedge().start(world.n_actions, 3), block.losses)
+    for i in (0, 100, 249):
+        stretch = slice(16 * i, 16 * i + 16)
+        np.testing.assert_allclose([w[i] for w in track.weights], weights[stretch].mean(axis=0), atol=1e-12)
+        assert track.best[i] == block.means[16 * i + 8].argmin()
+    changes = [t for t in range(1, n_rounds) if (block.means[t] != block.means[t - 1]).any()]
+    assert track.change_points == changes
+
+
+def test_a_track_with_more_changes_than_can_be_told_apart_shows_none():
+    (drifting,) = [one for one in chosen(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"]
+    assert [list(track.change_points) for track in tracks([drifting], seed=1)] == [[]]
+
+
+# the command
+
+
+def test_the_page_is_where_the_command_says(driftwise, tmp_path):
+    code, out, err = driftwise(*SMALL)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "page: out/landscape.html"
+    text = (tmp_path / "out" / "landscape.html").read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert 'id="full-drifting-low"' in text
+    assert 'id="track-full-drifting-rounds-hedge"' in text
+    printed, shown = (
+        re.findall("^(holds|DOES NOT HOLD): ", out, re.MULTILINE),
+        re.findall('class="verdict (.*?)"', text),
+    )
+    assert ["holds" if word == "holds" else "fails" for word in printed] == shown
+    assert len(shown) == 1
+
+
+def test_a_second_run_plays_nothing_and_writes_the_same_bytes(driftwise, tmp_path, monkeypatch):
+    page = tmp_path / "out" / "landscape.html"
+    first = driftwise(*SMALL, "--threads", "1"), page.read_bytes()
+    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played again"))
+    assert (driftwise(*SMALL), page.read_bytes()) == first
+
+
+def test_neither_threads_nor_folders_show_on_the_page(driftwise, tmp_path):
+    pages = []
+    for n_threads in ("1", "2"):
+        driftwise(*SMALL[:-1], n_threads, "--threads", n_threads, "--quiet")
+        pages.append((tmp_path / n_threads / "landscape.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_figures_are_written_as_png_and_svg(driftwise, tmp_path):
+    words = ["landscape", "--cell", "full-drifting", "--learners", "hedge", "--out", "out", "--figures"]
+    code, out, _ = driftwise(*words)
+    assert code == 0
+    assert out.splitlines()[-2:] == ["figures: out/figures", "page: out/landscape.html"]
+    keys = ["full-drifting-drift", "full-drifting-low", "full-drifting-rounds", "full-drifting-variance"]
+    keys += ["track-full-drifting-low-hedge", "track-full-drifting-rounds-hedge"]
+    files = sorted((tmp_path / "out" / "figures").iterdir())
+    assert [file.name for file in files] == [f"{key}.{form}" for key in keys for form in ("png", "svg")]
+    assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<?xml") for file in files)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--preset", "standard", "--seed", "7"],
+        ["--cell", "full-drifting", "--cell", "bandit-drifting", "--cell", "full-drifting"],
+        ["--learners", "restarted-adaptive-gd, hedge"],
+    ],
+    ids=["defaults", "preset", "cells", "spaces"],
+)
+def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path):
+    found = []
+    monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
+    monkeypatch.setattr("driftwise.landscape.tracks.tracks", lambda *_: [])
+    monkeypatch.setattr("driftwise.report.page.write_page", lambda _, page: found.append(page))
+    command.main(["--out", str(tmp_path), *words], standalone_mode=False)
+    name, verb, *again = shlex.split(found[0].commands[0])
+    assert (name, verb) == ("driftwise", "landscape")
+    one, other = (command.make_context("landscape", list(given)).params for given in (words, again))
+    assert dict.fromkeys(one.pop("cells")) == dict.fromkeys(other.pop("cells"))
+    assert one == other
+
+
+def test_the_command_stands_on_the_page_as_it_was_given(driftwise, tmp_path):
+    driftwise("landscape", "--cell", "full-drifting", "--learners", " hedge", "--out", "out")
+    (shown,) = re.findall("<code>(.*?)</code>", (tmp_path / "out" / "landscape.html").read_text(encoding="utf-8"))
+    assert html.unescape(shown) == (
+        "driftwise landscape --preset quick --cell full-drifting --learners ' hedge' --seed 1"
+    )
+
+
+def test_the_command_knows_every_cell():
+    assert list(_CELLS) == list(CELLS)
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("pyarrow", "Keeping finished pieces needs pyarrow: install it with `pip install 'driftwise[files]'`."),
+        ("matplotlib.figure", "Drawing a figure needs matplotlib: install it with `pip install 'driftwise[figures]'`."),
+    ],
+)
+def test_what_is_not_installed_is_said_before_anything_is_played(missing, message, driftwise, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played"))
+    assert driftwise(*SMALL, "--figures") == (1, "", f"driftwise: {message}\n")
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(driftwise, tmp_path):
+    (tmp_path / "out").touch()
+    assert driftwise(*SMALL) == (1, "", f"driftwise: Cannot make the folder {Path('out/pieces')}: Not a directory.\n")
