@@ -224,6 +224,21 @@ def known(n_actions, n_rounds, segments=1, **others):
     return Measures(n_actions, n_rounds, segments, **{"drift": 1.0, "variance": 0.0, **others})
 
 
+def test_bounds_worked_by_hand():
+    moving = known(4, 10**6, 3, drift=9.0, drift_within=8.0)
+    slow = known(4, 10**6, 3, drift=1.0, drift_within=0.25)
+    mixed = (e - 1) * 0.05 * 10**6
+    # A thousand blocks of a thousand rounds: two of them have a change, or all together lose 2 x 1000 x 0.25
+    assert adversarial.rexp3(moving, 0.05, 1000) == pytest.approx(mixed + 1000 * 4 * log(4) / 0.05 + 2000)
+    assert adversarial.rexp3(slow, 0.05, 1000) == pytest.approx(mixed + 1000 * 4 * log(4) / 0.05 + 500)
+    length = log(4) + 2 * log(4e6) + e  # at the sharing 1/T
+    assert adversarial.exp3_s(moving, 0.05, 1e-6) == pytest.approx(4 * length / 0.05 + mixed)
+    still = known(4, 10**6)
+    assert adversarial.exp3(still, 0.05) == pytest.approx(mixed + 4 * log(4) / 0.05)
+    assert adversarial.tsallis_inf(still, False) == pytest.approx(2 * 3 * 1000 - 2)
+    assert adversarial.tsallis_inf(still, True) == pytest.approx(3 * 1000 - 8 + 28 * log(10**6 / 16) + 16)
+
+
 def test_bounds_are_no_worse_than_the_printed_ones():
     for K, T, S in ((2, 1000, 1), (5, 20_000, 4), (10, 10**6, 30)):
         still, moving = known(K, T), known(K, T, S, drift=float(S))

@@ -1,6 +1,8 @@
 """Lower bounds: every construction keeps its budget, and no learner does better than it guarantees."""
 
+import copy
 import dataclasses
+import functools
 import json
 import math
 import re
@@ -28,7 +30,9 @@ from driftwise.learners import (
     Squint,
     Thompson,
     TsallisINF,
+    learners,
 )
+from driftwise.theory import lower
 from references import lower_bounds as reference
 from references.measures_reference import measures_reference
 
@@ -47,11 +51,12 @@ EXPERTS = {
     "optimistic-adapt-ml-prod": OptimisticAdaptMLProd(),
     "squint": Squint(),
 }
+noisy_low = functools.partial(FullLow, case="noisy")
 # Every construction with a spendable budget at T = 120; K is filled in.
 KINDS = {
     "bandit-low": lambda **more: BanditLow(segments=7, **more),
     "bandit-low, scaled": lambda **more: BanditLow(segments=4, height=0.3, **more),
-    "full-low, noisy": lambda **more: FullLow(segments=4, variance=11.0, **more),
+    "full-low, noisy": lambda **more: FullLow(segments=4, variance=11.0, case="noisy", **more),
     "full-low, quiet": lambda **more: FullLow(segments=30, variance=11.0, **more),
     "full-v, noisy": lambda **more: FullV(drift=0.4, variance=9.0, **more),
     "full-v, quiet": lambda **more: FullV(drift=12.5, variance=0.2, **more),
@@ -92,6 +97,21 @@ def test_every_run_is_within_the_budget(kind, mode, n_actions):
         assert measures.segments <= budget.segments
         assert measures.drift <= budget.drift * SLACK
         assert measures.variance <= budget.variance * SLACK
+
+
+@every
+def test_a_run_that_its_intervals_do_not_divide_is_within_the_budget(kind, mode):
+    """As few rounds as there may be, one more, and a prime; 40 runs of each, 240 in all."""
+    for n_actions in (2, 5):
+        made = KINDS[kind](n_actions=n_actions, mode=mode, copies=1)
+        for n_rounds in (made.least_rounds, made.least_rounds + 1, 61):
+            budget = made.budget(n_rounds)
+            for number in range(40):
+                source = made.against(some_learner(kind, number % 2), n_rounds, seed=number)
+                measures = source.measures(n_rounds, seed=number)
+                assert measures.segments <= budget.segments
+                assert measures.drift <= budget.drift * SLACK
+                assert measures.variance <= budget.variance * SLACK
 
 
 @pytest.mark.parametrize("n_actions", [2, 3, 7])
@@ -174,6 +194,17 @@ def test_the_same_seed_makes_the_same_environment(kind, mode):
         np.testing.assert_array_equal(a, b)
 
 
+@every
+def test_a_shorter_run_is_the_beginning_of_the_whole(kind, mode):
+    """It is played for fewer rounds than it was made for, not made anew for fewer."""
+    source = KINDS[kind](n_actions=3, mode=mode, copies=2).against(some_learner(kind, 3), T, seed=4)
+    for seed in range(3):
+        whole, part = source.start(T, seed).draw(T), source.start(5, seed).draw(5)
+        for a, b in zip(whole, part, strict=True):
+            np.testing.assert_array_equal(a[:5], b)
+        assert source.measures(5, seed).drift == pytest.approx(measures_reference(part.means, part.variances)[1])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_seeds_matter_when_choices_are_drawn(kind):
     made = KINDS[kind](n_actions=5)
@@ -191,7 +222,7 @@ def test_a_response_is_committed_to_and_only_the_noise_differs_from_run_to_run(k
 
 def test_the_seed_of_a_response_reaches_its_coins():
     """Hedge draws nothing, so its copies differ by the coins alone."""
-    made = FullLow(4, 11.0, mode="best-response", copies=2)
+    made = noisy_low(4, 11.0, mode="best-response", copies=2)
     scripts = {made.against(Hedge(), T, seed).script.favourites.tobytes() for seed in range(6)}
     assert len(scripts) > 1
 
@@ -205,7 +236,7 @@ def test_drawing_needs_no_learner_and_does_not_look_at_one(kind):
 
 
 def test_nothing_of_the_size_of_all_losses_is_held():
-    made = {"quiet": BanditLow(20, 50), "noisy": FullLow(20, 1e5, 50), "drifting": FullV(20.0, 1e4, 50)}
+    made = {"quiet": BanditLow(20, 50), "noisy": noisy_low(20, 1e5, 50), "drifting": FullV(20.0, 1e4, 50)}
     n_rounds = 10**6  # 400 megabytes of losses
     for each in made.values():
         tracemalloc.start()
@@ -266,6 +297,14 @@ def test_no_learner_does_better_than_what_is_guaranteed_against_it(kind, mode, n
         enough_regret(made.against(learner, n_rounds, seed=7), {name: learner}, made.guarantee(n_rounds), n_runs=100)
 
 
+@pytest.mark.parametrize("kind", ["bandit-low", "full-low, noisy", "full-low, quiet", "full-v, noisy"])
+def test_nobody_in_the_whole_registry_does_better_than_what_is_guaranteed_at_random(kind):
+    made = KINDS[kind](n_actions=3)
+    everyone = {name: learners.get(name)() for name in learners}
+    applicable = {name: learner for name, learner in everyone.items() if learner.feedback in made.feedbacks}
+    enough_regret(made.against(None, 61), applicable, made.guarantee(61), n_runs=30)
+
+
 @pytest.mark.parametrize("mode", ["proof", "best-response"])
 @pytest.mark.parametrize("segments", [2, 9, 60])
 def test_a_learner_that_does_not_draw_pays_without_exception(mode, segments):
@@ -314,15 +353,24 @@ def test_guarantees_are_those_of_the_formulas():
     assert BanditLow(8).guarantee(10_000) == 4 * 50 / 4
     for segments, variance, n_actions, n_rounds in ((4, 11.0, 2, 120), (3, 400.0, 5, 100), (2, 2.5, 30, 70)):
         noisy, sigma, gap = reference.full_low_parameters(segments, variance, n_actions, n_rounds)
-        layout = FullLow(segments, variance, n_actions).layout(n_rounds)
+        layout = noisy_low(segments, variance, n_actions).layout(n_rounds)
         assert (layout.noisy, layout.level) == (noisy, pytest.approx(sigma))
         assert layout.gap == pytest.approx(gap)
         expected = segments * noisy * gap * (3 / 4 - 1 / n_actions)
-        assert FullLow(segments, variance, n_actions).guarantee(n_rounds) == pytest.approx(expected)
+        assert noisy_low(segments, variance, n_actions).guarantee(n_rounds) == pytest.approx(expected)
     assert FullLow(30, 30.0, 5).guarantee(200) == pytest.approx(30 * 4 / 5)
+    assert FullLow(3, 400.0, 5, case="quiet").guarantee(100) == pytest.approx(3 * 4 / 5)
     assert FullV(12.5, 0.0, 5).guarantee(200) == pytest.approx(12.5 * 4 / 5)
     assert FullV(0.5, 0.0, 4).guarantee(1) == pytest.approx(0.5 * 3 / 4)
     assert FullV(1e6, 0.0, 4).guarantee(10) == pytest.approx(10 * 3 / 4)
+
+
+@pytest.mark.parametrize("variance", [0.0, 5.0, 10.0, 10.1, 100.0, 319.0, 321.0, 4000.0])
+def test_the_larger_of_the_two_cases_is_what_the_lower_bound_says(variance):
+    cases = ["quiet"] + ["noisy"] * (variance > 0)
+    larger = max(FullLow(10, variance, case=case).guarantee(10_000) for case in cases)
+    assert FullLow(10, variance).guarantee(10_000) == larger
+    assert larger == pytest.approx(lower.full_switching(Measures(2, 10_000, 10, 10.0, variance)))
 
 
 def test_guarantees_grow_as_the_theorems_say():
@@ -331,7 +379,9 @@ def test_guarantees_grow_as_the_theorems_say():
     assert FullV(3.0, 5000.0).guarantee(10**6) == pytest.approx((5000 * 3 * 10**6) ** (1 / 3) / 8, rel=0.03)
 
 
-@pytest.mark.parametrize("made", [FullLow(4, 11.0), FullLow(2, 2.5, 30), FullLow(3, 400.0, 5), FullV(0.4, 9.0, 3)])
+@pytest.mark.parametrize(
+    "made", [noisy_low(4, 11.0), noisy_low(2, 2.5, 30), noisy_low(3, 400.0, 5), FullV(0.4, 9.0, 3)]
+)
 @pytest.mark.parametrize("n_rounds", [100, 3000])
 def test_the_rounds_of_an_interval_hold_just_too_little_information(made, n_rounds):
     """2 n KL(Q, P) = 1/4, with n the noisy rounds of the longest interval."""
@@ -351,6 +401,7 @@ def test_the_printed_parameters_hold_no_more_information_than_the_proof_allows()
         assert 2 * longest * (layout.gap / layout.level) ** 2 <= 1 / 4 * SLACK
         assert 2 * longest * reference.hidden_divergence(layout.level, layout.gap) <= 1 / 4
         assert layout.gap <= layout.level / math.sqrt(2)
+        assert layout.level <= 1 / 2  # or losses would exceed 1, where there is more variance than can be
 
 
 BUDGETS = [(0.4, 9.0), (0.05, 9.0), (2.0, 30.0), (0.3, 1e6), (1.0, 0.4), (0.001, 2.0)]
@@ -390,7 +441,7 @@ def test_the_paper_goes_by_its_condition_and_the_exact_one_by_the_guarantee():
 # What is drawn
 
 
-@pytest.mark.parametrize("made", [FullLow(4, 60.0, 3), FullV(0.8, 60.0, 3), FullV(0.8, 60.0, 3, "paper")])
+@pytest.mark.parametrize("made", [noisy_low(4, 60.0, 3), FullV(0.8, 60.0, 3), FullV(0.8, 60.0, 3, "paper")])
 def test_noisy_losses_take_two_values_with_the_printed_chances(made):
     n_rounds = 400
     layout = made.layout(n_rounds)
@@ -414,7 +465,7 @@ def test_noisy_losses_take_two_values_with_the_printed_chances(made):
 
 
 def test_the_noise_of_full_low_is_in_the_first_rounds_of_each_segment():
-    made = FullLow(segments=4, variance=11.0, n_actions=2)  # n = floor(44 / 8) = 5
+    made = noisy_low(segments=4, variance=11.0, n_actions=2)  # n = floor(44 / 8) = 5
     _, means, variances = made.against(None, 42, seed=3).start(42).draw(42)
     expected = np.zeros(42, bool)
     for start in (0, 10, 21, 31):
@@ -425,7 +476,7 @@ def test_the_noise_of_full_low_is_in_the_first_rounds_of_each_segment():
 
 @pytest.mark.parametrize("n_actions", [2, 5])
 def test_favourites_are_drawn_uniformly(n_actions):
-    for made in (FullLow(40, 0.0, n_actions), FullLow(40, 60.0, n_actions), FullV(0.8, 60.0, n_actions)):
+    for made in (FullLow(40, 0.0, n_actions), noisy_low(40, 60.0, n_actions), FullV(0.8, 60.0, n_actions)):
         counts = np.zeros(n_actions)
         for seed in range(50):
             script = made.draw(T, np.random.default_rng(seed))
@@ -526,8 +577,8 @@ def test_quiet_responses_to_a_bandit_avoid_what_it_will_play():
 @pytest.mark.parametrize(
     ("made", "learner", "n_rounds"),
     [
-        (FullLow(3, 40.0, 3, "best-response", copies=256), Hedge(5.0), 90),
-        (FullLow(3, 40.0, 2, "best-response", copies=256), TsallisINF(), 900),
+        (noisy_low(3, 40.0, 3, "best-response", copies=256), Hedge(5.0), 90),
+        (noisy_low(3, 40.0, 2, "best-response", copies=256), TsallisINF(), 900),
         (FullV(0.4, 20.0, 3, mode="best-response", copies=256), Hedge(3.0), 90),
     ],
 )
@@ -545,6 +596,26 @@ def test_noisy_responses_favour_what_is_played_least_where_it_is_the_favourite(m
         assert mean[favourites[j]] - mean.min() <= 3 * 2.1 * error
         spread.append((mean.max() - mean.min()) / error)
     assert max(spread) > 7  # there was something to choose
+
+
+def test_candidates_are_tried_on_the_same_coins_and_the_copies_go_on_with_others(monkeypatch):
+    """Other coins would hide who is played least; the same ones again would teach the copies their own trial."""
+    coins, quiet, real = [], [], Copies.live
+
+    def live(self, means, n_rounds, noise, generator):
+        if isinstance(noise, Support):
+            coins.append(copy.deepcopy(generator).random())
+        else:
+            quiet.append(n_rounds)
+        return real(self, means, n_rounds, noise, generator)
+
+    monkeypatch.setattr(Copies, "live", live)
+    noisy_low(3, 40.0, 3, "best-response", copies=2).against(Hedge(), 90)
+    tries, lived = [coins[0:3], coins[4:7], coins[8:11]], [coins[3], coins[7]]
+    assert len(coins) == 11  # after the last interval nobody goes on
+    assert [len(set(each)) for each in tries] == [1, 1, 1]
+    assert len({each[0] for each in tries} | {*lived}) == 5
+    assert quiet == [13, 13]  # 17 of 30 rounds are noisy, and the copies live the others, too
 
 
 def test_copies_advance_as_one_learner_would_alone():
@@ -572,7 +643,7 @@ def test_looking_at_the_coming_round_changes_nothing():
 
 def test_long_intervals_are_watched_piece_by_piece(monkeypatch):
     whole = BanditLow(4, 3, "best-response", copies=4).against(Thompson(), 500, seed=2)
-    noisy = FullLow(2, 200.0, 3, "best-response", copies=4)
+    noisy = noisy_low(2, 200.0, 3, "best-response", copies=4)
     monkeypatch.setattr("driftwise.adversaries.copies._CELLS", 100)
     cut = BanditLow(4, 3, "best-response", copies=4).against(Thompson(), 500, seed=2)
     np.testing.assert_array_equal(cut.script.starts, whole.script.starts)
@@ -587,7 +658,7 @@ def test_one_copy_stands_for_all_of_a_learner_that_does_not_draw(monkeypatch):
     BanditLow(4, mode="proof").against(RerunUCBV(), 50)
     FullLow(4, 0.0, mode="best-response").against(Hedge(), 50)
     FullLow(4, 0.0, mode="best-response").against(Thompson(), 50)
-    FullLow(4, 20.0, mode="best-response", copies=7).against(Hedge(), 50)
+    noisy_low(4, 20.0, mode="best-response", copies=7).against(Hedge(), 50)
     assert made == [1, 1, 64, 7]
 
 
@@ -637,6 +708,15 @@ def test_little_drift_gives_a_bandit_learner_at_least_a_share_of_root_t():
     assert made.guarantee(10**4) == 0.5 * 100 / 8
 
 
+def test_a_proof_is_chosen_where_there_is_one():
+    budget = Measures(2, 10**4, 1, 10.0, 2000.0)
+    assert choose("bandit", budget, mode="proof") == BanditLow(10, 2, "proof")
+    with pytest.raises(
+        InvalidInput, match=r"^choose: `mode` must be one of 'random', 'best-response' here, got 'proof'\.$"
+    ):
+        choose("full", budget, mode="proof")
+
+
 # Names and messages
 
 
@@ -680,6 +760,14 @@ BAD = {
     "negative variance": (
         lambda: FullLow(4, -1.0),
         "FullLow: `variance` must be a finite number >= 0, got -1.0.",
+    ),
+    "no noise to hide in": (
+        lambda: FullLow(4, 0.0, case="noisy"),
+        "FullLow: `variance` must be > 0 in the noisy case, got 0.0.",
+    ),
+    "a case of its own": (
+        lambda: FullLow(4, 1.0, case="loud"),
+        "FullLow: `case` must be one of 'larger', 'noisy', 'quiet', got 'loud'.",
     ),
     "one action to hide": (lambda: FullLow(4, 1.0, 1), "FullLow: `n_actions` must be a whole number >= 2, got 1."),
     "no drift": (lambda: FullV(0.0, 1.0), "FullV: `drift` must be a finite number > 0, got 0.0."),

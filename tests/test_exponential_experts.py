@@ -130,6 +130,16 @@ def test_tuned_rates_minimise_the_bound_of_fixed_share():
         assert FixedShare(tuned.learning_rate, tuned.switch_rate * factor).bound(measures) > best
 
 
+def test_tuned_rates_minimise_the_bound_of_optimistic_fixed_share():
+    measures = Measures(n_actions=5, n_rounds=1000, segments=6, drift=3.0, variance=100.0, squared_drift=8.0)
+    tuned = OptimisticFixedShare.tuned(measures)
+    assert tuned.switch_rate == 5 / 999
+    length = 6 * log(5) - 5 * log(5 / 999) - 994 * log(994 / 999)
+    assert tuned.learning_rate == pytest.approx(sqrt(2 * length / 208))  # D is 2 x 100 + 8
+    assert tuned.bound(measures) == pytest.approx(sqrt(2 * length * 208))
+    assert OptimisticFixedShare.tuned(Measures(5, 1000, 6, 3.0, 1e-6, squared_drift=0.0)).learning_rate == 20.0
+
+
 @pytest.mark.parametrize("learner", [FixedShare, OptimisticFixedShare, Hedge])
 def test_tuning_survives_one_action_one_round_and_no_noise(learner):
     for n_actions, n_rounds, segments in ((1, 1, 1), (1, 50, 1), (3, 1, 1), (3, 50, 50)):

@@ -110,7 +110,7 @@ def test_a_learner_of_the_paper_is_shown_beside_a_yardstick_in_every_kind_of_wor
         shown.setdefault(track.title.replace("\u00a0", " "), []).append(track.learner)
     assert shown == {
         "Switching, two-point noise; Γ = 4, Λ = 50, T = 4000": ["optimistic-gd", "hedge"],
-        "Theorem full-low, favourites at random; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
+        "Theorem full-low in noise, favourites at random; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
         "Sinusoid, Bernoulli; 3 periods, T = 4000": ["rerun-ucbv", "ucb1"],
         "Theorem bandit-low, as in its proof, against each; V = 4, Λ = 0, T = 4000": ["rerun-ucbv", "ucb1"],
     }  # fmt: skip

@@ -1,6 +1,6 @@
 """Learners made of learners: against slow twins (tests/references/meta.py), within their bounds, and their parts."""
 
-from math import log2, sqrt
+from math import log, log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -210,6 +210,37 @@ def test_a_learner_plays_on_from_a_packed_memory(name):
     np.testing.assert_array_equal(learner.run(packed, losses[9:]), learner.run(state, losses[9:]))
     assert (row != before).any()  # it wrote into the row
     assert layout.pack(state.memory).tobytes() == row.tobytes()
+
+
+# Bounds: values worked by hand, as a bound that is too large would never be exceeded
+
+
+def test_the_bounds_of_rules_and_bases_worked_by_hand():
+    assert pathwise_meta.hedge(200, 4, 0.1) == pytest.approx(10 * log(4) + 2.5)
+    assert pathwise_meta.hedge(200, 4, None) == pytest.approx(20 * sqrt(log(4)) + sqrt(log(4) / 8))
+    assert pathwise_meta.optimistic_hedge(9.0, 4, 0.5) == pytest.approx(2 * log(4) + 2.25)
+    assert pathwise_meta.optimistic_hedge(9.0, 4, None) == pytest.approx(2 * sqrt(10 * log(4)))
+    assert pathwise_meta.online_gd(10.0, 4, 0.5, 3) == pytest.approx(2.5 + 4.75)
+    losses = np.array([[0.6, 0.8], [0.0, 0.0]])  # both steps have length 1: A = 1, 1, 2, 3
+    first, second, third = 2 / 4, (1 + sqrt(2)) / 4, (sqrt(2) + sqrt(3)) / 4  # c_t = 1 / 2 eta_t at the scale 2
+    by_hand = sqrt(3) - 1 + 2 * (third - first) + first / 2 + 2 * (second - first) + 4 * second
+    assert pathwise_meta.aomd(losses, 2.0, 3) == pytest.approx(by_hand)
+    assert pathwise_meta.aomd_coarse(8.0, 2.0, 3) == pytest.approx((1 + 4) * 3)
+    # Bases of rates 1/2 and 2 against two segments: 1/4 + 5, and 1 + 5/4; the largest steps are 0.8
+    rates = np.array([0.5, 2.0])
+    assert pathwise_meta.sword(losses, rates, 2) == pytest.approx(2.25 + 2 * sqrt(2.28 * log(2)))
+    assert pathwise_meta.sword(losses, rates, 2, 0.1) == pytest.approx(2.25 + 10 * log(2) + 0.064)
+
+
+def test_the_bounds_of_ader_and_of_covers_worked_by_hand():
+    still = 0.75 * sqrt(3) * sqrt(200 * 14) + sqrt(200) / 4 * (1 + 2 * log(2))
+    assert pathwise_meta.ader(100, 3, 0.0) == pytest.approx(still)
+    moving = 0.75 * sqrt(3) * sqrt(200 * 56) + sqrt(200) / 4 * (1 + 2 * log(3))  # 1 + 4P / 7D = 4, so k = 2
+    assert pathwise_meta.ader(100, 3, 21 * sqrt(2) / 4 * (1 + 1e-12)) == pytest.approx(moving)
+    elapsed = np.array([1.0, 3.0])  # from round 4: up to round 4, and up to round 6
+    np.testing.assert_allclose(pathwise_meta.saol(4, 4, elapsed), 10 * np.log2([5, 7]))
+    np.testing.assert_allclose(pathwise_meta.cbce(4, elapsed), np.sqrt(elapsed * (7 * log(4) + 5)))
+    np.testing.assert_allclose(pathwise_meta.flh(4, 0.5, elapsed), 2 * np.log([4, 6]) + elapsed / 16)
 
 
 # Bounds on every path

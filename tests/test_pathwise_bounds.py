@@ -4,7 +4,7 @@ Each test checks at least 2,000 different paths and prints how near the worst of
 """
 
 from collections import Counter
-from math import inf, log, sqrt
+from math import e, inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -35,6 +35,91 @@ def estimates_of(weights, losses, hints=None):
     """Return m_{t,k} = <p_t, g_t> - g_{t,k}, the guess g_t being l_{t-1} unless hinted."""
     guesses = np.vstack([np.zeros_like(losses[:1]), losses[:-1]]) if hints is None else hints
     return regrets_of(weights, guesses)
+
+
+# Values, one expert and one round at a time: a bound that is too large would never be exceeded
+
+
+def rate_of(seen, gamma):
+    return min(0.25, sqrt(gamma / (1.0 + seen)))
+
+
+def add_up(surprises, gamma):
+    """Return what an expert has paid, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
+    seen = paid = slowed = 0.0
+    for x in surprises:
+        before = rate_of(seen, gamma)
+        seen += x
+        paid += before * x
+        slowed += before / rate_of(seen, gamma) - 1.0
+    return paid, rate_of(seen, gamma), slowed
+
+
+def closed_form(total, gamma, late):
+    if total >= 16 * gamma:
+        return 2 * sqrt(gamma * total) + 3 / 4 + sqrt(total / gamma) * late
+    return 4 * gamma + 1 + (total - 1) / 4 + 4 * late
+
+
+def some_surprises(n_rounds, n_actions):
+    """Return regrets and estimates whose surprises lower the rates of the first action only."""
+    rng = np.random.default_rng(n_rounds)
+    regrets, estimates = rng.uniform(-1.0, 1.0, (2, n_rounds, n_actions))
+    estimates[:, 1:] = regrets[:, 1:] - 0.1
+    return regrets, estimates, (regrets - estimates) ** 2
+
+
+@pytest.mark.parametrize("t", [1, 5, 100])
+def test_the_bounds_of_algorithm_3_added_up_by_hand(t):
+    regrets, estimates, x = some_surprises(100, 3)
+    g, late = log(3), log(1 + 3 / e * (1 + log(t + 1)))
+    paid, rates, slowed = zip(*(add_up(x[:t, k], g) for k in range(3)), strict=True)
+    for k in range(3):
+        total = 1 + x[:t, k].sum()
+        by_hand = {
+            pathwise.adapt_ml_prod: 4 * g + paid[k] + log(1 + sum(slowed) / e) / rates[k],
+            pathwise.adapt_ml_prod_outside: paid[k] + (g + log(1 + sum(slowed) / (3 * e))) / rates[k],
+            pathwise.adapt_ml_prod_closed: closed_form(total, g, late),
+            pathwise.adapt_ml_prod_single: (2 * g + late) / sqrt(g) * sqrt(total) + 4 * g + 4 * late + 1,
+        }
+        for bound, value in by_hand.items():
+            assert bound(regrets, estimates)[t - 1, k] == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(("s", "t"), [(1, 1), (1, 60), (20, 60), (60, 60)])
+@pytest.mark.parametrize("told", [7, 60, 1000])
+def test_the_bounds_of_algorithm_4_added_up_by_hand(s, t, told):
+    regrets, estimates, x = some_surprises(60, 2)
+    g, rows = log(2 * told), [(row, k) for row in range(1, t + 1) for k in range(2)]
+    slowed = sum(add_up(x[row - 1 : t, k], g)[2] for row, k in rows)
+    flat_slowed = sum(add_up(x[row - 1 : t, k], log(2 * (row + 1)))[2] for row, k in rows)
+    start = max(1, t / told)
+    for k in range(2):
+        total = 1 + x[s - 1 : t, k].sum()
+        paid, rate, _ = add_up(x[s - 1 : t, k], g)
+        value = 4 * g + paid + log(start + slowed / e) / rate
+        assert pathwise.sleeping(regrets, estimates, told)[s - 1, t - 1, k] == pytest.approx(value, rel=1e-12)
+        value = closed_form(total, g, log(start + 2 * t / e * (1 + log(t + 1))))
+        assert pathwise.sleeping_closed(regrets, estimates, told)[s - 1, t - 1, k] == pytest.approx(value, rel=1e-12)
+        paid, rate, _ = add_up(x[s - 1 : t, k], log(2 * (s + 1)))
+        value = paid + (log(2) + log(t + flat_slowed / (2 * e))) / rate
+        assert pathwise.sleeping_flat(regrets, estimates)[s - 1, t - 1, k] == pytest.approx(value, rel=1e-12)
+
+
+def test_the_bound_of_an_adaptive_block_worked_by_hand():
+    losses = np.array([[0.0, 0.3, 0.4], [0.0, 0.3, 0.4], [0.0, 0.3, 0.5], [1.0, 0.0, 0.0]])
+    # ||d_t||^2 = 1/4, 0, 1/100, 1.34: c_t = 0, 1, 1, 2 sqrt(0.26)
+    squares, c = [0.25, 0.0, 0.01, 1.34], [0.0, 1.0, 1.0, 2 * sqrt(0.26)]
+    each = [sqrt(2) / 2, 0.0, 0.01 / 4, 1.34 / (4 * c[3])]
+    found = pathwise.adaptive_block(losses, np.zeros(3))
+    np.testing.assert_allclose(found, np.cumsum(each) + 2 * np.array(c), rtol=1e-12)
+    np.testing.assert_allclose(pathwise.squared_steps(losses), squares, rtol=1e-12)
+    np.testing.assert_allclose(
+        pathwise.adaptive_block_coarse(losses, np.zeros(3)), 8.25 * np.sqrt(np.cumsum(squares)), rtol=1e-12
+    )
+    # After a step of 0.01, c = 0.02; one of 1 is longer than 2 sqrt(2) c: sqrt(2) - 2 c
+    far = pathwise.adaptive_block(np.array([[0.01, 0.0], [0.01, 1.0]]), np.zeros(2))
+    np.testing.assert_allclose(far, [sqrt(2) / 100, sqrt(2) / 100 + sqrt(2) - 0.04 + 0.04], rtol=1e-12)
 
 
 # Algorithm 2
@@ -235,7 +320,9 @@ def replay(learner, means, losses, actions):
             radius[a] = min(1.0, width) if learner.clip else width
     regret = (means[np.arange(n_rounds), actions] - means.min(axis=1)).sum()
     drift_within = np.abs(np.diff(means, axis=0)).max(axis=1).sum() if n_rounds > 1 else 0.0
-    return regret, pathwise.rerun_ucbv_good_event(radii, drift_within)
+    bound = pathwise.rerun_ucbv_good_event(radii, drift_within)
+    assert bound <= printed.rerun_ucbv_interval(radii, drift_within, n_actions, learner.failure_probability)
+    return regret, bound
 
 
 def test_rerun_ucbv_keeps_its_bound_in_every_block_whose_intervals_held():

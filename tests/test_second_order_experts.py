@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -204,6 +205,90 @@ def test_the_slow_integral_agrees_with_the_exact_one():
         with mpmath.workdps(30):
             exact = float(slow.squint_integral_exactly(total, squares))
         assert slow.squint_integral(total, squares) == pytest.approx(exact, rel=1e-11)
+
+
+# Bounds: values, one expert and one round at a time, as a bound that is too large would never be exceeded
+
+
+def some_regrets(n_rounds, n_actions):
+    return np.random.default_rng(n_rounds).uniform(-1.0, 1.0, (n_rounds, n_actions))
+
+
+def add_up(squares, gamma, first):
+    """Return what an expert has paid, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
+    rates = [0.5 if seen <= 4 * gamma else math.sqrt(gamma / seen) for seen in first + np.cumsum([0.0, *squares])]
+    paid = sum(rate * x for rate, x in zip(rates[:-1], squares, strict=True))
+    return paid, rates[-1], sum(before / after - 1 for before, after in pairwise(rates))
+
+
+@pytest.mark.parametrize("t", [1, 2, 60])
+def test_the_bounds_of_prod_and_boa_added_up_by_hand(t):
+    r, g = some_regrets(60, 2), math.log(2)
+    for bound, first in ((pathwise_prod.adapt_ml_prod, 1.0), (pathwise_prod.boa, 0.0)):
+        paid, rates, slowed = zip(*(add_up(r[:t, k] ** 2, g, first) for k in range(2)), strict=True)
+        for k in range(2):
+            inside = 2 * g + paid[k] + math.log(1 + sum(slowed) / math.e) / rates[k]
+            outside = paid[k] + (g + math.log(1 + sum(slowed) / (2 * math.e))) / rates[k]
+            assert bound(r)[t - 1, k] == pytest.approx(inside if first else outside, rel=1e-12)
+
+
+@pytest.mark.parametrize(("s", "t"), [(1, 1), (1, 9), (3, 50), (50, 50)])
+def test_the_bounds_of_sleeping_experts_added_up_by_hand(s, t):
+    """Row 3 lives to round 9 and the others for ever."""
+    r = some_regrets(50, 2)
+    last = np.where(np.arange(1, 51) == 3, 9, 50)
+    lives = {(row, k): r[row - 1 : min(t, last[row - 1]), k] for row in range(1, t + 1) for k in range(2)}
+    moved = {row_k: np.abs(life).sum() for row_k, life in lives.items()}
+    mass = sum((1 + 1.5 * (1 + math.log(1 + c))) / row**2 for (row, _), c in moved.items())
+    normal = bounds.ada_normal_hedge_tv(r, last)
+    for told in (None, 7, 1000):
+        gamma = {row: math.log(2 * (told or row + 1)) for row in range(1, t + 1)}
+        slowed = sum(add_up(life**2, gamma[row], 1.0)[2] for (row, _), life in lives.items())
+        found = pathwise_prod.sleeping_adapt_ml_prod(r, told, last)
+        for k in range(2):
+            paid, rate, _ = add_up(lives[s, k] ** 2, gamma[s], 1.0)
+            flat = paid + (math.log(2) + math.log(t + slowed / (2 * math.e))) / rate
+            if told is not None:
+                flat = 2 * gamma[s] + paid + math.log(max(1, t / told) + slowed / math.e) / rate
+            assert found[s - 1, t - 1, k] == pytest.approx(flat, rel=1e-12)
+            by_hand = math.sqrt(3 * moved[s, k] * math.log(s**2 * mass))
+            assert normal[s - 1, t - 1, k] == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_the_bounds_of_ada_normal_hedge_squint_and_ml_poly_worked_by_hand():
+    r = np.array([[0.5, -0.5], [0.25, -1.0]])  # C = 0.75, 1.5 and V = 0.3125, 1.25 after two rounds
+    total = 2 + 1.5 * (2 + math.log(1.75) + math.log(2.5))
+    np.testing.assert_allclose(bounds.ada_normal_hedge(r)[1], np.sqrt(3 * np.array([0.75, 1.5]) * math.log(total)))
+    late = math.log(3)
+    slope, fixed = 1 + math.sqrt(2 * math.log(2 * (0.5 + late))), 5 * math.log(1 + 2 * (1 + 2 * late))
+    np.testing.assert_allclose(bounds.squint(r)[1], np.sqrt(2 * np.array([0.3125, 1.25])) * slope + fixed)
+    # eta r^2: 1/4 and 1/4 at first, then (1/16) / (5/4) and 1 / (5/4)
+    np.testing.assert_allclose(bounds.ml_poly(r)[1], np.sqrt(np.array([1.3125, 2.25]) * (0.5 + 0.05 + 0.8)))
+
+
+def test_the_closed_forms_worked_by_hand():
+    K, T = 3, 10**6
+    g, ln_t = math.log(K), math.log(1 + T)
+    assert bounds.ada_normal_hedge_worst(K, T) == pytest.approx(math.sqrt(3 * T * math.log(K * (2.5 + 1.5 * ln_t))))
+    squint = math.sqrt(2 * T) * (1 + math.sqrt(2 * math.log(K * (0.5 + ln_t)))) + 5 * math.log(1 + K * (1 + 2 * ln_t))
+    assert bounds.squint_worst(K, T) == pytest.approx(squint)
+    assert bounds.ml_poly_worst(K, T) == pytest.approx(math.sqrt(K * (1 + ln_t) * (1 + T)))
+    mass = K * math.pi**2 / 6 * (2.5 + 1.5 * ln_t)
+    assert bounds.ada_normal_hedge_tv_worst(K, T, 7) == pytest.approx(math.sqrt(3 * 7 * T * math.log(T**2 * mass)))
+    late = math.log(1 + K / (2 * math.e) * (1 + ln_t))
+    prod = 2 * g + 2 * math.sqrt(g * (1 + T)) + math.sqrt((1 + T) / g) * late
+    assert pathwise_prod.adapt_ml_prod_worst(K, T) == pytest.approx(prod)
+    late = math.log(1 + (1 / (4 * g) + math.log(T / (4 * g))) / (2 * math.e))
+    boa = 0.5 + 2 * math.sqrt(g * T) + math.sqrt(T / g) * (g + late)
+    assert pathwise_prod.boa_worst(K, T) == pytest.approx(boa)
+    # Sleeping experts in 7 pieces: told of 100 rounds, and of none.
+    root, slowed = math.sqrt(7 * (7 + T)), K * T / (2 * math.e) * (1 + ln_t)
+    g, late = math.log(300), math.log(10**4 + slowed)
+    told = 7 * (2 * g + 2 * late) + (2 * math.sqrt(g) + late / math.sqrt(g)) * root
+    assert pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, 7, 100) == pytest.approx(told, rel=1e-9)
+    late = math.log(K * T + slowed)
+    flat = 14 * late + (2 * math.sqrt(math.log(K * (T + 1))) + late / math.sqrt(math.log(6))) * root
+    assert pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, 7) == pytest.approx(flat)
 
 
 # Bounds on every path

@@ -231,6 +231,30 @@ HARD = {
 }
 
 
+TUNED = {  # the learners of the upper bounds, each told what its cell knows
+    ("full", "switching", "this_paper"): OptimisticGD.tuned,
+    ("full", "switching", "excess_loss"): lambda _: AdaNormalHedgeTV(),
+    ("full", "switching", "jadbabaie"): AOMD.tuned,
+    ("full", "drifting", "this_paper"): RestartedAdaptiveGD.tuned,
+    ("full", "drifting", "besbes_gur_zeevi"): Rexp3.tuned,
+    ("bandit", "switching", "garivier_moulines"): Exp3S.tuned,
+    ("bandit", "drifting", "this_paper"): lambda known: RerunUCBV.tuned(known, failure="rigorous"),
+    ("bandit", "drifting", "besbes_gur_zeevi"): Rexp3.tuned,
+}
+
+
+def test_an_upper_bound_is_that_of_its_learner():
+    """In a long run, in which all of them say something."""
+    known = Measures(n_actions=3, n_rounds=10**9, segments=7, drift=4.0, variance=5000.0)
+    places = {place[:3] for place in BOUNDED.values() if place[3] == "upper"}
+    assert places == set(TUNED)
+    for (feedback, world, column), tuned in TUNED.items():
+        told = (any_drift if world == "switching" else any_segments)(known)
+        bound = rate_of(feedback, world, column, "upper").bound(known)
+        assert bound == pytest.approx(tuned(told).bound(told), rel=1e-12)
+        assert bound < 10**9
+
+
 def regret_of(learner, means, losses, seed):
     plays = learner.run(learner.start(means.shape[1], seed), losses)
     if plays.ndim == 1:  # actions

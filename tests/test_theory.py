@@ -24,6 +24,7 @@ from driftwise import (
 )
 from driftwise.core.errors import InvalidInput
 from driftwise.environments import Beta, Constant, Segments
+from driftwise.learners import Learner, learners
 from driftwise.theory import expected, pathwise_meta, tuning
 
 FIXED = settings(derandomize=True, database=None, deadline=None, max_examples=200)
@@ -126,6 +127,14 @@ def test_theorem_dynamic_upper_full_info_worked_by_hand():
     assert expected.sleeping_adapt_ml_prod(known, None) == pytest.approx(2 * (4 * price + 1) + slope * root)
 
 
+def test_algorithm_4_pays_for_every_row_that_wakes_after_the_rounds_it_was_told_of():
+    """Each brings the weight 1/20, so that 10^7 rows start with 500,000 in the place of 1."""
+    known, growth = measures(3, 10**7, 2, 1.0, 4.0, squared_drift=0.5), (1 + math.log(10**7 + 1)) / math.e
+    g, price = math.log(60), math.log(500_000 + 3e7 * growth)
+    by_hand = 2 * (4 * g + 4 * price + 1) + (2 * g + price) * math.sqrt(2 * (2 + 2 * 8.5) / g)
+    assert expected.sleeping_adapt_ml_prod_against(known, 20, 2) == pytest.approx(by_hand, rel=1e-9)
+
+
 def test_lemmas_dev_and_ml_dev_speak_of_any_number_of_segments():
     known = measures(4, 10**6, 3, 2.0, 10.0, squared_drift=2.0)
     # (0.5 / 4) (2 x 10 + 2) + (1 - 1/4 + 2 x 9) / 0.5
@@ -145,6 +154,10 @@ def test_theorem_bandit_u_worked_by_hand():
     assert expected.rerun_ucbv(known, B, failure) == pytest.approx(10 * each + noise + moved + 2 * B * 0.1)
     doubled = expected.rerun_ucbv(known, B, failure, double_variance=True)
     assert doubled == pytest.approx(10 * each + math.sqrt(2) * (noise + moved) + 2 * B * 0.1)
+    # Radii with 2 L in the place of L are wider, and fail no more often.
+    more = 14 / 3 * L * K * harmonic
+    wider = expected.rerun_ucbv(known, B, failure, log_scale=2.0)
+    assert wider == pytest.approx(10 * (each + more) + math.sqrt(2) * (noise + moved) + 2 * B * 0.1)
 
 
 def test_nothing_is_claimed_beyond_a_theorem():
@@ -277,6 +290,7 @@ def test_the_sharp_block_of_restarted_gd_minimises_its_bound():
     [
         (measures(3, 1000, 9, 2.0, 100.0), 34),  # Lambda^2 > V T ln 3: (4 x 10^6 / (100 ln 3))^(1/3) = 33.1
         (measures(3, 1000, 9, 2.0, 10.0), 43),  # sqrt(2000 / ln 3) = 42.7
+        (measures(20, 1000, 9, 2.0, 60.0), 26),  # V T < Lambda^2 < V T ln 20: sqrt(2000 / ln 20) = 25.8
         (measures(3, 1000, 1, 0.0, 10.0), 1),
         (measures(1, 10, 5, 5.0, 0.0), 9),  # one action counts as two: sqrt(50 / ln 2) = 8.5
         (measures(3, 5, 5, 5.0, 0.0), 5),
@@ -443,6 +457,67 @@ def test_mean_regret_stays_below_every_learner_s_bound(name):
         if results.bound(label) < n_rounds:
             telling.add(label)
     assert telling == SAYS_SOMETHING[name]
+
+
+EXPERTS_OF_ONE_ACTION = {"ada-normal-hedge", "adapt-ml-prod", "boa", "hedge", "ml-poly", "optimistic-hedge", "squint"}
+EVERYWHERE = {
+    *("ada-normal-hedge-tv", "ader", "aomd", "exp3-s", "fixed-share", "online-gd", "optimistic-fixed-share"),
+    *("optimistic-gd", "restarted-adaptive-gd", "rexp3", "sleeping-adapt-ml-prod"),
+    *("sleeping-optimistic-adapt-ml-prod", "sword"),
+}
+TOLD = {  # whose bound says something there
+    "stationary": EVERYWHERE | EXPERTS_OF_ONE_ACTION | {"exp3", "optimistic-adapt-ml-prod", "tsallis-inf", "ucb1"},
+    "switching": EVERYWHERE,
+}
+
+
+def as_it_comes_and_tuned(member, known):
+    yield member()
+    if member.tuned.__func__ is not Learner.tuned.__func__:
+        yield member.tuned(known)
+
+
+def regret_of(learner, run, seed):
+    """Return the dynamic pseudo-regret of one run."""
+    played = learner.run(learner.start(run.means.shape[1], seed), run.losses)
+    weights = np.eye(run.means.shape[1])[played] if played.ndim == 1 else played
+    return (weights * run.means).sum() - np.min(run.means, axis=1).sum()
+
+
+@pytest.mark.parametrize("name", ["stationary", "switching"])
+def test_mean_regret_stays_below_the_bound_of_everyone_in_the_registry(name):
+    """As they come and, where there is a rule, tuned; 10 runs, three standard errors."""
+    n_rounds, n_runs, world = 600, 10, WORLDS[name]
+    known = world.measures(n_rounds)
+    runs = [world.start(n_rounds, seed).draw(n_rounds) for seed in range(n_runs)]
+    telling = set()
+    for member in map(learners.get, learners):
+        for learner in as_it_comes_and_tuned(member, known):
+            bound = learner.bound(known)
+            if bound is None or bound >= n_rounds:
+                continue
+            regrets = [regret_of(learner, run, seed) for seed, run in enumerate(runs)]
+            assert np.mean(regrets) - 3 * np.std(regrets, ddof=1) / math.sqrt(n_runs) <= bound, learner
+            telling.add(member.name)
+    assert telling == TOLD[name]
+
+
+@pytest.mark.parametrize(
+    ("path", "restart_every"),
+    [
+        (Constant((0.4, 0.45)), None),
+        (Segments(means=((0.4, 0.45), (0.45, 0.4))), 20_000),
+        (Segments(means=((0.4, 0.45), (0.45, 0.4))), 12_000),  # the change falls within a block
+    ],
+)
+def test_mean_regret_of_rerun_ucbv_stays_below_its_bound_in_runs_long_enough_for_it_to_speak(path, restart_every):
+    """In short ones Theorem bandit-u says no more than T; ten runs."""
+    n_rounds, n_runs, world = 40_000, 10, Environment(path, TwoPoint(0.02))
+    known = world.measures(n_rounds)
+    learner = RerunUCBV(restart_every, tuning.ucbv_failure(known, "rigorous"))
+    regrets = [regret_of(learner, world.start(n_rounds, seed).draw(n_rounds), seed) for seed in range(n_runs)]
+    assert learner.bound(known) < 0.4 * n_rounds
+    assert 0 < np.mean(regrets) - 3 * np.std(regrets, ddof=1) / math.sqrt(n_runs) <= learner.bound(known)
 
 
 def test_the_corrected_theorem_dev_is_nearly_attained():

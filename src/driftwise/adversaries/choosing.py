@@ -32,10 +32,14 @@ def choose(feedback: str, measures: Measures, mode: str = "random") -> Adversary
     if feedback not in ("full", "bandit"):
         raise rejection("choose", "feedback", "'full' or 'bandit'", feedback)
     T, V, K = measures.n_rounds, measures.drift, measures.n_actions
-    found: list[Adversary] = [FullV(V, measures.variance, K, mode=mode)]
+    found: list[Adversary] = []
+    if mode != "proof":  # which is about hidden changes only
+        found.append(FullV(V, measures.variance, K, mode=mode))
     if feedback == "bandit":
         found += [
             BanditLow(2 * intervals, K, mode, height=min(1.0, V / (2 * intervals)))
             for intervals in {min(math.floor(V / 2), T // 2), min(math.ceil(V / 2), T // 2)} - {0}
         ]
+    if not found:
+        raise rejection("choose", "mode", f"one of {', '.join(map(repr, FullV.modes))} here", mode)
     return max(found, key=lambda adversary: adversary.guarantee(T))

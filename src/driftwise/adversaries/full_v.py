@@ -26,7 +26,8 @@ $R$        `copies`            copies of the learner that a best response is tri
 
 With `parameters="paper"`, $B = \lfloor (\Lambda T / (32 K V^2))^{1/3} \rfloor$, $\sigma = \sqrt{\Lambda / (4 K T)}$ and
 $\epsilon = V B / T$, where $2 B \mathrm{KL} \le \frac14$. Such a run may drift by $\sigma - \epsilon$ too much (erratum
-E8), which `budget` owns up to, uses a quarter of the variance, and guarantees about half as much.
+E8), by up to $\sigma$ where $B$ does not divide $T$, which `budget` owns up to; it uses a quarter of the variance, and
+guarantees about half as much.
 
 Reference: Wei, Hong, Lu (2016), Theorem full_V and Lemma sigma1.
 """

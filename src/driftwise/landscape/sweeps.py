@@ -75,6 +75,9 @@ def sweeps(preset: Preset) -> list[Sweep]:
         noise = Bernoulli() if variance is None else TwoPoint().with_variance(variance)
         return Environment(Sinusoidal(N_ACTIONS, periods, AMPLITUDE), noise)
 
+    def noisy_low(variance: float) -> FullLow:
+        return FullLow(SEGMENTS, variance, N_ACTIONS, case="noisy")  # one construction for the whole curve
+
     def plain(
         key: str,
         cell: str,
@@ -94,8 +97,8 @@ def sweeps(preset: Preset) -> list[Sweep]:
               many, lambda n: Setting(switching(n, VARIANCE), T)),
         plain("variance", "full-switching", f"switching, two-point noise; T = {T}, Gamma = {SEGMENTS}", "Lambda",
               geometric(16, 512, preset.points), lambda v: Setting(switching(SEGMENTS, v), T)),
-        plain("low", "full-switching", f"Theorem full-low, favourites at random; T = {T}, Gamma = {SEGMENTS}", "Lambda",
-              geometric(16, 512, preset.points), lambda v: Setting(FullLow(SEGMENTS, v, N_ACTIONS), T), VARIANCE),
+        plain("low", "full-switching", f"Theorem full-low in noise, favourites at random; T = {T}, Gamma = {SEGMENTS}",
+              "Lambda", geometric(16, 512, preset.points), lambda v: Setting(noisy_low(v), T), VARIANCE),
         plain("rounds", "full-drifting", f"sinusoid, two-point noise; {PERIODS:g} periods, Lambda = {VARIANCE:g}", "T",
               rounds, lambda t: Setting(sinusoid(PERIODS, VARIANCE), int(t)), SHOWN),
         plain("drift", "full-drifting", f"sinusoid, two-point noise; T = {T}, Lambda = {VARIANCE:g}", "V",
