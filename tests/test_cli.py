@@ -315,7 +315,7 @@ MISTAKES = [
     (
         "show optimistic-dg",
         2,
-        "There is no learner, detector, path or noise 'optimistic-dg'. Did you mean 'optimistic-gd'?",
+        "There is no learner, detector, path, noise or adversary 'optimistic-dg'. Did you mean 'optimistic-gd'?",
     ),
     ("simulate --learner rerun-ucb", 2, "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'?"),
     ("simulate --path switchin", 2, "There is no path 'switchin'. Did you mean 'switching'?"),

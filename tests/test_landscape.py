@@ -175,6 +175,10 @@ def test_every_cell_has_benign_and_adversarial_sweeps_over_a_decade_and_a_half()
         assert len({sweep.key for sweep in found}) == len(found)
         for sweep in found:
             assert sweep.values[-1] / sweep.values[0] >= 30
+            if sweep.axis == "V":  # periods vary, and every path begins with a jump
+                ends = [sweep.setting(value) for value in (sweep.values[0], sweep.values[-1])]
+                low, high = (source.measures(n_rounds).drift for source, n_rounds in ends)
+                assert high / low >= 30
 
 
 def test_geometric_values_are_whole_and_evenly_spread():

@@ -112,7 +112,7 @@ def test_a_learner_of_the_paper_is_shown_beside_a_yardstick_in_every_kind_of_wor
         "Switching, two-point noise; Γ = 4, Λ = 50, T = 4000": ["optimistic-gd", "hedge"],
         "Theorem full-low in noise, favourites at random; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
         "Sinusoid, Bernoulli; 3 periods, T = 4000": ["rerun-ucbv", "ucb1"],
-        "Theorem bandit-low, as in its proof, against each; V = 4, Λ = 0, T = 4000": ["rerun-ucbv", "ucb1"],
+        "Theorem bandit-low, as in its proof, against each; budget V = 4, Λ = 0, T = 4000": ["rerun-ucbv", "ucb1"],
     }  # fmt: skip
 
 
@@ -153,8 +153,8 @@ def test_a_track_with_more_changes_than_can_be_told_apart_shows_none():
 def test_the_page_is_where_the_command_says(driftwise, tmp_path):
     code, out, err = driftwise(*SMALL)
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1] == "page: out/landscape.html"
-    text = (tmp_path / "out" / "landscape.html").read_text(encoding="utf-8")
+    assert out.splitlines()[-1] == "page: out/quick-selection.html"
+    text = (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert 'id="full-drifting-low"' in text
     assert 'id="track-full-drifting-rounds-hedge"' in text
@@ -167,7 +167,7 @@ def test_the_page_is_where_the_command_says(driftwise, tmp_path):
 
 
 def test_a_second_run_plays_nothing_and_writes_the_same_bytes(driftwise, tmp_path, monkeypatch):
-    page = tmp_path / "out" / "landscape.html"
+    page = tmp_path / "out" / "quick-selection.html"
     first = driftwise(*SMALL, "--threads", "1"), page.read_bytes()
     monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played again"))
     assert (driftwise(*SMALL), page.read_bytes()) == first
@@ -177,7 +177,7 @@ def test_neither_threads_nor_folders_show_on_the_page(driftwise, tmp_path):
     pages = []
     for n_threads in ("1", "2"):
         driftwise(*SMALL[:-1], n_threads, "--threads", n_threads, "--quiet")
-        pages.append((tmp_path / n_threads / "landscape.html").read_bytes())
+        pages.append((tmp_path / n_threads / "quick-selection.html").read_bytes())
     assert pages[0] == pages[1]
 
 
@@ -185,12 +185,22 @@ def test_figures_are_written_as_png_and_svg(driftwise, tmp_path):
     words = ["landscape", "--cell", "full-drifting", "--learners", "hedge", "--out", "out", "--figures"]
     code, out, _ = driftwise(*words)
     assert code == 0
-    assert out.splitlines()[-2:] == ["figures: out/figures", "page: out/landscape.html"]
+    assert out.splitlines()[-2:] == ["figures: out/quick-selection-figures", "page: out/quick-selection.html"]
     keys = ["full-drifting-drift", "full-drifting-low", "full-drifting-rounds", "full-drifting-variance"]
     keys += ["track-full-drifting-low-hedge", "track-full-drifting-rounds-hedge"]
-    files = sorted((tmp_path / "out" / "figures").iterdir())
+    files = sorted((tmp_path / "out" / "quick-selection-figures").iterdir())
     assert [file.name for file in files] == [f"{key}.{form}" for key in keys for form in ("png", "svg")]
     assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<?xml") for file in files)
+
+
+def test_a_selection_does_not_replace_the_page_of_the_whole(monkeypatch, tmp_path):
+    written = []
+    monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
+    monkeypatch.setattr("driftwise.landscape.tracks.tracks", lambda *_: [])
+    monkeypatch.setattr("driftwise.report.page.write_page", lambda path, _: written.append(path.name))
+    for words in ([], ["--preset", "full"], ["--cell", "full-drifting"], ["--learners", "hedge"]):
+        command.main(["--out", str(tmp_path), *words], standalone_mode=False)
+    assert written == ["quick.html", "full.html", "quick-selection.html", "quick-selection.html"]
 
 
 @pytest.mark.parametrize(
@@ -218,7 +228,7 @@ def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path)
 
 def test_the_command_stands_on_the_page_as_it_was_given(driftwise, tmp_path):
     driftwise("landscape", "--cell", "full-drifting", "--learners", " hedge", "--out", "out")
-    (shown,) = re.findall("<code>(.*?)</code>", (tmp_path / "out" / "landscape.html").read_text(encoding="utf-8"))
+    (shown,) = re.findall("<code>(.*?)</code>", (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8"))
     assert html.unescape(shown) == (
         "driftwise landscape --preset quick --cell full-drifting --learners ' hedge' --seed 1"
     )

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from typing import Any
 
+from driftwise.adversaries import Adversary, adversaries
 from driftwise.core.docstrings import symbols
 from driftwise.core.errors import UnknownName
 from driftwise.detectors import detectors
@@ -18,7 +19,13 @@ __all__ = ["describe", "find", "registries"]
 
 def registries() -> dict[str, Registry[Any]]:
     """Return every registry by the plural of its kind."""
-    return {"learners": learners, "detectors": detectors, "paths": paths, "noises": noises}
+    return {
+        "learners": learners,
+        "detectors": detectors,
+        "paths": paths,
+        "noises": noises,
+        "adversaries": adversaries,
+    }
 
 
 def find(name: str) -> type[Any]:
@@ -26,7 +33,9 @@ def find(name: str) -> type[Any]:
     for registry in registries().values():
         if name in set(registry):
             return registry.get(name)
-    raise UnknownName("learner, detector, path or noise", name, [n for r in registries().values() for n in r])
+    raise UnknownName(
+        "learner, detector, path, noise or adversary", name, [n for r in registries().values() for n in r]
+    )
 
 
 def describe(member: type[Any]) -> dict[str, Any]:
@@ -40,6 +49,8 @@ def describe(member: type[Any]) -> dict[str, Any]:
     }
     if issubclass(member, Learner):
         record |= {**dataclasses.asdict(member.card), "feedback": member.feedback}
+    if issubclass(member, Adversary):
+        record["feedback"] = " or ".join(member.feedbacks)
     return record
 
 

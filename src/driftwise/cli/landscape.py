@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from driftwise.cli.progress import notes, progress_bar
+
+if TYPE_CHECKING:
+    from driftwise.report.page import Claim
 
 __all__ = ["command"]
 
@@ -29,7 +35,7 @@ _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-driftin
     type=click.Path(path_type=Path),
     default=Path("out/landscape"),
     show_default=True,
-    help="The folder of the page and of finished pieces; a second run plays only what is missing.",
+    help="The folder of pages and of finished pieces; a second run plays only what is missing.",
 )
 @click.option("--figures", is_flag=True, help="Also write every figure as PNG and SVG, for a paper.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The one seed of everything random.")
@@ -75,23 +81,42 @@ def command(
     n_threads = None if threads is None else count("landscape", "threads", threads)
     seed = check_seed("landscape", seed)
     with notes(quiet):
-        with progress_bar(quiet, "measuring") as progress:
+        with _kept(out), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
             outcomes = measure(sweeps, effort.n_runs, seed, out / "pieces", n_threads, progress)
-        with progress_bar(quiet, "tracking") as progress:
+        with progress_bar(quiet, "tracking", eta=False) as progress:
             paths = tracks(sweeps, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs of every point. driftwise {__version__}."
     told = page(outcomes, paths, [_again(preset, cells, learners, seed)], about)
-    write_page(out / "landscape.html", told)
+    # A selection does not replace the page of the whole.
+    name = preset if cells == () and learners is None else f"{preset}-selection"
+    write_page(out / f"{name}.html", told)
     if figures:
-        write_figures(out / "figures", told)
+        write_figures(out / f"{name}-figures", told)
     click.echo(table(outcomes))
     for claim in claims(outcomes):
-        verdict = "holds" if claim.holds else "DOES NOT HOLD"
-        click.echo("\n" + click.wrap_text(f"{verdict}: {claim.text}", width=100))
-        for what, how_much in claim.figures:
-            click.echo(f"  {what}: {how_much}")
-    click.echo(f"\nfigures: {out / 'figures'}" if figures else "")
-    click.echo(f"page: {out / 'landscape.html'}")
+        _tell(claim)
+    if name != preset:
+        click.echo("\nClaims that speak of cells or learners that were not chosen are left out.")
+    click.echo(f"\nfigures: {out / f'{name}-figures'}" if figures else "")
+    click.echo(f"page: {out / f'{name}.html'}")
+
+
+def _tell(claim: Claim) -> None:
+    verdict = "holds" if claim.holds else "DOES NOT HOLD"
+    click.echo("\n" + click.wrap_text(f"{verdict}: {claim.text}", width=100))
+    for what, how_much in claim.figures:
+        click.echo(f"  {what}: {how_much}")
+
+
+@contextlib.contextmanager
+def _kept(out: Path) -> Iterator[None]:
+    """Tell whoever interrupts that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = out / "pieces"
+        click.echo(f"\ndriftwise: finished pieces are kept in {kept}; the same command goes on from there.", err=True)
+        raise
 
 
 def _again(preset: str, cells: tuple[str, ...], learners: str | None, seed: int) -> str:

@@ -10,11 +10,15 @@ __all__ = ["command"]
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(["learners", "detectors", "paths", "noises"]), default="learners")
-@click.option("--feedback", type=click.Choice(["full", "bandit"]), help="Only learners with this feedback.")
+@click.argument(
+    "kind", type=click.Choice(["learners", "detectors", "paths", "noises", "adversaries"]), default="learners"
+)
+@click.option(
+    "--feedback", type=click.Choice(["full", "bandit"]), help="Only learners with, or adversaries for, this feedback."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kind: str, feedback: str | None, as_json: bool) -> None:
-    """List the learners, the detectors of change, or the paths and noises that environments are made of."""
+    """List the learners, detectors of change, paths and noises that environments are made of, or adversaries."""
     import shutil
 
     from driftwise.cli.catalogue import describe, registries
@@ -23,7 +27,7 @@ def command(kind: str, feedback: str | None, as_json: bool) -> None:
     registry = registries()[kind]
     records: list[dict[str, Any]] = [describe(registry.get(name)) for name in registry]
     if feedback is not None:
-        records = [record for record in records if record.get("feedback") == feedback]
+        records = [record for record in records if feedback in record.get("feedback", "").split(" or ")]
     if as_json:
         import json
 

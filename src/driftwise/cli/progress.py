@@ -24,12 +24,12 @@ def notes(quiet: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress_bar(quiet: bool, label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar on a terminal's standard error."""
+def progress_bar(quiet: bool, label: str, eta: bool = True) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar on a terminal's standard error; without `eta` where the first steps take longer than the others."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+    with click.progressbar(length=1, label=label, file=sys.stderr, show_eta=eta) as bar:
 
         def advance(done: int, total: int) -> None:
             bar.length = total

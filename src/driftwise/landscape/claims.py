@@ -49,13 +49,14 @@ def _constant(rounds: dict[str, Outcome]) -> Claim:
     gd, prod, hedge = (rounds[name] for name in ("optimistic-gd", "sleeping-optimistic-adapt-ml-prod", "hedge"))
     divided = prod.power(_log_rounds)
     return Claim(
-        "Full information, constant Gamma and Lambda: regret does not grow with T, unless one never forgets.",
+        "Full information, constant Gamma and Lambda: the regret of Algorithm 2 does not grow with T, that of Algorithm"
+        " 4 hardly faster than a logarithm, and that of Hedge, which never forgets, does.",
         gd.power().high < FLAT and divided.high < FLAT and hedge.power().low > FLAT,
         (
-            ("exponent of T, Algorithm 2 tuned", _told(gd.power())),
+            (f"exponent of T, Algorithm 2 tuned, to be below {FLAT}", _told(gd.power())),
             ("exponent of T, Algorithm 4", _told(prod.power())),
-            ("the same, after dividing by ln(K T)", _told(divided)),
-            ("exponent of T, Hedge", _told(hedge.power())),
+            (f"the same, after dividing by ln(K T), to be below {FLAT}", _told(divided)),
+            (f"exponent of T, Hedge, to be above {FLAT}", _told(hedge.power())),
         ),
     )
 
@@ -79,9 +80,9 @@ def _bandit(low: dict[str, Outcome]) -> Claim:
         multiples[least] >= 1.0 and max(beside) <= constant,
         (
             ("bandit learners", str(len(low))),
-            ("least regret over isqrt(T)/4", f"{number(multiples[least])} ({least})"),
+            ("least regret over isqrt(T)/4, to be at least 1", f"{number(multiples[least])} ({least})"),
             ("largest regret of Algorithm 2 on the same losses, for each T", ", ".join(number(x) for x in beside)),
-            ("the constant of Theorem dev for it", number(constant)),
+            ("its bound in Theorem dev, the same for every T", number(constant)),
         ),
     )
 
@@ -104,10 +105,10 @@ def _drifting(low: dict[str, Outcome], rounds: dict[str, Outcome]) -> Claim:
         spread <= SPREAD and above >= 1.0 and sine.high <= DRIFTING and hedge.low > DRIFTING,
         (
             ("regret over (Lambda V T)^(1/3), least and largest", f"{number(min(scaled))} .. {number(max(scaled))}"),
-            ("their ratio", number(spread)),
-            ("least multiple of what is guaranteed", number(above)),
-            ("exponent of T on sinusoids, restarted adaptive GD", _told(sine)),
-            ("exponent of T on sinusoids, Hedge", _told(hedge)),
+            (f"their ratio, to be at most {SPREAD:g}", number(spread)),
+            ("least multiple of what is guaranteed, to be at least 1", number(above)),
+            (f"exponent of T on sinusoids, restarted adaptive GD, to be at most {DRIFTING}", _told(sine)),
+            (f"exponent of T on sinusoids, Hedge, to be above {DRIFTING}", _told(hedge)),
         ),
     )
 

@@ -137,6 +137,6 @@ def table(outcomes: Sequence[Outcome]) -> str:
                 )  # fmt: skip
             first, x = here[0].sweep, here[0].x
             lines += ["", f"  {first.world}; {first.axis} from {number(x[0])} to {number(x[-1])}"]
-            headers = ["learner", "part", "last regret", f"exponent of {first.axis}", "95% interval", "x lower bound"]
+            headers = ["learner", "part", "at the end", "exponent", "95% interval", "x lower bound"]
             lines += ["  " + line for line in text_table(headers, rows, left=2).splitlines()]
     return "\n".join(lines).lstrip("\n")

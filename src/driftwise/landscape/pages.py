@@ -26,8 +26,10 @@ _NOTES = (
     "An upper bound is that of the learner made for the setting, with its constants, and is left out where it says no"
     " more than that regret is at most T. In the bandit, switching setting it is EXP3.S's.",
     "This paper's learners and the cited ones are tuned to the measures of the world where they have a rule for it, and"
-    " to the budget of an adversary. In the best-response world every bandit learner plays with its defaults.",
-    "Those told nothing are told the numbers of actions and rounds.",
+    " to the budget of an adversary. Parameter-free ones are told the numbers of actions and rounds only; yardsticks"
+    " play with their defaults, and so does every bandit learner in the best-response world, whatever its part.",
+    "The best response is about levels: regret is above the lower bound at every T. Over a decade or two a slope may be"
+    " less than a half, where the multiple falls, or above 1, where a learner's constants let it notice less and less.",
     "Algorithm 4 has merged memory and AdaNormalHedge.TV a geometric cover, which keep a round short in long games.",
 )
 

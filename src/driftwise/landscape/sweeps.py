@@ -65,6 +65,7 @@ def sweeps(preset: Preset) -> list[Sweep]:
     """Return all sweeps of a preset."""
     rounds = geometric(preset.shortest, preset.longest, preset.points)
     many = geometric(2, 64, preset.points)  # a decade and a half
+    periods = geometric(1, 48, preset.points)  # the same in drift, which begins with a jump
     T = preset.n_rounds
 
     def switching(segments: float, variance: float | None = None) -> Environment:
@@ -102,10 +103,10 @@ def sweeps(preset: Preset) -> list[Sweep]:
         plain("rounds", "full-drifting", f"sinusoid, two-point noise; {PERIODS:g} periods, Lambda = {VARIANCE:g}", "T",
               rounds, lambda t: Setting(sinusoid(PERIODS, VARIANCE), int(t)), SHOWN),
         plain("drift", "full-drifting", f"sinusoid, two-point noise; T = {T}, Lambda = {VARIANCE:g}", "V",
-              geometric(1, 32, preset.points), lambda n: Setting(sinusoid(n, VARIANCE), T)),
+              periods, lambda n: Setting(sinusoid(n, VARIANCE), T)),
         plain("variance", "full-drifting", f"sinusoid, two-point noise; T = {T}, {PERIODS:g} periods", "Lambda",
               geometric(16, 512, preset.points), lambda v: Setting(sinusoid(PERIODS, v), T)),
-        plain("low", "full-drifting", "Theorem full_V, favourites at random; V = 2, Lambda = 32", "T",
+        plain("low", "full-drifting", "Theorem full_V, favourites at random; budget V = 2, Lambda = 32", "T",
               rounds, lambda t: Setting(FullV(2.0, 32.0, 2), int(t)), SHOWN),
         plain("rounds", "bandit-switching", f"switching, Bernoulli; Gamma = {SEGMENTS}", "T",
               rounds, lambda t: Setting(switching(SEGMENTS), int(t)), SHOWN),
@@ -118,11 +119,11 @@ def sweeps(preset: Preset) -> list[Sweep]:
         plain("rounds", "bandit-drifting", f"sinusoid, Bernoulli; {PERIODS:g} periods", "T",
               rounds, lambda t: Setting(sinusoid(PERIODS), int(t)), SHOWN),
         plain("drift", "bandit-drifting", f"sinusoid, Bernoulli; T = {T}", "V",
-              geometric(1, 32, preset.points), lambda n: Setting(sinusoid(n), T)),
+              periods, lambda n: Setting(sinusoid(n), T)),
         plain("variance", "bandit-drifting", f"sinusoid, two-point noise; T = {T}, {PERIODS:g} periods", "Lambda",
               geometric(16, 512, preset.points), lambda v: Setting(sinusoid(PERIODS, v), T)),
-        plain("low", "bandit-drifting", "Theorem bandit-low, as in its proof, against each; V = 4, Lambda = 0", "T",
-              faced, lambda t: Setting(BanditLow(4, 2, "proof"), int(t)), SHOWN),
+        plain("low", "bandit-drifting", "Theorem bandit-low, as in its proof, against each; budget V = 4, Lambda = 0",
+              "T", faced, lambda t: Setting(BanditLow(4, 2, "proof"), int(t)), SHOWN),
     ]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ __all__ = ["page_text", "write_page"]
 
 _ABOUT_TABLE = (
     "The rates are those of the paper's Table 1. The exponent is the power of the varied quantity with which regret"
-    " grew, with its interval, drawn between 0 and 1 and the half marked; × lower bound is regret over the lower bound."
+    " grew, with its interval; the marks beside it are at 0, ½ and 1. × lower bound is regret over the lower bound."
 )
 _HINT = "Choose a learner to hide it or show it, in all figures."
 
