@@ -16,7 +16,7 @@ from driftwise.landscape.outcomes import Outcome, measure, rates, table
 from driftwise.landscape.pieces import Order, Piece, Setting, Store
 from driftwise.landscape.sweeps import PRESETS, Sweep, chosen, geometric, sweeps
 from driftwise.landscape.teams import CELLS, TEAMS, Member, every_bandit
-from driftwise.learners import UCB1, Hedge, OptimisticGD, Thompson
+from driftwise.learners import UCB1, FixedShare, Hedge, OptimisticGD, Squint, Thompson
 from driftwise.results.fits import fit_power
 from tiny_landscape import TINY
 
@@ -205,6 +205,26 @@ def test_cells_and_learners_can_be_chosen():
     assert {member.label for sweep in found for member in sweep.members} == {"hedge"}
     with pytest.raises(UnknownName, match=r"^There is no learner 'hegde' in these cells\. Did you mean 'hedge'\?$"):
         chosen(TINY, ["full-drifting"], ["hegde"])
+
+
+def test_guests_play_where_their_feedback_fits_and_are_tuned_if_they_can_be(tmp_path):
+    found = chosen(TINY, ["full-drifting", "bandit-drifting"], ["squint", "fixed-share", "exp3-s", "ucb1"])
+    parts = {(sweep.cell, member.label): member.role for sweep in found for member in sweep.members}
+    assert parts == {
+        ("full-drifting", "squint"): "guest",
+        ("full-drifting", "fixed-share"): "guest",
+        ("bandit-drifting", "exp3-s"): "guest",
+        ("bandit-drifting", "ucb1"): "yardstick",  # at home there
+    }
+    players = {member.label: member.player for sweep in found for member in sweep.members}
+    assert players["squint"] == Squint()
+    assert players["fixed-share"] == FixedShare.tuned
+    outcomes = measure([sweep for sweep in found if sweep.key == "full-drifting-low"], 2, 1, tmp_path)
+    assert [outcome.member.label for outcome in outcomes] == ["squint", "fixed-share"]
+    with pytest.raises(UnknownName, match="There is no learner 'oracle-restarts' in these cells"):
+        chosen(TINY, CELLS, ["oracle-restarts"])
+    with pytest.raises(UnknownName, match="There is no learner 'ucb1' in these cells"):
+        chosen(TINY, ["full-drifting"], ["ucb1"])
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -29,7 +29,7 @@ _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-driftin
     help="How many rounds, values and runs; quick takes minutes, the others longer.",
 )
 @click.option("--cell", "cells", type=click.Choice(_CELLS), multiple=True, help="Only this cell. Repeat for more.")
-@click.option("--learners", metavar="NAME[,NAME..]", help="Only these learners of each cell.")
+@click.option("--learners", metavar="NAME[,NAME..]", help="Only these; any other of the registry joins as a guest.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -11,8 +11,8 @@ from driftwise.adversaries import BanditLow, FullLow, FullV
 from driftwise.core.errors import UnknownName
 from driftwise.environments import Bernoulli, Environment, Sinusoidal, Switching, TwoPoint
 from driftwise.landscape.pieces import Setting
-from driftwise.landscape.teams import TEAMS, Member, every_bandit
-from driftwise.learners import Learner, OptimisticGD
+from driftwise.landscape.teams import TEAMS, Member, every_bandit, guest
+from driftwise.learners import Learner, OptimisticGD, OracleRestarts, learners
 
 __all__ = ["PRESETS", "Preset", "Sweep", "chosen", "sweeps"]
 
@@ -53,6 +53,11 @@ class Sweep:
     members: tuple[Member, ...]
     companion: Learner | None = None  # plays the very same losses
     shown: float | None = None  # the value at which weights over time are shown; None where another sweep shows them
+
+    @property
+    def feedback(self) -> str:
+        """What its learners see."""
+        return self.cell.split("-")[0]
 
 
 def geometric(low: float, high: float, points: int) -> tuple[int, ...]:
@@ -128,16 +133,21 @@ def sweeps(preset: Preset) -> list[Sweep]:
 
 
 def chosen(preset: Preset, cells: Collection[str], names: Sequence[str] | None) -> list[Sweep]:
-    """Return the sweeps of some cells with some of their learners, all of them if `names` is None."""
+    """Return the sweeps of some cells; with names, these learners alone play, as guests where they are not at home."""
     found = [sweep for sweep in sweeps(preset) if sweep.cell in cells]
     if names is None:
         return found
-    known = {member.label for sweep in found for member in sweep.members}
+    # The oracle wants to be told the changes, which an adversary does not tell.
+    welcome = {name: learners.get(name).feedback for name in learners if name != OracleRestarts.name}
+    known = {name for name, feedback in welcome.items() if any(sweep.feedback == feedback for sweep in found)}
     for name in names:
         if name not in known:
             raise UnknownName("learner", name, known, "in these cells")
-    kept = [
-        dataclasses.replace(sweep, members=tuple(member for member in sweep.members if member.label in names))
-        for sweep in found
-    ]
-    return [sweep for sweep in kept if sweep.members]
+    kept = []
+    for sweep in found:
+        at_home = {member.label: member for member in sweep.members}
+        fitting = [name for name in dict.fromkeys(names) if welcome[name] == sweep.feedback]
+        if fitting:
+            members = tuple(at_home[name] if name in at_home else guest(name) for name in fitting)
+            kept.append(dataclasses.replace(sweep, members=members))
+    return kept

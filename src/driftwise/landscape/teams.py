@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.engine.players import Player
 from driftwise.learners import (
@@ -34,7 +35,7 @@ from driftwise.learners import (
 )
 from driftwise.report.page.contents import ROLES
 
-__all__ = ["CELLS", "TEAMS", "Member", "every_bandit", "told_rounds"]
+__all__ = ["CELLS", "TEAMS", "Member", "every_bandit", "guest", "told_rounds"]
 
 CELLS = {
     "full-switching": "full information, switching",
@@ -122,3 +123,13 @@ def _part(name: str) -> str:
     if name in _STEADY:
         return "yardstick"
     return "cited" if name in _CITED else "parameter-free"
+
+
+def guest(name: str) -> Member:
+    """Return any learner of the registry, tuned to its world where it has a rule for that."""
+    kind = learners.get(name)
+    try:
+        kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
+    except InvalidInput:
+        return Member(name, "guest", kind())
+    return Member(name, "guest", kind.tuned)

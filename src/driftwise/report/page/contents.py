@@ -14,7 +14,7 @@ from driftwise.core.validation import require, require_choice
 
 __all__ = ["KINDS", "ROLES", "Claim", "Line", "Page", "Panel", "Row", "Series", "Track"]
 
-ROLES = ("paper", "cited", "parameter-free", "yardstick")
+ROLES = ("paper", "cited", "parameter-free", "guest", "yardstick")
 KINDS = ("upper", "lower", "guide")
 _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # it names files and places on the page
 

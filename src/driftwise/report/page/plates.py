@@ -28,6 +28,7 @@ _STROKES = {
     "paper": {"linestyle": "-", "linewidth": 2.0},
     "cited": {"linestyle": "-", "linewidth": 1.2},
     "parameter-free": {"linestyle": (0, (5, 2.5)), "linewidth": 1.2},
+    "guest": {"linestyle": "-.", "linewidth": 1.2},
     "yardstick": {"linestyle": ":", "linewidth": 1.6},
 }
 _PANEL_COLUMNS, _TRACK_COLUMNS, _KEY_HEIGHT = 2, 6, 0.2

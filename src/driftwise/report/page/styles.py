@@ -12,7 +12,13 @@ from driftwise.report.palette import COLOURS, DARK_COLOURS, DARK_GREY, GREY
 
 __all__ = ["MARKERS", "ROLE_NAMES", "Marker", "Style", "by_role", "colour_rules", "styles_of", "swatch"]
 
-ROLE_NAMES = {"paper": "This paper", "cited": "Cited", "parameter-free": "Parameter-free", "yardstick": "Yardstick"}
+ROLE_NAMES = {
+    "paper": "This paper",
+    "cited": "Cited",
+    "parameter-free": "Parameter-free",
+    "guest": "Guest",
+    "yardstick": "Yardstick",
+}
 _GREY_ROLE = "yardstick"
 
 
