@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from driftwise.adversaries import Adversary, BanditLow, FullV
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.measures import Measures
+from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.landscape import pieces
 from driftwise.landscape.claims import claims
@@ -16,7 +18,15 @@ from driftwise.landscape.outcomes import Outcome, measure, rates, table
 from driftwise.landscape.pieces import Order, Piece, Setting, Store
 from driftwise.landscape.sweeps import PRESETS, Sweep, chosen, geometric, sweeps
 from driftwise.landscape.teams import CELLS, TEAMS, Member, every_bandit
-from driftwise.learners import UCB1, FixedShare, Hedge, OptimisticGD, Squint, Thompson
+from driftwise.learners import (
+    UCB1,
+    FixedShare,
+    Hedge,
+    OptimisticGD,
+    SleepingOptimisticAdaptMLProd,
+    Squint,
+    Thompson,
+)
 from driftwise.results.fits import fit_power
 from tiny_landscape import TINY
 
@@ -250,8 +260,9 @@ def outcomes_of(curves, key, companion=None, source=WORLD):
     for label, means in curves.items():
         sweep = Sweep(key, "full-switching", "", "T", values, lambda t: Setting(source, int(t)), ())
         runs = [np.array([mean, mean * 1.001]) for mean in means]
-        beside = np.full(2, np.nan if companion is None else companion)
-        made = [Piece(r, beside, *np.ones((3, 2)), 2, t) for r, t in zip(runs, values, strict=True)]
+        beside = (np.nan,) * 3 if companion is None else companion
+        parts = zip(runs, beside, values, strict=True)
+        made = [Piece(r, np.full(2, other), *np.ones((3, 2)), 2, t) for r, other, t in parts]
         found.append(Outcome(sweep, Member(label, "paper", Hedge()), tuple(made)))
     return found
 
@@ -267,7 +278,14 @@ def test_the_first_claim_can_fail(gd, hedge, holds):
 
 
 @pytest.mark.parametrize(
-    ("last", "beside", "holds"), [(25.0, 1.5, True), (24.9, 1.5, False), (25.0, 40.0, False)], ids=["yes", "less", "gd"]
+    ("last", "beside", "holds"),
+    [
+        (25.0, (1.5, 1.5, 1.5), True),
+        (24.9, (1.5, 1.5, 1.5), False),
+        (25.0, (40.0, 40.0, 40.0), False),  # more than its bound
+        (25.0, (1.5, 1.55, 1.6), False),  # not constant
+    ],
+    ids=["yes", "less", "large", "growing"],
 )
 def test_the_second_claim_can_fail(last, beside, holds):
     low = outcomes_of(
@@ -294,6 +312,14 @@ def test_the_third_claim_can_fail(low, sine, hedge, holds):
     benign = outcomes_of({"restarted-adaptive-gd": sine, "hedge": hedge}, "full-drifting-rounds")
     (claim,) = claims([*against, *benign])
     assert claim.holds is holds
+
+
+def test_where_the_first_claim_is_measured_merged_memory_is_as_good_as_exact():
+    (sweep,) = [one for one in sweeps(PRESETS["standard"]) if one.key == "full-switching-rounds"]
+    source, n_rounds = sweep.setting(1000)
+    team = {memory: partial(SleepingOptimisticAdaptMLProd.tuned, memory=memory) for memory in ("exact", "merged")}
+    results = simulate(source, team, n_rounds, n_runs=2, seed=1)
+    assert results.final("merged") == pytest.approx(results.final("exact"), rel=1e-9)
 
 
 def test_claims_about_what_was_not_asked_for_are_not_made():

@@ -20,17 +20,18 @@ _NOTES = (
     " in terms of the true means.",
     "Bands and brackets are 95 % intervals over runs: Student's for regrets, and for exponents the bootstrap over runs"
     " of a least-squares slope on logarithmic axes.",
-    "A lower bound is what an adversary can guarantee within a budget, with the constants that are proved. Against the"
-    " adversaries no learner can stay below it in the mean. A benign world with the same measures may be easier than"
-    " the worst one, so there the multiple may be less than 1.",
+    "A lower bound has the constants that are proved. Against an adversary it is what that construction guarantees,"
+    " below which no learner can stay in the mean; another may guarantee more within the same budget. A benign world"
+    " with the same measures may be easier than the worst one, so there the multiple may be less than 1.",
     "An upper bound is that of the learner made for the setting, with its constants, and is left out where it says no"
     " more than that regret is at most T. In the bandit, switching setting it is EXP3.S's.",
-    "This paper's learners and the cited ones are tuned to the measures of the world where they have a rule for it, and"
-    " to the budget of an adversary. Parameter-free ones are told the numbers of actions and rounds only; yardsticks"
-    " play with their defaults, and so does every bandit learner in the best-response world, whatever its part.",
+    "This paper's learners, the cited ones and guests are tuned to the measures of the world where they have a rule for"
+    " it, and to the budget of an adversary. Parameter-free ones are told the numbers of actions and rounds only;"
+    " yardsticks play with their defaults, and so does every bandit learner in the best-response world.",
     "The best response is about levels: regret is above the lower bound at every T. Over a decade or two a slope may be"
     " less than a half, where the multiple falls, or above 1, where a learner's constants let it notice less and less.",
-    "Algorithm 4 has merged memory and AdaNormalHedge.TV a geometric cover, which keep a round short in long games.",
+    "Algorithm 4 has merged memory and AdaNormalHedge.TV a geometric cover, which keep a round short in long games; the"
+    " theorem about Algorithm 4 is about exact memory.",
 )
 
 
