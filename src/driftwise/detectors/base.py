@@ -46,8 +46,9 @@ class Detector(ABC):
         return self.width
 
     def accepts(self, row: Vector, n_values: int) -> bool:
-        """Say whether a row read from a file can be trusted after at most so many values."""
-        return bool(np.isfinite(row).all() and 0 <= row[0] <= n_values)
+        """Say whether a row read from a file can be what it remembers after at most so many values."""
+        n = float(row[0])
+        return bool(np.isfinite(row).all() and 0 <= n <= n_values and n == int(n))
 
     def alarms(self, values: Any) -> Actions:
         """Return the places in a sequence at which it raises an alarm, starting afresh after each.

@@ -24,6 +24,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
@@ -80,6 +81,10 @@ class CUSUM(Detector):
     def width(self) -> int:
         """Four numbers."""
         return 4
+
+    def accepts(self, row: Vector, n_values: int) -> bool:
+        """Check the sums too."""
+        return super().accepts(row, n_values) and within(row[1:], 0.0, (min(row[0], self.warmup), row[0], row[0]))
 
     def rates(self) -> Rates:
         """Return the parameters."""

@@ -32,6 +32,8 @@ from typing import NamedTuple
 import numpy as np
 
 from driftwise.core.divergence import entropy
+from driftwise.core.fields import within
+from driftwise.core.histograms import bucket_sizes
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
@@ -131,20 +133,18 @@ class GLR(Detector):
 
     def accepts(self, row: Vector, n_values: int) -> bool:
         """Check the buckets too: others than those of so many values might outgrow their room."""
-        if not (super().accepts(row, n_values) and row[2] >= 0 and _HEAD + 2 * row[2] + 2 <= row.size):
+        # Room for one more bucket, and for all those that more values than anyone will see would fill.
+        if not (super().accepts(row, n_values) and 0 <= row[2] <= (row.size - _HEAD) / 2 - 1 and row[0] <= 2.0**_SIZES):
             return False
-        sizes = row[_HEAD : _HEAD + 2 * int(row[2]) : 2]
-        return list(sizes) == self._sizes(int(row[0]))
-
-    def _sizes(self, n_values: int) -> list[float]:
-        """Return the sizes of the buckets that so many values fill, oldest first."""
-        sizes: list[float] = []
-        size = 1.0
-        while n_values > 0:
-            merged = max(0, (n_values - self.resolution + 1) // 2) if self.resolution else 0
-            sizes[:0] = [size] * (n_values - 2 * merged)
-            n_values, size = merged, 2.0 * size
-        return sizes
+        n, n_buckets = int(row[0]), int(row[2])
+        sizes, sums = row[_HEAD : _HEAD + 2 * n_buckets].reshape(-1, 2).T
+        known = bucket_sizes(n, self.resolution) if self.resolution else [1] * n
+        return (
+            row[2] == len(known)
+            and sizes.tolist() == known
+            and within(sums, 0.0, sizes)
+            and within(row[1], sums.sum(), sums.sum())
+        )
 
     def rates(self) -> Rates:
         """Return the parameters."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 from driftwise.core.validation import require, require_count, require_number
@@ -77,6 +78,11 @@ class WindowedShift(Detector):
     def width(self) -> int:
         """The window, and two numbers."""
         return self.window + 2
+
+    def accepts(self, row: Vector, n_values: int) -> bool:
+        """Check the ring and the difference of its halves too."""
+        half = self.window / 2
+        return super().accepts(row, n_values) and within(row[1], -half, half) and within(row[2:], 0.0, 1.0)
 
     def rates(self) -> Rates:
         """Return the parameters."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from driftwise.core.errors import BadFile, InvalidInput
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.core.fields import MOST_ROUNDS, broken_shape
 from driftwise.core.files import write_atomically
 from driftwise.core.types import Vector
 from driftwise.core.validation import count
@@ -31,6 +33,9 @@ _HEADER = "driftwise_session"
 class Session:
     """A learner and its state, round after round.
 
+    Threads may share a session: each call is complete before the next one begins. The bare `state` has no such
+    protection; whoever uses it directly must keep other threads away.
+
     >>> from driftwise import OptimisticGD
     >>> session = Session(OptimisticGD(), n_actions=2)
     >>> for losses in ([0.0, 1.0], [0.1, 0.9]):
@@ -45,6 +50,14 @@ class Session:
             raise InvalidInput(f"Session: `learner` must be a learner, got {learner!r}.")
         self.learner = learner
         self.state: State = learner.start(n_actions, seed)
+        self._lock = threading.Lock()  # compiled rounds release the interpreter's lock
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {"learner": self.learner, "state": self.state.copy()}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values, _lock=threading.Lock())
 
     def __repr__(self) -> str:
         return f"Session({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
@@ -61,7 +74,9 @@ class Session:
 
     def predict(self) -> Vector:
         """Return the weights for the coming round (full feedback)."""
-        return self._expert().predict(self.state)
+        learner = self._expert()
+        with self._lock:
+            return learner.predict(self.state)
 
     def choose(self) -> tuple[int, float | None]:
         """Return an action for the coming round and its probability (bandit feedback).
@@ -70,13 +85,15 @@ class Session:
         """
         if not isinstance(self.learner, BanditLearner):
             raise InvalidInput(f"Session: {self.learner.name} has full feedback; call `predict` instead of `choose`.")
-        return self.learner.choose(self.state)
+        with self._lock:
+            return self.learner.choose(self.state)
 
     def hint(self, guess: Any) -> None:
         """Tell a learner that acts on guesses what losses to expect in the coming round."""
         if not isinstance(self.learner, HintedLearner):
             raise InvalidInput(f"Session: {self.learner.name} takes no hints.")
-        self.learner.hint(self.state, guess)
+        with self._lock:
+            self.learner.hint(self.state, guess)
 
     def update(self, *feedback: Any) -> None:
         """Take in a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner."""
@@ -87,21 +104,24 @@ class Session:
                 f"Session: {self.learner.name} has {self.learner.feedback} feedback; call `{call}`,"
                 f" got {len(feedback)} argument{'s' if len(feedback) != 1 else ''}."
             )
-        cast(Any, self.learner).update(self.state, *feedback)
+        with self._lock:
+            cast(Any, self.learner).update(self.state, *feedback)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session to a file; the old file stays until the new one is whole."""
+        with self._lock:
+            state = self.state.copy()
         header = {
             "format": FORMAT,
             "learner": to_spec(self.learner),
-            "n_actions": self.n_actions,
-            "rounds": self.rounds,
+            "n_actions": state.n_actions,
+            "rounds": state.rounds,
         }
         text = np.array(json.dumps(header, sort_keys=True))
 
         def write(file: Path) -> None:
             with file.open("wb") as stream:  # a name would be given the suffix .npz
-                arrays: dict[str, Any] = {_HEADER: text, **self.state.arrays()}
+                arrays: dict[str, Any] = {_HEADER: text, **state.arrays()}
                 np.savez(stream, allow_pickle=False, **arrays)
 
         write_atomically(path, write)
@@ -112,20 +132,37 @@ class Session:
         header, arrays = _read(Path(path))
         if header["format"] != FORMAT:
             raise BadFile(f"{path} has session format {header['format']}; this version reads format {FORMAT}.")
-        learner = learners.build(header["learner"])
-        if header["n_actions"] not in {n for array in arrays.values() for n in array.shape}:  # before anything is made
-            raise BadFile(f"{path}: no array of {learner.name} is made for {header['n_actions']!r} actions.")
-        session = cls(learner, header["n_actions"])
-        session.state.rounds = count(f"Session file {path}", "rounds", header["rounds"], at_least=0)
+        try:
+            learner = learners.build(header["learner"])
+            n_actions = count("Session", "n_actions", header["n_actions"])
+            rounds = count("Session", "rounds", header["rounds"], at_least=0)
+            return cls._resume(learner, n_actions, rounds, arrays)
+        except (InvalidInput, UnknownName) as error:
+            raise BadFile(f"{path}: {error}") from None
+        except RecursionError:
+            raise BadFile(f"{path}: the learner is nested too deeply.") from None
+
+    @classmethod
+    def _resume(cls, learner: Learner, n_actions: int, rounds: int, arrays: dict[str, Any]) -> Session:
+        """Check everything that the kernels will trust, the sizes before anything is made that depends on them."""
+        kind: Any = learner.memory_type
+        who = f"{learner.name} with {n_actions} actions after {rounds} rounds"
+        shapes = {name: array.shape for name, array in arrays.items() if name in kind._fields}
+        if missing := [name for name in kind._fields if name not in shapes]:
+            raise InvalidInput(f"{who}: the array `{missing[0]}` is missing.")
+        if rounds > MOST_ROUNDS or (n_actions,) not in shapes.values():
+            raise InvalidInput(f"{who}: no array is made for so many.")
+        if fault := broken_shape(kind, shapes, learner.all_limits(n_actions, rounds)):
+            raise InvalidInput(f"{who}: {fault}.")
+        session = cls(learner, n_actions)
         fresh = session.state.memory
-        for name, kind in zip(fresh._fields, fresh, strict=True):
-            if name not in arrays or (arrays[name].dtype, arrays[name].ndim) != (kind.dtype, kind.ndim):
-                raise BadFile(f"{path}: the array '{name}' of {learner.name} is missing or of another kind.")
-        memory = type(fresh)(*(np.ascontiguousarray(arrays[name]) for name in fresh._fields))
-        # Kernels trust shapes and counters.
-        if not learner.accepts(memory, fresh, session.state.rounds):
-            raise BadFile(f"{path}: the arrays do not fit {learner.name} after {session.state.rounds} rounds.")
-        session.state.memory = memory
+        for name, array in fresh._asdict().items():
+            if arrays[name].dtype != array.dtype:
+                raise InvalidInput(f"{who}: `{name}` must hold {array.dtype}, got {arrays[name].dtype}.")
+        memory = kind(*(np.ascontiguousarray(arrays[name]) for name in kind._fields))
+        if fault := learner.fault(memory, n_actions, rounds):
+            raise InvalidInput(f"{who}: {fault}.")
+        session.state.memory, session.state.rounds = memory, rounds
         return session
 
     def _expert(self) -> ExpertLearner:

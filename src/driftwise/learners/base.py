@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.fields import broken_rule, broken_shape
 from driftwise.core.kernel import kinds_of
 from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator
@@ -76,12 +77,36 @@ class Learner(ABC):
         """
         return memory
 
-    def accepts(self, memory: Any, fresh: Any, rounds: int) -> bool:
-        """Say whether a memory read from a file can be trusted after `rounds`; `fresh` is that of a new state."""
-        return all(
-            array.shape == new.shape and not (array.dtype.kind == "f" and np.isnan(array).any())
-            for array, new in zip(memory, fresh, strict=True)
+    @property
+    def memory_type(self) -> type:
+        """The NamedTuple that `first` returns, by its annotation."""
+        found: type = get_type_hints(type(self).first)["return"]
+        return found
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the numbers that the declarations of the memory name, beside `actions` and `rounds`.
+
+        They are asked for before a file's arrays are trusted, so nothing large may be made here.
+        """
+        return {}
+
+    def contradiction(self, memory: Any, rounds: int) -> str:
+        """Return a rule that binds several fields of the memory and is broken, '' where there is none."""
+        return ""
+
+    def fault(self, memory: Any, n_actions: int, rounds: int) -> str:
+        """Return what is wrong with a memory that should be this learner's after `rounds`, '' where nothing is."""
+        limits = self.all_limits(n_actions, rounds)
+        shapes = {name: array.shape for name, array in memory._asdict().items()}
+        return (
+            broken_shape(self.memory_type, shapes, limits)
+            or broken_rule(memory, limits)
+            or self.contradiction(memory, rounds)
         )
+
+    def all_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return every number that the declarations of the memory may name."""
+        return {"actions": n_actions, "rounds": rounds, **self.limits(n_actions, rounds)}
 
     def start(self, n_actions: int, seed: int = 0) -> State:
         """Return the state before round 1."""

@@ -55,6 +55,25 @@ class Cover(NamedTuple):
             return 1
         return int(math.log2(n_rounds + 1)) + (self.code == _GEOMETRIC)
 
+    def starts_at(self, t: int) -> list[int]:
+        """Return the starts of the rows awake in round `t`, oldest first.
+
+        >>> COVERS["geometric"].starts_at(7), COVERS["hazan-seshadhri"].starts_at(7)
+        ([4, 6, 7], [2, 3, 4, 5, 6, 7])
+        """
+        if self.code == _SINGLE:
+            return [1]
+        if self.code == _EVERY:
+            return list(range(1, t + 1))
+        powers = [1 << z for z in range(t.bit_length())]
+        latest = [((t // power - 1) // 2 * 2 + 1) * power for power in powers]  # the last odd multiple up to t
+        candidates = (last - 2 * i * power for last, power in zip(latest, powers, strict=True) for i in range(3))
+        return sorted(start for start in candidates if start > 0 and last_round(self.code, start) >= t)
+
+    def awake_at(self, t: int) -> int:
+        """Count the rows awake in round `t`."""
+        return t if self.code == _EVERY else len(self.starts_at(t))
+
 
 COVERS = {
     "single": Cover(_SINGLE, 1),

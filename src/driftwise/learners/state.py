@@ -28,7 +28,10 @@ class Card:
 
 @dataclass(eq=False)
 class State:
-    """A learner's memory: hold it, copy it, save it. `memory` is a NamedTuple of arrays."""
+    """A learner's memory: hold it, copy it, save it. `memory` is a NamedTuple of arrays.
+
+    Not safe to share between threads: compiled rounds write into the arrays without a lock. `Session` has one.
+    """
 
     learner: Learner
     n_actions: int

@@ -40,16 +40,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, between, generator, packed
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
-from driftwise.learners.bandits.recent import Sums, bounds_on_mean, evict, keep, no_sums, record, rows_in_use
+from driftwise.learners.bandits.recent import Sums, bounds_on_mean, evict, keep, n_rows, no_sums, record, rows_in_use
 from driftwise.learners.base import BanditLearner, Card, bandit
 
 __all__ = ["AdSwitch"]
@@ -58,15 +59,18 @@ __all__ = ["AdSwitch"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    sums: Sums  # of this episode
-    floor: Vector  # a mean that must be below it, or above the ceiling, has changed
-    ceiling: Vector
-    gap: Vector  # of a BAD action; 0 if it is GOOD
-    owed: Vector  # plays; each counts for all debts of the action, so the largest is all there is to know
-    last: Actions  # the round of the last play
-    clock: Actions  # (3,) rounds, rounds of this episode, episodes
-    horizon: Vector  # (2,) T and ln T
-    generator: Words
+    sums: Annotated[Sums, between(0, "rounds", "rows", "actions", 2)]  # of this episode
+    floor: Annotated[
+        Vector, between(-1, 1, "actions")
+    ]  # a mean that must be below it, or above the ceiling, has changed
+    ceiling: Annotated[Vector, between(0, 2, "actions")]
+    gap: Annotated[Vector, between(0, 1, "actions")]  # of a BAD action; 0 if it is GOOD
+    owed: Annotated[Vector, between(0, HUGE, "actions")]  # plays; each counts for all debts of the action, so the
+    # largest is all there is to know
+    last: Annotated[Actions, between(0, "rounds", "actions")]  # the round of the last play
+    clock: Annotated[Actions, between(0, "after", 3)]  # rounds, rounds of this episode, episodes
+    horizon: Annotated[Vector, packed(2)]  # T and ln T
+    generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):
@@ -185,11 +189,23 @@ class AdSwitch(BanditLearner):
         sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
         return Memory(sums, floor, np.ones(n_actions), gap, owed, last, clock, self._horizon(0), generator)
 
-    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
-        """Check the clock and T too, and that there is something to play."""
-        timely = memory.clock[0] == rounds >= memory.clock[1] >= 0 < memory.clock[2]
-        good = (memory.gap == 0.0).any() and np.array_equal(memory.horizon, self._horizon(rounds))
-        return super().accepts(memory, fresh, rounds) and bool(timely and good)
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the rows of the sums; episodes are counted from 1."""
+        return {"rows": n_rows(self.resolution), "after": rounds + 1}
+
+    def contradiction(self, memory: Memory, rounds: int) -> str:
+        """Check the clock, T and the sums, and that there is something to play."""
+        now, played, episode = memory.clock.tolist()
+        if now != rounds or not 0 <= played <= rounds or episode < 1:
+            return f"`clock` must tell {rounds} rounds, at most as many of the episode, and the episode"
+        if not np.array_equal(memory.horizon, self._horizon(rounds)):
+            return f"`horizon` must be {self._horizon(rounds).tolist()}"
+        if not (memory.gap == 0.0).any():
+            return "`gap` must be 0 for some action"
+        plays, losses = memory.sums[..., 0], memory.sums[..., 1]
+        if plays[0].sum() != played or (memory.sums > memory.sums[0]).any() or (losses > plays).any():
+            return f"`sums` must be those of {played} plays"
+        return ""
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

@@ -27,10 +27,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector, Words
@@ -39,6 +40,7 @@ from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.bandits.index import lowest, slide_by
 from driftwise.learners.bandits.sampling import draw
 from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
+from driftwise.learners.bandits.sums import ring_contradiction, sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
 
 __all__ = ["BanditOverBandit"]
@@ -47,19 +49,19 @@ __all__ = ["BanditOverBandit"]
 class Memory(NamedTuple):
     """What the learner carries from round to round; the first seven are the tally of the block."""
 
-    plays: Vector
-    total: Vector
-    squares: Vector
-    counted: Vector
-    clock: Actions  # (1,) rounds of the block
-    acts: Actions  # (block,) a ring of the latest actions
-    seen: Vector  # (block,)
-    windows: Actions  # (windows,) J
-    standing: Vector  # (windows,) less what EXP3 thinks they spared
-    chances: Vector  # (windows,) p
-    drawn: Actions  # (1,) the place in J of the window of the block
-    suffered: Vector  # (1,) the losses of the block
-    generator: Words
+    plays: Annotated[Vector, between(0, "elapsed", "actions")]
+    total: Annotated[Vector, between(0, "elapsed", "actions")]
+    squares: Annotated[Vector, between(0, "elapsed", "actions")]
+    counted: Annotated[Vector, between(0, "elapsed", 1)]
+    clock: Annotated[Actions, exactly("elapsed", 1)]  # rounds of the block
+    acts: Annotated[Actions, index("actions", "block", none=True)]  # a ring of the latest actions
+    seen: Annotated[Vector, between(0, 1, "block")]
+    windows: Annotated[Actions, between(1, "block", "windows")]  # J
+    standing: Annotated[Vector, between(-HUGE, 0, "windows")]  # less what EXP3 thinks they spared
+    chances: Annotated[Vector, distribution("windows")]  # p
+    drawn: Annotated[Actions, index("windows", 1)]  # the place in J of the window of the block
+    suffered: Annotated[Vector, between(0, "elapsed", 1)]  # the losses of the block
+    generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):
@@ -155,14 +157,15 @@ class BanditOverBandit(BanditLearner):
             generator=generator,
         )
 
-    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
-        """Check what addresses arrays too."""
-        return (
-            super().accepts(memory, fresh, rounds)
-            and memory.clock[0] == rounds % self.block
-            and bool(((memory.acts >= -1) & (memory.acts < fresh.plays.size)).all())
-            and bool((memory.windows == fresh.windows).all() and 0 <= memory.drawn[0] < fresh.windows.size)
-        )
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the sizes of the block and of its windows, and the rounds of the block."""
+        return {"block": self.block, "windows": len(self.windows), "elapsed": rounds % self.block}
+
+    def contradiction(self, memory: Memory, rounds: int) -> str:
+        """Check the windows, and the sums against the ring."""
+        if memory.windows.tolist() != self.windows:
+            return f"`windows` must be {self.windows}"
+        return ring_contradiction(memory, self.windows[int(memory.drawn[0])]) or sums_contradiction(memory)
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

@@ -23,10 +23,11 @@ vanish for good.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, between, distribution, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -42,9 +43,9 @@ __all__ = ["Exp3", "learn"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Vector  # of the next play
-    totals: Vector  # -G, so that less is better, as for losses
-    generator: Words
+    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # -G, so that less is better, as for losses
+    generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):

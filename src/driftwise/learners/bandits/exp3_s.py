@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import distribution, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -45,9 +46,9 @@ __all__ = ["Exp3S"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Vector  # of the next play
-    weights: Vector  # w / W
-    generator: Words
+    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    weights: Annotated[Vector, distribution("actions")]  # w / W
+    generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):

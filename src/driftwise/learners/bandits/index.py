@@ -9,12 +9,14 @@ played least, then to the first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from driftwise.core.fields import between, generator, index, packed
 from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.learners.bandits.sums import ring_contradiction, sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
 
 __all__ = [
@@ -42,16 +44,16 @@ CHANCE = 1.0
 class Tally(NamedTuple):
     """What an index learner carries from round to round."""
 
-    plays: Vector  # (n_actions,) the plays that count, not whole where the past fades
-    total: Vector  # (n_actions,) their losses: sums, not means, so that 0/1 losses tie exactly
-    squares: Vector  # (n_actions,) their squared losses
-    counted: Vector  # (1,) the plays of all actions
-    clock: Actions  # (2,) the rounds played, and how many of them when everything was last forgotten
-    born: Actions  # (n_actions,) the rounds played when the action was last forgotten
-    acts: Actions  # (window,) a ring of the latest actions, -1 where forgotten; empty where there is no window
-    seen: Vector  # (window,) their losses
-    watch: Matrix  # (n_actions, width) what a detector remembers of each action; no columns where there is none
-    generator: Words
+    plays: Annotated[Vector, between(0, "rounds", "actions")]  # those that count, not whole where the past fades
+    total: Annotated[Vector, between(0, "rounds", "actions")]  # their losses: sums, so that 0/1 losses tie exactly
+    squares: Annotated[Vector, between(0, "rounds", "actions")]  # their squared losses
+    counted: Annotated[Vector, between(0, "rounds", 1)]  # the plays of all actions
+    clock: Annotated[Actions, between(0, "rounds", 2)]  # rounds played, and that number when all was last forgotten
+    born: Annotated[Actions, between(0, "rounds", "actions")]  # the rounds played when the action was last forgotten
+    acts: Annotated[Actions, index("actions", "window", none=True)]  # a ring of the latest; empty without a window
+    seen: Annotated[Vector, between(0, 1, "window")]  # their losses
+    watch: Annotated[Matrix, packed("actions", "width")]  # what a detector remembers of each; no columns without one
+    generator: Annotated[Words, generator()]
 
 
 @kernel
@@ -188,10 +190,15 @@ class IndexLearner(BanditLearner):
             generator=generator,
         )
 
-    def accepts(self, memory: Tally, fresh: Tally, rounds: int) -> bool:
-        """Check what addresses arrays too."""
-        inside = ((memory.acts >= -1) & (memory.acts < fresh.plays.size)).all()
-        return super().accepts(memory, fresh, rounds) and memory.clock[0] == rounds and bool(inside)
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the sizes of the ring and of what a detector remembers."""
+        return {"window": self.ring, "width": 0}
+
+    def contradiction(self, memory: Tally, rounds: int) -> str:
+        """Check the sums against each other and against the ring."""
+        if memory.clock[0] != rounds:
+            return f"`clock` must begin with {rounds}"
+        return (ring_contradiction(memory, self.ring) if self.ring else "") or sums_contradiction(memory)
 
 
 L = TypeVar("L", bound=type[IndexLearner])

@@ -137,13 +137,18 @@ class Master(BanditLearner):
         lost, beyond, most_hoped, hope = np.zeros((4, 1))
         return Memory(plays, totals, np.zeros(ORDERS), ends, block, lost, beyond, most_hoped, action, hope, generator)
 
-    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
-        """Check whatever addresses something too."""
-        if not super().accepts(memory, fresh, rounds):
-            return False
-        (n, played), (action, order) = memory.block.tolist(), memory.action.tolist()
-        in_block = 0 <= n < ORDERS and 0 <= played < memory.ends[n] == 1 << n and played <= rounds
-        return bool(in_block and 0 <= order <= n and 0 <= action < memory.plays.shape[1])
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return how far below the hopes losses can have stayed."""
+        return {"least_beyond": -rounds}
+
+    def contradiction(self, memory: Memory, rounds: int) -> str:
+        """Check whatever addresses something."""
+        (order, played), (action, instance) = memory.block.tolist(), memory.action.tolist()
+        if not (order < ORDERS and played < memory.ends[order] == 1 << order):
+            return "`block` must be within a block that has not ended"
+        if not (0 <= instance <= order and 0 <= action < memory.plays.shape[1]):
+            return f"`action` must be an action and the order of an instance, at most {order}"
+        return "" if (memory.totals <= memory.plays).all() else "`totals` must be at most `plays`"
 
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm and the tolerance of the tests."""

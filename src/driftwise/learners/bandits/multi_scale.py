@@ -12,10 +12,11 @@ where an action without a play has $-\infty$.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from driftwise.core.fields import between, generator, packed
 from driftwise.core.kernel import kernel
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Matrix, Vector, Words
@@ -28,17 +29,19 @@ ORDERS = 48  # 2^48 rounds take a year
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    plays: Matrix  # (orders, n_actions) of the instance of each order
-    totals: Matrix
-    lost_before: Vector  # (orders,) what the block had lost when the instance began
-    ends: Actions  # (orders,) the rounds of the block after which it ends, or has ended
-    block: Actions  # (2,) its order n and its rounds so far
-    lost: Vector  # (1,) the losses of the block
-    beyond: Vector  # (1,) the losses of the block beyond what was hoped for
-    most_hoped: Vector  # (1,) the largest h of the block
-    action: Actions  # (2,) the next play, and the order of the instance whose it is
-    hope: Vector  # (1,) its h
-    generator: Words
+    plays: Annotated[Matrix, between(0, "rounds", ORDERS, "actions")]  # of the instance of each order
+    totals: Annotated[Matrix, between(0, "rounds", ORDERS, "actions")]
+    lost_before: Annotated[Vector, between(0, "rounds", ORDERS)]  # what the block had lost when the instance began
+    ends: Annotated[
+        Actions, between(0, 1 << ORDERS, ORDERS)
+    ]  # the rounds of the block after which it ends, or has ended
+    block: Annotated[Actions, between(0, "rounds", 2)]  # its order n and its rounds so far
+    lost: Annotated[Vector, between(0, "rounds", 1)]  # the losses of the block
+    beyond: Annotated[Vector, between("least_beyond", "rounds", 1)]  # the losses of the block beyond what was hoped for
+    most_hoped: Annotated[Vector, between(0, 1, 1)]  # the largest h of the block
+    action: Annotated[Actions, packed(2)]  # the next play, and the order of the instance whose it is
+    hope: Annotated[Vector, between(0, 1, 1)]  # its h
+    generator: Annotated[Words, generator()]
 
 
 @kernel

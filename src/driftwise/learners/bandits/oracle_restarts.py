@@ -100,9 +100,22 @@ class OracleRestarts(BanditLearner):
         """Let the base make room."""
         return self._base.make_room(memory, n_rounds)
 
-    def accepts(self, memory: Any, fresh: Any, rounds: int) -> bool:
+    @property
+    def memory_type(self) -> type:
+        """The memory of the base."""
+        return self._base.memory_type
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the numbers of the base, with the rounds since the last change."""
+        since = self._since_change(rounds)
+        return {**self._base.limits(n_actions, since), "rounds": since}
+
+    def contradiction(self, memory: Any, rounds: int) -> str:
         """Let the base check, with the rounds since the last change."""
-        return self._base.accepts(memory, fresh, rounds - max((t for t in self.changes if t <= rounds), default=0))
+        return self._base.contradiction(memory, self._since_change(rounds))
+
+    def _since_change(self, rounds: int) -> int:
+        return rounds - max((t for t in self.changes if t <= rounds), default=0)
 
     def update(self, state: State, action: int, loss: float, probability: float | None) -> None:
         """Take in the loss of the chosen action, and start afresh before a change."""

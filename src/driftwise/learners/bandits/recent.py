@@ -18,15 +18,20 @@ import numpy.typing as npt
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 
-__all__ = ["Sums", "bounds_on_mean", "evict", "keep", "no_sums", "record", "rows_in_use", "since"]
+__all__ = ["Sums", "bounds_on_mean", "evict", "keep", "n_rows", "no_sums", "record", "rows_in_use", "since"]
 
 Sums = npt.NDArray[np.float64]  # (rows, n_actions, 2)
 _POWERS = 48  # 2^48 rounds take a year
 
 
+def n_rows(resolution: int) -> int:
+    """Count the rows that hold `resolution` starting points per power of two."""
+    return 2 + _POWERS * resolution
+
+
 def no_sums(n_actions: int, resolution: int) -> Sums:
-    """Return the sums before the first round, with room for `resolution` starting points per power of two."""
-    return np.zeros((2 + _POWERS * resolution, n_actions, 2))
+    """Return the sums before the first round."""
+    return np.zeros((n_rows(resolution), n_actions, 2))
 
 
 @kernel

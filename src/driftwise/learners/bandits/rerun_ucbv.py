@@ -31,15 +31,17 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from driftwise.core.errors import rejection
+from driftwise.core.fields import HUGE, between, exactly
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require, require_count, require_number
+from driftwise.learners.bandits.sums import sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
 from driftwise.theory import expected, tuning
 
@@ -51,11 +53,13 @@ _NEVER = np.iinfo(np.int64).max
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    plays: Vector  # n
-    total: Vector  # sums, not running means: exact on 0/1 losses, so ties break the same way everywhere
-    squares: Vector
-    score: Vector  # the mean less the radius
-    elapsed: Actions  # (1,) rounds of this block
+    plays: Annotated[Vector, between(0, "elapsed", "actions")]  # n
+    total: Annotated[
+        Vector, between(0, "elapsed", "actions")
+    ]  # sums, not running means: exact on 0/1 losses, so ties break the same way everywhere
+    squares: Annotated[Vector, between(0, "elapsed", "actions")]
+    score: Annotated[Vector, between(-HUGE, 1, "actions")]  # the mean less the radius
+    elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds of this block
 
 
 class Rates(NamedTuple):
@@ -166,9 +170,13 @@ class RerunUCBV(BanditLearner):
         plays, total, squares = np.zeros((3, n_actions))
         return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
 
-    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
-        """Check the rounds of the block too."""
-        return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % (self.restart_every or _NEVER)
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the rounds of the block."""
+        return {"elapsed": rounds % (self.restart_every or _NEVER)}
+
+    def contradiction(self, memory: Memory, rounds: int) -> str:
+        """Check the sums against each other."""
+        return sums_contradiction(memory)
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters with their derived constants."""

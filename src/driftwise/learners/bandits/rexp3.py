@@ -23,10 +23,11 @@ Reference: O. Besbes, Y. Gur and A. Zeevi, "Stochastic multi-armed-bandit proble
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, between, distribution, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector, Words
@@ -42,10 +43,10 @@ __all__ = ["Rexp3"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Vector  # of the next play
-    totals: Vector  # estimated gains of this block, negated
-    elapsed: Actions  # (1,) rounds of this block
-    generator: Words
+    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # estimated gains of this block, negated
+    elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds of this block
+    generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):
@@ -119,9 +120,9 @@ class Rexp3(BanditLearner):
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1, np.int64), generator)
 
-    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
-        """Check the rounds of the block too."""
-        return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % self.restart_every
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the rounds of the block."""
+        return {"elapsed": rounds % self.restart_every}
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters, the mixing worked out."""

@@ -30,10 +30,11 @@ Reference: J. Zimmert and Y. Seldin, "Tsallis-INF: an optimal algorithm for stoc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, between, distribution, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -53,10 +54,10 @@ _RAREST = 1e-100  # never drawn; its inverse can be cubed
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Vector  # of the next play
-    totals: Vector  # L, estimated
-    rounds: Vector  # (1,)
-    generator: Words
+    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    totals: Annotated[Vector, between(-HUGE, HUGE, "actions")]  # L, estimated
+    rounds: Annotated[Vector, exactly("rounds", 1)]
+    generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):
@@ -147,10 +148,6 @@ class TsallisINF(BanditLearner):
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1), generator)
-
-    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
-        """Check the rounds too."""
-        return super().accepts(memory, fresh, rounds) and memory.rounds[0] == rounds
 
     def rates(self, n_actions: int) -> Rates:
         """Return what the estimator stands for."""

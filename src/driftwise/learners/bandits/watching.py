@@ -118,15 +118,19 @@ class WatchingLearner(BanditLearner):
         width = self.parts[1].room(int(memory.clock[0]) + n_rounds)
         return memory if width <= memory.watch.shape[1] else memory._replace(watch=widened(memory.watch, width))
 
-    def accepts(self, memory: Tally, fresh: Tally, rounds: int) -> bool:
-        """Check what the detector remembers, too."""
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the sizes of the ring and of what the detector remembers."""
         base, detector = self.parts
-        return (
-            base.accepts(memory._replace(watch=fresh.watch), fresh, rounds)
-            and memory.watch.shape == (fresh.plays.size, detector.room(rounds + 1))
-            and all(detector.accepts(row, rounds) for row in memory.watch)
-            and bool(0 <= memory.clock[1] <= rounds)
-        )
+        return {**base.limits(n_actions, rounds), "width": detector.room(rounds + 1)}
+
+    def contradiction(self, memory: Tally, rounds: int) -> str:
+        """Check what the index learner and the detector remember."""
+        base, detector = self.parts
+        if fault := base.contradiction(memory, rounds):
+            return fault
+        if not all(detector.accepts(row, rounds) for row in memory.watch):
+            return f"`watch` must be what {detector.name} can remember after {rounds} rounds"
+        return ""
 
 
 def schedule(explore: float, n_actions: int) -> int:

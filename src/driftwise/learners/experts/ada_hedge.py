@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector, Words
 from driftwise.learners.base import Card, ExpertLearner, expert
@@ -40,9 +41,9 @@ __all__ = ["AdaHedge"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play
-    totals: Vector  # L
-    gap: Vector  # (1,) Delta
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    totals: Annotated[Vector, between(0, "rounds", "actions")]  # L
+    gap: Annotated[Vector, between(0, "rounds", 1)]  # Delta
 
 
 class Rates(NamedTuple):

@@ -18,13 +18,15 @@ $C - 1$ in the second potential, which is another function.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.types import Vector
+from driftwise.core.types import Matrix, Vector
 from driftwise.learners.base import Card, expert
 from driftwise.learners.experts.rows import Rates, RowLearner, rule
 from driftwise.theory import pathwise_experts
@@ -59,7 +61,11 @@ def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
     return float(stats[LOG_PRIOR] + above + np.log(-np.expm1(-apart)))
 
 
-NORMAL = rule("normal", 3, _start, _absorb, _log_weight)
+def _possible(stats: Matrix, rounds: int) -> bool:
+    return within(stats, (-float(rounds), 0.0, -2.0 * math.log(rounds + 1)), (float(rounds), float(rounds), 0.0))
+
+
+NORMAL = rule("normal", 3, _possible, _start, _absorb, _log_weight)
 
 
 @expert(

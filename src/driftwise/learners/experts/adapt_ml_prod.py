@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.types import Vector
+from driftwise.core.types import Matrix, Vector
 from driftwise.learners.base import Card, expert
 from driftwise.learners.experts.rows import Rates, RowLearner, rule
 from driftwise.theory import pathwise_prod
@@ -62,7 +63,16 @@ def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
     return float(np.log(rate) + rate * stats[POTENTIAL])
 
 
-PROD = rule("prod", 4, _start, _absorb, _log_weight)
+def _possible(stats: Matrix, rounds: int) -> bool:
+    deviation, rate, scale = stats[:, DEVIATION], stats[:, RATE], stats[:, SCALE]
+    if not (within(deviation, 0.0, float(rounds)) and within(scale, math.log(2), 100.0)):
+        return False
+    follows = np.allclose(rate, np.minimum(RATE_CAP, np.sqrt(scale / (1.0 + deviation))), 1e-9, 0.0)
+    # A round adds at most ln(1 + rate) / rate <= 1 and takes at most ln(1 - rate) / rate >= -2 ln 2.
+    return follows and within(stats[:, POTENTIAL], -scale / RATE_CAP - 2.0 * rounds, float(rounds))
+
+
+PROD = rule("prod", 4, _possible, _start, _absorb, _log_weight)
 
 
 @expert(

@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -43,10 +44,10 @@ __all__ = ["AOMD"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play, x-hat
-    center: Vector  # x
-    last: Vector  # the last losses
-    deviation: Vector  # (2,) A now and one round earlier
+    weights: Annotated[Vector, distribution("actions")]  # the next play, x-hat
+    center: Annotated[Vector, distribution("actions")]  # x
+    last: Annotated[Vector, between(0, 1, "actions")]  # the last losses
+    deviation: Annotated[Vector, between(1, "most_deviation", 2)]  # A now and one round earlier
 
 
 class Rates(NamedTuple):
@@ -113,6 +114,10 @@ class AOMD(ExpertLearner):
         """Start uniform, with no losses seen."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.ones(2))
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return what A can have grown to."""
+        return {"most_deviation": 1 + n_actions * rounds}
 
     def rates(self, n_actions: int) -> Rates:
         """Return the scale."""

@@ -25,9 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.types import Vector
+from driftwise.core.types import Matrix, Vector
 from driftwise.learners.base import Card, expert
 from driftwise.learners.experts.rows import Rates, RowLearner, rule
 from driftwise.theory import pathwise_prod
@@ -59,7 +60,13 @@ def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
     return float(np.log(stats[RATE]) + stats[RATE] * stats[POTENTIAL])
 
 
-BERNSTEIN = rule("bernstein", 3, _start, _absorb, _log_weight)
+def _possible(stats: Matrix, rounds: int) -> bool:
+    # Of a rate below the cap, the deviations are at most as many as the rounds.
+    slowest = math.sqrt(math.log(2) / (rounds + 1.0))
+    return within(stats, (-2.0 * rounds, 0.0, min(slowest, RATE_CAP)), (float(rounds), float(rounds), RATE_CAP))
+
+
+BERNSTEIN = rule("bernstein", 3, _possible, _start, _absorb, _log_weight)
 
 
 @expert(

@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.validation import require_count, require_number
@@ -41,10 +42,10 @@ __all__ = ["CalibratedHedge"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play
-    totals: Vector  # L
-    plays: Matrix  # (n_rates, n_actions) the next play of each rate
-    suffered: Vector  # (n_rates,) what each rate would have lost
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    totals: Annotated[Vector, between(0, "rounds", "actions")]  # L
+    plays: Annotated[Matrix, distribution("rates", "actions")]  # the next play of each rate
+    suffered: Annotated[Vector, between(0, "rounds", "rates")]  # what each rate would have lost
 
 
 class Rates(NamedTuple):
@@ -102,6 +103,10 @@ class CalibratedHedge(ExpertLearner):
         """Start uniform."""
         plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
         return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return how many rates there are."""
+        return {"rates": self.n_rates}
 
     def rates(self, n_actions: int) -> Rates:
         """Return the first rate."""

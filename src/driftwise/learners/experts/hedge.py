@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, between, distribution, exactly
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -39,9 +40,9 @@ __all__ = ["Hedge"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play
-    totals: Vector  # L
-    rounds: Vector  # (1,)
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    totals: Annotated[Vector, between(0, HUGE, "actions")]  # L; a grid may start it with a prior
+    rounds: Annotated[Vector, exactly("rounds", 1)]
 
 
 class Rates(NamedTuple):

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.types import Vector
+from driftwise.core.types import Matrix, Vector
 from driftwise.learners.base import Card, expert
 from driftwise.learners.experts.rows import Rates, RowLearner, rule
 from driftwise.theory import pathwise_experts
@@ -52,7 +53,11 @@ def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
     return float(np.log(stats[REGRET] / (1.0 + stats[DEVIATION])))
 
 
-POLYNOMIAL = rule("polynomial", 2, _start, _absorb, _log_weight)
+def _possible(stats: Matrix, rounds: int) -> bool:
+    return within(stats, (-float(rounds), 0.0), float(rounds))
+
+
+POLYNOMIAL = rule("polynomial", 2, _possible, _start, _absorb, _log_weight)
 
 
 @expert(

@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -40,7 +41,7 @@ __all__ = ["OnlineGD"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play
+    weights: Annotated[Vector, distribution("actions")]  # the next play
 
 
 @kernel

@@ -34,7 +34,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice
 from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.prod import RATE_CAP, Experts, absorb, new_experts, solve, wake
+from driftwise.learners.experts.prod import RATE_CAP, Experts, absorb, experts_contradiction, new_experts, solve, wake
 from driftwise.learners.hinted import HintedLearner
 from driftwise.theory import expected
 
@@ -103,9 +103,13 @@ class OptimisticAdaptMLProd(HintedLearner):
         wake(experts, log_actions, -log_actions / RATE_CAP if self.prior == "inside" else 0.0)
         return experts
 
-    def accepts(self, memory: Experts, fresh: Experts, rounds: int) -> bool:
-        """Check that the one row is awake."""
-        return super().accepts(memory, fresh, rounds) and memory.awake[0] == 1
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the size of the one row, and its constant."""
+        return {"rows": 1, "woken": 1, "most_scale": math.log(n_actions)}
+
+    def contradiction(self, memory: Experts, rounds: int) -> str:
+        """Check the learning rates."""
+        return experts_contradiction(memory, rounds)
 
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm of the number of actions."""

@@ -22,11 +22,12 @@ gradual variations", COLT 2012.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from driftwise.core.errors import rejection
+from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -41,8 +42,8 @@ __all__ = ["OptimisticGD"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play, x-hat
-    center: Vector  # x
+    weights: Annotated[Vector, distribution("actions")]  # the next play, x-hat
+    center: Annotated[Vector, distribution("actions")]  # x
 
 
 class Rates(NamedTuple):

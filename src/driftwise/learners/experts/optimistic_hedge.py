@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.fields import between, distribution, scratch
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -45,11 +46,11 @@ __all__ = ["OptimisticHedge"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play
-    totals: Vector  # L
-    guess: Vector  # h
-    deviation: Vector  # (1,) the sum under the root
-    ahead: Vector  # scratch: L + h
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    totals: Annotated[Vector, between(0, "rounds", "actions")]  # L
+    guess: Annotated[Vector, between(0, 1, "actions")]  # h
+    deviation: Annotated[Vector, between(0, "rounds", 1)]  # the sum under the root
+    ahead: Annotated[Vector, scratch("actions")]  # L + h
 
 
 @kernel

@@ -13,14 +13,15 @@ $m_k = \alpha - h_k$ with that very $\alpha$, for which the regret lemma holds e
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, between, distribution, scratch, within
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
 
-__all__ = ["Experts", "absorb", "new_experts", "solve", "wake"]
+__all__ = ["Experts", "absorb", "experts_contradiction", "new_experts", "solve", "wake"]
 
 RATE_CAP = 0.25
 _CLOSE = 1e-12
@@ -30,17 +31,17 @@ _MOST_STEPS = 8  # four were the most ever seen
 class Experts(NamedTuple):
     """The experts' memory; matrices are (rows, n_actions), and only the first `awake` rows count."""
 
-    weights: Vector  # the next play
-    guess: Vector  # h, the losses expected next
-    alpha: Vector  # (1,) the loss of the play under the guess
-    awake: Actions  # (2,) rows in use, and rows that ever woke
-    size: Actions  # (rows,) of how many that woke a row is made
-    scale: Vector  # (rows,) the constant under the root of the learning rate
-    potential: Matrix  # G
-    deviation: Matrix  # the sum of (r - m)^2
-    rate: Matrix  # eta
-    tilt: Matrix  # scratch: the exponents, but for alpha
-    mass: Vector  # scratch: column sums
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    guess: Annotated[Vector, between(0, 1, "actions")]  # h, the losses expected next
+    alpha: Annotated[Vector, between(0, 1, 1)]  # the loss of the play under the guess
+    awake: Annotated[Actions, between(1, "woken", 2)]  # rows in use, and rows that ever woke
+    size: Annotated[Actions, between(0, "woken", "rows")]  # of how many that woke a row is made
+    scale: Annotated[Vector, between(0, "most_scale", "rows")]  # the constant under the root of the learning rate
+    potential: Annotated[Matrix, between(-HUGE, HUGE, "rows", "actions")]  # G
+    deviation: Annotated[Matrix, between(0, HUGE, "rows", "actions")]  # the sum of (r - m)^2
+    rate: Annotated[Matrix, between(0, RATE_CAP, "rows", "actions")]  # eta
+    tilt: Annotated[Matrix, scratch("rows", "actions")]  # the exponents, but for alpha
+    mass: Annotated[Vector, scratch("actions")]  # column sums
 
 
 def new_experts(n_rows: int, n_actions: int) -> Experts:
@@ -59,6 +60,22 @@ def new_experts(n_rows: int, n_actions: int) -> Experts:
         tilt=np.zeros(rows),
         mass=np.zeros(n_actions),
     )
+
+
+def experts_contradiction(experts: Experts, rounds: int) -> str:
+    """Return a rule that the awake rows break after `rounds`, '' where they break none."""
+    rows = slice(int(experts.awake[0]))
+    deviation, rate = experts.deviation[rows], experts.rate[rows]
+    if not within(deviation, 0.0, 4.0 * rounds):
+        return f"`deviation` must be in [0, {4 * rounds}]"
+    if not np.allclose(rate, np.minimum(RATE_CAP, np.sqrt(experts.scale[rows, None] / (1.0 + deviation))), 1e-9, 0.0):
+        return "`rate` must follow from `scale` and `deviation`"
+    # Regrets are at most 1 and a first logarithm is at most ln(2^124); merging adds little.
+    if not within(rate * experts.potential[rows], -(rounds + 200.0), rounds + 200.0):
+        return f"`rate` times `potential` must be in [-{rounds + 200}, {rounds + 200}]"
+    if experts.weights.size > 1 and not (experts.scale[rows] > 0.0).all():
+        return "`scale` must be > 0"
+    return ""
 
 
 @kernel

@@ -22,11 +22,12 @@ Reference: Wei, Hong, Lu (2016), Section 3.2 and Theorem full_info_given_V.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from driftwise.core.errors import rejection
+from driftwise.core.fields import between, distribution, exactly
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector, Words
@@ -43,11 +44,11 @@ _NEVER = np.iinfo(np.int64).max
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play, x-hat
-    center: Vector  # x
-    last: Vector  # the last losses
-    deviation: Vector  # (1,) the sum under the root, in this block
-    elapsed: Actions  # (1,) rounds of this block
+    weights: Annotated[Vector, distribution("actions")]  # the next play, x-hat
+    center: Annotated[Vector, distribution("actions")]  # x
+    last: Annotated[Vector, between(0, 1, "actions")]  # the last losses
+    deviation: Annotated[Vector, between(0, "most_deviation", 1)]  # the sum under the root, in this block
+    elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds of this block
 
 
 class Rates(NamedTuple):
@@ -124,9 +125,10 @@ class RestartedAdaptiveGD(ExpertLearner):
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.zeros(1), np.zeros(1, np.int64))
 
-    def accepts(self, memory: Memory, fresh: Memory, rounds: int) -> bool:
-        """Check the rounds of the block too."""
-        return super().accepts(memory, fresh, rounds) and memory.elapsed[0] == rounds % (self.restart_every or _NEVER)
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the rounds of the block, and what its sum can have grown to."""
+        elapsed = rounds % (self.restart_every or _NEVER)
+        return {"elapsed": elapsed, "most_deviation": n_actions * elapsed}
 
     def rates(self, n_actions: int) -> Rates:
         """Return the block length."""

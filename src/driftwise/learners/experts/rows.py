@@ -13,11 +13,12 @@ $-\infty$. A learner with one row that never sleeps competes with fixed actions;
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from driftwise.core.fields import between, distribution, exactly, packed, scratch
 from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.vectors import assign, least
@@ -27,6 +28,7 @@ from driftwise.learners.covers import COVERS, Cover, last_round
 __all__ = ["Rates", "RowLearner", "Rows", "Rule", "rule"]
 
 Kernel = Callable[..., Any]
+Possible = Callable[[Matrix, int], bool]
 START: Kernel = unbound
 ABSORB: Kernel = unbound
 LOG_WEIGHT: Kernel = unbound
@@ -37,14 +39,14 @@ _FIRST_ROWS = 64  # where their number grows
 class Rows(NamedTuple):
     """The experts' memory; only the first `awake` rows count, oldest first."""
 
-    weights: Vector  # the next play
-    rounds: Actions  # (1,) rounds played
-    awake: Actions  # (1,) rows in use
-    birth: Actions  # (rows,) the round that a row started in
-    last: Actions  # (rows,) the last round it is awake in
-    stats: npt.NDArray[np.float64]  # (rows, n_actions, n_stats) what the rule remembers of each expert
-    tilt: Matrix  # scratch: (rows, n_actions) logarithms of weights
-    mass: Vector  # scratch: column sums
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    rounds: Annotated[Actions, exactly("rounds", 1)]
+    awake: Annotated[Actions, between(0, "awake", 1)]  # rows in use
+    birth: Annotated[Actions, packed("rows")]  # the round that a row started in
+    last: Annotated[Actions, packed("rows")]  # the last round it is awake in
+    stats: Annotated[npt.NDArray[np.float64], packed("rows", "actions", "stats")]  # by the rule, of each expert
+    tilt: Annotated[Matrix, scratch("rows", "actions")]  # logarithms of weights
+    mass: Annotated[Vector, scratch("actions")]  # column sums
 
 
 class Rates(NamedTuple):
@@ -58,18 +60,20 @@ class Rule(NamedTuple):
     """A way to weigh experts, bound to the templates."""
 
     n_stats: int
+    possible: Possible
     open: Kernel
     update: Kernel
 
 
-def rule(name: str, n_stats: int, start: Kernel, absorb: Kernel, log_weight: Kernel) -> Rule:
+def rule(name: str, n_stats: int, possible: Possible, start: Kernel, absorb: Kernel, log_weight: Kernel) -> Rule:
     """Bind a rule's kernels to the templates.
 
     `start(stats, s, n_actions, rates)`, `absorb(stats, regret, rates)`, `log_weight(stats, rates)`, where
-    `stats` are the numbers of one expert.
+    `stats` are the numbers of one expert. `possible(stats, rounds)` gets the numbers of many, (experts, n_stats), and
+    says whether each can be those of an expert after at most so many rounds.
     """
     opened = clone(_open_round, name, START=start, LOG_WEIGHT=log_weight)
-    return Rule(n_stats, opened, clone(_update_rows, name, ABSORB=absorb, OPEN=opened))
+    return Rule(n_stats, possible, opened, clone(_update_rows, name, ABSORB=absorb, OPEN=opened))
 
 
 def _open_round(memory: Rows, rates: Any) -> None:
@@ -164,16 +168,25 @@ class RowLearner(ExpertLearner):
         """Return the cover and what the rule needs to know."""
         return Rates(self.starts().code, self.log_experts(n_actions))
 
-    def accepts(self, memory: Rows, fresh: Rows, rounds: int) -> bool:
-        """Check the counters too, and let the rows be as many as the cover wakes, with room for one more."""
-        n_rows, awake = len(memory.birth), int(memory.awake[0])
-        if len(memory.weights) != len(fresh.weights):
-            return False
-        grown = fresh if self.starts().most_rows else self._room_for(n_rows, len(fresh.weights))
-        alone = len(memory.weights) == 1  # then no row ever wakes
-        most = (0 if alone else rounds + 1) if self.starts() == COVERS["every"] else self.starts().most_rows
-        fits = super().accepts(memory, grown, rounds) and memory.rounds[0] == rounds and (0 <= awake <= most)
-        return fits and (self.starts().most_rows > 0 or awake < n_rows)
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the numbers of rows, as far as the cover says, and of what the rule remembers."""
+        cover = self.starts()
+        awake = 0 if n_actions == 1 else cover.awake_at(rounds + 1)  # a lone action needs no row
+        return {"awake": awake, "stats": self.rule.n_stats, **({"rows": cover.most_rows} if cover.most_rows else {})}
+
+    def contradiction(self, memory: Rows, rounds: int) -> str:
+        """Check that the rows are those that are awake after so many rounds, with room for one more."""
+        starts = [] if memory.weights.size == 1 else self.starts().starts_at(rounds + 1)
+        n_rows = len(starts)
+        if memory.awake[0] != n_rows or (n_rows >= len(memory.birth) and not self.starts().most_rows):
+            return f"`awake` must be {n_rows}, with room for one more row"
+        if memory.birth[:n_rows].tolist() != starts:
+            return f"`birth` must have the rows awake in round {rounds + 1}"
+        if memory.last[:n_rows].tolist() != [last_round(self.starts().code, start) for start in starts]:
+            return f"`last` must have the ends of the rows awake in round {rounds + 1}"
+        if not self.rule.possible(memory.stats[:n_rows].reshape(-1, self.rule.n_stats), rounds):
+            return f"`stats` must be possible after {rounds} rounds"
+        return ""
 
     def make_room(self, memory: Rows, n_rounds: int) -> Rows:
         """Double the rows until they hold `n_rounds` more, on a cover that lets them grow."""

@@ -35,13 +35,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.histograms import bucket_sizes
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice, require_count
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.merging import merge
-from driftwise.learners.experts.prod import RATE_CAP, Experts, absorb, new_experts, solve, wake
+from driftwise.learners.experts.prod import RATE_CAP, Experts, absorb, experts_contradiction, new_experts, solve, wake
 from driftwise.theory import expected
 
 __all__ = ["SleepingOptimisticAdaptMLProd"]
@@ -131,7 +132,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
 
     def first(self, n_actions: int, generator: Words) -> Experts:
         """Wake the first row."""
-        n_rows = _FIRST_ROWS if self.memory == "exact" else (self.resolution + 1) * _SIZES
+        n_rows = _FIRST_ROWS if self.memory == "exact" else self._merged_rows
         experts = new_experts(n_rows, n_actions)
         _wake_next(experts, self.rates(n_actions))
         return experts
@@ -141,15 +142,25 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
         log_experts = math.log(n_actions * self.n_rounds) if self.n_rounds else 0.0
         return Rates(log_experts, self.resolution if self.memory == "merged" else 0)
 
-    def accepts(self, memory: Experts, fresh: Experts, rounds: int) -> bool:
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return how many rows have woken, the largest constant of one, and the room that merged rows have."""
+        scale = math.log(n_actions * (self.n_rounds or rounds + 2))
+        rows = {"rows": self._merged_rows} if self.memory == "merged" else {}
+        return {"woken": rounds + 1, "most_scale": scale, **rows}
+
+    def contradiction(self, memory: Experts, rounds: int) -> str:
         """Check that the rows are those that wake in so many rounds, with room for one more."""
-        if self.memory == "merged":
-            rows = int(memory.awake[0])
-            made = 0 < rows < len(memory.scale) and int(memory.size[:rows].sum()) == rounds + 1
-            return super().accepts(memory, fresh, rounds) and made and memory.awake[1] == rounds + 1
-        n_rows = len(memory.scale)
-        grown = new_experts(n_rows, len(fresh.weights)) if len(memory.weights) == len(fresh.weights) else fresh
-        return super().accepts(memory, grown, rounds) and memory.awake[0] == memory.awake[1] == rounds + 1 < n_rows
+        sizes = bucket_sizes(rounds + 1, self.resolution) if self.memory == "merged" else None
+        n_rows = rounds + 1 if sizes is None else len(sizes)
+        if not (memory.awake.tolist() == [n_rows, rounds + 1] and n_rows < len(memory.scale)):
+            return f"`awake` must be [{n_rows}, {rounds + 1}], with room for one more row"
+        if memory.size[:n_rows].tolist() != (sizes or [1] * n_rows):
+            return f"`size` must be that of rows which woke in {rounds + 1} rounds"
+        return experts_contradiction(memory, rounds)
+
+    @property
+    def _merged_rows(self) -> int:
+        return (self.resolution + 1) * _SIZES
 
     def make_room(self, memory: Experts, n_rounds: int) -> Experts:
         """Double the rows until they hold `n_rounds` more; merged rows never outgrow their room."""

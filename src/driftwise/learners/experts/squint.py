@@ -25,9 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.types import Vector
+from driftwise.core.types import Matrix, Vector
 from driftwise.learners.base import Card, expert
 from driftwise.learners.experts.rows import Rates, RowLearner, rule
 from driftwise.theory import pathwise_experts
@@ -95,7 +96,13 @@ def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
     return log_integral(stats[REGRET], stats[DEVIATION])
 
 
-SQUINT = rule("squint", 2, _start, _absorb, _log_weight)
+def _possible(stats: Matrix, rounds: int) -> bool:
+    regret, deviation = stats[:, REGRET], stats[:, DEVIATION]
+    near = within(regret, -float(rounds), float(rounds)) and within(deviation, 0.0, float(rounds))
+    return near and within(regret * regret, 0.0, rounds * deviation)  # Cauchy and Schwarz
+
+
+SQUINT = rule("squint", 2, _possible, _start, _absorb, _log_weight)
 
 
 @expert(

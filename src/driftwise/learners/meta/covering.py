@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from driftwise.core.fields import HUGE, distribution, packed, scratch, within
 from driftwise.core.kernel import clone, kinds_of, unbound
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
@@ -37,16 +38,16 @@ TICK: Kernel = unbound
 class Rows(NamedTuple):
     """What a cover carries from round to round."""
 
-    weights: Vector  # the next play
-    clock: Actions  # (2,) the coming round, counted from 1, and the slots in use
-    starts: Actions  # (slots,) the first round of the row in each slot, 0 where none is awake
-    standing: Matrix  # (slots, 2) what the rule has booked on each row
-    plays: Matrix  # (slots, n_actions) the rows' next plays
-    suffered: Vector  # scratch: (slots,) the rows' losses in the round
-    shares: Vector  # scratch: (slots,) how much each row counts
-    bases: Words  # (slots, words) the rows' memories
-    opening: Vector  # the play of a row that begins
-    fresh: Words  # (words,) its memory
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    clock: Annotated[Actions, packed(2)]  # the coming round, counted from 1, and the slots in use
+    starts: Annotated[Actions, packed("slots")]  # the first round of the row in each slot, 0 where none is awake
+    standing: Annotated[Matrix, packed("slots", 2)]  # what the rule has booked on each row
+    plays: Annotated[Matrix, packed("slots", "actions")]  # the rows' next plays
+    suffered: Annotated[Vector, scratch("slots")]  # the rows' losses in the round
+    shares: Annotated[Vector, scratch("slots")]  # how much each row counts
+    bases: Annotated[Words, packed("slots", "words")]  # the rows' memories
+    opening: Annotated[Vector, distribution("actions")]  # the play of a row that begins
+    fresh: Annotated[Words, packed("words")]  # its memory
 
 
 class Plan(NamedTuple):
@@ -118,6 +119,38 @@ class Cover(MetaLearner):
         )
         self.loops.tick(rows, plan.rule)
         return rows
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the sizes of the family of intervals and of the base's memory."""
+        return {"slots": self.family.most_slots, "words": self.rates(n_actions).layout.size}
+
+    def contradiction(self, memory: Rows, rounds: int) -> str:
+        """Check which rows are awake, what the rule has booked on them, and the memory of each."""
+        now, n_actions = rounds + 1, memory.weights.size
+        in_use = int(self.family.slots(now))
+        if memory.clock.tolist() != [now, in_use]:
+            return f"`clock` must be [{now}, {in_use}]"
+        starts = [int(self.family.start(slot, now)) if slot < in_use else 0 for slot in range(len(memory.starts))]
+        if memory.starts.tolist() != starts:
+            return f"`starts` must have the rows awake in round {now}"
+        base, layout = learners.get(self.base)(), self.rates(n_actions).layout
+        opening = base.start(n_actions).memory
+        if memory.opening.tobytes() != opening.weights.tobytes() or (memory.fresh != layout.pack(opening)).any():
+            return f"`opening` and `fresh` must be those of {self.base}"
+        for slot, start in enumerate(starts):
+            if start > 0:
+                own = layout.unpack(memory.bases[slot])
+                if fault := base.fault(own, n_actions, now - start):
+                    return f"`bases`: {fault}"
+                if memory.plays[slot].tobytes() != own.weights.tobytes():
+                    return "`plays` must be the next plays of `bases`"
+                if not self.possible(memory.standing[slot], now - start):
+                    return f"`standing` must be possible after {now - start} rounds"
+        return ""
+
+    def possible(self, standing: Vector, rounds: int) -> bool:
+        """Say whether what is booked on a row can be that after so many rounds of its own."""
+        return within(standing, -HUGE, HUGE)
 
     def advance(self, state: State, losses: Matrix) -> Matrix:
         """Play a block that has been checked already."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from driftwise.core.fields import distribution, packed
 from driftwise.core.kernel import clone, kernel, kinds_of, unbound
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.vectors import assign
@@ -37,9 +38,9 @@ _ROOM = 2**20  # numbers: longer blocks are played in parts, so that the plays o
 class Memory(NamedTuple):
     """What a grid carries from round to round."""
 
-    weights: Vector  # the next play
-    bases: Words  # the bases' memories, one after the other
-    rule: Words  # the rule's memory
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    bases: Annotated[Words, packed("words")]  # the bases' memories, one after the other
+    rule: Annotated[Words, packed("rule_words")]  # the rule's memory
 
 
 class Plan(NamedTuple):
@@ -102,6 +103,21 @@ class Grid(MetaLearner):
             rule_rates=rule.rates,
             rule_layout=Layout.of(rule.memory),
         )
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the sizes of the packed memories."""
+        plan = self.rates(n_actions)
+        return {"words": sum(layout.size for layout in plan.layouts), "rule_words": plan.rule_layout.size}
+
+    def contradiction(self, memory: Memory, rounds: int) -> str:
+        """Check the memory of every base and of the rule."""
+        n_actions = memory.weights.size
+        plan, rule = self.rates(n_actions), self.rule(n_actions)
+        for base, layout, row in zip(plan.bases, plan.layouts, plan.rows, strict=True):
+            if fault := base.fault(layout.unpack(memory.bases[row]), n_actions, rounds):
+                return f"`bases`: {fault}"
+        fault = rule.fault(plan.rule_layout.unpack(memory.rule), len(plan.bases), rounds)
+        return f"`rule`: {fault}" if fault else ""
 
     def advance(self, state: State, losses: Matrix) -> Matrix:
         """Play a block that has been checked already."""
