@@ -57,6 +57,8 @@ def _compile(function: Callable[P, R], allocates: bool, kinds: Iterable[type] = 
     cached = bool(kinds) or not any(note in ("Any", Any) for note in plain.__annotations__.values())
     allocates = allocates or any(getattr(value, _ALLOCATES, False) for value in _globals(plain).values())
     options = _OPTIONS if allocates else {**_OPTIONS, **_COUNTS_NOTHING}
+    if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
+        options = {**options, "boundscheck": True}  # in the digest too: Numba's cache does not ask for it
     digest = _digest(plain, options, kinds)
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Interpreted uint64 arithmetic wraps as the compiled one does, but would warn of it.
