@@ -2,13 +2,14 @@
 
 import dataclasses
 import itertools
-import math
 import re
 import weakref
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
+from driftwise.core.corners import Corners
+from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 from driftwise.learners import ExpertLearner, OptimisticAdaptMLProd, OptimisticGD, RerunUCBV
@@ -50,6 +51,12 @@ class Thawed(OptimisticGD):
 @dataclasses.dataclass(frozen=True)
 class Undocumented(OptimisticGD):
     temperature: float = 1.0
+    corners = Corners(**OptimisticGD.corners, temperature=(0.0,))
+
+
+@breaks("corners_name_every_parameter")
+class WithoutCorners(OptimisticGD):
+    corners = Corners(learning_rate=(0.1,))
 
 
 @breaks("card_is_complete")
@@ -92,6 +99,10 @@ class CountsTooEarly(OptimisticGD):
 
 
 class Weights(NamedTuple):
+    weights: Annotated[Vector, distribution("actions")]
+
+
+class Undeclared(NamedTuple):
     weights: Vector
 
 
@@ -114,7 +125,7 @@ class Hedge(ExpertLearner):
     card = OptimisticGD.card
     least = 0.001
 
-    def first(self, n_actions, generator):  # noqa: ARG002
+    def first(self, n_actions, generator) -> Weights:  # noqa: ARG002
         return Weights(np.full(n_actions, 1.0 / n_actions))
 
     def rates(self, n_actions):  # noqa: ARG002
@@ -125,6 +136,34 @@ class Hedge(ExpertLearner):
 class DiesOut(Hedge):
     loops = expert_loops("dies-out", (Weights, Least), _hedge)
     least = 0.0
+
+
+@kernel
+def _undeclared(memory: Undeclared, rates: Least, losses: Vector) -> None:
+    for k in range(losses.size):
+        memory.weights[k] = memory.weights[k] * np.exp(-losses[k]) + rates.least
+    mass = 0.0
+    for k in range(losses.size):
+        mass += memory.weights[k]
+    for k in range(losses.size):
+        memory.weights[k] /= mass
+
+
+@breaks("memory_declares_its_numbers", "memories_keep_to_their_declarations", "snapshot_and_resume_is_seamless")
+class DeclaresNothing(Hedge):
+    loops = expert_loops("declares-nothing", (Undeclared, Least), _undeclared)
+
+    def first(self, n_actions, generator) -> Undeclared:  # noqa: ARG002
+        return Undeclared(np.full(n_actions, 1.0 / n_actions))
+
+
+@breaks("memories_keep_to_their_declarations", "run_equals_stepping")
+class CountsTwice(RerunUCBV):
+    def advance(self, state, losses):
+        actions = super().advance(state, losses)
+        if state.n_actions == 5:  # files are tried with three actions
+            state.memory.squares[:] += 1000.0
+        return actions
 
 
 @breaks("one_compiled_signature_per_kernel")
@@ -251,7 +290,7 @@ class Peeks(RerunUCBV):
 class TwoAreEnough(RerunUCBV):
     def first(self, n_actions, generator):
         memory = super().first(n_actions, generator)
-        memory.score[2:] = math.inf
+        memory.score[2:] = 1.0
         return memory
 
 

@@ -212,9 +212,9 @@ def test_a_memory_whose_counter_is_wrong_is_not_trusted():
     for learner, counter in ((Rexp3(7), "elapsed"), (REDUCED, "rounds")):
         state = learner.start(3)
         learner.run(state, make_path("coin", 10, 3, seed=1))
-        memory, fresh = state.memory, learner.start(3).memory
-        assert learner.accepts(memory, fresh, 10)
-        assert not learner.accepts(memory._replace(**{counter: getattr(memory, counter) - 5}), fresh, 10)
+        memory = state.memory
+        assert learner.fault(memory, 3, 10) == ""
+        assert learner.fault(memory._replace(**{counter: getattr(memory, counter) - 5}), 3, 10) != ""
 
 
 # Bounds

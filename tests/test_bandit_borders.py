@@ -363,8 +363,8 @@ def test_a_spoiled_file_is_told(what, tmp_path):
     session.save(tmp_path / "session")
     with pytest.raises(BadFile) as caught:
         Session.load(tmp_path / "session")
-    expected = f"{tmp_path / 'session'}: the arrays do not fit {learner.name} after 5 rounds."
-    assert str(caught.value) == expected
+    expected = f"{tmp_path / 'session'}: {learner.name} with 3 actions after 5 rounds: `"
+    assert str(caught.value).startswith(expected)
 
 
 # Tuning, by hand: K = 2, T = 10000, Gamma = 5, so that Upsilon = 4

@@ -55,6 +55,14 @@ def test_every_learner_obeys_every_law(learner, law):
     law(learner)
 
 
+CORNERS = [corner for name in learners for corner in learners.get(name).at_corners()]
+
+
+@pytest.mark.parametrize("learner", CORNERS, ids=str)
+def test_every_learner_obeys_every_law_at_the_corners_of_its_parameters(learner):
+    check_learner(learner)
+
+
 @pytest.mark.interpreted
 @pytest.mark.parametrize("learner", DEFAULTS, ids=str)
 def test_the_long_laws_hold_for_a_while(learner):

@@ -289,7 +289,6 @@ def test_tuning_takes_the_rounds_and_survives_the_smallest_worlds(learner):
 )
 def test_a_memory_that_cannot_be_is_not_accepted(learner, array, index, value):
     state = run(learner, make_path("uniform", 50, 3, seed=1))[1]
-    fresh = learner.start(3).memory
-    assert learner.accepts(state.memory, fresh, 50)
+    assert learner.fault(state.memory, 3, 50) == ""
     getattr(state.memory, array)[index] = value
-    assert not learner.accepts(state.memory, fresh, 50)
+    assert learner.fault(state.memory, 3, 50) != ""

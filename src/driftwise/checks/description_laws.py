@@ -11,6 +11,7 @@ import warnings
 from driftwise.checks.law import Law, expect, law
 from driftwise.core.docstrings import symbols
 from driftwise.core.errors import InvalidInput
+from driftwise.core.fields import fields_of
 from driftwise.core.measures import Measures
 from driftwise.learners import Learner, learners
 from driftwise.registry import to_spec
@@ -61,6 +62,25 @@ def documented_symbols_are_parameters(learner: Learner) -> None:
     missing, strange = sorted(parameters - documented), sorted(documented - parameters)
     expect(not missing, f"the table of symbols has no row for {', '.join(missing)}")
     expect(not strange, f"the table of symbols names {', '.join(strange)}, which is no parameter")
+
+
+@law(LAWS)
+def corners_name_every_parameter(learner: Learner) -> None:
+    """`corners` has the ends of every parameter's range, and the constructor takes them."""
+    parameters = {field.name for field in dataclasses.fields(learner) if field.init}  # type: ignore[arg-type]
+    missing, strange = sorted(parameters - {*learner.corners}), sorted({*learner.corners} - parameters)
+    expect(not missing, f"`corners` has nothing for {', '.join(missing)}")
+    expect(not strange, f"`corners` names {', '.join(strange)}, which is no parameter")
+    expect(len(type(learner).at_corners()) >= len(parameters), "a parameter has no corner")
+
+
+@law(LAWS)
+def memory_declares_its_numbers(learner: Learner) -> None:
+    """Every field of the memory says what its numbers may be, and a new memory keeps to it."""
+    for name, field in fields_of(learner.memory_type).items():
+        expect(field is not None, f"the field `{name}` of its memory declares nothing")
+    fault = learner.fault(learner.start(3).memory, 3, 0)
+    expect(not fault, f"of a new memory, {fault}")
 
 
 @law(LAWS)

@@ -117,6 +117,18 @@ def snapshot_and_resume_is_seamless(learner: AnyLearner) -> None:
 
 
 @law(LAWS)
+def memories_keep_to_their_declarations(learner: AnyLearner) -> None:
+    """Whatever is played, and wherever it stops, the memory is one that a file may hold."""
+    for n_actions, seed in ((2, 1), (5, 2)):
+        state = learner.start(n_actions, seed=seed)
+        kinds = (mixed_losses(70, n_actions, seed), *(np.full((70, n_actions), loss) for loss in (0.0, 1.0)))
+        for block in (part for losses in kinds for part in np.split(losses, [1, 2, 7, 32])):
+            learner.run(state, block)
+            fault = learner.fault(state.memory, n_actions, state.rounds)
+            expect(not fault, f"after {state.rounds} rounds with {n_actions} actions, {fault}")
+
+
+@law(LAWS)
 def a_rejected_run_changes_nothing(learner: AnyLearner) -> None:
     """A block with one bad loss, even in its last round, is refused whole."""
     state = learner.start(3, seed=1)
@@ -149,6 +161,8 @@ def single_action_and_single_round_work(learner: AnyLearner) -> None:
         if n_actions == 1:
             only = 1.0 if isinstance(learner, ExpertLearner) else 0
             expect(bool((played == only).all()), f"{setting}, the play was {played}")
+        fault = learner.fault(state.memory, n_actions, n_rounds)
+        expect(not fault, f"{setting}, {fault}")
 
 
 # Last: it also counts what the laws above have compiled.

@@ -150,7 +150,7 @@ class Session:
         shapes = {name: array.shape for name, array in arrays.items() if name in kind._fields}
         if missing := [name for name in kind._fields if name not in shapes]:
             raise InvalidInput(f"{who}: the array `{missing[0]}` is missing.")
-        if rounds > MOST_ROUNDS or (n_actions,) not in shapes.values():
+        if rounds > MOST_ROUNDS or not any(n_actions in shape and 0 not in shape for shape in shapes.values()):
             raise InvalidInput(f"{who}: no array is made for so many.")
         if fault := broken_shape(kind, shapes, learner.all_limits(n_actions, rounds)):
             raise InvalidInput(f"{who}: {fault}.")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
 
+from driftwise.core.corners import Corners
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.fields import broken_rule, broken_shape
 from driftwise.core.kernel import kinds_of
@@ -47,6 +48,17 @@ class Learner(ABC):
     name: ClassVar[str]
     feedback: ClassVar[str]
     card: ClassVar[Card]
+    corners: ClassVar[Corners] = Corners()  # of its parameters; checks run there too
+
+    @classmethod
+    def at_corners(cls) -> list[Self]:
+        """Return the learner at the corners of its parameters."""
+        return [cls(**setting) for setting in cls.corners.settings()]
+
+    @property
+    def no_learning(self) -> str:
+        """Why these parameters leave nothing to learn, '' where they do not; see `corners`."""
+        return self.corners.no_learning(self)
 
     @property
     def exceptions(self) -> Mapping[str, str]:
@@ -80,8 +92,11 @@ class Learner(ABC):
     @property
     def memory_type(self) -> type:
         """The NamedTuple that `first` returns, by its annotation."""
-        found: type = get_type_hints(type(self).first)["return"]
-        return found
+        for owner in type(self).__mro__:
+            hint = get_type_hints(vars(owner)["first"]).get("return") if "first" in vars(owner) else None
+            if isinstance(hint, type) and hasattr(hint, "_fields"):
+                return hint
+        raise InvalidInput(f"{type(self).__name__}: `first` must name the NamedTuple that it returns, `-> Memory`.")
 
     def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers that the declarations of the memory name, beside `actions` and `rounds`.

@@ -44,6 +44,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, Corners, NoLearning
 from driftwise.core.fields import HUGE, between, generator, packed
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -170,6 +171,16 @@ class AdSwitch(BanditLearner):
     threshold_scale: float = 16.0
     check_depth: float = 2.0
     resolution: int = 2
+
+    corners = Corners(
+        n_rounds=(NoLearning(1, "it is made for one round"), LONGEST),
+        threshold_scale=(
+            NoLearning(SMALLEST, "it sees a change in every round"),
+            NoLearning(LARGEST, "it evicts no action"),
+        ),
+        check_depth=(2.0, LARGEST),
+        resolution=(1, 16),
+    )
 
     def __post_init__(self) -> None:
         if self.n_rounds is not None:

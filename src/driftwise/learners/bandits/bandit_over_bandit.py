@@ -31,6 +31,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -115,6 +116,16 @@ class BanditOverBandit(BanditLearner):
     block: int = 200
     mixing: float = 0.2
     confidence: float = 0.6
+
+    corners = Corners(
+        block=(
+            NoLearning(1, "a block cannot try two actions"),
+            NoLearning(2, "a block cannot try three actions"),
+            10_000,
+        ),
+        mixing=(SMALLEST, ONLY_EXPLORES),
+        confidence=(SMALLEST, TOO_WIDE),
+    )
 
     def __post_init__(self) -> None:
         require_count(self, "block")

@@ -30,6 +30,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
+from driftwise.core.corners import LARGEST, LONGEST, ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.detectors import CUSUM
@@ -65,6 +66,14 @@ class CUSUMUCB(WatchingLearner):
     warmup: int = 100
     slack: float = 0.1
     threshold: float = 10.0
+
+    corners = Corners(
+        explore=(0.0, SMALLEST, ONLY_EXPLORES),
+        confidence=(SMALLEST, TOO_WIDE),
+        warmup=(1, LONGEST),
+        slack=(0.0, LARGEST),
+        threshold=(NoLearning(SMALLEST, "it sees a change in every round"), math.inf),
+    )
 
     def __post_init__(self) -> None:
         require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")

@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
+from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.validation import require, require_choice, require_number
 from driftwise.detectors import Detector, PageHinkley, detectors
 from driftwise.learners.bandits.index import IndexLearner
@@ -59,6 +60,14 @@ class DetectAndRestart(WatchingLearner):
     explore: float = 0.05
     schedule: bool = False
     restart: str = "local"
+
+    corners = Corners(
+        base=("ucb1", "sliding-window-kl-ucb", "thompson"),
+        detector=("cusum", "windowed-shift", "glr"),
+        explore=(0.0, SMALLEST, ONLY_EXPLORES),
+        schedule=(True, False),
+        restart=("local", "global"),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", learners.member(self, "base", self.base))

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftwise.core.corners import SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.learners.bandits.forgetting import DiscountedLearner
 from driftwise.learners.bandits.index import Tally, fade, index_learner
@@ -67,6 +68,8 @@ class DiscountedThompson(DiscountedLearner):
     """
 
     discount: float = 0.995
+
+    corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameter."""

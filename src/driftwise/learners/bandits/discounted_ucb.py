@@ -24,6 +24,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.validation import require_number
 from driftwise.learners.bandits.forgetting import DiscountedLearner
 from driftwise.learners.bandits.index import fade, index_learner, log_level
@@ -65,6 +66,11 @@ class DiscountedUCB(DiscountedLearner):
 
     discount: float = 0.995
     confidence: float = 0.6
+
+    corners = Corners(
+        discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0),
+        confidence=(SMALLEST, TOO_WIDE),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

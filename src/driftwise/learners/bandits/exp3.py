@@ -27,6 +27,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.fields import HUGE, between, distribution, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -100,6 +101,8 @@ class Exp3(BanditLearner):
     """
 
     mixing: float = 0.05
+
+    corners = Corners(mixing=(SMALLEST, ONLY_EXPLORES))
 
     def __post_init__(self) -> None:
         require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")

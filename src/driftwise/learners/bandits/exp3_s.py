@@ -29,6 +29,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.fields import distribution, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -108,6 +109,8 @@ class Exp3S(BanditLearner):
 
     mixing: float = 0.1
     sharing: float = 0.001
+
+    corners = Corners(mixing=(SMALLEST, ONLY_EXPLORES), sharing=(SMALLEST, 1.0))
 
     def __post_init__(self) -> None:
         require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")

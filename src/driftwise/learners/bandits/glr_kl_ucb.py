@@ -34,6 +34,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
+from driftwise.core.corners import BELOW_ONE, LONGEST, ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_number
 from driftwise.detectors import GLR
@@ -71,6 +72,15 @@ class GLRKLUCB(WatchingLearner):
     resolution: int | None = 8
     check_every: int = 10
     by_age = True
+
+    corners = Corners(
+        explore=(0.0, SMALLEST, ONLY_EXPLORES),
+        confidence=(0.0, TOO_WIDE),
+        failure_probability=(0.0, SMALLEST, BELOW_ONE),
+        restart=("local", "global"),
+        resolution=(2, None, 64),
+        check_every=(1, LONGEST),
+    )
 
     def __post_init__(self) -> None:
         require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")

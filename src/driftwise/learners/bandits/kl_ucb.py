@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftwise.core.corners import TOO_WIDE, Corners
 from driftwise.core.divergence import least_mean
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
@@ -81,6 +82,8 @@ class KLUCB(IndexLearner):
     """
 
     confidence: float = 0.0
+
+    corners = Corners(confidence=(0.0, TOO_WIDE))
 
     def __post_init__(self) -> None:
         require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")

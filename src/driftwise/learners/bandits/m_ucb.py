@@ -28,6 +28,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
+from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners, NoLearning
 from driftwise.core.errors import rejection
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
@@ -62,6 +63,12 @@ class MUCB(WatchingLearner):
     explore: float = 0.05
     window: int = 200
     threshold: float = 20.0
+
+    corners = Corners(
+        explore=(0.0, SMALLEST, ONLY_EXPLORES),
+        window=(2, 10_000),
+        threshold=(NoLearning(SMALLEST, "it sees a change in every round"), math.inf),
+    )
 
     def __post_init__(self) -> None:
         require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")

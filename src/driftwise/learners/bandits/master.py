@@ -39,6 +39,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import BELOW_ONE, LARGEST, LONGEST, SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Words
@@ -113,6 +114,12 @@ class Master(BanditLearner):
     failure_probability: float = 0.001
     scale: float = 1.0
 
+    corners = Corners(
+        n_rounds=(1, LONGEST),
+        failure_probability=(SMALLEST, BELOW_ONE),
+        scale=(NoLearning(SMALLEST, "every test fails"), LARGEST),
+    )
+
     def __post_init__(self) -> None:
         require_count(self, "n_rounds")
         require_number(self, "failure_probability", lambda x: 0 < x < 1, "in (0, 1)")
@@ -152,5 +159,6 @@ class Master(BanditLearner):
 
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm and the tolerance of the tests."""
-        log_term = math.log(self.n_rounds / self.failure_probability)
+        ratio = self.n_rounds / self.failure_probability
+        log_term = math.log(ratio) if ratio < math.inf else math.log(self.n_rounds) - math.log(self.failure_probability)
         return Rates(log_term, 6.0 * self.scale * (math.log2(self.n_rounds) + 1.0) * log_term)

@@ -23,6 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.errors import rejection
 from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator
@@ -57,6 +58,8 @@ class OracleRestarts(BanditLearner):
 
     base: Learner | str = KLUCB()  # noqa: RUF009 (frozen)
     changes: tuple[int, ...] = ()
+
+    corners = Corners(base=("ucb1", "thompson", "glr-kl-ucb"), changes=((), (1,), (1, 2, 50, LONGEST)))
 
     @property
     def exceptions(self) -> Mapping[str, str]:

@@ -35,6 +35,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import BELOW_ONE, FORGETS_ALL, LONGEST, SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.errors import rejection
 from driftwise.core.fields import HUGE, between, exactly
 from driftwise.core.kernel import kernel
@@ -134,6 +135,14 @@ class RerunUCBV(BanditLearner):
     clip: bool = True
     double_variance: bool = False
     log_scale: float = 1.0
+
+    corners = Corners(
+        restart_every=(FORGETS_ALL, NoLearning(2, "it forgets everything in every other round"), LONGEST, None),
+        failure_probability=(SMALLEST, BELOW_ONE),
+        clip=(False, True),
+        double_variance=(True, False),
+        log_scale=(TOO_NARROW, TOO_WIDE),
+    )
 
     def __post_init__(self) -> None:
         if self.restart_every is not None:

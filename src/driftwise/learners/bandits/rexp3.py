@@ -27,6 +27,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import FORGETS_ALL, LONGEST, ONLY_EXPLORES, SMALLEST, Corners, NoLearning
 from driftwise.core.fields import HUGE, between, distribution, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -101,6 +102,11 @@ class Rexp3(BanditLearner):
 
     restart_every: int = 1000
     mixing: float | None = None
+
+    corners = Corners(
+        restart_every=(FORGETS_ALL, NoLearning(2, "it forgets everything in every other round"), LONGEST),
+        mixing=(SMALLEST, ONLY_EXPLORES),
+    )
 
     def __post_init__(self) -> None:
         require_count(self, "restart_every")

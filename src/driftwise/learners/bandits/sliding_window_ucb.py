@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.validation import require_number
 from driftwise.learners.bandits.forgetting import WindowedLearner
 from driftwise.learners.bandits.index import index_learner, log_level, slide
@@ -61,6 +62,16 @@ class SlidingWindowUCB(WindowedLearner):
 
     window: int | None = 1000
     confidence: float = 0.6
+
+    corners = Corners(
+        window=(
+            NoLearning(1, "a window cannot hold two actions"),
+            NoLearning(2, "a window cannot hold three actions"),
+            10_000,
+            None,
+        ),
+        confidence=(SMALLEST, TOO_WIDE),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

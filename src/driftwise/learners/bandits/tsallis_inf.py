@@ -34,6 +34,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from driftwise.core.corners import Corners
 from driftwise.core.fields import HUGE, between, distribution, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -137,6 +138,8 @@ class TsallisINF(BanditLearner):
     """
 
     estimator: str = "reduced-variance"
+
+    corners = Corners(estimator=("reduced-variance", "importance-weighted"))
 
     def __post_init__(self) -> None:
         require_choice(self, "estimator", ("reduced-variance", "importance-weighted"))

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
@@ -76,6 +77,8 @@ class UCB1(IndexLearner):
     """
 
     confidence: float = 2.0
+
+    corners = Corners(confidence=(TOO_NARROW, TOO_WIDE))
 
     def __post_init__(self) -> None:
         require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")

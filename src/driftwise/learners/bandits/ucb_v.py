@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
 from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner, log_level
@@ -80,6 +81,11 @@ class UCBV(IndexLearner):
 
     confidence: float = 1.2
     bias: float = 1.0
+
+    corners = Corners(
+        confidence=(TOO_NARROW, TOO_WIDE),
+        bias=(NoLearning(0.0, "losses that do not vary have no interval"), TOO_WIDE),
+    )
 
     def __post_init__(self) -> None:
         require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")

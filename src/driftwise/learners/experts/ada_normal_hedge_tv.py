@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from driftwise.core.corners import Corners
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice
 from driftwise.learners.base import Card, expert
@@ -61,6 +62,8 @@ class AdaNormalHedgeTV(RowLearner):
     """
 
     cover: str = "every"
+
+    corners = Corners(cover=TRACKING)
 
     rule = NORMAL
 

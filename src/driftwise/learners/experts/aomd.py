@@ -29,6 +29,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -96,6 +97,8 @@ class AOMD(ExpertLearner):
     """
 
     rate_scale: float = 2.0
+
+    corners = Corners(rate_scale=(TOO_SLOW, LARGEST))
 
     def __post_init__(self) -> None:
         require_number(self, "rate_scale", lambda x: 0 < x < math.inf, "a finite number > 0")

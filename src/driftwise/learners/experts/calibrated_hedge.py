@@ -28,6 +28,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Matrix, Vector, Words
@@ -94,6 +95,8 @@ class CalibratedHedge(ExpertLearner):
 
     largest_rate: float = 16.0
     n_rates: int = 16
+
+    corners = Corners(largest_rate=(TOO_SLOW, LARGEST), n_rates=(1, 2000))
 
     def __post_init__(self) -> None:
         require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")

@@ -26,6 +26,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.fields import HUGE, between, distribution, exactly
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -87,6 +88,8 @@ class Hedge(ExpertLearner):
     """
 
     learning_rate: float | None = None
+
+    corners = Corners(learning_rate=(TOO_SLOW, LARGEST, None))
 
     def __post_init__(self) -> None:
         if self.learning_rate is not None:

@@ -25,6 +25,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -73,6 +74,8 @@ class OnlineGD(ExpertLearner):
     """
 
     learning_rate: float = 0.1
+
+    corners = Corners(learning_rate=(TOO_SLOW, LARGEST))
 
     def __post_init__(self) -> None:
         require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")

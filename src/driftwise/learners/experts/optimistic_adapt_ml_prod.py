@@ -29,6 +29,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -88,6 +89,8 @@ class OptimisticAdaptMLProd(HintedLearner):
     """
 
     prior: str = "inside"
+
+    corners = Corners(prior=("inside", "outside"))
 
     def __post_init__(self) -> None:
         require_choice(self, "prior", ("inside", "outside"))

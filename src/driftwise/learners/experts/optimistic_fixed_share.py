@@ -29,6 +29,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, SMALLEST, TOO_SLOW, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -93,6 +94,11 @@ class OptimisticFixedShare(HintedLearner):
 
     learning_rate: float = 1.0
     switch_rate: float = 0.01
+
+    corners = Corners(
+        learning_rate=(TOO_SLOW, LARGEST),
+        switch_rate=(0.0, SMALLEST, NoLearning(1.0, "all weight is shared out in every round")),
+    )
 
     def __post_init__(self) -> None:
         require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")

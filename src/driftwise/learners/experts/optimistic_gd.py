@@ -21,11 +21,13 @@ gradual variations", COLT 2012.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.errors import rejection
 from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
@@ -83,6 +85,8 @@ class OptimisticGD(ExpertLearner):
 
     learning_rate: float = 0.3
     prox_scale: float = 1.0
+
+    corners = Corners(learning_rate=(TOO_SLOW, LARGEST, math.inf), prox_scale=(0.5, 1.0))
 
     def __post_init__(self) -> None:
         require_number(self, "learning_rate", lambda x: x > 0, "> 0")

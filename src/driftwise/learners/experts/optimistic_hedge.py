@@ -29,6 +29,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.fields import between, distribution, scratch
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -102,6 +103,8 @@ class OptimisticHedge(HintedLearner):
     """
 
     learning_rate: float | None = None
+
+    corners = Corners(learning_rate=(TOO_SLOW, LARGEST, None))
 
     def __post_init__(self) -> None:
         if self.learning_rate is not None:

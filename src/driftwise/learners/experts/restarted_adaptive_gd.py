@@ -26,6 +26,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.errors import rejection
 from driftwise.core.fields import between, distribution, exactly
 from driftwise.core.kernel import kernel
@@ -104,6 +105,8 @@ class RestartedAdaptiveGD(ExpertLearner):
     """
 
     restart_every: int | None = None
+
+    corners = Corners(restart_every=(1, 2, LONGEST, None))
 
     def __post_init__(self) -> None:
         if self.restart_every is not None:

@@ -27,6 +27,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
+from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_count
 from driftwise.learners.base import Card, expert
@@ -63,6 +64,8 @@ class SleepingAdaptMLProd(RowLearner):
 
     cover: str = "every"
     n_rounds: int | None = None
+
+    corners = Corners(cover=TRACKING, n_rounds=(1, LONGEST, None))
 
     rule = PROD
 

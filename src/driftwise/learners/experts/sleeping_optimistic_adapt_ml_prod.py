@@ -35,6 +35,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.histograms import bucket_sizes
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -104,6 +105,8 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
     memory: str = "exact"
     n_rounds: int | None = None
     resolution: int = 2
+
+    corners = Corners(memory=("exact", "merged"), n_rounds=(1, LONGEST, None), resolution=(1, 32))
 
     def __post_init__(self) -> None:
         require_choice(self, "memory", ("exact", "merged"))

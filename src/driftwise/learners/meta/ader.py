@@ -28,6 +28,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count
@@ -64,6 +65,8 @@ class Ader(Grid):
     """
 
     n_rounds: int = 10_000
+
+    corners = Corners(n_rounds=(1, 2, LONGEST))
 
     def __post_init__(self) -> None:
         require_count(self, "n_rounds")

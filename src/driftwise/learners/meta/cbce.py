@@ -27,9 +27,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
 from driftwise.learners.base import Card
-from driftwise.learners.meta.covering import Cover, NoRates, Rows, cover
+from driftwise.learners.meta.covering import BASES, Cover, NoRates, Rows, cover
 from driftwise.learners.meta.intervals import DYADIC
 
 __all__ = ["CBCE"]
@@ -105,6 +106,8 @@ class CBCE(Cover):
     """
 
     base: str = "hedge"
+
+    corners = Corners(base=BASES)
 
     def __post_init__(self) -> None:
         self.require_base()

@@ -24,7 +24,7 @@ from driftwise.learners.meta.base import MetaLearner
 from driftwise.learners.meta.intervals import Family
 from driftwise.learners.meta.packing import Layout
 
-__all__ = ["Cover", "NoRates", "Rows", "cover"]
+__all__ = ["BASES", "Cover", "NoRates", "Rows", "cover"]
 
 Kernel = Callable[..., Any]
 START: Kernel = unbound
@@ -33,6 +33,15 @@ STEP: Kernel = unbound
 SETTLE: Kernel = unbound
 SHARE: Kernel = unbound
 TICK: Kernel = unbound
+
+
+BASES = (
+    "hedge",
+    "optimistic-gd",
+    "optimistic-adapt-ml-prod",
+    "ada-hedge",
+    "restarted-adaptive-gd",
+)  # memories of all kinds
 
 
 class Rows(NamedTuple):

@@ -32,11 +32,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
+from driftwise.core.fields import HUGE
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card
-from driftwise.learners.meta.covering import Cover, Rows, cover
+from driftwise.learners.meta.covering import BASES, Cover, Rows, cover
 from driftwise.learners.meta.intervals import LASTING
 
 __all__ = ["FLH"]
@@ -63,7 +65,7 @@ def _settle(rows: Rows, rates: Rates, suffered: float) -> None:  # noqa: ARG001
     kept = np.log1p(-1.0 / (rows.clock[0] + 1.0))
     for slot in range(rows.clock[1]):
         if rows.starts[slot] > 0:
-            rows.standing[slot, 0] += kept - top - np.log(mass)
+            rows.standing[slot, 0] = max(-HUGE, rows.standing[slot, 0] + (kept - top - np.log(mass)))
 
 
 @kernel
@@ -110,9 +112,17 @@ class FLH(Cover):
     base: str = "hedge"
     learning_rate: float = 0.5
 
+    corners = Corners(base=BASES, learning_rate=(TOO_SLOW, LARGEST))
+
     def __post_init__(self) -> None:
         self.require_base()
         require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    @property
+    def exceptions(self) -> dict[str, str]:
+        """Say why the order of actions may matter at huge rates."""
+        why = "a rate this large turns the rounding of a row's loss into a weight"
+        return {"relabelling_actions_relabels_the_weights": why} if self.learning_rate > 1e12 else {}
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
 from driftwise.learners.base import Card
-from driftwise.learners.meta.covering import Cover, NoRates, Rows, cover
+from driftwise.learners.meta.covering import BASES, Cover, NoRates, Rows, cover
 from driftwise.learners.meta.intervals import DYADIC
 
 __all__ = ["SAOL"]
@@ -82,6 +83,8 @@ class SAOL(Cover):
     """
 
     base: str = "hedge"
+
+    corners = Corners(base=BASES)
 
     def __post_init__(self) -> None:
         self.require_base()

@@ -30,6 +30,7 @@ from typing import Self
 
 import numpy as np
 
+from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, TOO_SLOW, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
@@ -69,11 +70,21 @@ class Sword(Grid):
     largest_rate: float = 8.0
     rule_rate: float | None = None
 
+    corners = Corners(n_rounds=(1, 2, LONGEST), largest_rate=(TOO_SLOW, LARGEST), rule_rate=(SMALLEST, LARGEST, None))
+
     def __post_init__(self) -> None:
         require_count(self, "n_rounds")
         require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
         if self.rule_rate is not None:
             require_number(self, "rule_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    @property
+    def exceptions(self) -> dict[str, str]:
+        """Say why a million rounds are too many for hundreds of bases."""
+        if self.largest_rate < 2.0**100:
+            return {}
+        why = "from a rate this large to the slowest there are hundreds of bases: a million rounds would take minutes"
+        return {"weights_survive_a_million_constant_rounds": why}
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -84,13 +95,16 @@ class Sword(Grid):
         """Return the bound against as many segments as the means have."""
         rates = self.learning_rates(measures.n_actions)
         moved = expected.deviation(measures)
-        base = min(expected.optimistic_gd(measures, rate) for rate in rates)
+        base = min(expected.optimistic_gd(measures, float(rate)) for rate in rates)
         return min(measures.n_rounds, base + pathwise_meta.optimistic_hedge(moved, len(rates), self.rule_rate))
 
     def learning_rates(self, n_actions: int) -> Vector:
         """Return the bases' rates, fastest first."""
         slowest = math.sqrt(8 / (n_actions * self.n_rounds))
-        n_halvings = max(0, math.ceil(math.log2(self.largest_rate / slowest)))
+        ratio = self.largest_rate / slowest
+        inside = 0.0 < ratio < math.inf
+        octaves = math.log2(ratio) if inside else math.log2(self.largest_rate) - math.log2(slowest)
+        n_halvings = max(0, math.ceil(octaves))
         rates: Vector = np.ldexp(self.largest_rate, -np.arange(n_halvings + 1))
         return rates
 

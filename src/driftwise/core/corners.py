@@ -1,0 +1,82 @@
+"""The ends of what parameters may be, where formulas meet 0, 1 and the largest numbers, and all checks run too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "BELOW_ONE",
+    "FORGETS_ALL",
+    "LARGEST",
+    "LONGEST",
+    "ONLY_EXPLORES",
+    "SMALLEST",
+    "TOO_NARROW",
+    "TOO_SLOW",
+    "TOO_WIDE",
+    "Corners",
+    "NoLearning",
+]
+
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+BELOW_ONE = float(np.nextafter(1.0, 0.0))
+LARGEST = float(np.finfo(np.float64).max)
+LONGEST = 2**62  # rounds: counts are whole numbers of 64 bits, and sums of two must be
+
+
+class NoLearning(NamedTuple):
+    """A corner at which nothing is learned, with the reason; checks ask only that the learner survives it."""
+
+    value: Any
+    why: str
+
+
+TOO_WIDE = NoLearning(LARGEST, "intervals this wide make all actions alike")
+TOO_NARROW = NoLearning(SMALLEST, "with intervals this narrow it hardly explores")
+TOO_SLOW = NoLearning(SMALLEST, "weights move by less than rounding")
+ONLY_EXPLORES = NoLearning(1.0, "it explores in every round")
+FORGETS_ALL = NoLearning(1, "it forgets everything in every round")
+
+
+class Corners(Mapping[str, tuple[Any, ...]]):
+    """The corners of each parameter of a class: both ends of its range, and values in which the code branches.
+
+    >>> Corners(switch_rate=(0.0, 1.0), cover=("every",)).settings()
+    [{'switch_rate': 0.0}, {'switch_rate': 1.0}, {'cover': 'every'}, {'switch_rate': 1.0, 'cover': 'every'}]
+    """
+
+    def __init__(self, **values: tuple[Any, ...]) -> None:
+        self._values = {name: tuple(map(_value, corners)) for name, corners in values.items()}
+        self._no_learning = [
+            (name, c) for name, corners in values.items() for c in corners if isinstance(c, NoLearning)
+        ]
+
+    def __getitem__(self, name: str) -> tuple[Any, ...]:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def no_learning(self, member: object) -> str:
+        """Return why a member with these corners cannot learn, '' where it can."""
+        reasons = (corner.why for name, corner in self._no_learning if getattr(member, name) == corner.value)
+        return next(reasons, "")
+
+    def settings(self) -> list[dict[str, Any]]:
+        """Return every corner of one parameter, the others at their defaults; then all first and all last corners."""
+        found = [{name: value} for name, values in self.items() for value in values]
+        for at in (0, -1):
+            every = {name: values[at] for name, values in self.items()}
+            if every and every not in found:
+                found.append(every)
+        return found
+
+
+def _value(corner: Any) -> Any:
+    return corner.value if isinstance(corner, NoLearning) else corner
