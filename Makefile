@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape demo test check browser bench compare docs clean
+.PHONY: help setup landscape demo test check browser fuzz bench compare docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -48,6 +48,10 @@ browser:  ## Install Chromium and its driver, which the tests need, unless they 
 test: check browser  ## check, then every test, then the kernels once more with the compiler switched off
 	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
+
+fuzz: $(READY)  ## Load 100,000 mutated session files with bounds checking, and 5,000 interpreted (about half an hour)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000
+	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/fuzz_sessions.py --cases 5000
 
 bench: $(READY)  ## Time every learner beside its references (minutes; compiles C, installs two rivals)
 	$(BIN)/python benchmarks/run.py
