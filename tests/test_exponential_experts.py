@@ -59,6 +59,52 @@ def test_the_calibrated_rate_is_one_that_has_lost_least(family):
             assert np.abs(plays[good, t] - played[t]).max(axis=1).min() <= 1e-9
 
 
+RATES = (5e-324, 1e-12, 1.0, 1000.0, 1e17, 1e308, np.finfo(float).max)
+SWITCH_RATES = (0.0, 5e-324, 1e-300, 1e-150, 0.3, 1.0)
+SHARING = {
+    FixedShare: exponential.fixed_share,
+    OptimisticFixedShare: exponential.optimistic_fixed_share,
+}
+
+
+@pytest.mark.parametrize("switch_rate", SWITCH_RATES)
+@pytest.mark.parametrize("learner", SHARING)
+def test_sharing_is_as_printed_at_the_ends_of_its_parameters(learner, switch_rate):
+    """Losses are eighths, so that sums that tie on paper tie in doubles, whatever the rate makes of a difference."""
+    paths = [make_path(family, 30, 3, seed=2) for family in ("tied", "equal", "noiseless", "alternating")]
+    paths.append(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]))
+    for rate in RATES:
+        for losses in paths:
+            weights = run(learner(rate, switch_rate), losses, (2,))
+            np.testing.assert_allclose(weights, SHARING[learner](losses, rate, switch_rate), rtol=0, atol=1e-9)
+            assert (weights >= 0).all()
+            np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+
+
+LATE_SWITCH = np.repeat([[0.0, 1.0], [1.0, 0.0]], [800, 1600], axis=0)
+
+
+@pytest.mark.parametrize("switch_rate", [0.0, 5e-324, 1e-300, 1e-12])
+@pytest.mark.parametrize("learner", SHARING)
+def test_a_weight_too_small_for_a_double_comes_back(learner, switch_rate):
+    weights = run(learner(1.0, switch_rate), LATE_SWITCH)
+    np.testing.assert_allclose(weights, SHARING[learner](LATE_SWITCH, 1.0, switch_rate), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", SHARING)
+def test_fixed_share_without_sharing_keeps_its_bound_after_a_late_switch(learner):
+    suffered = (run(learner(1.0, 0.0), LATE_SWITCH) * LATE_SWITCH).sum()
+    moved = 2  # D: the first losses and the switch, each a step of length 1
+    extra = len(LATE_SWITCH) / 8 if learner is FixedShare else moved / 2
+    assert suffered - 800 <= sharing.code_length(2, len(LATE_SWITCH), 0, 0.0) + extra
+
+
+def test_fixed_share_without_sharing_is_hedge():
+    for family in ("uniform", "switching", "noiseless"):
+        losses = make_path(family, 200, 4, seed=3)
+        np.testing.assert_allclose(run(FixedShare(2.0, 0.0), losses), run(Hedge(2.0), losses), rtol=0, atol=1e-12)
+
+
 def test_hints_replace_the_last_losses():
     losses, hints = make_path("uniform", 40, 4, seed=1), make_path("uniform", 40, 4, seed=2)
     learner = OptimisticFixedShare(0.8, 0.05)
@@ -103,7 +149,7 @@ def check_sharing(tally, case, learner, alpha):
 
 @pytest.mark.parametrize("learner", [FixedShare, OptimisticFixedShare])
 def test_fixed_share_keeps_its_bound_against_the_best_sequence_with_m_switches(learner):
-    tally = on_many_paths(check_sharing, 1000, learner=(learner,), alpha=(0.002, 0.01, 0.1, 0.4))
+    tally = on_many_paths(check_sharing, 1000, learner=(learner,), alpha=(0.0, 0.002, 0.01, 0.1, 0.4))
     assert tally.worst > 0.4
 
 

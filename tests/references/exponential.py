@@ -3,6 +3,7 @@
 from math import exp, inf, log, sqrt
 
 import numpy as np
+from mpmath import mp, mpf, workprec
 
 
 def _weights(totals, rate):
@@ -22,27 +23,43 @@ def hedge(losses, rate=None):
 
 
 def fixed_share(losses, rate, alpha):
-    """v ∝ w exp(-eta l), w = (1 - alpha) v + alpha / K."""
-    n_actions = losses.shape[1]
-    w, played = np.full(n_actions, 1 / n_actions), []
-    for loss in losses:
-        played.append(w)
-        v = w * np.exp(-rate * loss)
-        w = (1 - alpha) * v / v.sum() + alpha / n_actions
+    """Loss update w_i exp(-eta l_i), then share update: everyone gives alpha of it to a pool that all K share evenly.
+
+    Herbster and Warmuth (1998), with the pool shared by all actions. Their weights are never normalised, only the play
+    is. Here they have 80 bits and an exponent of any size, so that none of them underflows.
+    """
+    w, played = [mpf(1) for _ in losses[0]], []
+    with workprec(80):
+        for loss in losses:
+            played.append(_distribution(w))
+            w = _loss_and_share_update(w, loss, rate, alpha)
     return np.array(played)
 
 
 def optimistic_fixed_share(losses, rate, alpha, hints=None):
-    """xhat ∝ x exp(-eta h), then x shared after the tilt by the losses; h_t = l_{t-1} unless hinted."""
-    n_actions = losses.shape[1]
-    guesses = np.vstack([np.zeros(n_actions), losses[:-1]]) if hints is None else hints
-    x, played = np.full(n_actions, 1 / n_actions), []
-    for loss, guess in zip(losses, guesses, strict=True):
-        xhat = x * np.exp(-rate * guess)
-        played.append(xhat / xhat.sum())
-        v = x * np.exp(-rate * loss)
-        x = (1 - alpha) * v / v.sum() + alpha / n_actions
+    """Fixed Share's weights, played after one more loss update, by the guess; h_t = l_{t-1} unless hinted."""
+    guesses = np.vstack([np.zeros_like(losses[:1]), losses[:-1]]) if hints is None else hints
+    w, played = [mpf(1) for _ in losses[0]], []
+    with workprec(80):
+        for loss, guess in zip(losses, guesses, strict=True):
+            played.append(_distribution(_loss_update(w, guess, rate)))
+            w = _loss_and_share_update(w, loss, rate, alpha)
     return np.array(played)
+
+
+def _loss_update(w, loss, rate):
+    return [x * mp.exp(-mpf(rate) * mpf(float(own))) for x, own in zip(w, loss, strict=True)]
+
+
+def _loss_and_share_update(w, loss, rate, alpha):
+    after = _loss_update(w, loss, rate)
+    pool = mpf(alpha) * sum(after)
+    return [(1 - mpf(alpha)) * x + pool / len(after) for x in after]
+
+
+def _distribution(w):
+    total = sum(w)
+    return [float(x / total) for x in w]
 
 
 def ada_hedge(losses):

@@ -8,7 +8,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 from driftwise.core.vectors import least
 
-__all__ = ["dot", "exponential_weights", "share", "tilt"]
+__all__ = ["dot", "exponential_weights", "share"]
 
 
 @kernel
@@ -34,18 +34,6 @@ def exponential_weights(totals: Vector, rate: float, weights: Vector) -> None:
         mass += weights[k]
     for k in range(totals.size):
         weights[k] /= mass
-
-
-@kernel
-def tilt(start: Vector, losses: Vector, rate: float, out: Vector) -> None:
-    r"""Write $w_k \propto x_k e^{-\eta \ell_k}$."""
-    lowest = least(losses)
-    mass = 0.0
-    for k in range(start.size):
-        out[k] = start[k] * np.exp(-rate * (losses[k] - lowest))
-        mass += out[k]
-    for k in range(start.size):
-        out[k] /= mass
 
 
 @kernel

@@ -15,7 +15,8 @@ Pathwise against every sequence with $m$ switches:
 $\frac1\eta [(m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac{1}{1-\alpha}] + \eta T / 8$.
 
 Reference: M. Herbster and M. Warmuth, "Tracking the best expert", Machine Learning 32 (1998). This file shares
-$\alpha$ over all $K$ actions, the paper over the other $K-1$.
+$\alpha$ over all $K$ actions, the paper over the other $K-1$. Weights are kept as logarithms (`shared_weights`), so
+that those too small for a double are not lost; with $\alpha = 0$ this is Hedge.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.exponential import share, tilt
+from driftwise.learners.experts.shared_weights import Rates, absorb
 from driftwise.theory import sharing
 
 __all__ = ["FixedShare"]
@@ -42,19 +43,12 @@ class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
     weights: Vector  # the next play
-
-
-class Rates(NamedTuple):
-    """The parameters, as the kernel reads them."""
-
-    learning_rate: float
-    switch_rate: float
+    totals: Vector  # minus the logarithms of the weights; without sharing, the losses so far
 
 
 @kernel
 def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
-    tilt(memory.weights, losses, rates.learning_rate, memory.weights)
-    share(memory.weights, rates.switch_rate)
+    absorb(memory.totals, rates, losses, memory.weights)
 
 
 @expert(
@@ -105,8 +99,8 @@ class FixedShare(ExpertLearner):
 
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
-        return Memory(np.full(n_actions, 1.0 / n_actions))
+        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.learning_rate, self.switch_rate)
+        return Rates.of(self.learning_rate, self.switch_rate)

@@ -18,7 +18,7 @@ multiplicative variant that the remark after Theorem dev of Wei, Hong and Lu (20
 $K$ for a factor $\ln T$.
 
 Reference: C.-K. Chiang et al., "Online optimization with gradual variations", COLT 2012, with the sharing of
-M. Herbster and M. Warmuth (1998).
+M. Herbster and M. Warmuth (1998). Weights are kept as logarithms (`shared_weights`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.exponential import share, tilt
+from driftwise.learners.experts.shared_weights import Rates, absorb, look_ahead
 from driftwise.learners.hinted import HintedLearner
 from driftwise.theory import expected, sharing
 
@@ -46,25 +46,18 @@ class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
     weights: Vector  # the next play, x-hat
-    center: Vector  # x
-
-
-class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
-
-    learning_rate: float
-    switch_rate: float
+    totals: Vector  # minus the logarithms of x; without sharing, the losses so far
+    ahead: Vector  # scratch: the totals with the guess
 
 
 @kernel
 def _hint(memory: Memory, rates: Rates, guess: Vector) -> None:
-    tilt(memory.center, guess, rates.learning_rate, memory.weights)
+    look_ahead(memory.totals, rates, guess, memory.ahead, memory.weights)
 
 
 @kernel
 def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
-    tilt(memory.center, losses, rates.learning_rate, memory.center)
-    share(memory.center, rates.switch_rate)
+    absorb(memory.totals, rates, losses, memory.weights)
     _hint(memory, rates, losses)
 
 
@@ -117,9 +110,8 @@ class OptimisticFixedShare(HintedLearner):
 
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(weights=uniform, center=uniform.copy())
+        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(n_actions))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.learning_rate, self.switch_rate)
+        return Rates.of(self.learning_rate, self.switch_rate)
