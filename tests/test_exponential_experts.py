@@ -7,7 +7,16 @@ import pytest
 
 from bounding import on_many_paths
 from driftwise.core.measures import Measures
-from driftwise.learners import AdaHedge, CalibratedHedge, FixedShare, Hedge, OptimisticFixedShare
+from driftwise.environments import Bernoulli, Environment, Switching
+from driftwise.learners import (
+    AdaHedge,
+    CalibratedHedge,
+    FixedShare,
+    Hedge,
+    OptimisticFixedShare,
+    OptimisticHedge,
+    Sword,
+)
 from driftwise.theory import sharing
 from paths import FAMILIES, make_path, play
 from references import comparators, exponential
@@ -184,6 +193,38 @@ def test_tuned_rates_minimise_the_bound_of_optimistic_fixed_share():
     assert tuned.learning_rate == pytest.approx(sqrt(2 * length / 208))  # D is 2 x 100 + 8
     assert tuned.bound(measures) == pytest.approx(sqrt(2 * length * 208))
     assert OptimisticFixedShare.tuned(Measures(5, 1000, 6, 3.0, 1e-6, squared_drift=0.0)).learning_rate == 20.0
+
+
+TEN_SEGMENTS = Environment(Switching(10, 10), Bernoulli()).measures(10_000)  # Lambda = 24,000
+
+
+def test_optimistic_fixed_share_counts_no_more_than_one_unit_of_deviation_a_round():
+    """Its theorem has the largest step of a round, at most 1, where 2 Lambda is 48,000 for these 10,000 rounds."""
+    length = 10 * log(10) - 9 * log(9 / 9999) - 9990 * log(9990 / 9999)
+    tuned = OptimisticFixedShare.tuned(TEN_SEGMENTS)
+    assert tuned.learning_rate == pytest.approx(sqrt(2 * length / 10_000))
+    assert tuned.learning_rate == pytest.approx(0.138, abs=5e-4)
+    assert tuned.bound(TEN_SEGMENTS) == pytest.approx(sqrt(2 * length * 10_000))
+    assert tuned.bound(TEN_SEGMENTS) == pytest.approx(1379, abs=0.5)
+
+
+def test_optimistic_hedge_and_sword_count_no_more_than_one_unit_of_deviation_a_round():
+    """Theorems: ln(K)/eta + eta D/2 and 2 sqrt((1 + D) ln K), D at most T; Sword's rule has its bases for actions."""
+    noisy = Measures(n_actions=10, n_rounds=1000, segments=1, drift=0.5, variance=2400.0, squared_drift=2.5)
+    tuned = OptimisticHedge.tuned(noisy)
+    assert tuned.learning_rate == pytest.approx(sqrt(2 * log(10) / 1000))
+    assert tuned.bound(noisy) == pytest.approx(sqrt(2 * log(10) * 1000))
+    assert OptimisticHedge().bound(noisy) == pytest.approx(2 * sqrt(1001 * log(10)))
+    learner = Sword(1000)
+    rates = learner.learning_rates(10)
+    base = min(rate / 4 * 4802.5 + 0.9 / rate for rate in rates)  # the bases' theorem has the Euclidean norm
+    assert learner.bound(noisy) == pytest.approx(base + 2 * sqrt(1001 * log(len(rates))))
+
+
+@pytest.mark.parametrize("learner", [OptimisticFixedShare, OptimisticHedge, Sword])
+def test_quiet_losses_still_count_as_what_they_are(learner):
+    quiet, twice = (Measures(3, 1000, 1, 0.5, variance, squared_drift=0.5) for variance in (10.0, 20.0))
+    assert learner().bound(quiet) < learner().bound(twice) < learner().bound(Measures(3, 1000, 1, 0.5, 400.0))
 
 
 @pytest.mark.parametrize("learner", [FixedShare, OptimisticFixedShare, Hedge])

@@ -2,7 +2,8 @@ r"""Upper bounds on the expected dynamic regret, with every constant explicit.
 
 Each takes `Measures` and the learner's own parameters, so it holds for any parameters, at any round, not only
 for the tuned learner at the end. They are the corrected forms of the paper's theorems (see ``docs/errata.md``).
-Write $E D = E \sum_t \|\ell_t - \ell_{t-1}\|_2^2 \le 2 \Lambda + \sum_t \|\mu_t - \mu_{t-1}\|_2^2$.
+Write $E D = E \sum_t \|\ell_t - \ell_{t-1}\|_2^2 \le 2 \Lambda + \sum_t \|\mu_t - \mu_{t-1}\|_2^2$, and
+$D_\infty$ for the same sum in the largest norm.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ __all__ = [
     "adapt_ml_prod",
     "deviation",
     "drifting",
+    "largest_deviation",
     "optimistic_gd",
     "optimistic_gd_against",
     "rerun_ucbv",
@@ -29,6 +31,15 @@ __all__ = [
 def deviation(measures: Measures) -> float:
     r"""Bound $E D$ (equation (l-l) in the proof of Lemma lem:dev)."""
     return 2 * measures.variance + measures.squared_drift
+
+
+def largest_deviation(measures: Measures) -> float:
+    r"""Bound $E D_\infty \le \min\{T, E D\}$: losses in $[0, 1]$ move by at most 1 a round, however many they are.
+
+    >>> largest_deviation(Measures(n_actions=10, n_rounds=100, segments=1, drift=0.5, variance=240.0))
+    100.0
+    """
+    return min(float(measures.n_rounds), deviation(measures))
 
 
 def optimistic_gd(measures: Measures, learning_rate: float, prox_scale: float = 1.0) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from driftwise.core.measures import Measures
+from driftwise.theory import expected
 
 __all__ = ["code_length", "optimistic_rates", "rates"]
 
@@ -37,13 +38,13 @@ def rates(measures: Measures) -> tuple[float, float]:
 
 
 def optimistic_rates(measures: Measures) -> tuple[float, float]:
-    r"""Return the rates of the optimistic form, with $E D_\infty \le 2 \Lambda + \sum_t \|\mu_t - \mu_{t-1}\|_2^2$.
+    r"""Return the rates of the optimistic form, with $E D_\infty$ bounded as in `expected.largest_deviation`.
 
     The learning rate is kept below 20, where the weights are one-sided enough: without deviation the best is infinite.
     """
     alpha = _switch_rate(measures)
     length = code_length(measures.n_actions, measures.n_rounds, measures.segments - 1, alpha)
-    deviation = 2 * measures.variance + measures.squared_drift
+    deviation = expected.largest_deviation(measures)
     return (min(20.0, math.sqrt(2 * length / deviation)) if deviation else 20.0) or 1.0, alpha
 
 

@@ -68,7 +68,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
         in_words="Fixed Share, tilted once more by a guess of the coming losses.",
         knows="rounds, segments, drift and variance, through its two rates",
         cost="O(K)",
-        bound="sqrt(Gamma (Lambda + Gamma) ln(K T / Gamma))",
+        bound="sqrt(Gamma min(T, Lambda + Gamma) ln(K T / Gamma))",
         reference="Chiang et al. (2012); Herbster, Warmuth (1998); Wei, Hong, Lu (2016), after Theorem dev",
     ),
     update=_update,
@@ -106,7 +106,7 @@ class OptimisticFixedShare(HintedLearner):
         """Return the bound against as many switches as the means have."""
         T, eta = measures.n_rounds, self.learning_rate
         length = sharing.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
-        return min(T, length / eta + eta / 2 * expected.deviation(measures))
+        return min(T, length / eta + eta / 2 * expected.largest_deviation(measures))
 
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""

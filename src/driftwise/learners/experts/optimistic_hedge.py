@@ -113,7 +113,7 @@ class OptimisticHedge(HintedLearner):
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
         """Take the fixed rate that minimises the bound; where nothing moves or one action is all, the anytime one."""
-        moved = expected.deviation(measures)
+        moved = expected.largest_deviation(measures)
         rate = math.sqrt(2 * math.log(measures.n_actions) / moved) if moved else 0.0
         return cls(learning_rate=rate or None)
 
@@ -121,7 +121,7 @@ class OptimisticHedge(HintedLearner):
         """Return the static bound, where the best action never changes."""
         if measures.segments > 1:
             return None
-        moved = expected.deviation(measures)  # no less than that of the largest steps
+        moved = expected.largest_deviation(measures)
         return min(
             measures.n_rounds, pathwise_meta.optimistic_hedge(moved, measures.n_actions, self.learning_rate)
         )  # fmt: skip

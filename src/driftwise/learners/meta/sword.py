@@ -50,7 +50,7 @@ __all__ = ["Sword"]
         in_words="Optimistic gradient descents with rates of every size, weighed by optimistic exponential weights.",
         knows="nothing (a generous number of rounds)",
         cost="O(K log T)",
-        bound="sqrt(Gamma Lambda) + sqrt(K) Gamma, and sqrt((Lambda + K Gamma) ln ln T) for not knowing them",
+        bound="sqrt(Gamma Lambda) + sqrt(K) Gamma, and sqrt(min(T, Lambda + K Gamma) ln ln T) for not knowing them",
         reference="Zhao, Zhang, Zhang, Zhou (2020); Chiang et al. (2012)",
     ),
     rule=OptimisticHedge,
@@ -94,7 +94,7 @@ class Sword(Grid):
     def bound(self, measures: Measures) -> float:
         """Return the bound against as many segments as the means have."""
         rates = self.learning_rates(measures.n_actions)
-        moved = expected.deviation(measures)
+        moved = expected.largest_deviation(measures)
         base = min(expected.optimistic_gd(measures, float(rate)) for rate in rates)
         return min(measures.n_rounds, base + pathwise_meta.optimistic_hedge(moved, len(rates), self.rule_rate))
 
