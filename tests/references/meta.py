@@ -3,8 +3,8 @@ r"""Learners made of learners, as printed: a dictionary of live intervals, each 
 A base has `play` (its next weights) and `see(losses)`. Rounds are counted from 1.
 
 - SAOL (Daniely, Gonen, Shalev-Shwartz 2015): $w_I = \min(1/2, |I|^{-1/2})$ at birth, then $w_I (1 + \eta_I r_I)$.
-- CBCE (Jun, Orabona, Wright, Willett 2017): stakes $w = \frac{\sum g}{t - J_1 + 1} (1 + \sum g w)$,
-  $p \propto \pi [w]_+$, $g = r$ if $w > 0$ else $[r]_+$; a sum of coins within 1e-12 of 0 is 0.
+- CBCE (Jun, Orabona, Wright, Willett 2017): stakes $w = \frac{\sum g}{t - J_1 + 1} (1 + \sum g w)$ of either sign,
+  $p \propto \pi [w]_+$, $g = r$ if $w > 0$ else $[r]_+$; a sum of coins within rounding of 0 is 0.
 - FLH (Hazan, Seshadhri 2009): $v e^{-\alpha \ell}$ made a distribution, times $1 - 1/(t+1)$; $1/(t+1)$ for the
   newborn; rows $s = r 2^k$ live for $2^{k+2} + 1$ rounds; what is left is made a distribution.
 - Ader (Zhang, Lu, Zhou 2018), Sword (Zhao et al. 2020, linear losses): a fixed list of bases under (optimistic) Hedge.
@@ -115,29 +115,36 @@ def saol(losses, base="hedge"):
 
 
 def cbce(losses, base="hedge"):
-    """Return the weights CBCE plays."""
-    rows, coins, won, played = {}, {}, {}, []
+    """Return the weights CBCE plays: Jun et al.'s betting on sleeping experts, the experts being the intervals.
+
+    An expert that was awake in n rounds bets the fraction (g_1 + ... + g_n) / (n + 1) of its wealth 1 + g_1 w_1 + ... +
+    g_n w_n, either way round; its bet w, where positive, times its prior is its weight. The coin g is the play's loss
+    less the expert's, but not less than 0 where the bet is not positive.
+    """
+    rows, coins, bets, played = {}, {}, {}, []
     for t, row in enumerate(losses, 1):
         alive = dyadic(t)
+        prior = {(first, last): 1 / (first**2 * (1 + floor(log2(first)))) for first, last in alive}
         for interval in alive:
             if interval[0] == t:
-                rows[interval], coins[interval], won[interval] = BASES[base](len(row)), [], []
-        prior = {(first, last): 1 / (first**2 * (1 + floor(log2(first)))) for first, last in alive}
-        stakes = {}
+                rows[interval], coins[interval], bets[interval] = BASES[base](len(row)), [], []
+            wealth = 1 + fsum(g * w for g, w in zip(coins[interval], bets[interval], strict=True))
+            fraction = without_rounding(coins[interval]) / (len(coins[interval]) + 1)
+            bets[interval].append(fraction * wealth)
+        weights = {interval: prior[interval] * max(0, bets[interval][-1]) for interval in alive}
+        play = mixture(weights if any(weights.values()) else prior, rows)
         for interval in alive:
-            total = fsum(coins[interval])
-            stake = total / (t - interval[0] + 1) * (1 + fsum(won[interval]))
-            stakes[interval] = stake if total > 1e-12 else 0.0
-        shares = {interval: prior[interval] * stakes[interval] for interval in alive}
-        play = mixture(shares if any(shares.values()) else prior, rows)
-        for interval in alive:
-            regret = play @ row - rows[interval].play @ row
-            coin = regret if stakes[interval] > 0 else max(regret, 0.0)
-            coins[interval].append(coin)
-            won[interval].append(coin * stakes[interval])
+            coin = play @ row - rows[interval].play @ row
+            coins[interval].append(coin if bets[interval][-1] > 0 else max(0, coin))
             rows[interval].see(row)
         played.append(play)
     return np.array(played)
+
+
+def without_rounding(coins):
+    """Return the sum of the coins; it is 0 where the errors of that many coins could have made it."""
+    total = fsum(coins)
+    return 0.0 if abs(total) <= 1e-12 * (len(coins) + 1) else total
 
 
 def flh(losses, base="hedge", learning_rate=0.5):

@@ -7,8 +7,9 @@ $$ w_{t,J} = \frac{\sum_{s} g_{s,J}}{t - J_1 + 1} \Bigl(1 + \sum_s g_{s,J} w_{s,
    p_t \propto \sum_{J \ni t} \pi_J [w_{t,J}]_+\, x_t^J, \qquad
    \pi_J \propto \frac{1}{J_1^2 (1 + \lfloor \log_2 J_1 \rfloor)}, $$
 
-sums being over $J_1 \le s < t$; the coin is $g_{t,J} = r_{t,J}$ if $w_{t,J} > 0$ and $[r_{t,J}]_+$ otherwise. Where no
-row stakes anything, $\pi$ takes the place of the stakes.
+sums being over $J_1 \le s < t$; the coin is $g_{t,J} = r_{t,J}$ if $w_{t,J} > 0$ and $[r_{t,J}]_+$ otherwise. A row
+whose coins sum to less than 0 has a negative stake: it has no weight, and each positive coin costs it some of its
+wealth. Where no stake is positive, $\pi$ takes the place of the stakes.
 
 =======  ==================  =============================================================================
 symbol   name in the code    meaning
@@ -20,7 +21,10 @@ Pathwise, for every dyadic interval $J$ and its first $n$ rounds: the loss is at
 that of the base started with it.
 
 Reference: K.-S. Jun, F. Orabona, S. Wright, R. Willett, "Improved strongly adaptive online learning using coin
-betting", AISTATS 2017. The play jumps where a sum of coins passes 0; here a sum within rounding of 0 counts as 0.
+betting", AISTATS 2017. Two things are ours. The play jumps where the only positive stake passes 0: rounding, which
+depends on the order of the actions, must not decide on which side a sum of coins is. So a sum of coins that rounding
+alone could have made (at most $10^{-12}$ a coin) counts as 0. And the logarithm of the prior is left out, as it is the
+same for all rows awake together.
 """
 
 from __future__ import annotations
@@ -36,15 +40,14 @@ from driftwise.learners.meta.intervals import DYADIC
 __all__ = ["CBCE"]
 
 _SUM, _WEALTH = 0, 1  # columns of the standing
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # of a coin: a difference of two sums of products that are at most 1, with room to spare
 
 
 @kernel
 def _stake(rows: Rows, level: int) -> float:
     coins = rows.standing[level, _SUM]
-    if coins <= _ROUNDING:
-        return 0.0
-    return float(coins / (rows.clock[0] - rows.starts[level] + 1.0) * rows.standing[level, _WEALTH])
+    n = rows.clock[0] - rows.starts[level] + 1.0
+    return 0.0 if abs(coins) <= _ROUNDING * n else float(coins / n * rows.standing[level, _WEALTH])
 
 
 @kernel
@@ -52,7 +55,7 @@ def _settle(rows: Rows, rates: NoRates, suffered: float) -> None:  # noqa: ARG00
     for level in range(rows.clock[1]):
         stake = _stake(rows, level)
         coin = suffered - rows.suffered[level]
-        if stake == 0.0:
+        if stake <= 0.0:
             coin = max(0.0, coin)
         rows.standing[level, _SUM] += coin
         rows.standing[level, _WEALTH] += coin * stake
@@ -72,7 +75,7 @@ def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
         if rows.starts[level] == now:
             rows.standing[level, _SUM] = 0.0
             rows.standing[level, _WEALTH] = 1.0
-        rows.shares[level] = _prior(rows.starts[level]) * _stake(rows, level)
+        rows.shares[level] = _prior(rows.starts[level]) * max(0.0, _stake(rows, level))
         total += rows.shares[level]
     if total == 0.0:
         for level in range(levels):
