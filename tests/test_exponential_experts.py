@@ -17,7 +17,7 @@ from driftwise.learners import (
     OptimisticHedge,
     Sword,
 )
-from driftwise.theory import sharing
+from driftwise.theory import pathwise_experts, sharing
 from paths import FAMILIES, make_path, play
 from references import comparators, exponential
 
@@ -164,15 +164,29 @@ def test_fixed_share_keeps_its_bound_against_the_best_sequence_with_m_switches(l
 
 def check_ada_hedge(tally, case):
     weights, losses = play(AdaHedge(), case)
-    regret = (weights * losses).sum(axis=1).cumsum() - losses.cumsum(axis=0).min(axis=1)
-    mean = (weights * losses).sum(axis=1, keepdims=True)
-    variance = (weights * (losses - mean) ** 2).sum(axis=1).cumsum()
-    size = log(case.n_actions)
-    tally.check(regret, 2 * np.sqrt(variance * size) + 4 / 3 * size + 2, case.n_rounds)
+    regrets = (weights * losses).sum(axis=1, keepdims=True) - losses
+    bound = pathwise_experts.ada_hedge(weights, regrets)
+    tally.check(np.cumsum(regrets, axis=0), bound, case.n_rounds)
+    most = [pathwise_experts.ada_hedge_worst(case.n_actions, t) for t in range(1, case.n_rounds + 1)]
+    tally.check(np.cumsum(regrets, axis=0), np.array(most)[:, None], case.n_rounds)
 
 
-def test_ada_hedge_keeps_its_bound():
+def test_ada_hedge_keeps_its_bounds_at_every_round():
     on_many_paths(check_ada_hedge, 1000)
+
+
+def test_the_bounds_of_ada_hedge_worked_by_hand():
+    """Theorem 6: two rounds whose losses have variances 1/4 and 3/16 under the play; then 100 rounds of the worst."""
+    weights, losses = np.array([[0.5, 0.5], [0.75, 0.25]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    regrets = (weights * losses).sum(axis=1, keepdims=True) - losses
+    fixed = 4 / 3 * log(2) + 2
+    by_hand = [2 * sqrt(log(2) / 4) + fixed, 2 * sqrt(log(2) * 7 / 16) + fixed]
+    np.testing.assert_allclose(pathwise_experts.ada_hedge(weights, regrets), np.transpose([by_hand, by_hand]))
+    still, moving = (Measures(7, 100, segments, 0.5, 20.0) for segments in (1, 2))
+    assert AdaHedge().bound(still) == pytest.approx(10 * sqrt(log(7)) + 4 / 3 * log(7) + 2)
+    assert AdaHedge().bound(moving) is None
+    assert AdaHedge().bound(Measures(7, 4, 1, 0.5, 1.0)) == 4
+    assert AdaHedge().bound(Measures(1, 100, 1, 0.5, 20.0)) == 0.0
 
 
 def test_tuned_rates_minimise_the_bound_of_fixed_share():

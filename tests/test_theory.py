@@ -459,7 +459,9 @@ def test_mean_regret_stays_below_every_learner_s_bound(name):
     assert telling == SAYS_SOMETHING[name]
 
 
-EXPERTS_OF_ONE_ACTION = {"ada-normal-hedge", "adapt-ml-prod", "boa", "hedge", "ml-poly", "optimistic-hedge", "squint"}
+EXPERTS_OF_ONE_ACTION = {
+    *("ada-hedge", "ada-normal-hedge", "adapt-ml-prod", "boa", "hedge", "ml-poly", "optimistic-hedge", "squint"),
+}
 EVERYWHERE = {
     *("ada-normal-hedge-tv", "ader", "aomd", "exp3-s", "fixed-share", "online-gd", "optimistic-fixed-share"),
     *("optimistic-gd", "restarted-adaptive-gd", "rexp3", "sleeping-adapt-ml-prod"),

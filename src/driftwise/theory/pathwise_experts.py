@@ -9,6 +9,7 @@ closed form, through $|r| \le 1$, so it also bounds the regret in expectation; n
 symbol     name in the code    meaning
 =========  ==================  ==============================================================================
 $r_t$      `regrets`           $\langle p_t, \ell_t \rangle - \ell_{t,k}$ for every action $k$
+$w_t$      `weights`           the play, where it is needed besides the regrets
 $K$        `n_actions`         actions
 $T$        `n_rounds`          rounds
 $N$        `n_pieces`          stretches, each within one row's life, that make up the comparator's segments
@@ -30,6 +31,8 @@ import numpy.typing as npt
 from driftwise.core.types import Actions, Matrix
 
 __all__ = [
+    "ada_hedge",
+    "ada_hedge_worst",
     "ada_normal_hedge",
     "ada_normal_hedge_tv",
     "ada_normal_hedge_tv_worst",
@@ -42,6 +45,26 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
+
+
+def ada_hedge(weights: Matrix, regrets: Matrix) -> Matrix:
+    r"""Bound AdaHedge (de Rooij, van Erven, Gruenwald, Koolen, Theorem 6), alike for every action.
+
+    $2 \sqrt{V \ln K} + \frac43 \ln K + 2$ with $V = \sum_t \sum_k w_{t,k} r_{t,k}^2$, the sum of the losses' variances
+    under the play $w_t$.
+    """
+    log_actions = math.log(regrets.shape[1])
+    variance = np.cumsum((weights * regrets**2).sum(axis=1, keepdims=True), axis=0)
+    bound: Matrix = np.broadcast_to(2 * np.sqrt(variance * log_actions) + 4 / 3 * log_actions + 2, regrets.shape)
+    return bound
+
+
+def ada_hedge_worst(n_actions: int, n_rounds: int) -> float:
+    r"""Bound `ada_hedge` with $V \le T/4$: $\sqrt{T \ln K} + \frac43 \ln K + 2$."""
+    if n_actions == 1:
+        return 0.0
+    log_actions = math.log(n_actions)
+    return min(n_rounds, math.sqrt(n_rounds * log_actions) + 4 / 3 * log_actions + 2)
 
 
 def ada_normal_hedge(regrets: Matrix) -> Matrix:

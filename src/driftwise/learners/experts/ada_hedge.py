@@ -15,10 +15,10 @@ symbol  name in the code    meaning
 ======  ==================  =======
 
 Pathwise against every fixed action, with $V = \sum_t \mathrm{Var}_{w_t}(\ell_t)$:
-$2 \sqrt{V \ln K} + \frac43 \ln K + 2$. It never forgets.
+$2 \sqrt{V \ln K} + \frac43 \ln K + 2 \le \sqrt{T \ln K} + \frac43 \ln K + 2$. It never forgets.
 
 Reference: S. de Rooij, T. van Erven, P. Gruenwald and W. Koolen, "Follow the leader if you can, hedge if you must",
-JMLR 15 (2014), Theorem 6.
+JMLR 15 (2014), Theorem 6 (its regret is at most twice the gap); for losses in $[0, 1]$, $V \le T/4$.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ import numpy as np
 
 from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.exponential import exponential_weights
+from driftwise.theory import pathwise_experts
 
 __all__ = ["AdaHedge"]
 
@@ -88,7 +90,8 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
         in_words="Hedge that slows down by as much as mixing has cost it.",
         knows="nothing",
         cost="O(K)",
-        bound="sqrt(sum of the losses' variance under the play, times ln K) + ln K, against every fixed action",
+        bound="sqrt(T ln K), or sqrt(sum of the losses' variance under the play, times ln K) + ln K, "
+        "against every fixed action",
         reference="de Rooij, van Erven, Gruenwald, Koolen (2014)",
     ),
     update=_update,
@@ -103,6 +106,12 @@ class AdaHedge(ExpertLearner):
     >>> learner.predict(state)
     array([0.8, 0.2])
     """
+
+    def bound(self, measures: Measures) -> float | None:
+        """Bound the regret where the best action never changes."""
+        if measures.segments > 1:
+            return None
+        return pathwise_experts.ada_hedge_worst(measures.n_actions, measures.n_rounds)
 
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
