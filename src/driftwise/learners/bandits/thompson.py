@@ -10,8 +10,10 @@ and plays the least of them. A loss between 0 and 1 is first rounded to one of t
 It has no parameters and never forgets. While nothing changes its regret is the least possible for Bernoulli losses to
 first order. The chance of each action has no closed form, so `choose` gives None for it.
 
-Reference: W. Thompson, Biometrika 25 (1933); the rounding: S. Agrawal and N. Goyal, "Analysis of Thompson sampling for
-the multi-armed bandit problem", COLT 2012.
+Reference: W. Thompson, Biometrika 25 (1933); the regret: E. Kaufmann, N. Korda, R. Munos, "Thompson sampling: an
+asymptotically optimal finite-time analysis", ALT 2012, and S. Agrawal, N. Goyal, "Further optimal regret bounds for
+Thompson sampling", AISTATS 2013; the rounding: S. Agrawal, N. Goyal, "Analysis of Thompson sampling for the multi-armed
+bandit problem", COLT 2012.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ def _keep(tally: Tally, rates: Rates, action: int, loss: float) -> None:
         knows="nothing",
         cost="O(K)",
         bound="the least possible for Bernoulli losses while nothing changes",
-        reference="Thompson (1933); Agrawal, Goyal (2012)",
+        reference="Thompson (1933); Kaufmann, Korda, Munos (2012); Agrawal, Goyal (2013)",
     ),
     keep=_keep,
     level=no_level,
