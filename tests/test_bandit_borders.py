@@ -398,11 +398,15 @@ def test_the_window_is_twice_the_root_of_rounds_times_their_logarithm_per_change
 
 
 def test_cusum_ucb_is_tuned_as_printed():
+    """Liu, Lee, Shroff, Corollary 2, with C1 = C2 = 1: h = ln(T / gamma), alpha = K sqrt(gamma ln(T / gamma) / T)."""
     tuned = CUSUMUCB.tuned(FOUR)
     assert tuned.threshold == pytest.approx(7.824046)  # ln 2500
-    assert tuned.explore == pytest.approx(0.0559430)  # sqrt(4 * 7.824046 / 10000)
+    assert tuned.explore == pytest.approx(0.1118860)  # 2 sqrt(4 * 7.824046 / 10000)
+    ten = Measures(n_actions=10, n_rounds=10_000, segments=5, drift=4.0, variance=100.0)
+    assert CUSUMUCB.tuned(ten).explore == pytest.approx(0.559430)
+    assert CUSUMUCB.tuned(ten).threshold == tuned.threshold
     assert CUSUMUCB.tuned(STILL).threshold == pytest.approx(9.210340)  # one change, to be safe
-    assert CUSUMUCB.tuned(STILL).explore == pytest.approx(0.0303485, rel=1e-5)
+    assert CUSUMUCB.tuned(STILL).explore == pytest.approx(0.0606971, rel=1e-5)
     assert CUSUMUCB.tuned(CORNERS[0]) == CUSUMUCB(explore=1.0, threshold=1.0)
 
 

@@ -102,6 +102,23 @@ def test_show_tells_all_about_a_member(name, lines, as_json):
         assert f"    {parameter['name']} = {parameter['default']}" in text
         if name in set(registries()["learners"]):
             assert parameter["meaning"], f"{name} does not say what {parameter['name']} means"
+    told = " ".join(" ".join(text).split())
+    for heading in ("in_words", "knows", "bound", "in_practice", "reference"):
+        if record.get(heading):
+            assert f"{heading.replace('_', ' ')} {' '.join(record[heading].split())}" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        ("discounted-ucb", "0.125"),
+        ("flh", "keep the default learning rate"),
+        ("optimistic-gd", "rule=sharp"),
+        ("m-ucb", "keep the default parameters"),
+    ],
+)
+def test_show_names_what_costs_less_than_the_constants_of_theory(name, better, as_json):
+    assert better in as_json("show", name)["in_practice"]
 
 
 # simulate

@@ -27,9 +27,9 @@ def command(name: str, as_json: bool) -> None:
         return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=" " * indent)
 
     facts = [
-        fill(record[heading], f"  {heading.replace('_', ' '):<10}", 12)
-        for heading in ("in_words", "feedback", "knows", "cost", "bound", "reference")
-        if heading in record
+        fill(record[heading], f"  {heading.replace('_', ' '):<12}", 14)
+        for heading in ("in_words", "feedback", "knows", "cost", "bound", "in_practice", "reference")
+        if record.get(heading)
     ]
     parameters = ["  parameters"] if record["parameters"] else []
     for parameter in record["parameters"]:

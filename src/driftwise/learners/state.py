@@ -24,6 +24,7 @@ class Card:
     cost: str  # time per round
     bound: str  # the theorem, in words and letters
     reference: str
+    in_practice: str | None = None  # where the default or the tuning of theory costs much: what costs less
 
 
 @dataclass(eq=False)

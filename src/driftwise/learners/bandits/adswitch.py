@@ -154,6 +154,8 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
         cost="O(K log t)",
         bound="sqrt(K Gamma T ln T) for check_depth = 16 and every interval looked at, constants not explicit",
         reference="Auer, Gajane, Ortner (2019)",
+        in_practice="threshold_scale=1 costs less in short games: on six segments in 12,000 rounds a regret of 1,732, "
+        "with the 16 of the proof 2,357; nothing is proved for it",
     ),
     choose=_choose,
     update=_update,

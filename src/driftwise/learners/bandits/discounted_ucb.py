@@ -15,6 +15,9 @@ $\xi$     `confidence`        how wide the intervals are; the theory needs over 
 The logarithm is taken as 0 where what counts is less than one play. Tuned, with $\Upsilon = \Gamma - 1$ changes,
 $\gamma = 1 - \frac14 \sqrt{\Upsilon/T}$, its regret is $O(\sqrt{\Upsilon T} \ln T)$ for fixed gaps.
 
+The factor 2 before the root makes these intervals twice as wide as those of `sliding-window-ucb` for the same $\xi$.
+Other packages leave it out: the index of SMPyBandits is this one with $\xi = 1/8$, its default.
+
 Reference: A. Garivier and E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
 """
 
@@ -50,6 +53,8 @@ class Rates(NamedTuple):
         cost="O(K)",
         bound="sqrt(Gamma T) ln T for fixed gaps",
         reference="Garivier, Moulines (2011)",
+        in_practice="take a smaller confidence: on six segments the regret is 1,119 with the default, which the theory "
+        "needs, 571 with 0.125, the constant of SMPyBandits, and 316 with 0.03; on a random walk 2,985, 1,423 and 749",
     ),
     keep=fade,
     level=log_level,
@@ -58,6 +63,9 @@ class Rates(NamedTuple):
 @dataclass(frozen=True)
 class DiscountedUCB(DiscountedLearner):
     """Choose among actions whose means change now and then.
+
+    The default `confidence` is what the theory needs; with a smaller one, such as 0.125, the regret is often half as
+    much or less (`driftwise show discounted-ucb`).
 
     >>> learner = DiscountedUCB(discount=0.9)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)

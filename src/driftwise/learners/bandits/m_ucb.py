@@ -49,11 +49,15 @@ __all__ = ["MUCB"]
         cost="O(K)",
         bound="sqrt(K Gamma T ln T) for large and rare changes",
         reference="Cao, Wen, Kveton, Xie (2019)",
+        in_practice="in short games keep the default parameters: tuned, it explores in three quarters of "
+        "12,000 rounds, for a regret of 2,214 on six segments; with the defaults it is 522",
     ),
 )
 @dataclass(frozen=True)
 class MUCB(WatchingLearner):
     """Choose among actions that change together.
+
+    `tuned` is for long games: in short ones it explores in most of the rounds (`driftwise show m-ucb`).
 
     >>> learner = MUCB(explore=0.0)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)

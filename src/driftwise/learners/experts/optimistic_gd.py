@@ -69,12 +69,17 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
         cost="O(K)",
         bound="sqrt(Gamma Lambda) + sqrt(K) Gamma",
         reference="Wei, Hong, Lu (2016), Algorithm 2 and Theorem dev; Chiang et al. (2012)",
+        in_practice="tune with rule=sharp, which minimises the corrected bound: on ten segments of Bernoulli losses "
+        "the regret is 589, by the rule as printed 952; on a sinusoid 13 and 180",
     ),
     update=_update,
 )
 @dataclass(frozen=True)
 class OptimisticGD(ExpertLearner):
     """Track switching distributions with a regret that does not grow with the number of rounds.
+
+    `tuned(measures)` takes the rate as the paper prints it; `tuned(measures, rule="sharp")` minimises the corrected
+    bound, and its regret is much smaller (`driftwise show optimistic-gd`).
 
     >>> learner = OptimisticGD(learning_rate=1.0)
     >>> state = learner.start(n_actions=2)

@@ -92,6 +92,8 @@ def _share(rows: Rows, rates: Rates) -> None:  # noqa: ARG001
         cost="O(K log t)",
         bound="sqrt(n log t) above the base on every interval of the length n it is tuned for",
         reference="Hazan, Seshadhri (2009)",
+        in_practice="where means switch, keep the default learning rate: on ten segments of Bernoulli losses its "
+        "regret is 250, tuned 359; on a sinusoid it is 410, tuned 143",
     ),
     family=LASTING,
     settle=_settle,
@@ -100,6 +102,9 @@ def _share(rows: Rows, rates: Rates) -> None:  # noqa: ARG001
 @dataclass(frozen=True)
 class FLH(Cover):
     """Do well on every interval of about one length.
+
+    `tuned` minimises the bound, which is not the regret: where means switch, the default rate may do better
+    (`driftwise show flh`).
 
     >>> learner = FLH(base="optimistic-gd", learning_rate=1.0)
     >>> state = learner.start(n_actions=2)
