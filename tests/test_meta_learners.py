@@ -440,6 +440,13 @@ def test_swords_rates_reach_the_slowest_that_may_be_right():
         assert sqrt(8 / (n_actions * 4000)) / 2 < rates[-1] <= sqrt(8 / (n_actions * 4000))
 
 
+def test_sword_starts_with_any_rate_it_accepts():
+    for largest in (5e-324, np.finfo(float).max):
+        rates = Sword(2**30, largest).learning_rates(3)
+        assert rates[0] == largest
+        assert rates[-1] <= sqrt(8 / (3 * 2**30))
+
+
 def test_an_interval_of_length_n_has_few_pieces():
     for first in range(1, 80):
         for last in range(first, 80):

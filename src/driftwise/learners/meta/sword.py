@@ -101,10 +101,7 @@ class Sword(Grid):
     def learning_rates(self, n_actions: int) -> Vector:
         """Return the bases' rates, fastest first."""
         slowest = math.sqrt(8 / (n_actions * self.n_rounds))
-        ratio = self.largest_rate / slowest
-        inside = 0.0 < ratio < math.inf
-        octaves = math.log2(ratio) if inside else math.log2(self.largest_rate) - math.log2(slowest)
-        n_halvings = max(0, math.ceil(octaves))
+        n_halvings = max(0, math.ceil(math.log2(self.largest_rate) - math.log2(slowest)))
         rates: Vector = np.ldexp(self.largest_rate, -np.arange(n_halvings + 1))
         return rates
 
