@@ -93,6 +93,7 @@ def test_sharing_is_as_printed_at_the_ends_of_its_parameters(learner, switch_rat
 LATE_SWITCH = np.repeat([[0.0, 1.0], [1.0, 0.0]], [800, 1600], axis=0)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("switch_rate", [0.0, 5e-324, 1e-300, 1e-12])
 @pytest.mark.parametrize("learner", SHARING)
 def test_a_weight_too_small_for_a_double_comes_back(learner, switch_rate):
