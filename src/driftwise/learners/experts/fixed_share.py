@@ -23,17 +23,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from driftwise.core.corners import LARGEST, SMALLEST, TOO_SLOW, Corners, NoLearning
+from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.shared_weights import Rates, absorb
+from driftwise.learners.experts.shared_weights import Rates, absorb, most_total
 from driftwise.theory import sharing
 
 __all__ = ["FixedShare"]
@@ -42,8 +43,8 @@ __all__ = ["FixedShare"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play
-    totals: Vector  # minus the logarithms of the weights; without sharing, the losses so far
+    weights: Annotated[Vector, distribution("actions")]  # the next play
+    totals: Annotated[Vector, between(0, "most_total", "actions")]  # -ln(w); without sharing, the losses so far
 
 
 @kernel
@@ -100,6 +101,10 @@ class FixedShare(ExpertLearner):
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions))
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return what a total can be."""
+        return {"most_total": most_total(self.switch_rate, n_actions, rounds)}
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

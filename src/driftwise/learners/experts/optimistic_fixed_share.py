@@ -25,17 +25,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from driftwise.core.corners import LARGEST, SMALLEST, TOO_SLOW, Corners, NoLearning
+from driftwise.core.fields import between, distribution, scratch
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.shared_weights import Rates, absorb, look_ahead
+from driftwise.learners.experts.shared_weights import Rates, absorb, look_ahead, most_total
 from driftwise.learners.hinted import HintedLearner
 from driftwise.theory import expected, sharing
 
@@ -45,9 +46,9 @@ __all__ = ["OptimisticFixedShare"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    weights: Vector  # the next play, x-hat
-    totals: Vector  # minus the logarithms of x; without sharing, the losses so far
-    ahead: Vector  # scratch: the totals with the guess
+    weights: Annotated[Vector, distribution("actions")]  # the next play, x-hat
+    totals: Annotated[Vector, between(0, "most_total", "actions")]  # -ln(x); without sharing, the losses so far
+    ahead: Annotated[Vector, scratch("actions")]  # the totals with the guess
 
 
 @kernel
@@ -111,6 +112,10 @@ class OptimisticFixedShare(HintedLearner):
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(n_actions))
+
+    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return what a total can be."""
+        return {"most_total": most_total(self.switch_rate, n_actions, rounds)}
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

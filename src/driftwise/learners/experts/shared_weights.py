@@ -12,6 +12,7 @@ With $\alpha = 0$ nothing bounds them: the totals are then kept in units of loss
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from driftwise.core.types import Vector
 from driftwise.core.vectors import largest, least
 from driftwise.learners.experts.exponential import exponential_weights, share
 
-__all__ = ["Rates", "absorb", "look_ahead"]
+__all__ = ["Rates", "absorb", "look_ahead", "most_total"]
 
 _SMALL = 1e-290  # a share above it keeps weights far from underflow
 
@@ -37,6 +38,11 @@ class Rates(NamedTuple):
     def of(cls, learning_rate: float, switch_rate: float) -> Rates:
         """Keep totals as logarithms if there is sharing, else as losses."""
         return cls(learning_rate, 1.0, switch_rate) if switch_rate else cls(1.0, learning_rate, 0.0)
+
+
+def most_total(switch_rate: float, n_actions: int, rounds: int) -> float:
+    """Return what a total can be after so many rounds."""
+    return math.log(n_actions) - math.log(switch_rate) if switch_rate else float(rounds)
 
 
 @kernel

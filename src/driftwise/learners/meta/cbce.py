@@ -32,7 +32,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from driftwise.core.corners import Corners
+from driftwise.core.fields import HUGE, within
 from driftwise.core.kernel import kernel
+from driftwise.core.types import Vector
 from driftwise.learners.base import Card
 from driftwise.learners.meta.covering import BASES, Cover, NoRates, Rows, cover
 from driftwise.learners.meta.intervals import DYADIC
@@ -114,3 +116,7 @@ class CBCE(Cover):
 
     def __post_init__(self) -> None:
         self.require_base()
+
+    def possible(self, standing: Vector, rounds: int) -> bool:
+        """Say whether the sum of coins and the wealth can be those after so many rounds."""
+        return within(standing, (-float(rounds), 0.0), (float(rounds), HUGE))
