@@ -69,6 +69,12 @@ class TunedToAnother(OptimisticGD):
     tuned = OptimisticGD.tuned
 
 
+@breaks("tuning_and_bounds_take_any_measures")
+class DoubtsWhatStandsStill(OptimisticGD):
+    def tuning_caveat(self, measures):
+        return f"{measures.segments - 1} changes are too many"
+
+
 @breaks("weights_are_a_distribution")
 class HeavyWithManyActions(OptimisticGD):
     def advance(self, state, losses):

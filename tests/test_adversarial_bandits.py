@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from driftwise.checks import check_learner
+from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.random import next_uniform
@@ -180,7 +181,8 @@ def test_tuned_parameters_are_those_of_the_theorems():
 def test_tuning_survives_one_action_one_round_and_no_drift(learner):
     for n_actions, n_rounds, segments, drift in ((1, 1, 1, 0.0), (1, 50, 1, 0.0), (3, 1, 1, 0.5), (3, 50, 50, 1e-320)):
         known = Measures(n_actions, n_rounds, segments, drift, variance=0.0)
-        tuned = learner.tuned(known)
+        with collected():
+            tuned = learner.tuned(known)
         assert len(tuned.run(tuned.start(n_actions), make_path("uniform", n_rounds, n_actions, seed=1))) == n_rounds
         assert n_actions > 1 or tuned.bound(known) == 0
 
@@ -357,7 +359,9 @@ SAYS_SOMETHING = {
 def test_mean_dynamic_regret_is_below_the_bound(name):
     players = {"exp3": Exp3.tuned, "exp3-s": Exp3S.tuned, "rexp3": Rexp3.tuned, "tsallis-inf": REDUCED}
     players["exp3-s, as it comes"] = Exp3S()
-    results = simulate(WORLDS[name], players, 3000, N_RUNS, seed=1)
+    with collected():
+        results = simulate(WORLDS[name], players, 3000, N_RUNS, seed=1)
+    assert set(results.caveats) == ({"exp3-s"} if name == "drifting" else set())
     marks = np.searchsorted(results.rounds, results.bound_rounds)
     telling = set()
     for i, label in enumerate(results.labels):

@@ -11,6 +11,7 @@ import pytest
 
 from driftwise import Measures, Session
 from driftwise.checks.playing import expect_same, mixed_losses
+from driftwise.core.caveats import collected
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName
 from driftwise.detectors import CUSUM, GLR, Monitor, PageHinkley, WindowedShift, detectors
 from driftwise.learners import (
@@ -392,9 +393,11 @@ def test_the_window_is_twice_the_root_of_rounds_times_their_logarithm_per_change
     assert learner.tuned(FOUR).window == 304  # 2 sqrt(10000 * 9.21034 / 4) = 303.49
     assert learner.tuned(STILL).window is None
     many = Measures(n_actions=500, n_rounds=10_000, segments=5, drift=4.0, variance=100.0)
-    assert learner.tuned(many).window == 500
     short = Measures(n_actions=2, n_rounds=10, segments=2, drift=1.0, variance=1.0)
-    assert learner.tuned(short).window is None  # 9.6 is rounded up to all ten
+    with collected() as reasons:
+        assert learner.tuned(many).window == 500
+        assert learner.tuned(short).window is None  # 9.6 is rounded up to all ten
+    assert len(reasons) == 2
 
 
 def test_cusum_ucb_is_tuned_as_printed():
@@ -412,7 +415,9 @@ def test_cusum_ucb_is_tuned_as_printed():
 
 def test_m_ucb_is_tuned_as_printed():
     """ln(2KT^2) = 19.80697, ln(2T) = 9.903488; (4.450502 + 3.146981)^2 = 57.72174, times 4 / 0.2^2 is 5772.17."""
-    tuned = MUCB.tuned(FOUR)
+    with collected() as reasons:
+        tuned = MUCB.tuned(FOUR)
+    assert reasons == ["4 changes in 10000 rounds make it explore in 75 % of them"]
     assert tuned.window == 5774  # the next even number that is twice a whole one
     assert tuned.threshold == pytest.approx(239.129, abs=1e-3)  # sqrt(2887 * 19.80697)
     # min(2887, 1196 + 3 * 75.9868) = 1423.96; sqrt(4 * 2 * 1423.96 / 20000)
@@ -462,7 +467,8 @@ def test_bandit_over_bandit_is_tuned_as_printed():
     ],
 )
 def test_tuning_survives_the_corners(learner, measures):
-    made = learner.tuned(measures)
+    with collected():
+        made = learner.tuned(measures)
     losses = np.zeros((measures.n_rounds, measures.n_actions))
     actions = made.run(made.start(measures.n_actions), losses)
     assert len(actions) == measures.n_rounds

@@ -139,7 +139,7 @@ PAPER = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml
 
 
 def test_simulate_without_learners_plays_the_papers_five_tuned_where_they_can_be(as_json):
-    found = as_json("simulate", "--rounds", "40", "--runs", "2")
+    found = as_json("simulate", "--rounds", "400", "--runs", "2")
     expected = [*(f"{name} (tuned)" for name in PAPER), "optimistic-adapt-ml-prod"]
     assert [row["learner"] for row in found["learners"]] == expected
     assert [len(found["measures"]), len(found["realised"])] == [2, 2]
@@ -178,7 +178,7 @@ def test_seeds_show(lines):
 
 
 def test_a_rule_may_have_parameters(as_json):
-    found = as_json(*SMALL[:-1], "optimistic-gd:tuned,rule=sharp,comparator_segments=2")
+    found = as_json(*SMALL[:-1], "optimistic-gd:tuned,rule=sharp,comparator_segments=2", "--rounds", "400")
     assert found["learners"][0]["learner"] == "optimistic-gd (tuned, rule=sharp, comparator_segments=2)"
 
 
@@ -268,7 +268,8 @@ def test_warnings_are_notes_in_one_line(driftwise):
         1,
     )
     code, _, err = driftwise(*words)
-    note = "RerunUCBV: blocks of 4 rounds cannot try all 10 actions; with so much drift its bound says nothing."
+    reason = "a drift of 60 in 60 rounds, its blocks of 4 rounds cannot try all 10 actions"
+    note = f"simulate: 'rerun-ucbv (tuned)': tuning says nothing here: {reason}."
     assert (code, err) == (0, f"driftwise: {note}\n")
     assert driftwise(*words, "--quiet").err == ""
 

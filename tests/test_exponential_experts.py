@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bounding import on_many_paths
+from driftwise.core.caveats import collected
 from driftwise.core.measures import Measures
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.learners import (
@@ -245,7 +246,8 @@ def test_quiet_losses_still_count_as_what_they_are(learner):
 @pytest.mark.parametrize("learner", [FixedShare, OptimisticFixedShare, Hedge])
 def test_tuning_survives_one_action_one_round_and_no_noise(learner):
     for n_actions, n_rounds, segments in ((1, 1, 1), (1, 50, 1), (3, 1, 1), (3, 50, 50)):
-        tuned = learner.tuned(Measures(n_actions, n_rounds, segments, drift=0.0, variance=0.0))
+        with collected():
+            tuned = learner.tuned(Measures(n_actions, n_rounds, segments, drift=0.0, variance=0.0))
         assert run(tuned, make_path("uniform", n_rounds, n_actions, seed=1)).shape == (n_rounds, n_actions)
 
 

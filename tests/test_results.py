@@ -298,7 +298,7 @@ def test_rows_are_plain_records():
     first, second = results_of([NUMBERS, NUMBERS[::-1]], bounds=[8.0, math.nan]).rows()
     mean, low, high = estimate(NUMBERS)
     expected = {"learner": "learner-0", "spec": {"name": "learner-0"}, "regret": mean, "low": low, "high": high}
-    assert first == {**expected, "bound": 8.0}
+    assert first == {**expected, "bound": 8.0, "caveat": ""}
     assert math.isnan(second["bound"])
 
 

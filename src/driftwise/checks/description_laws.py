@@ -6,9 +6,9 @@ import dataclasses
 import json
 import math
 import re
-import warnings
 
 from driftwise.checks.law import Law, expect, law
+from driftwise.core.caveats import collected
 from driftwise.core.docstrings import symbols
 from driftwise.core.errors import InvalidInput
 from driftwise.core.fields import fields_of
@@ -96,16 +96,23 @@ def card_is_complete(learner: Learner) -> None:
 
 @law(LAWS)
 def tuning_and_bounds_take_any_measures(learner: Learner) -> None:
-    """`tuned` gives a learner of the same class or says that it does not tune; a bound is a number, or None."""
+    """`tuned` gives a learner of the same class or says that it does not tune; a bound is a number, or None.
+
+    A caveat is one line, there is none where nothing changes, and `tuned` reports it.
+    """
     for measures in _MEASURES:
         made = learner
+        reported: list[str] = []
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that a bound says nothing is worth a warning, not an error
+            with collected() as reported:
                 made = type(learner).tuned(measures)
         except InvalidInput as refusal:
             expect("no rule for tuning" in str(refusal), f"`tuned({measures})` raised: {refusal}")
         expect(type(made) is type(learner), f"`tuned({measures})` made {made}")
+        caveat = made.tuning_caveat(measures)
+        expect(isinstance(caveat, str) and "\n" not in caveat, f"its caveat for {measures} is {caveat!r}")
+        expect(not caveat or measures.segments > 1, f"it has a caveat where nothing changes: {caveat}")
+        expect(reported == ([caveat] if caveat else []), f"its caveat is {caveat!r}, but `tuned` reported {reported}")
         for bound in (learner.bound(measures), made.bound(measures)):
             fine = bound is None or (0 <= bound < math.inf)
             expect(fine, f"the bound for {measures} is {bound}")

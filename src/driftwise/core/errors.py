@@ -5,7 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["BadFile", "DriftwiseError", "InvalidInput", "MissingDependency", "UnknownName", "rejection"]
+__all__ = [
+    "BadFile",
+    "DriftwiseError",
+    "InvalidInput",
+    "MissingDependency",
+    "TuningWarning",
+    "UnknownName",
+    "rejection",
+]
 
 
 class DriftwiseError(Exception):
@@ -35,6 +43,10 @@ class MissingDependency(DriftwiseError, ImportError):
 
     def __init__(self, task: str, library: str, extra: str) -> None:
         super().__init__(f"{task} needs {library}: install it with `pip install 'driftwise[{extra}]'`.")
+
+
+class TuningWarning(UserWarning):
+    """A rule for tuning was asked about a world of which it says nothing."""
 
 
 def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") -> InvalidInput:

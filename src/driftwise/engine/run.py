@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix
@@ -35,6 +36,7 @@ class Run(NamedTuple):
     measures: Measures | None
     realised: Realised
     specs: list[dict[str, Any]]
+    caveats: list[str]  # why the rule of a tuned learner says nothing in this run; "" where there is nothing to say
     seconds: npt.NDArray[np.float64]
 
 
@@ -68,7 +70,7 @@ def _play(plan: Plan, run: int) -> Run:
     environment, n_rounds = plan.environment, plan.n_rounds
     at_home = _branch(plan.seed, run, _ENVIRONMENT)
     measures = environment.measures(n_rounds, at_home) if environment.has_means else None
-    team = [entry.learner(measures) for entry in plan.entries]
+    team, caveats = _team(plan.entries, measures)
     states = [
         learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, entry.key)))
         for entry, learner in zip(plan.entries, team, strict=True)
@@ -109,7 +111,17 @@ def _play(plan: Plan, run: int) -> Run:
             regrets[i, here] = meters[i].suffer(played[counted], target[counted], marks) - best
             plan.advance(stop - start)
     specs = [entry.spec(learner) for entry, learner in zip(plan.entries, team, strict=True)]
-    return Run(regrets, bounds, measures, realised.realised(), specs, seconds)
+    return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
+
+
+def _team(entries: Sequence[Entry], measures: Measures | None) -> tuple[list[Learner], list[str]]:
+    """Make the learners of a run, each with what its rule reports: a rule may be wrapped in any other."""
+    team, caveats = [], []
+    for entry in entries:
+        with collected() as reasons:
+            team.append(entry.learner(measures))
+        caveats.append("; ".join(dict.fromkeys(reasons)))
+    return team, caveats
 
 
 def _bounds(plan: Plan, team: Sequence[Learner], at: slice, on_the_way: Matrix) -> Matrix:

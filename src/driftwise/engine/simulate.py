@@ -14,13 +14,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 
+from driftwise.core.caveats import report
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Actions
 from driftwise.core.validation import check_seed, count
-from driftwise.engine.players import Player, entries
+from driftwise.engine.players import Entry, Player, entries
 from driftwise.engine.run import Plan, Run, play_run
 from driftwise.environments import Replay, Source
 from driftwise.results.comparators import Comparator, Dynamic
+from driftwise.results.footnotes import Caveat
 from driftwise.results.results import Results
 
 __all__ = ["simulate"]
@@ -47,7 +49,8 @@ def simulate(
 
     There are 10 runs unless you say otherwise, and 1 of replayed losses, which are the same in every run.
 
-    A learner may be given as a rule such as `OptimisticGD.tuned`, which is asked anew with each run's measures.
+    A learner may be given as a rule such as `OptimisticGD.tuned`, which is asked anew with each run's measures. Where
+    the rule says nothing, there is a `TuningWarning`, and `Results.caveats` marks the learner.
     `play="sample"` lets full-feedback learners draw an action from their weights. `n_rounds` may be left out
     for replayed losses. Rounds are drawn `block_size` at a time, by default as many as fit a processor's cache.
     `progress` is called with the rounds done and the rounds in all.
@@ -106,6 +109,9 @@ def simulate(
     )
     runs = _play_all(plan, n_runs, min(n_runs, n_threads))
     seconds = np.sum([run.seconds for run in runs], axis=0)
+    caveats = _caveats(who, runs)
+    for label, caveat in caveats.items():
+        report(f"simulate: '{label}'", caveat.told(n_runs))
     return Results(
         labels=tuple(entry.label for entry in who),
         learners=tuple(runs[0].specs),
@@ -122,6 +128,7 @@ def simulate(
         realised=tuple(run.realised for run in runs),
         bound_rounds=plan.bound_rounds + 1,
         bounds=np.mean([run.bounds for run in runs], axis=0),
+        caveats=caveats,
         seconds={entry.label: float(s) for entry, s in zip(who, seconds, strict=True)},
     )
 
@@ -145,6 +152,12 @@ def _play_all(plan: Plan, n_runs: int, n_threads: int) -> list[Run]:
         plan.stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
     return [run.result() for run in runs]
+
+
+def _caveats(who: Sequence[Entry], runs: Sequence[Run]) -> dict[str, Caveat]:
+    """Count the runs in which a learner's rule says nothing; the reason is that of the first."""
+    found = {entry.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, entry in enumerate(who)}
+    return {label: Caveat(len(reasons), reasons[0]) for label, reasons in found.items() if reasons}
 
 
 def _marks(first: int, end: int, most: int) -> Actions:

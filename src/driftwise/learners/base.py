@@ -23,6 +23,7 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
 from driftwise.learners.loops import BanditLoops, ExpertLoops, bandit_loops, expert_loops
+from driftwise.learners.rules import announcing
 from driftwise.learners.state import Card, State
 from driftwise.registry import Registry
 
@@ -60,6 +61,11 @@ class Learner(ABC):
         """Why these parameters leave nothing to learn, '' where they do not; see `corners`."""
         return self.corners.no_learning(self)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if isinstance(rule := vars(cls).get("tuned"), classmethod):
+            cls.tuned = announcing(rule)  # type: ignore[method-assign, assignment]
+
     @property
     def exceptions(self) -> Mapping[str, str]:
         """The common checks that do not apply to this learner, each with the reason."""
@@ -77,6 +83,10 @@ class Learner(ABC):
     def tuned(cls, measures: Measures) -> Self:  # noqa: ARG003
         """Return the learner with the parameters its theorem asks for."""
         raise InvalidInput(f"{cls.__name__}: it has no rule for tuning; give its parameters.")
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return why `tuned` says nothing about these measures, for which it made this learner, or an empty string."""
+        return ""
 
     def bound(self, measures: Measures) -> float | None:
         """Return its theorem's bound on the expected dynamic regret, constants explicit; None where there is none."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.core.errors import InvalidInput, MissingDependency
 from driftwise.core.files import write_atomically
 from driftwise.core.types import Actions, Vector
@@ -30,6 +31,7 @@ class Curve(NamedTuple):
     low: Vector
     high: Vector
     bound: Vector  # at `bound_rounds`; NaN where nothing is proved
+    doubtful: bool = False  # its tuning says nothing here
 
 
 def canvas() -> type[Figure]:
@@ -49,8 +51,9 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
     floor = -np.inf if signed else _floor(curves)
     for i, curve in enumerate(curves):
         colour = COLOURS[i % len(COLOURS)]
-        style = "-" if i < len(COLOURS) else "-."
-        axes.plot(rounds, np.maximum(curve.mean, floor), style, color=colour, label=curve.label, linewidth=1.6)
+        style = ":" if curve.doubtful else "-" if i < len(COLOURS) else "-."
+        name = marked(curve.label, curve.doubtful)
+        axes.plot(rounds, np.maximum(curve.mean, floor), style, color=colour, label=name, linewidth=1.6)
         if np.isfinite(curve.low).all():
             low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
             axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
@@ -65,6 +68,8 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
     axes.spines[["top", "right"]].set_visible(False)
     if any(np.isfinite(curve.bound).any() for curve in curves):
         axes.plot([], [], "--", color="0.4", linewidth=1.0, label="theorem's bound (same colour)")
+    if any(curve.doubtful for curve in curves):
+        axes.plot([], [], ":", color="0.4", linewidth=1.6, label=f"{MARK} {SAYS_NOTHING}")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 

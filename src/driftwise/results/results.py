@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from driftwise.core.caveats import SAYS_NOTHING, marked
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.report.figures import Curve, regret_figure, save_figure
 from driftwise.report.tables import number, text_table
 from driftwise.results import store
+from driftwise.results.footnotes import Caveat, footnote
 from driftwise.results.intervals import Estimate, estimate, half_width
 from driftwise.results.realised import Realised
 
@@ -53,6 +55,7 @@ class Results:
     realised: tuple[Realised, ...]
     bound_rounds: Actions
     bounds: Matrix  # (learners, bound_rounds), mean over runs, NaN where nothing is proved
+    caveats: Mapping[str, Caveat] = field(default_factory=dict)  # by label: those whose tuning says nothing
     seconds: Mapping[str, float] = field(default_factory=dict)  # not part of the file
 
     def final(self, label: str) -> Vector:
@@ -68,17 +71,25 @@ class Results:
         """Return its theorem's bound on a learner's expected regret at the end, NaN where there is none."""
         return float(self.bounds[self._index(label), -1])
 
+    def caveat(self, label: str) -> str:
+        """Return why a learner's tuning says nothing here, "" where it was not tuned or its rule says something."""
+        self._index(label)
+        return f"{SAYS_NOTHING}: {self.caveats[label].told(self.n_runs)}" if label in self.caveats else ""
+
     def difference(self, label: str, baseline: str, confidence: float = 0.95) -> Estimate:
         """Return how much more a learner regrets than another, paired: both saw the same losses."""
         return estimate(self.final(label) - self.final(baseline), confidence)
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
-        """Return one plain record per learner: what the table shows and `--json` prints."""
+        """Return one plain record per learner: what the table shows and `--json` prints.
+
+        `caveat` says why its tuning says nothing, "" where it was not tuned or its rule says something.
+        """
         records = []
         for label, spec in zip(self.labels, self.learners, strict=True):
             mean, low, high = self.regret(label, confidence)
             record = {"learner": label, "spec": dict(spec), "regret": mean, "low": low, "high": high}
-            records.append({**record, "bound": self.bound(label)})
+            records.append({**record, "bound": self.bound(label), "caveat": self.caveat(label)})
         return records
 
     def summary(self) -> str:
@@ -119,7 +130,7 @@ class Results:
         headers = ["learner", "regret", f"{100 * confidence:g}% interval", "bound", "ratio"]
         rows = [
             [
-                row["learner"],
+                marked(row["learner"], row["caveat"]),
                 number(row["regret"]),
                 f"{number(row['low'])} .. {number(row['high'])}" if self.n_runs > 1 else "-",
                 *self._against(row["regret"], row["bound"]),
@@ -127,7 +138,9 @@ class Results:
             for row in self.rows(confidence)
         ]
         title = f"{self.comparator} {'pseudo-regret' if self.kind == 'pseudo' else 'realised regret'}"
-        return f"{self.summary()}\n\n{title}\n{text_table(headers, rows)}"
+        marks = [label for label in self.labels if label in self.caveats]
+        below = footnote({label: self.caveats[label].told(self.n_runs) for label in marks})
+        return "\n".join([self.summary(), "", title, text_table(headers, rows), *below.splitlines()])
 
     def _against(self, regret: float, bound: float) -> tuple[str, str]:
         """Return a bound and the share of it that was used; the number of rounds bounds everyone and says nothing."""
@@ -140,7 +153,7 @@ class Results:
         curves = []
         for i, label in enumerate(self.labels):
             mean, half = self.regrets[i].mean(axis=0), half_width(self.regrets[i], confidence)
-            curves.append(Curve(label, mean, mean - half, mean + half, self.bounds[i]))
+            curves.append(Curve(label, mean, mean - half, mean + half, self.bounds[i], label in self.caveats))
         ylabel = f"{self.comparator} {self.kind}{'-' if self.kind == 'pseudo' else ' '}regret"
         return regret_figure(self.rounds, curves, self.bound_rounds, self.summary(), ylabel)
 
@@ -170,6 +183,7 @@ class Results:
             learners=(*self.learners, *other.learners),
             regrets=np.concatenate([self.regrets, other.regrets]),
             bounds=np.concatenate([self.bounds, other.bounds]),
+            caveats={**self.caveats, **other.caveats},
             seconds={**self.seconds, **other.seconds},
         )
 

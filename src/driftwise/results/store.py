@@ -17,6 +17,7 @@ import numpy as np
 from driftwise.core.errors import BadFile, MissingDependency
 from driftwise.core.files import write_atomically
 from driftwise.core.measures import Measures
+from driftwise.results.footnotes import Caveat
 from driftwise.results.realised import Realised
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def write(results: Results, path: str | os.PathLike[str]) -> None:
         "realised": [r._asdict() for r in results.realised],
         "bound_rounds": results.bound_rounds.tolist(),
         "bounds": results.bounds.tolist(),
+        "caveats": dict(results.caveats),
     }
     table = pa.table(
         {
@@ -89,6 +91,7 @@ def _fields(table: Any, header: dict[str, Any]) -> dict[str, Any]:
         "realised": tuple(Realised(**_with_nan(r)) for r in header["realised"]),
         "bound_rounds": np.array(header["bound_rounds"], np.int64),
         "bounds": np.array(header["bounds"], np.float64).reshape(n_learners, -1),
+        "caveats": {label: Caveat(*caveat) for label, caveat in header["caveats"].items()},
     }
 
 

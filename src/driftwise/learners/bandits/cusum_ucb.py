@@ -39,6 +39,7 @@ from driftwise.detectors import CUSUM
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.bandits.watching import Restarts, WatchingLearner
 from driftwise.learners.base import Card, composed
+from driftwise.theory import vacuous
 
 __all__ = ["CUSUMUCB"]
 
@@ -95,6 +96,10 @@ class CUSUMUCB(WatchingLearner):
         threshold = max(1.0, math.log(measures.n_rounds / changes))
         explore = measures.n_actions * math.sqrt(changes * threshold / measures.n_rounds)
         return cls(explore=min(1.0, explore), threshold=threshold)
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it explores in half of the rounds or more."""
+        return vacuous.exploring(measures, self.explore)
 
     @functools.cached_property
     def parts(self) -> tuple[UCB1, CUSUM]:

@@ -39,7 +39,7 @@ from driftwise.core.vectors import assign
 from driftwise.learners.bandits.sampling import chance, draw
 from driftwise.learners.base import BanditLearner, Card, bandit
 from driftwise.learners.experts.exponential import share
-from driftwise.theory import adversarial
+from driftwise.theory import adversarial, vacuous
 
 __all__ = ["Exp3S"]
 
@@ -120,6 +120,10 @@ class Exp3S(BanditLearner):
     def tuned(cls, measures: Measures) -> Self:
         """Take the parameters of Corollary 8.3 for the number of rounds and segments."""
         return cls(mixing=adversarial.exp3_s_mixing(measures), sharing=1 / measures.n_rounds)
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where half of its play or more is uniform."""
+        return vacuous.exploring(measures, self.mixing)
 
     def bound(self, measures: Measures) -> float:
         """Return Theorem 8.1's bound for these parameters, against as many segments as the means have."""

@@ -7,7 +7,7 @@ from typing import Self
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.index import IndexLearner
-from driftwise.theory import tuning
+from driftwise.theory import tuning, vacuous
 
 __all__ = ["DiscountedLearner", "WindowedLearner"]
 
@@ -25,6 +25,10 @@ class DiscountedLearner(IndexLearner):
         """Set the discount by the number of changes, as for discounted UCB; without any, nothing fades."""
         return cls(discount=tuning.discount(measures))  # type: ignore[call-arg]
 
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it remembers as long as a segment lasts."""
+        return vacuous.discount(measures, self.discount)
+
 
 class WindowedLearner(IndexLearner):
     """An index learner on the latest rounds."""
@@ -39,6 +43,10 @@ class WindowedLearner(IndexLearner):
     def tuned(cls, measures: Measures) -> Self:
         """Set the window by the number of changes, as for sliding-window UCB."""
         return cls(window=tuning.window(measures))  # type: ignore[call-arg]
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its window is as long as a segment, or holds no action twice."""
+        return vacuous.window(measures, self.window)
 
     @property
     def ring(self) -> int:

@@ -41,6 +41,7 @@ from driftwise.detectors import GLR
 from driftwise.learners.bandits.kl_ucb import KLUCB
 from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
 from driftwise.learners.base import Card, composed
+from driftwise.theory import vacuous
 
 __all__ = ["GLRKLUCB"]
 
@@ -99,6 +100,10 @@ class GLRKLUCB(WatchingLearner):
         changes = max(1, measures.segments - 1) * (measures.n_actions if restart == "local" else 1)
         failure = min(0.5, 1 / math.sqrt(changes * T))
         return cls(min(1.0, math.sqrt(changes * math.log(T) / T)), failure_probability=failure, restart=restart)
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it explores in half of the rounds or more."""
+        return vacuous.exploring(measures, self.explore)
 
     @functools.cached_property
     def parts(self) -> tuple[KLUCB, GLR]:

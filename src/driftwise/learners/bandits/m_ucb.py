@@ -36,6 +36,7 @@ from driftwise.detectors import WindowedShift
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
 from driftwise.learners.base import Card, composed
+from driftwise.theory import vacuous
 
 __all__ = ["MUCB"]
 
@@ -93,6 +94,12 @@ class MUCB(WatchingLearner):
         delay = min(window / 2, math.ceil(threshold / least_change) + 3 * math.sqrt(window))
         explore = math.sqrt((measures.segments - 1) * K * delay / (2 * T))
         return cls(explore=min(1.0, explore), window=window, threshold=threshold)
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it explores in half of the rounds or more, or its window is longer than the game."""
+        if vacuous.changing(measures) and self.window >= measures.n_rounds:
+            return f"its window of {self.window} losses of an action is as long as the game, {measures.n_rounds} rounds"
+        return vacuous.exploring(measures, self.explore)
 
     @functools.cached_property
     def parts(self) -> tuple[UCB1, WindowedShift]:

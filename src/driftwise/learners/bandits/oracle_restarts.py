@@ -32,6 +32,7 @@ from driftwise.core.validation import require
 from driftwise.learners.bandits.kl_ucb import KLUCB
 from driftwise.learners.base import BanditLearner, Card, Learner, State, composed, learners
 from driftwise.learners.loops import BanditLoops
+from driftwise.theory import vacuous
 
 __all__ = ["OracleRestarts"]
 
@@ -80,6 +81,10 @@ class OracleRestarts(BanditLearner):
         if measures.changes is None:
             raise rejection(cls.__name__, "measures", "of an environment with at most 1000 changes", measures)
         return cls(changes=measures.changes)
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where a segment has fewer rounds than there are actions."""
+        return vacuous.segment(measures)
 
     @property
     def _base(self) -> BanditLearner:

@@ -29,7 +29,6 @@ Bernstein bounds", COLT 2009.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
@@ -44,7 +43,7 @@ from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require, require_count, require_number
 from driftwise.learners.bandits.sums import sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
-from driftwise.theory import expected, tuning
+from driftwise.theory import expected, tuning, vacuous
 
 __all__ = ["RerunUCBV"]
 
@@ -162,13 +161,11 @@ class RerunUCBV(BanditLearner):
         if failure not in ("paper", "rigorous"):
             raise rejection(cls.__name__, "failure", "'paper' or 'rigorous'", failure)
         block = tuning.rerun_ucbv_block(measures, rule)
-        if block < min(measures.n_actions, measures.n_rounds):
-            warnings.warn(
-                f"RerunUCBV: blocks of {block} rounds cannot try all {measures.n_actions} actions;"
-                " with so much drift its bound says nothing.",
-                stacklevel=2,
-            )
         return cls(restart_every=block, failure_probability=tuning.ucbv_failure(measures, failure))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where a block has fewer rounds than there are actions."""
+        return vacuous.block(measures, self.restart_every or measures.n_rounds)
 
     def bound(self, measures: Measures) -> float | None:
         """Return Theorem bandit-u's bound, with constants, for these parameters."""

@@ -36,7 +36,7 @@ from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.bandits.sampling import draw
 from driftwise.learners.base import BanditLearner, Card, bandit
-from driftwise.theory import adversarial
+from driftwise.theory import adversarial, vacuous
 
 __all__ = ["Rexp3"]
 
@@ -117,6 +117,10 @@ class Rexp3(BanditLearner):
     def tuned(cls, measures: Measures) -> Self:
         """Take the block length of Theorem 2; the mixing follows from it."""
         return cls(restart_every=adversarial.rexp3_block(measures))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where half of its play or more is uniform, in blocks of a few rounds an action."""
+        return vacuous.exploring(measures, self._mixing(measures.n_actions))
 
     def bound(self, measures: Measures) -> float:
         """Return Theorem 2's bound, with constants, for these parameters."""

@@ -37,7 +37,7 @@ from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.simplex import proximal_step
-from driftwise.theory import expected, pathwise_meta, tuning
+from driftwise.theory import expected, pathwise_meta, tuning, vacuous
 
 __all__ = ["AOMD"]
 
@@ -107,6 +107,10 @@ class AOMD(ExpertLearner):
     def tuned(cls, measures: Measures) -> Self:
         """Take the scale that minimises the bound for the number of segments."""
         return cls(rate_scale=tuning.aomd_scale(measures))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its bound is no better than that of uniform play."""
+        return vacuous.bound(measures, self.bound(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against as many segments as the means have."""

@@ -35,7 +35,7 @@ from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.shared_weights import Rates, absorb, most_total
-from driftwise.theory import sharing
+from driftwise.theory import sharing, vacuous
 
 __all__ = ["FixedShare"]
 
@@ -91,6 +91,10 @@ class FixedShare(ExpertLearner):
     def tuned(cls, measures: Measures) -> Self:
         """Take the rates that minimise the bound for the number of segments."""
         return cls(*sharing.rates(measures))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its bound is no better than that of uniform play."""
+        return vacuous.bound(measures, self.bound(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against as many switches as the means have."""

@@ -34,7 +34,7 @@ from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.optimistic_gd import Rates
 from driftwise.learners.experts.simplex import proximal_step
-from driftwise.theory import pathwise_meta
+from driftwise.theory import pathwise_meta, vacuous
 
 __all__ = ["OnlineGD"]
 
@@ -84,6 +84,10 @@ class OnlineGD(ExpertLearner):
     def tuned(cls, measures: Measures) -> Self:
         """Take the rate that minimises the bound for the number of segments and losses of 1."""
         return cls(math.sqrt((2 * measures.segments - 1) / (measures.n_actions * measures.n_rounds)))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its bound is no better than that of uniform play."""
+        return vacuous.bound(measures, self.bound(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against as many segments as the means have."""

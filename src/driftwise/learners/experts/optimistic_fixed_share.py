@@ -38,7 +38,7 @@ from driftwise.core.validation import require_number
 from driftwise.learners.base import Card, expert
 from driftwise.learners.experts.shared_weights import Rates, absorb, look_ahead, most_total
 from driftwise.learners.hinted import HintedLearner
-from driftwise.theory import expected, sharing
+from driftwise.theory import expected, sharing, vacuous
 
 __all__ = ["OptimisticFixedShare"]
 
@@ -102,6 +102,10 @@ class OptimisticFixedShare(HintedLearner):
     def tuned(cls, measures: Measures) -> Self:
         """Take the rates that minimise the bound for these measures."""
         return cls(*sharing.optimistic_rates(measures))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its bound is no better than that of uniform play."""
+        return vacuous.bound(measures, self.bound(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against as many switches as the means have."""

@@ -36,7 +36,7 @@ from driftwise.core.types import Vector, Words
 from driftwise.core.validation import count, require_number
 from driftwise.learners.base import Card, ExpertLearner, expert
 from driftwise.learners.experts.simplex import proximal_step
-from driftwise.theory import expected, tuning
+from driftwise.theory import expected, tuning, vacuous
 
 __all__ = ["OptimisticGD"]
 
@@ -105,6 +105,10 @@ class OptimisticGD(ExpertLearner):
         if comparator_segments is not None:
             comparator_segments = count(cls.__name__, "comparator_segments", comparator_segments)
         return cls(learning_rate=tuning.gd_rate(measures, comparator_segments, rule))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its bound, for segments or for drift, is no better than that of uniform play."""
+        return vacuous.bound(measures, self.bound(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return Theorem dev's bound, corrected, for this learning rate."""

@@ -40,6 +40,7 @@ from driftwise.core.validation import require_number
 from driftwise.learners.base import Card
 from driftwise.learners.meta.covering import BASES, Cover, Rows, cover
 from driftwise.learners.meta.intervals import LASTING
+from driftwise.theory import vacuous
 
 __all__ = ["FLH"]
 
@@ -134,6 +135,11 @@ class FLH(Cover):
         """Take the rate that minimises the bound on segments of equal length."""
         length = measures.n_rounds / measures.segments
         return cls(learning_rate=math.sqrt(8 * math.log(measures.n_rounds + 1) / length))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its bound beyond that of its base is no better than that of uniform play."""
+        T, rate = measures.n_rounds, self.learning_rate
+        return vacuous.bound(measures, measures.segments * math.log(T + 1) / rate + rate * T / 8)
 
     def rule_rates(self) -> Rates:
         """Return the learning rate."""

@@ -1,0 +1,57 @@
+"""Where a rule for tuning says nothing: one warning, or a reason for whoever makes many learners and tells of all.
+
+`tuned` reports its reason. Between `collected()` and the end of its block the reasons go into a list, in this thread;
+everywhere else each becomes a `TuningWarning`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+from driftwise.core.errors import TuningWarning
+
+__all__ = ["MARK", "SAYS_NOTHING", "collected", "marked", "report"]
+
+SAYS_NOTHING = "tuning says nothing here"
+MARK = "*"
+
+# Not `warnings.catch_warnings`: that one changes what all threads see.
+_reasons: ContextVar[list[str] | None] = ContextVar("reasons", default=None)
+
+
+@contextlib.contextmanager
+def collected() -> Iterator[list[str]]:
+    """Collect what is reported inside instead of warning.
+
+    >>> with collected() as reasons:
+    ...     report("FixedShare", "99 changes in 100 rounds")
+    >>> reasons
+    ['99 changes in 100 rounds']
+    """
+    reasons: list[str] = []
+    token = _reasons.set(reasons)
+    try:
+        yield reasons
+    finally:
+        _reasons.reset(token)
+
+
+def report(who: str, reason: str) -> None:
+    """Give a reason to whoever collects, or warn the caller of the function that reports."""
+    reasons = _reasons.get()
+    if reasons is not None:
+        reasons.append(reason)
+    else:
+        warnings.warn(f"{who}: {SAYS_NOTHING}: {reason}.", TuningWarning, stacklevel=3)
+
+
+def marked(label: str, caveat: object) -> str:
+    """Return a label with the mark if there is a caveat.
+
+    >>> marked("fixed-share (tuned)", "99 changes in 100 rounds"), marked("hedge", None)
+    ('fixed-share (tuned) *', 'hedge')
+    """
+    return f"{label} {MARK}" if caveat else label
