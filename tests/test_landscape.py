@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from driftwise.adversaries import Adversary, BanditLow, FullV
+from driftwise.core.caveats import collected
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.measures import Measures
 from driftwise.engine import simulate
@@ -229,7 +230,9 @@ def test_guests_play_where_their_feedback_fits_and_are_tuned_if_they_can_be(tmp_
     players = {member.label: member.player for sweep in found for member in sweep.members}
     assert players["squint"] == Squint()
     assert players["fixed-share"] == FixedShare.tuned
-    outcomes = measure([sweep for sweep in found if sweep.key == "full-drifting-low"], 2, 1, tmp_path)
+    with collected() as reasons:
+        outcomes = measure([sweep for sweep in found if sweep.key == "full-drifting-low"], 2, 1, tmp_path)
+    assert reasons == [outcomes[1].caveat]
     assert [outcome.member.label for outcome in outcomes] == ["squint", "fixed-share"]
     with pytest.raises(UnknownName, match="There is no learner 'oracle-restarts' in these cells"):
         chosen(TINY, CELLS, ["oracle-restarts"])
@@ -240,7 +243,8 @@ def test_guests_play_where_their_feedback_fits_and_are_tuned_if_they_can_be(tmp_
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_landscape_of_a_cell_is_measured_and_told(cell, tmp_path):
     names = [member.label for member in TEAMS[cell][:2]]
-    outcomes = measure(chosen(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
+    with collected():  # games of 300 rounds are short for EXP3.S
+        outcomes = measure(chosen(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
     text = table(outcomes)
     assert rates(cell)[0].text in text
     assert all(name in text for name in names)

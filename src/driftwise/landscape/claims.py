@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from driftwise.adversaries import Adversary
+from driftwise.core.caveats import MARK, SAYS_NOTHING
 from driftwise.core.measures import Measures
 from driftwise.landscape.outcomes import Outcome
 from driftwise.landscape.pieces import Piece
@@ -26,7 +28,22 @@ def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
     by_key: dict[str, dict[str, Outcome]] = {}
     for outcome in outcomes:
         by_key.setdefault(outcome.sweep.key, {})[outcome.member.label] = outcome
-    return [make(*(by_key[key] for key in needs)) for make, needs in _CLAIMS if _measured(by_key, needs)]
+    return [
+        _with_caveats(make(*(by_key[key] for key in needs)), [by_key[key] for key in needs])
+        for make, needs in _CLAIMS
+        if _measured(by_key, needs)
+    ]
+
+
+def _with_caveats(claim: Claim, measured: Sequence[dict[str, Outcome]]) -> Claim:
+    """Say so beside a claim if the tuning of a learner in its sweeps says nothing."""
+    told = tuple(
+        (f"{MARK} {label} in {outcome.sweep.key}", f"{SAYS_NOTHING}: {outcome.caveat}")
+        for outcomes in measured
+        for label, outcome in outcomes.items()
+        if outcome.caveat
+    )
+    return dataclasses.replace(claim, figures=(*claim.figures, *told))
 
 
 def _measured(by_key: dict[str, dict[str, Outcome]], needs: dict[str, tuple[str, ...]]) -> bool:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driftwise.adversaries import Adversary
+from driftwise.core.caveats import marked, report
 from driftwise.landscape.pieces import Order, Piece, Store, play_all
 from driftwise.landscape.sweeps import Sweep
 from driftwise.landscape.teams import CELLS, Member
 from driftwise.report.page import wording
 from driftwise.report.tables import number, text_table
 from driftwise.results.fits import Power, fit_power
+from driftwise.results.footnotes import footnote
 from driftwise.results.intervals import Estimate, estimate
 from driftwise.theory.table_one import TABLE, Rate
 
@@ -41,6 +43,15 @@ class Outcome:
     def regrets(self) -> list[Estimate]:
         """The mean regrets with their intervals."""
         return [estimate(piece.regrets) for piece in self.pieces]
+
+    @property
+    def caveat(self) -> str:
+        """Why the learner's tuning says nothing, and at how many values; "" where it says something at all of them."""
+        told = [piece.caveat for piece in self.pieces if piece.caveat]
+        if not told:
+            return ""
+        where = "every value" if len(told) == len(self.pieces) else f"{len(told)} of {len(self.pieces)} values"
+        return f"at {where} of {self.sweep.axis}{', the first' if len(told) > 1 else ''}: {told[0]}"
 
     def power(self, divide: Callable[[Piece], float] | None = None) -> Power:
         """Fit the exponent of regret in what varied, after dividing by a factor if one is given."""
@@ -93,7 +104,11 @@ def measure(
         for value in sweep.values
     ]
     pieces = iter(play_all(orders, Store(folder), n_threads, progress))
-    return [Outcome(sweep, member, tuple(next(pieces) for _ in sweep.values)) for sweep, member in keys]
+    outcomes = [Outcome(sweep, member, tuple(next(pieces) for _ in sweep.values)) for sweep, member in keys]
+    for outcome in outcomes:
+        if outcome.caveat:
+            report(f"landscape: '{outcome.member.label}' in {outcome.sweep.key}", outcome.caveat)
+    return outcomes
 
 
 def rates(cell: str) -> tuple[Rate, Rate]:
@@ -132,11 +147,13 @@ def table(outcomes: Sequence[Outcome]) -> str:
                 exponent, low, high = map(wording.power, power)
                 interval = f"{low} .. {high}" if math.isfinite(power.exponent) else "-"
                 rows.append(
-                    [outcome.member.label, outcome.member.role, number(last.mean), exponent, interval,
-                     span(outcome.multiples)]
+                    [marked(outcome.member.label, outcome.caveat), outcome.member.role, number(last.mean), exponent,
+                     interval, span(outcome.multiples)]
                 )  # fmt: skip
             first, x = here[0].sweep, here[0].x
             lines += ["", f"  {first.world}; {first.axis} from {number(x[0])} to {number(x[-1])}"]
             headers = ["learner", "part", "at the end", "exponent", "95% interval", "x lower bound"]
-            lines += ["  " + line for line in text_table(headers, rows, left=2).splitlines()]
+            below = footnote({outcome.member.label: outcome.caveat for outcome in here if outcome.caveat})
+            told = [*text_table(headers, rows, left=2).splitlines(), *below.splitlines()]
+            lines += ["  " + line for line in told]
     return "\n".join(lines).lstrip("\n")

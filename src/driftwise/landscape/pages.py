@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
+from driftwise.core.caveats import SAYS_NOTHING
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import Outcome, rates, span
 from driftwise.landscape.teams import CELLS
@@ -28,6 +29,9 @@ _NOTES = (
     "This paper's learners, the cited ones and guests are tuned to the measures of the world where they have a rule for"
     " it, and to the budget of an adversary. Parameter-free ones are told the numbers of actions and rounds only;"
     " yardsticks play with their defaults, and so does every bandit learner in the best-response world.",
+    "A learner with a star is tuned by a rule that says nothing about its world, mostly as the means change in so many"
+    " rounds that adapting to all of them is the whole game: its regret and its exponent say nothing about the"
+    " algorithm.",
     "The best response is about levels: regret is above the lower bound at every T. Over a decade or two a slope may be"
     " less than a half, where the multiple falls, or above 1, where a learner's constants let it notice less and less.",
     "Algorithm 4 has merged memory and AdaNormalHedge.TV a geometric cover, which keep a round short in long games; the"
@@ -76,6 +80,7 @@ def _row(outcome: Outcome) -> Row:
         low=power.low,
         high=power.high,
         multiple=span(outcome.multiples, " to "),
+        caveat=_caveat(outcome),
     )
 
 
@@ -104,4 +109,9 @@ def _panel(outcomes: list[Outcome]) -> Panel:
 
 def _series(outcome: Outcome) -> Series:
     mean, low, high = zip(*outcome.regrets, strict=True)
-    return Series(outcome.member.label, outcome.member.role, outcome.x, mean, low, high, *outcome.power())
+    label, role = outcome.member.label, outcome.member.role
+    return Series(label, role, outcome.x, mean, low, high, *outcome.power(), caveat=_caveat(outcome))
+
+
+def _caveat(outcome: Outcome) -> str:
+    return plain(f"{SAYS_NOTHING}: {outcome.caveat}") if outcome.caveat else ""

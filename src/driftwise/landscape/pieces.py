@@ -19,6 +19,7 @@ import numpy as np
 
 from driftwise import __version__
 from driftwise.adversaries import Adversary, Staged
+from driftwise.core.caveats import collected
 from driftwise.core.errors import BadFile
 from driftwise.core.files import write_atomically
 from driftwise.core.measures import Measures
@@ -32,7 +33,7 @@ from driftwise.results.store import arrow
 
 __all__ = ["Order", "Piece", "Setting", "Store", "digest_of", "play_all"]
 
-_KEY = b"driftwise piece"
+_KEY, _CAVEAT = b"driftwise piece", b"driftwise caveat"
 _BESIDE = "(beside)"
 _COLUMNS = ("regrets", "beside", "segments", "drift", "variance")
 _PLAYING = ("adversaries", "core", "detectors", "engine", "environments", "learners", "results", "theory")
@@ -55,6 +56,7 @@ class Piece(NamedTuple):
     variance: Vector
     n_actions: int
     n_rounds: int
+    caveat: str = ""  # why its tuning says nothing, and in how many runs
 
     @property
     def measures(self) -> Measures:
@@ -76,19 +78,21 @@ class Order:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """Everything the outcome depends on, in plain values."""
+        """Everything the outcome depends on, in plain values; a rule shows in what it makes of two worlds."""
         source, n_rounds = self.setting
         still = Measures(source.n_actions, n_rounds, 1, 0.0, 0.0, changes=())
         moving = Measures(
             source.n_actions, n_rounds, min(2, n_rounds), 0.5, n_rounds / 10, changes=(1,)[: n_rounds - 1]
         )
+        with collected():  # these two worlds are not those that are played
+            specs = [to_spec(self.learner(measures)) for measures in (still, moving)]
         return {
             "version": __version__,
             "code": _code(),
             "source": source.to_spec(),
             "n_rounds": n_rounds,
             "label": self.label,
-            "learner": [to_spec(self.learner(measures)) for measures in (still, moving)],  # a rule shows in two
+            "learner": specs,
             "companion": None if self.companion is None else to_spec(self.companion),
             "n_runs": self.n_runs,
             "seed": self.seed,
@@ -100,11 +104,15 @@ class Order:
 
     def play(self) -> Piece:
         """Play all runs, in this thread."""
-        source, n_rounds = self.source(), self.setting.n_rounds
+        with collected():  # a learner is told of once, by its piece
+            return self._play(self.source(), self.setting.n_rounds)
+
+    def _play(self, source: Environment | Staged, n_rounds: int) -> Piece:
         players: dict[str, Player] = {self.label: lambda measures: self.learner(self.known(measures))}
         if self.companion is not None:
             players[_BESIDE] = self.companion
         results = simulate(source, players, n_rounds, self.n_runs, self.seed, n_threads=1)
+        caveat = results.caveats.get(self.label)
         return Piece(
             regrets=results.final(self.label),
             beside=np.full(self.n_runs, np.nan) if self.companion is None else results.final(_BESIDE),
@@ -113,6 +121,7 @@ class Order:
             variance=np.array([m.variance for m in results.measures]),
             n_actions=source.n_actions,
             n_rounds=n_rounds,
+            caveat="" if caveat is None else caveat.told(self.n_runs),
         )
 
     def source(self) -> Environment | Staged:
@@ -147,18 +156,21 @@ class Store:
         try:
             table = self._parquet.read_table(path)
             header = json.loads(table.schema.metadata[_KEY])
+            caveat = table.schema.metadata[_CAVEAT].decode()
             columns = {name: table.column(name).to_numpy() for name in _COLUMNS}
         except Exception as error:
             raise BadFile(f"{path} is not a whole piece: delete it to play it again. ({error})") from None
         recipe = order.recipe
         if header != json.loads(json.dumps(recipe)):
             return None
-        return Piece(**columns, n_actions=order.setting.source.n_actions, n_rounds=order.setting.n_rounds)
+        source, n_rounds = order.setting
+        return Piece(**columns, n_actions=source.n_actions, n_rounds=n_rounds, caveat=caveat)
 
     def put(self, order: Order, piece: Piece) -> None:
         """Keep a finished piece."""
         columns = {name: getattr(piece, name) for name in _COLUMNS}
-        table = self._arrow.table(columns, metadata={_KEY: json.dumps(order.recipe, sort_keys=True).encode()})
+        recipe = json.dumps(order.recipe, sort_keys=True)
+        table = self._arrow.table(columns, metadata={_KEY: recipe.encode(), _CAVEAT: piece.caveat.encode()})
         write_atomically(self._path(order), lambda file: self._parquet.write_table(table, file))
 
     def _path(self, order: Order) -> Path:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.engine.players import Player
@@ -129,7 +130,8 @@ def guest(name: str) -> Member:
     """Return any learner of the registry, tuned to its world where it has a rule for that."""
     kind = learners.get(name)
     try:
-        kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
+        with collected():  # only whether there is a rule counts, not what it says of this world
+            kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
     except InvalidInput:
         return Member(name, "guest", kind())
     return Member(name, "guest", kind.tuned)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from driftwise.core.caveats import SAYS_NOTHING, collected
 from driftwise.core.types import Actions, Matrix
 from driftwise.landscape.pages import written
 from driftwise.landscape.pieces import Order
@@ -41,11 +42,13 @@ def _first(sweep: Sweep, role: str) -> Member:
 
 def _track(sweep: Sweep, member: Member, value: float, seed: int) -> Track:
     order = Order(sweep.setting(value), member.label, member.player, 1, seed)
-    source, n_rounds = order.source(), order.setting.n_rounds
+    with collected():
+        source, n_rounds = order.source(), order.setting.n_rounds
     measures = source.measures(n_rounds, seed)
     block = source.start(n_rounds, seed).draw(n_rounds)
     assert block.means is not None  # both kinds of source have them
-    learner = order.learner(order.known(measures))
+    with collected() as reasons:
+        learner = order.learner(order.known(measures))
     played = learner.advance(learner.start(source.n_actions, seed), block.losses)
     starts = np.unique(np.linspace(0, n_rounds, _STRETCHES, endpoint=False).astype(int))
     middles = (starts + np.append(starts[1:], n_rounds)) // 2
@@ -59,6 +62,7 @@ def _track(sweep: Sweep, member: Member, value: float, seed: int) -> Track:
         best=block.means[middles].argmin(axis=1).tolist(),
         change_points=list(changes) if len(changes) <= _MOST_CHANGES else [],
         what="weight" if played.ndim == 2 else "share",
+        caveat=f"{SAYS_NOTHING}: {reasons[0]}" if reasons else "",
     )
 
 

@@ -34,6 +34,7 @@ class Row:
     low: float  # its interval
     high: float
     multiple: str  # regret over the lower bound, "2.1 to 3.4"
+    caveat: str = ""  # why the numbers say nothing about the learner
 
     def __post_init__(self) -> None:
         require_choice(self, "role", ROLES)
@@ -52,6 +53,7 @@ class Series:
     exponent: float
     exponent_low: float
     exponent_high: float
+    caveat: str = ""  # why the numbers say nothing about the learner
 
     def __post_init__(self) -> None:
         require_choice(self, "role", ROLES)
@@ -102,6 +104,7 @@ class Track:
     best: Sequence[int]  # the best action of each of these rounds
     change_points: Sequence[int]
     what: str = "weight"  # what `weights` are: with bandit feedback, the shares of the rounds in which it was chosen
+    caveat: str = ""  # why the weights say nothing about the learner
 
     def __post_init__(self) -> None:
         _require_key(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.page.axes import LogAxis, drawable
 from driftwise.report.page.contents import Line, Panel, Series
 from driftwise.report.page.markup import Markup, element
@@ -25,7 +26,7 @@ def panel_picture(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     across, up = axes_of(panel, _LEFT, _RIGHT, _BOTTOM, _TOP)
     clip = f"{panel.key}-clip"
     window = element("rect", x=_LEFT, y=_TOP, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP)
-    names = ", ".join(one.label for one in panel.series)
+    names = ", ".join(marked(one.label, one.caveat) for one in panel.series)
     about = (
         f"{panel.title}: {panel.y_label} against {panel.x_label}, both axes logarithmic, for {names or 'no learner'}"
     )
@@ -129,7 +130,13 @@ def _slope(series: Series, x: float, y: float, beside: float) -> list[Markup]:
     """Write a slope at the right edge, tied to the last point of its curve."""
     return [
         element("path", class_="leader", d=f"M{x + 5:.1f},{y:.1f}L{_RIGHT + 14:g},{beside:.1f}"),
-        element("text", power(series.exponent), class_="slope end", x=_WIDTH - 2.0, y=beside + 4),
+        element(
+            "text",
+            power(series.exponent) + (MARK if series.caveat else ""),
+            class_="slope end",
+            x=_WIDTH - 2.0,
+            y=beside + 4,
+        ),
     ]
 
 
@@ -144,7 +151,9 @@ def _marker(style: Style, x: float, y: float, reading: str) -> Markup:
 def _reading(panel: Panel, series: Series, j: int) -> str:
     regret = with_interval(number(series.mean[j]), number(series.low[j]), number(series.high[j]))
     at = f"{panel.x_label} = {number(series.x[j])}"
-    return f"{series.label}\n{at}\n{panel.y_label} {regret}\nslope {exponent_of(series)}"
+    name = marked(series.label, series.caveat)
+    lines = [name, at, f"{panel.y_label} {regret}", f"slope {exponent_of(series)}"]
+    return "\n".join([*lines, f"{MARK} {SAYS_NOTHING}"] if series.caveat else lines)
 
 
 def _band(series: Series, across: LogAxis, up: LogAxis) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from driftwise.core.caveats import MARK, marked
 from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Line, Panel
 from driftwise.report.page.curves import panel_picture
@@ -27,6 +28,7 @@ def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
         element("div", panel_picture(panel, styles), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
         element("p", note, class_="note") if missing else "",
+        *(element("p", f"{MARK} {one.label}: {one.caveat}.", class_="note") for one in panel.series if one.caveat),
         element("details", element("summary", "The numbers"), element("div", _numbers(panel), class_="scroll")),
         class_="panel",
         id=panel.key,
@@ -42,7 +44,10 @@ def _numbers(panel: Panel) -> Markup:
     """Lay out every number of the picture as a table."""
     heads = [element("th", head, scope="col") for head in (panel.x_label, panel.y_label, "from", "to")]
     bodies = [
-        _body(f"{one.label}, slope {exponent_of(one)}", zip(one.x, one.mean, one.low, one.high, strict=True))
+        _body(
+            f"{marked(one.label, one.caveat)}, slope {exponent_of(one)}",
+            zip(one.x, one.mean, one.low, one.high, strict=True),
+        )
         for one in panel.series
     ]
     bodies += [_body(formula(name_of(line)), zip(line.x, line.y, strict=True)) for line in panel.lines]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.figures import canvas, figure_format, save_figure
 from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Page, Panel, Series, Track
@@ -60,7 +61,8 @@ def _blank(height: float, columns: int, n_keys: int) -> tuple[Figure, Axes]:
 
 
 def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
-    figure, axes = _blank(4.0, _PANEL_COLUMNS, len(panel.series) + len(panel.lines))
+    doubtful = any(one.caveat for one in panel.series)
+    figure, axes = _blank(4.0, _PANEL_COLUMNS, len(panel.series) + len(panel.lines) + doubtful)
     across, up = axes_of(panel, 0.0, 1.0, 0.0, 1.0)
     axes.set(xscale="log", yscale="log", xlabel=_literal(panel.x_label), ylabel=_literal(panel.y_label))
     axes.set(xlim=(10**across.low, 10**across.high), ylim=(10**up.low, 10**up.high))
@@ -75,13 +77,15 @@ def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
         look: dict[str, Any] = {"color": "0.35", "linewidth": 1.0, "linestyle": _BOUNDS[line.kind]}
         alone = "_" if sum(map(drawable, line.y)) == 1 else None  # a line through one point would not be seen
         axes.plot(line.x, line.y, label=_literal(plain(name_of(line))), marker=alone, markersize=9.0, **look)
+    if doubtful:
+        axes.plot([], [], " ", label=f"{MARK} {SAYS_NOTHING}")
     _add_key(figure, axes, _PANEL_COLUMNS)
     return figure
 
 
 def _draw_series(axes: Axes, series: Series, style: Style, floor: float) -> None:
     colour = style.colour
-    label = _literal(f"{series.label} ({power(series.exponent)})")
+    label = marked(_literal(f"{series.label} ({power(series.exponent)})"), series.caveat)  # survives a cut
     look: dict[str, Any] = {"color": colour, "marker": style.marker.plotted, "markersize": 4.5, **_STROKES[style.role]}
     mean = [y if drawable(y) else float("nan") for y in series.mean]
     axes.plot(series.x, mean, label=label, **look)
@@ -104,7 +108,8 @@ def _track_figure(track: Track) -> Figure:
         axes.axvline(point, color="0.2", linewidth=0.8, linestyle=(0, (2, 2)))
     # The lowest tenth is the strip of the best action.
     axes.set(ylim=(-0.1, 1.0), yticks=(0.0, 0.5, 1.0), xlabel="round (strip: the best action)", ylabel=track.what)
-    axes.set_title(_literal(f"{track.learner}: {track.title}", _TITLE), fontsize="medium", loc="left")
+    name = f"{marked(track.learner, track.caveat)}: {f'{SAYS_NOTHING}; ' if track.caveat else ''}{track.title}"
+    axes.set_title(_literal(name, _TITLE), fontsize="medium", loc="left")
     if len(track.rounds):
         axes.set_xlim(track.rounds[0], max(track.rounds[-1], track.rounds[0] + 1))
     _add_key(figure, axes, _TRACK_COLUMNS)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from driftwise.core.caveats import MARK, SAYS_NOTHING
 from driftwise.report.page.axes import LinearAxis
 from driftwise.report.page.contents import Row
 from driftwise.report.page.markup import Markup, element
@@ -58,7 +59,8 @@ def _line(row: Row, styles: Mapping[str, Style], across: LinearAxis, place: int,
     """Write the line at a place in a group of lines that share their world and rates."""
     style = styles.get(row.learner)
     role = element("span", ROLE_NAMES[row.role].lower(), class_="role")
-    learner = [swatch(style) if style else "", element("span", row.learner, " ", role)]
+    doubt = element("span", f"{MARK} {SAYS_NOTHING}", class_="caveat", title=row.caveat) if row.caveat else ""
+    learner = [swatch(style) if style else "", element("span", row.learner, " ", role, doubt)]
     written = with_interval(power(row.exponent), power(row.low), power(row.high))
     exponent = [_whisker(row, across), written]
     contents: tuple[list[str], ...] = (

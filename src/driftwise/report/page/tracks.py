@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 
+from driftwise.core.caveats import MARK, marked
 from driftwise.report.page.axes import LinearAxis, steps
 from driftwise.report.page.contents import Track
 from driftwise.report.page.markup import Markup, element
@@ -26,11 +27,13 @@ def track_figure(track: Track) -> Markup:
         element("li", element("span", class_=f"patch {_action(k)}"), f"action {k + 1}")
         for k in range(len(track.weights))
     ]
+    name = marked(track.learner, track.caveat)
     return element(
         "figure",
-        element("h4", track.title, " ", element("span", track.learner, class_="who"), id=f"{track.key}-title"),
+        element("h4", track.title, " ", element("span", name, class_="who"), id=f"{track.key}-title"),
         element("div", _picture(track), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
+        element("p", f"{MARK} {track.caveat}.", class_="note") if track.caveat else "",
         element("details", element("summary", "The numbers"), element("div", _numbers(track), class_="scroll")),
         element("script", _readings(track), type="application/json"),
         class_="track",

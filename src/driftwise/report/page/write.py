@@ -11,6 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
+from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.core.files import write_atomically
 from driftwise.report.page.contents import Claim, Page
 from driftwise.report.page.markup import Markup, element
@@ -110,11 +111,12 @@ def _cells(page: Page, styles: Mapping[str, Style]) -> Markup:
     for cell in dict.fromkeys(panel.cell for panel in page.panels):
         panels = [panel for panel in page.panels if panel.cell == cell]
         labels = dict.fromkeys(one.label for panel in panels for one in panel.series)
+        doubtful = {one.label for panel in panels for one in panel.series if one.caveat}
         groups = [
             element(
                 "div",
                 element("span", ROLE_NAMES[role], class_="role"),
-                *(_legend_key(label, styles[label]) for label in group),
+                *(_legend_key(label, styles[label], label in doubtful) for label in group),
                 role="group",
                 aria_label=ROLE_NAMES[role],
             )
@@ -122,17 +124,19 @@ def _cells(page: Page, styles: Mapping[str, Style]) -> Markup:
         ]
         figures = element("div", *(panel_figure(panel, styles) for panel in panels), class_="grid")
         heading = element("h3", cell[:1].upper() + cell[1:])
-        parts.append(element("div", heading, element("div", *groups, class_="legend"), figures, class_="setting"))
+        about = element("p", f"{MARK} {SAYS_NOTHING}: see below the figures.", class_="note") if doubtful else ""
+        legend = element("div", *groups, class_="legend")
+        parts.append(element("div", heading, legend, about, figures, class_="setting"))
     hint = element("p", _HINT, class_="hint", id="hint", hidden=True)
     return element("div", hint, *parts) if parts else Markup()
 
 
-def _legend_key(label: str, style: Style) -> Markup:
+def _legend_key(label: str, style: Style, doubtful: bool) -> Markup:
     """Write a legend's entry; a script makes a switch of it."""
     return element(
         "button",
         swatch(style),
-        label,
+        marked(label, doubtful),
         type="button",
         class_="key",
         data_learner=label,

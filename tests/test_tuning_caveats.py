@@ -1,0 +1,351 @@
+"""Where a rule for tuning says nothing, whoever is tuned by it has a mark: in warnings, results, tables and figures."""
+
+import dataclasses
+import functools
+import inspect
+import json
+import warnings
+
+import pytest
+
+from driftwise import Bernoulli, Environment, Measures, Results, Sinusoidal, Switching, TwoPoint, simulate
+from driftwise.core.caveats import collected
+from driftwise.core.errors import TuningWarning
+from driftwise.landscape.claims import claims
+from driftwise.landscape.outcomes import table
+from driftwise.learners import (
+    AOMD,
+    CUSUMUCB,
+    FLH,
+    GLRKLUCB,
+    MUCB,
+    DiscountedUCB,
+    Exp3S,
+    FixedShare,
+    Learner,
+    OnlineGD,
+    OptimisticFixedShare,
+    OptimisticGD,
+    OracleRestarts,
+    RerunUCBV,
+    RestartedAdaptiveGD,
+    Rexp3,
+    SlidingWindowUCB,
+    learners,
+)
+from driftwise.report.page import write_figures
+from driftwise.report.page.write import page_text
+from tiny_landscape import tiny_landscape
+
+SINUSOID = Environment(Sinusoidal(n_actions=3, n_periods=2.0, amplitude=0.3), Bernoulli())
+EIGHT = Environment(Switching(n_segments=8, n_actions=3), Bernoulli())
+DESTROYED = {"glr": GLRKLUCB.tuned, "exp3-s": Exp3S.tuned, "share": FixedShare.tuned, "sw": SlidingWindowUCB.tuned}
+DESTROYED["m-ucb"] = MUCB.tuned
+MEANINGFUL = {"defaults": FixedShare(), "rexp3": Rexp3.tuned, "gd": OptimisticGD.tuned}
+WORDS = "tuning says nothing here"
+
+
+def reasons_of(rule, measures):
+    with collected() as reasons:
+        rule(measures)
+    return reasons
+
+
+@pytest.fixture(scope="module")
+def destroyed():
+    with collected():
+        return simulate(SINUSOID, DESTROYED | MEANINGFUL, n_rounds=3000, n_runs=2, seed=1)
+
+
+# rules
+
+
+def test_on_a_sinusoid_five_rules_give_what_means_nothing_and_say_so():
+    """The numbers are those that the rules give there: exploring always, half of all shared, a window of 6."""
+    known = SINUSOID.measures(3000)
+    with collected() as reasons:
+        glr, exp3_s, share, windowed, watching = (rule(known) for rule in DESTROYED.values())
+    assert (glr.explore, exp3_s.mixing, share.switch_rate, windowed.window) == (1.0, 1.0, 0.5, 6)
+    assert watching.window > 3000
+    assert reasons == [
+        "2999 changes in 3000 rounds make it explore in 100 % of them",
+        "2999 changes in 3000 rounds make it explore in 100 % of them",
+        "2999 changes in 3000 rounds leave its bound no better than that of uniform play",
+        "2999 changes in 3000 rounds, its window of 6 rounds is as long as a segment",
+        "its window of 5140 losses of an action is as long as the game, 3000 rounds",
+    ]
+
+
+@pytest.mark.parametrize(("label", "n_rounds"), [*((label, 3000) for label in DESTROYED), ("m-ucb", 200_000)])
+def test_with_eight_segments_they_mean_something(label, n_rounds):
+    """All but M-UCB in 3,000 rounds: there its window is longer than the game whatever changes."""
+    marked = (label, n_rounds) == ("m-ucb", 3000)
+    assert bool(reasons_of(DESTROYED[label], EIGHT.measures(n_rounds))) == marked
+
+
+def moving(n_actions, n_rounds, changes, variance=0.0, drift=1.0):
+    return Measures(n_actions, n_rounds, changes + 1, drift, variance)
+
+
+COARSE = functools.partial(MUCB.tuned, least_change=1.0)
+GLOBAL = functools.partial(GLRKLUCB.tuned, restart="global")
+# A rule, and two worlds: it says something about the first and nothing about the second; c is the number of changes.
+BORDERS = {
+    "glr, local": (GLRKLUCB.tuned, moving(3, 3000, 31), moving(3, 3000, 32)),  # 3 c ln 3000 / 3000 reaches 1/4
+    "glr, global": (GLOBAL, moving(3, 3000, 93), moving(3, 3000, 94)),  # c ln 3000 / 3000 reaches 1/4
+    "exp3-s": (Exp3S.tuned, moving(3, 3000, 45), moving(3, 3000, 46)),  # 3 (46 ln 9000 + e) / (3000 (e - 1)), too
+    "m-ucb": (COARSE, moving(2, 3000, 8), moving(2, 3000, 9)),  # c (43 + 3 sqrt 204) / 3000, too
+    "m-ucb, in few rounds": (COARSE, moving(2, 1000, 1), moving(2, 100, 1)),  # a window of 126 losses
+    "window": (SlidingWindowUCB.tuned, moving(3, 3000, 90), moving(3, 3000, 91)),  # 33 c reaches 3000
+    "a window of one play each": (SlidingWindowUCB.tuned, moving(303, 10_000, 4), moving(304, 10_000, 4)),
+    "discount": (DiscountedUCB.tuned, moving(3, 1600, 99), moving(3, 1600, 100)),  # 4 sqrt(1600 c) reaches 1600
+    "online-gd": (OnlineGD.tuned, moving(2, 1608, 100), moving(2, 1608, 101)),  # 8 (2 c + 1/2) reaches 1608
+    "fixed-share": (FixedShare.tuned, moving(3, 3000, 822), moving(3, 3000, 823)),
+    "aomd": (AOMD.tuned, moving(3, 3000, 994, 500.0), moving(3, 3000, 995, 500.0)),  # 1004 (c + 2) reaches 10^6
+    "optimistic-fixed-share": (OptimisticFixedShare.tuned, moving(3, 3000, 2999), moving(3, 3000, 2999, 1800.0)),
+    "optimistic-gd": (OptimisticGD.tuned, moving(3, 3000, 2999, 1800.0), moving(3, 3000, 2999, 1800.0, drift=1000.0)),
+    "flh": (FLH.tuned, moving(3, 3000, 332), moving(3, 3000, 333)),  # sqrt(3000 (c + 1) ln(3001) / 2) reaches 2000
+    "rerun-ucbv": (RerunUCBV.tuned, moving(10, 100, 99, drift=12.3), moving(10, 100, 99, drift=12.4)),  # 81 = 1000 / V
+    "rexp3": (Rexp3.tuned, moving(5, 3000, 2999, drift=111.0), moving(5, 3000, 2999, drift=112.0)),  # blocks of 18
+    "oracle-restarts": (
+        OracleRestarts.tuned,
+        Measures(3, 9, 3, 2.0, 0.0, changes=(3, 6)),
+        Measures(3, 9, 4, 2.0, 0.0, changes=(1, 3, 6)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BORDERS)
+def test_every_rule_has_a_border_beyond_which_it_says_nothing(name):
+    rule, within, beyond = BORDERS[name]
+    assert reasons_of(rule, within) == []
+    assert len(reasons_of(rule, beyond)) == 1
+
+
+@pytest.mark.parametrize("learner", [CUSUMUCB, GLRKLUCB])
+def test_half_of_the_rounds_is_too_much_to_explore(learner):
+    found = set()
+    for changes in (*range(1, 100, 7), 300, 500, 1000, 2999):
+        with collected() as reasons:
+            explore = learner.tuned(moving(3, 3000, changes)).explore
+        assert bool(reasons) == (explore >= 0.5)
+        found.add(bool(reasons))
+    assert found == {False, True}
+
+
+def test_the_border_of_a_bound_is_what_uniform_play_regrets():
+    """sqrt(T C / 2) with C the code length; with 3 actions uniform play regrets 2/3 of the rounds at most."""
+    for changes in range(600, 1000, 20):
+        known = moving(3, 3000, changes)
+        with collected() as reasons:
+            bound = FixedShare.tuned(known).bound(known)
+        assert bool(reasons) == (bound >= 2000)
+
+
+def test_where_losses_are_quiet_half_of_everything_shared_still_has_a_bound():
+    """What Fixed Share cannot do, its optimistic form can: the same switch rate, a bound of a quarter of the rounds."""
+    quiet = Environment(Sinusoidal(10, 3.0, 0.3), TwoPoint().with_variance(50.0)).measures(10_000)
+    tuned = OptimisticFixedShare.tuned(quiet)  # no warning
+    assert tuned.switch_rate == 0.5
+    assert tuned.bound(quiet) < 3000
+    assert reasons_of(FixedShare.tuned, quiet) != []
+    assert reasons_of(OptimisticGD.tuned, quiet) == reasons_of(RestartedAdaptiveGD.tuned, quiet) == []
+
+
+def test_rules_that_are_not_told_of_changes_say_the_same_whatever_they_are():
+    still, everything = Measures(3, 3000, 1, 0.0, 900.0), Measures(3, 3000, 3000, 1500.0, 900.0)
+    for name in learners:
+        kind = learners.get(name)
+        if kind.tuned.__func__ is Learner.tuned.__func__ or kind is OracleRestarts:
+            continue
+        with collected() as reasons:
+            same = kind.tuned(still) == kind.tuned(everything)
+        assert not (same and reasons), name
+
+
+def test_every_caveat_says_where_it_is_made_as_the_page_of_learners_tells_it():
+    for name in learners:
+        method = learners.get(name).tuning_caveat
+        if method is not Learner.tuning_caveat:
+            assert inspect.getdoc(method).startswith("Return a reason where "), name
+
+
+# warnings
+
+
+def test_whoever_calls_a_rule_is_warned_at_that_line():
+    with pytest.warns(TuningWarning) as caught:
+        FixedShare.tuned(SINUSOID.measures(3000))
+    (warning,) = caught
+    assert str(warning.message).startswith(f"FixedShare.tuned: {WORDS}: 2999 changes in 3000 rounds ")
+    assert warning.filename == __file__
+
+
+def test_a_rule_that_asks_its_base_class_warns_once():
+    class Child(FixedShare):
+        @classmethod
+        def tuned(cls, measures):
+            return dataclasses.replace(super().tuned(measures), learning_rate=1.0)
+
+    with pytest.warns(TuningWarning, match=r"^Child\.tuned: ") as caught:
+        assert Child.tuned(SINUSOID.measures(3000)).learning_rate == 1.0
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_simulation_warns_once_for_each_learner(n_threads):
+    team = {"plain": FixedShare.tuned, "wrapped": lambda measures: FixedShare.tuned(measures), "fixed": FixedShare()}
+    with pytest.warns(TuningWarning) as caught:
+        results = simulate(SINUSOID, team, 100, 3, n_threads=n_threads)
+    messages = [str(warning.message) for warning in caught]
+    assert [message.partition(": tuning")[0] for message in messages] == ["simulate: 'plain'", "simulate: 'wrapped'"]
+    assert all(message.endswith("uniform play (in all 3 runs).") for message in messages)
+    assert {warning.filename for warning in caught} == {__file__}
+    assert set(results.caveats) == {"plain", "wrapped"}
+
+
+def test_a_rule_is_judged_anew_in_each_run():
+    told = iter([3000, 2, 3000, 2])
+
+    def rule(_):
+        return FixedShare.tuned(Measures(3, 3000, next(told), 1.0, 0.0))
+
+    with pytest.warns(TuningWarning, match=r"\(in 2 of 4 runs\)\.$"):
+        results = simulate(EIGHT, {"rule": rule}, 50, 4, n_threads=1)
+    assert results.caveats["rule"].n_runs == 2
+
+
+def test_a_rule_that_says_something_is_quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert simulate(EIGHT, [FixedShare.tuned, GLRKLUCB.tuned], 3000, 2).caveats == {}
+
+
+# results
+
+
+def test_the_table_marks_them_and_says_why_within_a_terminal(destroyed):
+    rows, notes = parts(destroyed.table())
+    shown = {line[: line.index("  ")] for line in rows}
+    assert shown == {f"{label} *" for label in DESTROYED} | set(MEANINGFUL)
+    assert notes[0] == f"* {WORDS}:"
+    text = " ".join(line.strip() for line in notes)
+    assert "glr, exp3-s: 2999 changes in 3000 rounds make it explore in 100 % of them (in all 2 runs)" in text
+    assert all(label in text for label in DESTROYED)
+    assert not any(label in text for label in MEANINGFUL)
+    assert max(map(len, notes)) <= 80
+
+
+def parts(text):
+    """Return the rows of a table and the lines below them."""
+    lines = text.splitlines()
+    rule = next(i for i, line in enumerate(lines) if set(line) == {"-", " "})
+    star = next((i for i, line in enumerate(lines) if line.startswith("* ")), len(lines))
+    return lines[rule + 1 : star], lines[star:]
+
+
+def test_the_figure_marks_them_in_its_legend(destroyed):
+    (legend,) = destroyed.figure().legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert {f"{label} *" for label in DESTROYED} <= set(texts)
+    assert set(MEANINGFUL) <= set(texts)
+    assert texts[-1] == f"* {WORDS}"
+
+
+def test_rows_and_json_have_the_reason(destroyed):
+    record = json.loads(json.dumps(destroyed.record()["learners"], default=str))
+    for rows in (destroyed.rows(), record):
+        caveats = {row["learner"]: row["caveat"] for row in rows}
+        assert all(caveats[label].startswith(f"{WORDS}: ") for label in DESTROYED)
+        assert all(caveats[label] == "" for label in MEANINGFUL)
+
+
+def test_a_file_keeps_the_marks(destroyed, tmp_path):
+    destroyed.to_parquet(tmp_path / "results.parquet")
+    again = Results.from_parquet(tmp_path / "results.parquet")
+    assert again.caveats == destroyed.caveats
+    assert again.table() == destroyed.table()
+
+
+def test_marks_stay_when_results_are_put_side_by_side():
+    with collected():
+        one, two = (simulate(SINUSOID, {label: DESTROYED[label]}, 100, 1) for label in ("glr", "share"))
+    assert set(one.beside(two).caveats) == {"glr", "share"}
+
+
+def test_the_command_says_it_once_and_keeps_it_in_its_json(monkeypatch, capsys):
+    from driftwise.cli.main import main
+
+    words = ["simulate", "--path", "sinusoidal:n_actions=3,n_periods=2", "--learner", "fixed-share:tuned"]
+    monkeypatch.setattr("sys.argv", ["driftwise", *words, "--rounds", "100", "--runs", "2", "--json"])
+    with pytest.raises(SystemExit):
+        main()
+    out, err = capsys.readouterr()
+    assert err.count(WORDS) == len(err.splitlines()) == 1
+    assert json.loads(out)["learners"][0]["caveat"].startswith(WORDS)
+
+
+# the landscape
+
+
+@pytest.fixture(scope="module")
+def guests(tmp_path_factory):
+    """Return Fixed Share as a guest and Hedge at home in a drifting cell, the page, and what was reported."""
+    with collected() as reasons:
+        told = tiny_landscape(tmp_path_factory.mktemp("pieces"), ["full-drifting"], ["fixed-share", "hedge"])
+    return *told, reasons
+
+
+def test_a_sweep_tells_of_its_marked_learners_once(guests):
+    outcomes, _, reasons = guests
+    marked = [outcome for outcome in outcomes if outcome.caveat]
+    assert {outcome.member.label for outcome in marked} == {"fixed-share"}
+    assert reasons == [outcome.caveat for outcome in marked]
+    assert reasons[0].startswith("at every value of T, the first: 299 changes in 300 rounds ")
+
+
+def test_a_finished_piece_keeps_its_mark(guests, tmp_path):
+    with collected():
+        first, again = (tiny_landscape(tmp_path, ["full-drifting"], ["fixed-share"])[0] for _ in range(2))
+    assert [outcome.caveat for outcome in again] == [outcome.caveat for outcome in first]
+    assert first[0].caveat
+
+
+def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_mark(guests):
+    outcomes, page, _ = guests
+    text = table(outcomes)
+    assert text.count("fixed-share *") == sum(bool(outcome.caveat) for outcome in outcomes)
+    assert text.count(f"* {WORDS}:") == text.count("fixed-share *")
+    assert all(bool(row.caveat) == (row.learner == "fixed-share") for row in page.table if "Theorem" not in row.world)
+    for panel in page.panels:
+        for one in panel.series:
+            (outcome,) = [o for o in outcomes if o.sweep.key == panel.key and o.member.label == one.label]
+            assert bool(one.caveat) == bool(outcome.caveat)
+
+
+def test_the_page_shows_the_mark_wherever_it_shows_the_learner(guests):
+    _, page, _ = guests
+    html = page_text(page)
+    marked = [row for row in page.table if row.caveat]
+    assert html.count(f'class="caveat" title="{WORDS}') == len(marked)  # lines of the table
+    assert html.count(f'<p class="note">* fixed-share: {WORDS}') == len(marked)  # below the figures
+    assert "<title>fixed-share *\n" in html  # what a pointer reads
+    assert "</svg>fixed-share *</button>" in html  # the legend
+    assert '<span class="who">fixed-share *</span>' in html  # a track
+    assert "hedge *" not in html
+
+
+def test_figures_for_a_paper_have_the_mark(guests, tmp_path):
+    _, page, _ = guests
+    panel = page.panels[0]
+    write_figures(tmp_path, dataclasses.replace(page, panels=[panel], tracks=[]), ["svg"])
+    svg = (tmp_path / f"{panel.key}.svg").read_text(encoding="utf-8")
+    assert f"<!-- * {WORDS} -->" in svg
+    assert any(f"<!-- fixed-share ({p.exponent:.2f}) * -->" in svg for p in panel.series)
+
+
+def test_a_claim_tells_of_the_marked_learners_in_its_sweeps(tmp_path):
+    with collected():
+        outcomes, _ = tiny_landscape(tmp_path, ["full-drifting"], ["restarted-adaptive-gd", "hedge", "fixed-share"])
+    (claim,) = claims(outcomes)
+    assert dict(claim.figures)["* fixed-share in full-drifting-rounds"].startswith(f"{WORDS}: at every value of T")
