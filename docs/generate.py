@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from driftwise.detectors import detectors
-from driftwise.learners import learners
+from driftwise.learners import Learner, learners
 
 HEADER = """# Learners
 
@@ -21,6 +21,18 @@ PRACTICE = """
 
 Where the default or the tuning that theory asks for costs much, and what costs less. The figures are dynamic
 pseudo-regrets, means over 100 runs in worlds of [comparison.md](comparison.md), from `python benchmarks/constants.py`.
+
+"""
+
+TUNING = """
+## Tuning
+
+`tuned(measures)` sets the parameters as the source of a learner says. A rule may be asked about a world of which it says
+nothing: on a sinusoid, for one, the means change in every round, and a rule that goes by their number makes a learner
+explore in every round. There `tuned` returns what the rule says and gives a `TuningWarning`; `simulate` marks the learner
+with a star in its results, tables and figures, `driftwise landscape` in its tables and on its page. A dash: the rule is
+not told of changes, or gives what means something however many there are. The reasons are in
+[decisions.md](decisions.md).
 
 """
 
@@ -49,13 +61,29 @@ def page() -> str:
         ]  # fmt: skip
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     table = "\n".join(lines) + f"\n\n{len(learners)} learners.\n"
-    return HEADER + table + PRACTICE + "\n".join(practice()) + "\n" + DETECTORS + "\n".join(rows()) + "\n"
+    sections = [table, PRACTICE + "\n".join(practice()), TUNING + "\n".join(rules()), DETECTORS + "\n".join(rows())]
+    return HEADER + "\n".join(sections) + "\n"
 
 
 def practice() -> list[str]:
     """Return what the cards say about theory and practice."""
     cards = {name: learners.get(name).card for name in learners}
     return [f"- `{name}`: {card.in_practice}." for name, card in cards.items() if card.in_practice]
+
+
+def rules() -> list[str]:
+    """Return the table of rules for tuning, in the words of the learners."""
+    lines = ["| name | rule | says nothing where |", "|---|---|---|"]
+    for name in learners:
+        member = learners.get(name)
+        if member.tuned.__func__ is Learner.tuned.__func__:
+            continue
+        where = "-"
+        if member.tuning_caveat is not Learner.tuning_caveat:
+            where = (member.tuning_caveat.__doc__ or "").removeprefix("Return a reason where ").removesuffix(".")
+        rule = (member.tuned.__doc__ or "").splitlines()[0].removesuffix(".")
+        lines.append(f"| `{name}` | {rule} | {where} |")
+    return lines
 
 
 def rows() -> list[str]:

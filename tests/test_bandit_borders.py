@@ -417,7 +417,7 @@ def test_m_ucb_is_tuned_as_printed():
     """ln(2KT^2) = 19.80697, ln(2T) = 9.903488; (4.450502 + 3.146981)^2 = 57.72174, times 4 / 0.2^2 is 5772.17."""
     with collected() as reasons:
         tuned = MUCB.tuned(FOUR)
-    assert reasons == ["4 changes in 10000 rounds make it explore in 75 % of them"]
+    assert reasons == ["4 changes in 10000 rounds, its rule asks to explore in 75 % of them"]
     assert tuned.window == 5774  # the next even number that is twice a whole one
     assert tuned.threshold == pytest.approx(239.129, abs=1e-3)  # sqrt(2887 * 19.80697)
     # min(2887, 1196 + 3 * 75.9868) = 1423.96; sqrt(4 * 2 * 1423.96 / 20000)

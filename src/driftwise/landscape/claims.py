@@ -29,19 +29,19 @@ def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
     for outcome in outcomes:
         by_key.setdefault(outcome.sweep.key, {})[outcome.member.label] = outcome
     return [
-        _with_caveats(make(*(by_key[key] for key in needs)), [by_key[key] for key in needs])
+        _with_caveats(make(*(by_key[key] for key in needs)), by_key, needs)
         for make, needs in _CLAIMS
         if _measured(by_key, needs)
     ]
 
 
-def _with_caveats(claim: Claim, measured: Sequence[dict[str, Outcome]]) -> Claim:
-    """Say so beside a claim if the tuning of a learner in its sweeps says nothing."""
+def _with_caveats(claim: Claim, by_key: dict[str, dict[str, Outcome]], needs: dict[str, tuple[str, ...]]) -> Claim:
+    """Say so beside a claim if the tuning of a learner that it speaks of says nothing."""
     told = tuple(
-        (f"{MARK} {label} in {outcome.sweep.key}", f"{SAYS_NOTHING}: {outcome.caveat}")
-        for outcomes in measured
-        for label, outcome in outcomes.items()
-        if outcome.caveat
+        (f"{MARK} {label} in {key}", f"{SAYS_NOTHING}: {by_key[key][label].caveat}")
+        for key, labels in needs.items()
+        for label in labels or by_key[key]
+        if by_key[key][label].caveat
     )
     return dataclasses.replace(claim, figures=(*claim.figures, *told))
 

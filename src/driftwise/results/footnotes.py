@@ -22,8 +22,8 @@ class Caveat(NamedTuple):
     def told(self, of: int) -> str:
         """Return the reason, and in how many of all runs.
 
-        >>> Caveat(3, "99 changes in 100 rounds make it explore in 100 % of them").told(10)
-        '99 changes in 100 rounds make it explore in 100 % of them (in 3 of 10 runs)'
+        >>> Caveat(3, "99 changes in 100 rounds, its rule asks to explore in 100 % of them").told(10)
+        '99 changes in 100 rounds, its rule asks to explore in 100 % of them (in 3 of 10 runs)'
         """
         if of == 1:
             return self.reason

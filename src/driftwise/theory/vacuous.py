@@ -29,13 +29,13 @@ def exploring(measures: Measures, share: float) -> str:
     """Judge a rule by the share of rounds that it plays at random, or on a schedule that heeds no loss.
 
     >>> exploring(Measures(3, 3000, 3000, 4.0, 1800.0), share=1.0)
-    '2999 changes in 3000 rounds make it explore in 100 % of them'
+    '2999 changes in 3000 rounds, its rule asks to explore in 100 % of them'
     >>> exploring(Measures(3, 3000, 8, 4.0, 1800.0), share=0.24)
     ''
     """
     if not changing(measures) or share < _MOST_AT_RANDOM:
         return ""
-    return f"{_told(measures)} make it explore in {100 * share:.0f} % of them"
+    return f"{_told(measures)}, its rule asks to explore in {100 * share:.0f} % of them"
 
 
 def window(measures: Measures, rounds: int | None) -> str:
