@@ -27,11 +27,11 @@ pseudo-regrets, means over 100 runs in worlds of [comparison.md](comparison.md),
 TUNING = """
 ## Tuning
 
-`tuned(measures)` sets the parameters as the source of a learner says. A rule may be asked about a world of which it says
-nothing: on a sinusoid, for one, the means change in every round, and a rule that goes by their number makes a learner
-explore in every round. There `tuned` returns what the rule says and gives a `TuningWarning`; `simulate` marks the learner
-with a star in its results, tables and figures, `driftwise landscape` in its tables and on its page. A dash: the rule is
-not told of changes, or gives what means something however many there are. The reasons are in
+`tuned(measures)` sets the parameters as the source of a learner says. A rule may be asked about a world of which it
+says nothing: on a sinusoid, for one, the means change in every round, and a rule that goes by their number makes a
+learner explore in every round. There `tuned` returns what the rule says and gives a `TuningWarning`; `simulate` marks
+the learner with a star in its results, tables and figures, `driftwise landscape` in its tables and on its page. A
+dash: the rule is not told of changes, or gives what means something however many there are. The reasons are in
 [decisions.md](decisions.md).
 
 """

@@ -152,6 +152,18 @@ def test_where_losses_are_quiet_half_of_everything_shared_still_has_a_bound():
     assert reasons_of(OptimisticGD.tuned, quiet) == reasons_of(RestartedAdaptiveGD.tuned, quiet) == []
 
 
+def test_m_ucb_explores_in_three_of_four_rounds_of_the_six_segments():
+    """The world of docs/comparison.md: 6 segments, 12,000 rounds, 3 actions; no alarm comes before round 2,000."""
+    with collected() as reasons:
+        tuned = MUCB.tuned(moving(3, 12_000, 5))
+    assert reasons == ["5 changes in 12000 rounds, its rule asks to explore in 96 % of them"]
+    assert (round(tuned.explore, 2), tuned.window) == (0.96, 5948)
+    played = tuned.run(tuned.start(n_actions=3), [[0.2, 0.5, 0.8]] * 2000)
+    in_turn = played.reshape(-1, 4)
+    assert (in_turn[:, :3] == [0, 1, 2]).all()
+    assert not (in_turn[10:, 3] > 0).any()  # the fourth round is UCB1's
+
+
 def test_rules_that_are_not_told_of_changes_say_the_same_whatever_they_are():
     still, everything = Measures(3, 3000, 1, 0.0, 900.0), Measures(3, 3000, 3000, 1500.0, 900.0)
     for name in learners:
