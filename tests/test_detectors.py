@@ -265,7 +265,7 @@ def test_values_are_left_alone(detector):
 
 
 @every_detector
-@pytest.mark.parametrize("bad", [math.nan, INF, -INF, -0.1, 1.1, "a", None, True, 0.5j, [0.5]], ids=str)
+@pytest.mark.parametrize("bad", [math.nan, INF, -INF, -0.1, 1.1, "a", None, 0.5j, [0.5]], ids=str)
 def test_a_rejected_value_changes_nothing(detector, bad):
     values = list(steps(600, (0.1, 0.9), seed=1, kind="coin"))
     one, other = Monitor(detector), Monitor(detector)
@@ -274,9 +274,8 @@ def test_a_rejected_value_changes_nothing(detector, bad):
     row = one._row.copy()
     with pytest.raises(InvalidInput):
         one.update(bad)
-    if bad is not True:  # among numbers it is one
-        with pytest.raises(InvalidInput):
-            one.watch([0.5, bad])
+    with pytest.raises(InvalidInput):
+        one.watch([0.5, bad])
     assert row.tobytes() == one._row.tobytes()
     assert list(one.watch(values[290:])) == list(other.watch(values[290:]))
 

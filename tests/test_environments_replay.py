@@ -176,7 +176,7 @@ def test_a_file_that_is_not_text_or_not_there_is_a_bad_file(tmp_path):
             lambda: Replay([[0.1], [0.2, 0.3]]),
             "Replay: `losses` must be an array of numbers, got [[0.1], [0.2, 0.3]]. Are its rows of one length?",
         ),
-        (lambda: Replay([[True]]), "Replay: `losses` must be an array of real numbers, got 'bool'."),
+        (lambda: Replay([["1"]]), "Replay: `losses` must be an array of real numbers, got 'str32'."),
         (
             lambda: Replay([[0.5, -0.1]]),
             "Replay: losses must be in [0, 1], got -0.1 at round 0, action 1. Rescale them by their known range.",

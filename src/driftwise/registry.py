@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast
 
-from driftwise.core.errors import InvalidInput, UnknownName, rejection
+from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 
 __all__ = ["Registry", "to_spec"]
 
@@ -38,7 +38,7 @@ class Registry(Generic[C]):
         values = dict(spec) if isinstance(spec, Mapping) else {}
         name = values.pop("name", None)
         if not isinstance(name, str):
-            raise InvalidInput(f"A {self.kind} spec must have a `name`, got {spec!r}.")
+            raise InvalidInput(f"A {self.kind} spec must have a `name`, got {shown(spec)}.")
         member = self.get(name)
         known = [field.name for field in dataclasses.fields(member) if field.init]  # type: ignore[arg-type]
         for given in values:

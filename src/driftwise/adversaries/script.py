@@ -13,10 +13,11 @@ import numpy as np
 
 from driftwise.core.errors import rejection
 from driftwise.core.measures import Measures
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
 from driftwise.environments import Block, Deterministic, MeasureMeter, Noise, Seed, Source, Stream
-from driftwise.environments.environment import generators
+from driftwise.environments.environment import BYTES_PER_LOSS, generators
 from driftwise.registry import to_spec
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Staged(Source):
 
     def _prepare(self, n_rounds: int, seed: Seed) -> tuple[int, Script, np.random.Generator]:
         n_rounds = count(self, "n_rounds", n_rounds)
+        check_memory(self.adversary, "n_actions", self.n_actions, BYTES_PER_LOSS * self.n_actions)
         if n_rounds > self.n_rounds:
             raise rejection(self, "n_rounds", f"<= {self.n_rounds}, the rounds it was made for", n_rounds)
         for_script, for_noise = generators(self, seed, self.seed)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.measures import Measures
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Learner, learners
@@ -98,7 +98,7 @@ def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
 def make_player(spec: Any) -> Learner | Callable[[Measures], Learner]:
     """Build a learner, or the rule that tunes it."""
     if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
-        raise InvalidInput(f"A learner spec must have a `name`, got {spec!r}.")
+        raise InvalidInput(f"A learner spec must have a `name`, got {shown(spec)}.")
     values = dict(spec)
     if not values.pop("tuned", False):
         return learners.build(values)
@@ -138,7 +138,7 @@ def _make_replay(values: dict[str, Any]) -> Replay:
     if values:
         raise InvalidInput(f"A replayed environment has no path, noise or budget, got `{next(iter(values))}`.")
     if not isinstance(file, str):
-        raise InvalidInput(f"A replayed environment must name a file, got {file!r}.")
+        raise InvalidInput(f"A replayed environment must name a file, got {shown(file)}.")
     return Replay.from_file(file)
 
 

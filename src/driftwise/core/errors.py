@@ -12,8 +12,12 @@ __all__ = [
     "MissingDependency",
     "TuningWarning",
     "UnknownName",
+    "one_line",
     "rejection",
+    "shown",
 ]
+
+_LONGEST = 80  # characters of a value in a message
 
 
 class DriftwiseError(Exception):
@@ -31,7 +35,8 @@ class UnknownName(DriftwiseError, LookupError):
         known = sorted(known)
         near = difflib.get_close_matches(name, known, n=1)
         advice = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
-        super().__init__(f"There is no {kind} '{name}'{' ' + where if where else ''}.{advice}")
+        called = name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "..."
+        super().__init__(one_line(f"There is no {kind} '{called}'{' ' + where if where else ''}.{advice}"))
 
 
 class BadFile(DriftwiseError, OSError):
@@ -56,7 +61,31 @@ def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") 
     OptimisticGD: `learning_rate` must be > 0, got -1.0.
     """
     who = owner if isinstance(owner, str) else type(owner).__name__
-    shown = repr(got)
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
-    return InvalidInput(f"{who}: `{name}` must be {rule}, got {shown}.{' ' + hint if hint else ''}")
+    return InvalidInput(f"{who}: `{name}` must be {rule}, got {shown(got)}.{' ' + hint if hint else ''}")
+
+
+def shown(value: object) -> str:
+    """Write a value for a message: in one line, at most 80 characters, whatever it is.
+
+    >>> shown([0.5] * 40)
+    '[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0...'
+    >>> shown(10**5000)
+    'a whole number of 16610 bits'
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits, and no endless nesting
+        text = f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    text = one_line(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def one_line(text: str) -> str:
+    """Write line breaks and other control characters as Python does, and leave the rest.
+
+    >>> one_line("a\\nb")
+    'a\\\\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

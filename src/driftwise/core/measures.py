@@ -15,7 +15,7 @@ import operator
 from dataclasses import dataclass, field
 
 from driftwise.core.errors import rejection
-from driftwise.core.validation import require, require_count, require_number
+from driftwise.core.validation import as_real, require, require_count, require_number
 
 __all__ = ["Measures"]
 
@@ -57,6 +57,10 @@ class Measures:
         require(self, "segments", self.segments <= self.n_rounds, f"<= n_rounds = {self.n_rounds}")
         for name in ("drift", "variance"):
             require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        for name in ("drift_within", "squared_drift"):  # NaN where unknown
+            real = as_real(getattr(self, name))
+            require(self, name, real is not None and not real < 0 and real != math.inf, "a finite number >= 0")
+            object.__setattr__(self, name, real)
         if self.changes is not None:
             rule = f"{self.segments - 1} rising rounds in 1 .. {self.n_rounds - 1}, one for each change"
             try:
@@ -70,5 +74,4 @@ class Measures:
         if math.isnan(self.squared_drift):
             # Each step moves K coordinates by at most its maximum norm, which is at most 1.
             object.__setattr__(self, "squared_drift", self.n_actions * self.drift)
-        for name in ("drift_within", "squared_drift"):
-            require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")
+            require_number(self, "squared_drift", math.isfinite, "a finite number >= 0")

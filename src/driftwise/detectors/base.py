@@ -13,8 +13,9 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput
+from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.kernel import clone, kinds_of, unbound
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import as_losses, first_bad_loss
 from driftwise.registry import Registry
@@ -72,9 +73,10 @@ class Monitor:
 
     def __init__(self, detector: Detector) -> None:
         if not isinstance(detector, Detector):
-            raise InvalidInput(f"Monitor: `detector` must be a detector, got {detector!r}.")
+            raise InvalidInput(f"Monitor: `detector` must be a detector, got {shown(detector)}.")
         self.detector = detector
         self._rates = detector.rates()
+        check_memory("Monitor", "detector", detector, 8 * detector.width)
         self._row = np.zeros(detector.width)
         self._n_values = 0
 

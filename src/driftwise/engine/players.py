@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from driftwise.core.errors import InvalidInput
+from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.measures import Measures
 from driftwise.learners import Learner, learners
 from driftwise.registry import to_spec
@@ -40,7 +40,7 @@ class Entry:
             raise InvalidInput(f"simulate: '{self.label}' is to be tuned, but replayed losses have no measures.")
         learner = self.player(measures)
         if not isinstance(learner, Learner):
-            raise InvalidInput(f"simulate: '{self.label}' made {learner!r}, which is no learner.")
+            raise InvalidInput(f"simulate: '{self.label}' made {shown(learner)}, which is no learner.")
         return learner
 
     def spec(self, learner: Learner) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[E
     if isinstance(players, Mapping):
         for label, player in players.items():
             if not isinstance(label, str):
-                raise InvalidInput(f"simulate: `learners` must have words for labels, got {label!r}.")
+                raise InvalidInput(f"simulate: `learners` must have words for labels, got {shown(label)}.")
             _label(player)  # rejects what is no learner
         pairs = list(players.items())
     else:
@@ -96,4 +96,4 @@ def _label(player: Any) -> str:
         raise InvalidInput(f"simulate: `learners` must hold learners, got the name '{player}'.")
     if callable(player):
         return getattr(player, "__name__", "tuned")
-    raise InvalidInput(f"simulate: `learners` must hold learners, got {player!r}.")
+    raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(player)}.")

@@ -77,7 +77,7 @@ def _play(plan: Plan, run: int) -> Run:
     ]
     samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.key)) for entry in plan.entries]
     meters = [LossMeter() for _ in team]
-    follower = plan.comparator.start(environment.n_actions)
+    follower = plan.comparator.start(environment.n_actions, n_rounds)
     realised = RealisedMeter(environment.n_actions, n_rounds, measures.segments if measures else None)
     moving = MeasureMeter(environment.n_actions)
     first, end = plan.comparator.span(n_rounds)

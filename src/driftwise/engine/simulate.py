@@ -16,11 +16,13 @@ import numpy as np
 
 from driftwise.core.caveats import report
 from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions
 from driftwise.core.validation import check_seed, count
 from driftwise.engine.players import Entry, Player, entries
 from driftwise.engine.run import Plan, Run, play_run
 from driftwise.environments import Replay, Source
+from driftwise.environments.environment import BYTES_PER_LOSS
 from driftwise.results.comparators import Comparator, Dynamic
 from driftwise.results.footnotes import Caveat
 from driftwise.results.results import Results
@@ -29,6 +31,7 @@ __all__ = ["simulate"]
 
 _POINTS = 1000  # marks on a curve
 _CELLS = 2**17  # of a block: a megabyte an array, long enough for threads to stay out of each other's way
+_MOST_THREADS = 256  # more would only take turns, and a system may refuse them
 _BOUND_POINTS = 32  # computed under the interpreter lock, where other runs wait
 
 
@@ -89,6 +92,11 @@ def simulate(
                 progress(done, total)
 
     rounds = _marks(first, end, _POINTS)
+    size = _block(environment.n_actions) if block_size is None else count("simulate", "block_size", block_size)
+    size = min(size, n_rounds)
+    check_memory("simulate", "n_runs", n_runs, 2 * 8 * len(rounds) * len(who) * n_runs)
+    cause = ("n_actions", environment.n_actions) if block_size is None else ("block_size", size)
+    check_memory("simulate", *cause, BYTES_PER_LOSS * size * environment.n_actions)
     # A bound is on the expected pseudo-regret against the best action of every round.
     provable = isinstance(comparator, Dynamic) and environment.has_means
     # Runs on one path ask for the same bounds again and again.
@@ -100,14 +108,14 @@ def simulate(
         play=play,
         n_rounds=n_rounds,
         seed=seed,
-        block_size=_block(environment.n_actions) if block_size is None else count("simulate", "block_size", block_size),
+        block_size=size,
         rounds=rounds,
         bound_rounds=_marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
         bound=bound,
         advance=advance,
         stop=threading.Event(),
     )
-    runs = _play_all(plan, n_runs, min(n_runs, n_threads))
+    runs = _play_all(plan, n_runs, min(n_runs, n_threads, _MOST_THREADS))
     seconds = np.sum([run.seconds for run in runs], axis=0)
     caveats = _caveats(who, runs)
     for label, caveat in caveats.items():

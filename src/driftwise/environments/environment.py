@@ -14,17 +14,19 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 
-from driftwise.core.errors import InvalidInput, UnknownName, rejection
+from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 from driftwise.core.measures import Measures
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Matrix
 from driftwise.core.validation import check_seed, count
 from driftwise.environments.laws.base import Noise, as_noise
 from driftwise.environments.means.base import MeanStream, Path, as_path
 from driftwise.environments.rehearsal import Rehearsal
 
-__all__ = ["Block", "Environment", "Seed", "Source", "Stream", "generators"]
+__all__ = ["BYTES_PER_LOSS", "Block", "Environment", "Seed", "Source", "Stream", "generators"]
 
 Seed = int | SeedSequence
+BYTES_PER_LOSS = 24  # a block holds losses, means and variances
 
 
 def generators(owner: object, seed: Seed, *key: int) -> tuple[Generator, Generator]:
@@ -58,6 +60,7 @@ class Stream(ABC):
         n = count("Stream", "n", n)
         if n > self.n_rounds - self._drawn:
             raise rejection("Stream", "n", f"<= {self.n_rounds - self._drawn} (the rounds that are left)", n)
+        check_memory("Stream", "n", n, BYTES_PER_LOSS * n * self.n_actions)
         block = self._next(n)
         self._drawn += n
         return block
@@ -150,10 +153,11 @@ class Environment(Source):
             if part not in ("path", "noise"):
                 raise UnknownName("part", part, ("path", "noise"), "of an environment")
         if len(spec) < 2:
-            raise InvalidInput(f"An environment spec must have a `path` and a `noise`, got {dict(spec)!r}.")
+            raise InvalidInput(f"An environment spec must have a `path` and a `noise`, got {shown(dict(spec))}.")
         return cls(path=spec["path"], noise=spec["noise"])
 
     def _rehearse(self, n_rounds: int, seed: Seed) -> tuple[Rehearsal, Generator]:
         n_rounds = count(self, "n_rounds", n_rounds)
+        check_memory(self.path, "n_actions", self.n_actions, BYTES_PER_LOSS * self.n_actions)
         for_path, for_noise = generators(self, seed)
         return Rehearsal(self.path, n_rounds, for_path), for_noise

@@ -10,6 +10,7 @@ stationary     of the order $T$   1                  at most 1
 
 from __future__ import annotations
 
+from driftwise.core.memory import check_memory
 from driftwise.core.validation import count
 from driftwise.environments.environment import Environment
 from driftwise.environments.laws.bernoulli import Bernoulli
@@ -18,6 +19,8 @@ from driftwise.environments.means.constant import Constant
 from driftwise.environments.means.corners import Corners
 
 __all__ = ["adversarial", "stationary"]
+
+_BYTES_PER_MEAN = 40  # a Python float in a tuple, and its copies in arrays
 
 
 def adversarial(n_actions: int) -> Environment:
@@ -36,4 +39,5 @@ def stationary(n_actions: int, best: float = 0.4, rest: float = 0.6) -> Environm
     1
     """
     others = count("stationary", "n_actions", n_actions) - 1
+    check_memory("stationary", "n_actions", n_actions, _BYTES_PER_MEAN * n_actions)
     return Environment(Constant((best, *[rest] * others)), Bernoulli())

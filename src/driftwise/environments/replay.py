@@ -11,7 +11,7 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Matrix
-from driftwise.core.validation import count, first_bad_loss
+from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss
 from driftwise.environments.environment import Block, Seed, Source, Stream
 from driftwise.environments.readers import read_losses
 
@@ -58,7 +58,7 @@ class Replay(Source):
         if losses.ndim != 2 or losses.size == 0:
             rule = "have shape (n_rounds, n_actions), at least one of each"
             raise InvalidInput(f"{self.origin}: `losses` must {rule}, got {losses.shape}.")
-        if losses.dtype.kind not in "fiu":
+        if losses.dtype.kind not in LOSS_KINDS:
             raise rejection(self.origin, "losses", "an array of real numbers", losses.dtype.name)
         if isinstance(losses, np.ma.MaskedArray):  # what a mask hides is missing
             losses = np.ma.filled(losses.astype(np.float64), np.nan)

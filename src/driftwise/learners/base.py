@@ -19,9 +19,10 @@ from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.fields import broken_rule, broken_shape
 from driftwise.core.kernel import kinds_of
 from driftwise.core.measures import Measures
+from driftwise.core.memory import check_memory
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
+from driftwise.core.validation import as_losses, as_real, check_seed, count, first_bad_loss
 from driftwise.learners.loops import BanditLoops, ExpertLoops, bandit_loops, expert_loops
 from driftwise.learners.rules import announcing
 from driftwise.learners.state import Card, State
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 Kernel = Callable[..., Any]
+_MANY_ACTIONS = 2**16  # with fewer, no learner's first memory is large
 
 
 class Learner(ABC):
@@ -137,11 +139,18 @@ class Learner(ABC):
         """Return the state before round 1."""
         n_actions = count(self, "n_actions", n_actions)
         generator = new_generator(check_seed(self, seed))
+        if n_actions > _MANY_ACTIONS:
+            self._check_memory(n_actions)
         return State(self, n_actions, self.rates(n_actions), self.first(n_actions, generator))
 
     @abstractmethod
     def advance(self, state: State, losses: Matrix) -> Matrix | Actions:
         """Play a block that has been checked already."""
+
+    def _check_memory(self, n_actions: int) -> None:
+        """Reject more actions than fit into memory; arrays have so many bytes, and so many more for each action."""
+        one, two = (sum(array.nbytes for array in self.first(n, new_generator(0))) for n in (1, 2))
+        check_memory(self, "n_actions", n_actions, one + (two - one) * (n_actions - 1))
 
     def _claim(self, state: State) -> None:
         if not isinstance(state, State):
@@ -213,14 +222,15 @@ class BanditLearner(Learner):
         action = count(self, "action", action, at_least=0)
         if action >= state.n_actions:
             raise rejection(self, "action", f"< n_actions = {state.n_actions}", action)
-        if not _is_number(loss):
+        suffered = float(loss) if isinstance(loss, (bool, np.bool_)) else as_real(loss)
+        if suffered is None:
             raise rejection(self, "loss", "a number in [0, 1]", loss)
-        if not 0 <= loss <= 1:
-            raise outside(self, "loss", float(loss), "")
-        if probability is not None and not (_is_number(probability) and 0 < probability <= 1):
+        if not 0 <= suffered <= 1:
+            raise outside(self, "loss", suffered, "")
+        chance = math.nan if probability is None else as_real(probability)
+        if chance is None or not (probability is None or 0 < chance <= 1):
             raise rejection(self, "probability", "in (0, 1] or None", probability)
-        chance = math.nan if probability is None else float(probability)
-        self.loops.update(state.memory, state.rates, action, float(loss), chance)
+        self.loops.update(state.memory, state.rates, action, suffered, chance)
         state.rounds += 1
         state.memory = self.make_room(state.memory, 1)
 
@@ -276,10 +286,6 @@ def composed(name: str, card: Card) -> Callable[[L], L]:
         return member
 
     return enter
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:

@@ -14,6 +14,7 @@ import numpy as np
 
 from driftwise.core.errors import rejection
 from driftwise.core.kernel import kernel
+from driftwise.core.memory import check_memory
 from driftwise.core.sums import add
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import require, require_count
@@ -40,8 +41,8 @@ class Comparator(ABC):
         return self.name
 
     @abstractmethod
-    def start(self, n_actions: int) -> Follower:
-        """Return a follower before round 1."""
+    def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:
+        """Return a follower before round 1; it may make use of the number of rounds, if that is known."""
 
     def span(self, n_rounds: int) -> tuple[int, int]:
         """Return the rounds that count, first and last + 1."""
@@ -54,7 +55,7 @@ class Dynamic(Comparator):
 
     name: ClassVar[str] = "dynamic"
 
-    def start(self, n_actions: int) -> Follower:  # noqa: ARG002
+    def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:  # noqa: ARG002
         """Start at zero."""
         return _DynamicFollower()
 
@@ -65,7 +66,7 @@ class Static(Comparator):
 
     name: ClassVar[str] = "static"
 
-    def start(self, n_actions: int) -> Follower:
+    def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:  # noqa: ARG002
         """Start at zero."""
         return _StaticFollower(n_actions)
 
@@ -83,8 +84,11 @@ class Switched(Comparator):
     def __str__(self) -> str:
         return f"{self.name}:{self.n_segments}"
 
-    def start(self, n_actions: int) -> Follower:
-        """Start at zero."""
+    def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:
+        """Start at zero; with a segment for every round it is the dynamic comparator, to the last bit."""
+        if n_rounds is not None and self.n_segments >= n_rounds:
+            return Dynamic().start(n_actions)
+        check_memory(self, "n_segments", self.n_segments, 8 * self.n_segments * n_actions)
         return SwitchedFollower(self.n_segments, n_actions)
 
 
@@ -110,7 +114,7 @@ class Interval(Comparator):
     def __str__(self) -> str:
         return f"{self.name}:{self.first}-{self.last}{'' if self.action is None else f'@{self.action}'}"
 
-    def start(self, n_actions: int) -> Follower:
+    def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:  # noqa: ARG002
         """Start at zero."""
         if self.action is not None and self.action >= n_actions:
             raise rejection(self, "action", f"< n_actions = {n_actions}", self.action)

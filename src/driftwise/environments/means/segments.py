@@ -50,8 +50,13 @@ class SegmentStream(MeanStream):
 
 
 def equal_starts(n_segments: int, n_rounds: int) -> Actions:
-    """Return where segments start if their lengths differ by one round at most."""
-    return np.arange(n_segments, dtype=np.int64) * n_rounds // n_segments
+    """Return where segments start if their lengths differ by one round at most: segment j at j n_rounds // n_segments.
+
+    Whole lengths and what is left over are multiplied apart, or the product might not fit 64 bits.
+    """
+    length, left = divmod(n_rounds, n_segments)
+    j = np.arange(n_segments, dtype=np.int64)
+    return j * length + j * left // n_segments
 
 
 class _Given(SegmentStream):

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import require, require_choice, require_count, require_number
 from driftwise.environments.means.base import MeanStream, Path, path
@@ -37,6 +38,8 @@ def segment_starts(
 ) -> Actions:
     """Return the rounds where the segments start: evenly spread, or drawn uniformly among all rounds."""
     require(owner, "n_segments", n_segments <= n_rounds, f"<= n_rounds = {n_rounds}")
+    many = lengths == "random" and n_segments > n_rounds // 50  # then NumPy draws from an array of all rounds
+    check_memory(owner, "n_segments", n_segments, 32 * n_segments + 8 * n_rounds * many)
     starts = equal_starts(n_segments, n_rounds)
     if lengths == "random" and n_segments > 1:
         later = generator.choice(n_rounds - 1, size=n_segments - 1, replace=False, shuffle=False)

@@ -48,10 +48,21 @@ from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, Corners, NoLearni
 from driftwise.core.fields import HUGE, between, generator, packed
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory import check_memory
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
-from driftwise.learners.bandits.recent import Sums, bounds_on_mean, evict, keep, n_rows, no_sums, record, rows_in_use
+from driftwise.learners.bandits.recent import (
+    Sums,
+    bounds_on_mean,
+    evict,
+    keep,
+    n_rows,
+    no_sums,
+    record,
+    rows_in_use,
+    sums_bytes,
+)
 from driftwise.learners.base import BanditLearner, Card, bandit
 
 __all__ = ["AdSwitch"]
@@ -198,6 +209,7 @@ class AdSwitch(BanditLearner):
 
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start with every action GOOD and none played."""
+        check_memory(self, "resolution", self.resolution, sums_bytes(n_actions, self.resolution))
         floor, gap, owed = np.zeros((3, n_actions))
         sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
         return Memory(sums, floor, np.ones(n_actions), gap, owed, last, clock, self._horizon(0), generator)

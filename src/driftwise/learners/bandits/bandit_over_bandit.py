@@ -35,6 +35,7 @@ from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners, N
 from driftwise.core.fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
@@ -149,6 +150,7 @@ class BanditOverBandit(BanditLearner):
 
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Draw the first window."""
+        check_memory(self, "block", self.block, 16 * self.block)
         plays, total, squares = np.zeros((3, n_actions))
         windows = np.array(self.windows)
         chances = np.full(len(windows), 1.0 / len(windows))

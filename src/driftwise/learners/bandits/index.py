@@ -15,6 +15,7 @@ import numpy as np
 
 from driftwise.core.fields import between, generator, index, packed
 from driftwise.core.kernel import clone, kernel, unbound
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.learners.bandits.sums import ring_contradiction, sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
@@ -176,6 +177,7 @@ class IndexLearner(BanditLearner):
 
     def first(self, n_actions: int, generator: Words) -> Tally:
         """Start with nothing played."""
+        check_memory(self, "window", self.ring, 16 * self.ring)
         plays, total, squares = np.zeros((3, n_actions))
         return Tally(
             plays=plays,

@@ -18,7 +18,18 @@ import numpy.typing as npt
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 
-__all__ = ["Sums", "bounds_on_mean", "evict", "keep", "n_rows", "no_sums", "record", "rows_in_use", "since"]
+__all__ = [
+    "Sums",
+    "bounds_on_mean",
+    "evict",
+    "keep",
+    "n_rows",
+    "no_sums",
+    "record",
+    "rows_in_use",
+    "since",
+    "sums_bytes",
+]
 
 Sums = npt.NDArray[np.float64]  # (rows, n_actions, 2)
 _POWERS = 48  # 2^48 rounds take a year
@@ -32,6 +43,11 @@ def n_rows(resolution: int) -> int:
 def no_sums(n_actions: int, resolution: int) -> Sums:
     """Return the sums before the first round."""
     return np.zeros((n_rows(resolution), n_actions, 2))
+
+
+def sums_bytes(n_actions: int, resolution: int) -> int:
+    """Return the memory that the sums take."""
+    return 8 * n_rows(resolution) * n_actions * 2
 
 
 @kernel

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.kernel import clone, kernel, kinds_of, unbound
+from driftwise.core.memory import check_memory
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Words
 from driftwise.detectors import Detector
@@ -111,6 +112,7 @@ class WatchingLearner(BanditLearner):
     def first(self, n_actions: int, generator: Words) -> Tally:
         """Start with nothing played and nothing watched."""
         base, detector = self.parts
+        check_memory(self, "detector", detector, 8 * n_actions * detector.room(1))
         return base.first(n_actions, generator)._replace(watch=np.zeros((n_actions, detector.room(1))))
 
     def make_room(self, memory: Tally, n_rounds: int) -> Tally:

@@ -31,6 +31,7 @@ import numpy as np
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.core.vectors import assign
@@ -104,6 +105,7 @@ class CalibratedHedge(ExpertLearner):
 
     def first(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
+        check_memory(self, "n_rates", self.n_rates, 8 * self.n_rates * (n_actions + 1))
         plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
         return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
 

@@ -39,6 +39,7 @@ from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.histograms import bucket_sizes
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory import check_memory
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice, require_count
 from driftwise.learners.base import Card, ExpertLearner, expert
@@ -136,6 +137,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
     def first(self, n_actions: int, generator: Words) -> Experts:
         """Wake the first row."""
         n_rows = _FIRST_ROWS if self.memory == "exact" else self._merged_rows
+        check_memory(self, "resolution", self.resolution, 8 * n_rows * (4 * n_actions + 2))
         experts = new_experts(n_rows, n_actions)
         _wake_next(experts, self.rates(n_actions))
         return experts

@@ -1,0 +1,31 @@
+"""Arrays that cannot fit into memory are refused before they are made.
+
+An operating system that promises more memory than it has ends the process when the promise is called in; others
+swap for hours. So whatever a count asks for is held against the memory of the machine first.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from driftwise.core.errors import rejection
+
+__all__ = ["check_memory", "memory_bytes"]
+
+
+@functools.cache
+def memory_bytes() -> int:
+    """Return the memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_memory(owner: object, name: str, got: object, n_bytes: int) -> None:
+    """Reject a parameter whose arrays would take more than the memory of this machine."""
+    if n_bytes > memory_bytes():
+        rule = f"small enough for the memory of this machine, {_gigabytes(memory_bytes())}"
+        raise rejection(owner, name, rule, got, f"It would take {_gigabytes(n_bytes)}.")
+
+
+def _gigabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.3g} GB"
