@@ -73,6 +73,63 @@ def test_a_csv_may_have_a_row_of_names(tmp_path, text, names):
     assert replay.start(2).draw(2).losses.tolist() == [[0.5, 1.0], [0.0, 0.25]]
 
 
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        ("0.5,1", None),
+        ("+.5,1.e-1", None),
+        ("1,0", None),
+        ("0,0", None),
+        ("0,1,2", ("0", "1", "2")),
+        ("1,2", ("1", "2")),
+        ("north,", ("north", "")),
+        ('"0.5"," 1"', None),
+    ],
+)
+def test_the_first_row_decides_whether_it_holds_names(tmp_path, row, names):
+    file = saved(tmp_path / "a.csv", f"{row}\n" + ",".join(["0.5"] * len(row.split(","))) + "\n")
+    assert Replay.from_file(file).names == names
+    assert Replay.from_file(file).n_rounds == (1 if names else 2)
+
+
+@pytest.mark.parametrize("row", ["0,1", " 0 ,1", "0", "1", "0.5,x", "x,2020"])
+def test_a_first_row_that_may_be_names_or_a_round_is_refused_unless_told(tmp_path, row):
+    cells = tuple(cell.strip() for cell in row.split(","))
+    file = saved(tmp_path / "a.csv", f"{row}\n{','.join(['0.5'] * len(cells))}\n")
+    with pytest.raises(InvalidInput) as error:
+        Replay.from_file(file)
+    assert str(error.value) == (
+        f"{file}: its first row '{','.join(cells)}' may be names or a round."
+        " Say which: --header or --no-header, in Python `header=True` or `header=False`."
+    )
+    assert Replay.from_file(file, header=True).names == cells
+    assert Replay.from_file(file, header=True).n_rounds == 1
+    if "x" in row:
+        with pytest.raises(BadFile, match=r"line 1, column [12]: 'x' is not a number\.$"):
+            Replay.from_file(file, header=False)
+    else:
+        assert Replay.from_file(file, header=False).names is None
+        assert Replay.from_file(file, header=False).start(1).draw(1).losses.tolist() == [[float(x) for x in cells]]
+
+
+def test_only_a_csv_has_a_header(tmp_path):
+    for file, header in ((saved(tmp_path / "a.npy", LOSSES), True), (saved(tmp_path / "a.csv", "0.5\n"), "no")):
+        with pytest.raises(InvalidInput) as error:
+            Replay.from_file(file, header=header)
+        rule = "must be True or False, and only for a .csv file"
+        assert str(error.value) == f"{file}: `header` {rule}, got {header!r}."
+
+
+def test_truth_values_in_files_are_losses(tmp_path):
+    truth = np.array([[True, False], [False, False]])
+    npy = Replay.from_file(saved(tmp_path / "a.npy", truth))
+    parquet = Replay.from_file(saved(tmp_path / "a.parquet", {"a": truth[:, 0], "b": truth[:, 1]}))
+    for replay in (npy, parquet):
+        assert replay.start(2).draw(2).losses.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    with pytest.raises(InvalidInput, match=r"got nan at round 1, action 0 \('a'\)\. Is a value missing\?$"):
+        Replay.from_file(saved(tmp_path / "b.parquet", {"a": [True, None]}))
+
+
 def test_a_parquet_file_names_its_columns(tmp_path):
     replay = Replay.from_file(saved(tmp_path / "a.parquet", {"north": [0.5, 0.0], "south": [1, 0]}))
     assert replay.names == ("north", "south")
@@ -130,7 +187,28 @@ def with_one(value, t=4500, k=1):
             ": `losses` must have shape (n_rounds, n_actions), at least one of each, got (0, 2).",
         ),
         ("ragged.csv", "a,b\n0,1\n0\n", ", line 3: 1 value where 2 are expected."),
-        ("words.csv", "0,1\n0,x\n", ", line 2: 'x' is not a number."),
+        ("words.csv", "0,0\n0,x\n", ", line 2, column 2: 'x' is not a number."),
+        ("underscore.csv", "0,0\n0.5,0_1\n", ", line 2, column 2: '0_1' is not a number."),
+        ("first.csv", "0_1,1_0\n0,0\n", ", line 1, column 1: '0_1' is not a number."),
+        ("wide.csv", "a\n\uff11\n", ", line 2, column 1: '\uff11' is not a number."),
+        ("infinity.csv", "a\n0\n-Infinity\n", ", line 3, column 1: '-Infinity' is not a number."),
+        ("hex.csv", "a\n0x1\n", ", line 2, column 1: '0x1' is not a number."),
+        ("comma.csv", 'a\n"0,5"\n', ", line 2, column 1: '0,5' is not a number."),
+        ("nul.csv", "a\n\0\n", ", line 2, column 1: '\\x00' is not a number."),
+        ("breaks.csv", 'a\n"0.\n5"\n', ", line 3, column 1: '0.\\n5' is not a number."),
+        ("long.csv", "a\n" + "7x" * 1000, f", line 2, column 1: '{'7x' * 38}... is not a number."),
+        ("field.csv", "a\n" + "7" * 200_000, ": not a .csv file (field larger than field limit (131072))."),
+        ("line.csv", "7," * 2**23 + "7", ": not a .csv file (a line is longer than 16777216 characters)."),
+        (
+            "large.csv",
+            "0.1\n1e400\n",
+            ": losses must be in [0, 1], got inf at round 1, action 0. Rescale them by their known range.",
+        ),
+        (
+            "trailing.csv",
+            "0.1,0.2,\n0.1,0.2,\n",
+            ": losses must be in [0, 1], got nan at round 0, action 2. Is a value missing?",
+        ),
         (
             "hole.csv",
             "a,b\n0,1\n0,\n",

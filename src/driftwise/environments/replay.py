@@ -73,9 +73,13 @@ class Replay(Source):
         self._check()
 
     @classmethod
-    def from_file(cls, file: str | os.PathLike[str]) -> Replay:
-        """Read losses from a .csv, .npy or .parquet file; a .npy file stays on the disk."""
-        losses, names = read_losses(file)
+    def from_file(cls, file: str | os.PathLike[str], header: bool | None = None) -> Replay:
+        """Read losses from a .csv, .npy or .parquet file; a .npy file stays on the disk.
+
+        `header` says whether the first row of a .csv file holds names. By default a row of words does and a row of
+        numbers does not; a row that may be either is refused.
+        """
+        losses, names = read_losses(file, header)
         return cls(losses, names, origin=os.fspath(file))
 
     @property

@@ -1,0 +1,96 @@
+"""Losses from a .csv file: plain decimal numbers, under a row of names or without one.
+
+The first row decides, unless the caller does. Words only are names, numbers only are a round. A row of both, and the
+labels 0, 1 or 0 or 1 that could be losses as well, are refused: whoever guesses wrong loses a round or plays a header.
+Labels that count on from there, 0, 1, 2 or 1, 2, can only be names.
+"""
+
+from __future__ import annotations
+
+import array
+import csv
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from driftwise.core.errors import BadFile, InvalidInput, shown
+from driftwise.core.types import Matrix
+
+__all__ = ["read_csv"]
+
+_MISSING = ("", "na", "n/a", "nan", "null", "none")  # how files say that a value is missing
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_LONGEST = 2**24  # letters of a line, which holds a million numbers of sixteen
+
+
+def read_csv(where: Path, header: bool | None = None) -> tuple[Matrix, tuple[str, ...] | None]:
+    """Read the numbers and, if there are any, the names; `header` says whether the first row holds names."""
+    numbers = array.array("d")
+    names: tuple[str, ...] | None = None
+    width = 0
+    try:
+        with where.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.reader(_lines(file, where))
+            for row in rows:
+                if not row:
+                    continue
+                cells = [cell.strip(" \t") for cell in row]
+                if not width:
+                    width = len(cells)
+                    if _is_header(cells, where) if header is None else header:
+                        names = tuple(cells)
+                        continue
+                if len(cells) != width:
+                    found = f"{len(cells)} value{'s' if len(cells) != 1 else ''}"
+                    raise BadFile(f"{where}, line {rows.line_num}: {found} where {width} are expected.")
+                for k, cell in enumerate(cells):
+                    numbers.append(_number(cell, f"{where}, line {rows.line_num}, column {k + 1}"))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise BadFile(f"{where}: not a .csv file ({error}).") from None
+    except OSError as error:
+        if isinstance(error, BadFile):
+            raise
+        raise BadFile(f"Cannot read {where}: {error.strerror}.") from None
+    return np.frombuffer(numbers).reshape(-1, max(1, width)), names
+
+
+def _lines(file: TextIO, where: Path) -> Iterator[str]:
+    """Hand out lines; a file without line breaks is not read as a whole."""
+    while line := file.readline(_LONGEST):
+        if len(line) == _LONGEST:
+            raise BadFile(f"{where}: not a .csv file (a line is longer than {_LONGEST} characters).")
+        yield line
+
+
+def _is_header(cells: list[str], where: Path) -> bool:
+    given = [cell for cell in cells if cell.lower() not in _MISSING]
+    n_numbers = sum(map(_looks_like_a_number, given))
+    n_words = len(given) - n_numbers
+    labels = any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
+    if (n_numbers and n_words) or (labels and float(cells[-1]) <= 1):
+        raise InvalidInput(
+            f"{where}: its first row {shown(','.join(cells))} may be names or a round."
+            " Say which: --header or --no-header, in Python `header=True` or `header=False`."
+        )
+    return labels or n_words > 0
+
+
+def _looks_like_a_number(cell: str) -> bool:
+    """Ask Python, which reads more than decimals: 0_1, inf and digits of other scripts are neither names nor losses."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(cell: str, place: str) -> float:
+    if _DECIMAL.fullmatch(cell):
+        return float(cell)
+    if cell.lower() in _MISSING:
+        return math.nan  # which the check of the losses will name
+    raise BadFile(f"{place}: {shown(cell)} is not a number.")
