@@ -26,6 +26,7 @@ SCRIPT = Path(sys.executable).parent / "driftwise"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "switching.toml"
 MEMBERS = [name for registry in registries().values() for name in registry]
 SMALL = ("simulate", "--rounds", "60", "--runs", "2", "--learner", "optimistic-gd")
+SMALL_LINE = " ".join(SMALL)
 USAGE = "Usage: driftwise simulate [OPTIONS] [SPEC]\nTry 'driftwise simulate --help' for help.\n\nError: "
 
 
@@ -324,6 +325,11 @@ FILES = {
     "comparator.toml": "comparator = 3\n",
     "number.toml": "[environment]\nreplay = 3\n",
     "tuned.toml": '[environment]\nreplay = "losses.csv"\n[[learners]]\nname = "optimistic-gd"\ntuned = true\n',
+    "labels.csv": "0,1\n0.3,0.4\n",
+    "header.toml": '[environment]\nreplay = "labels.csv"\nheader = "no"\n',
+    "deep.toml": f"n_rounds = {'[' * 5000}{']' * 5000}\n",
+    "tuning.toml": '[[learners]]\nname = "hedge"\ntuned = "no"\n',
+    "long.toml": "#" * 2**20 + "\n",
     "blocked": "a file where a folder should be",
 }
 MISTAKES = [
@@ -403,11 +409,45 @@ MISTAKES = [
     ("simulate --comparator switching:0", 2, "Switched: `n_segments` must be a whole number >= 1, got 0."),
     ("simulate --comparator interval:9-3", 2, "Interval: `last` must be >= first = 9, got 3."),
     ("simulate --rounds 60 --comparator interval:0-60", 2, "Interval: `last` must be < n_rounds = 60, got 60."),
+    (
+        "simulate --rounds 99999999999999999999",
+        2,
+        "simulate: `n_rounds` must be a whole number in [1, 2^62], got 99999999999999999999.",
+    ),
+    (
+        "simulate --learner optimistic-gd:tuned=no",
+        2,
+        "learner 'optimistic-gd': `tuned` must be true or false, got 'no'.",
+    ),
+    ("simulate --learner optimistic-gd:tuned=1", 2, "learner 'optimistic-gd': `tuned` must be true or false, got 1."),
+    ("simulate --learner hedge:learning_rate=1,learning_rate=2", 2, "'hedge' is given `learning_rate` twice."),
+    ("simulate --learner hedge:name=ada-hedge", 2, "'hedge' is given `name` twice."),
+    (
+        "simulate --comparator switching:²",
+        2,
+        "simulate: `comparator` must be dynamic, static, switching:N or"
+        " interval:FIRST-LAST[@ACTION], got 'switching:²'.",
+    ),
+    (
+        "simulate --comparator switching:9223372036854775808",
+        2,
+        "Switched: `n_segments` must be a whole number in [1, 2^62], got 9223372036854775808.",
+    ),
+    ("simulate --out regret.txt", 2, "results: `path` must end in .parquet, .csv, got 'regret.txt'."),
+    ("simulate --out regret", 2, "results: `path` must end in .parquet, .csv, got 'regret'."),
+    (
+        "simulate --replay losses.csv --out losses.csv",
+        2,
+        "simulate: losses.csv is read by the same command; write to another file.",
+    ),
     ("simulate --figure regret.bmp", 2, "figure: `path` must end in .png, .svg, .pdf, got 'regret.bmp'."),
     # spec files
     ("simulate none.toml", 1, "Cannot read none.toml: No such file or directory."),
     ("simulate .", 1, "Cannot read .: Is a directory."),
     ("simulate not.toml", 1, "not.toml is not TOML: Invalid value (at line 1, column 12)."),
+    ("simulate deep.toml", 1, "deep.toml is not TOML that can be read: it is nested too deeply."),
+    ("simulate tuning.toml", 2, "learner 'hedge': `tuned` must be true or false, got 'no'."),
+    ("simulate long.toml", 1, "long.toml is longer than 1048576 bytes, which no spec is."),
     ("simulate key.toml", 2, "There is no key 'rounds' in key.toml. Did you mean 'n_rounds'?"),
     ("simulate type.toml", 2, "type.toml: `n_rounds` must be a whole number, got 'many'."),
     ("simulate table.toml", 2, "table.toml: `environment` must be a table, got 3."),
@@ -448,7 +488,15 @@ MISTAKES = [
         "empty.csv: `losses` must have shape (n_rounds, n_actions), at least one of each, got (0, 1).",
     ),
     ("simulate --replay ragged.csv", 1, "ragged.csv, line 2: 1 value where 2 are expected."),
-    ("simulate --replay words.csv", 1, "words.csv, line 2: 'much' is not a number."),
+    ("simulate --replay words.csv", 1, "words.csv, line 2, column 2: 'much' is not a number."),
+    (
+        "simulate --replay labels.csv",
+        2,
+        "labels.csv: its first row '0,1' may be names or a round."
+        " Say which: --header or --no-header, in Python `header=True` or `header=False`.",
+    ),
+    ("simulate header.toml", 2, "labels.csv: `header` must be True or False, and only for a .csv file, got 'no'."),
+    ("simulate --header", 2, "There is no part 'header' of an environment. Known: noise, path."),
     (
         "simulate --replay nan.csv",
         2,
@@ -498,12 +546,77 @@ def test_a_misused_option_shows_the_usage(line, message, driftwise):
     assert driftwise(*line.split()) == (2, "", f"{USAGE}{message}\n")
 
 
-@pytest.mark.parametrize("flag", ["--out blocked/results.parquet", "--figure blocked/regret.png"])
-def test_what_cannot_be_written_does_not_take_the_table_with_it(flag, driftwise, tmp_path):
+def test_a_comparator_with_more_segments_than_rounds_costs_no_more_than_the_rounds(as_json):
+    found = as_json(*SMALL, "--comparator", "switching:10000000")
+    assert found["learners"][0]["regret"] == as_json(*SMALL)["learners"][0]["regret"]
+
+
+def test_a_header_is_one_if_it_is_said_to_be(as_json, tmp_path):
+    (tmp_path / "labels.csv").write_text(FILES["labels.csv"])
+    words = ("simulate", "--replay", "labels.csv", "--learner", "hedge")
+    assert as_json(*words, "--header")["n_rounds"] == 1
+    assert as_json(*words, "--no-header")["n_rounds"] == 2
+    (tmp_path / "header.toml").write_text('[environment]\nreplay = "labels.csv"\nheader = true\n')
+    assert as_json("simulate", "header.toml", "--learner", "hedge")["n_rounds"] == 1
+    assert as_json("simulate", "header.toml", "--learner", "hedge", "--no-header")["n_rounds"] == 2
+
+
+def test_the_end_of_the_name_decides_what_is_written(driftwise, tmp_path):
+    for name in ("a.csv", "b.CSV", "c.parquet"):
+        assert driftwise(*SMALL, "--out", name).err == f"wrote {name}\n"
+    results = Results.from_parquet(tmp_path / "c.parquet")
+    first, *lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert first == "learner,run,round,regret"
+    assert [line.split(",") for line in lines] == [
+        ["optimistic-gd", str(run), str(t), repr(float(results.regrets[0, run, p]))]
+        for run in range(2)
+        for p, t in enumerate(results.rounds)
+    ]
+    assert (tmp_path / "b.CSV").read_bytes() == (tmp_path / "a.csv").read_bytes()
+
+
+@pytest.mark.parametrize("flag", ["--out", "--figure"])
+@pytest.mark.parametrize(
+    ("name", "code", "why"),
+    [
+        ("blocked/a.{}", 1, "Cannot write blocked/a.{}: Not a directory."),
+        ("folder.{}", 1, "Cannot write folder.{}: Is a directory."),
+        ("\udcff.{}", 1, "Cannot write \\udcff.{}: its name is not UTF-8."),
+        (
+            "{0}{0}{0}.{{}}".format("long" * 30),
+            1,
+            "Cannot write {0}{0}{0}.{{}}: File name too long.".format("long" * 30),
+        ),
+        ("link.{}", 2, "simulate: link.{} is read by the same command; write to another file."),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_anything_is_played(
+    flag, name, code, why, driftwise, tmp_path, monkeypatch
+):
+    suffix = {"--out": "csv", "--figure": "svg"}[flag]
     (tmp_path / "blocked").write_text(FILES["blocked"])
-    code, out, err = driftwise(*SMALL, *flag.split())
-    assert (code, err) == (1, f"driftwise: Cannot write {flag.split()[1]}: File exists.\n")
-    assert out == driftwise(*SMALL).out
+    (tmp_path / f"folder.{suffix}").mkdir()
+    (tmp_path / "losses.csv").write_text(FILES["losses.csv"])
+    (tmp_path / f"link.{suffix}").symlink_to("losses.csv")
+    monkeypatch.setattr("driftwise.engine.simulate", lambda *_, **__: pytest.fail("it was played"))
+    done = driftwise("simulate", "--replay", "losses.csv", flag, name.format(suffix))
+    assert done == (code, "", f"driftwise: {why.format(suffix)}\n")
+
+
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_name_without_an_end_is_no_output(name, driftwise):
+    assert driftwise(*SMALL, "--out", name) == (
+        2, "", "driftwise: results: `path` must end in .parquet, .csv, got '.'.\n"
+    )  # fmt: skip
+    assert driftwise(*SMALL, "--figure", name) == (
+        2, "", "driftwise: figure: `path` must end in .png, .svg, .pdf, got '.'.\n"
+    )  # fmt: skip
+
+
+def test_a_landscape_needs_a_folder_it_can_write_to(driftwise, tmp_path):
+    (tmp_path / "blocked").write_text(FILES["blocked"])
+    done = driftwise("landscape", "--out", "blocked")
+    assert done == (1, "", "driftwise: Cannot write blocked/quick.html: Not a directory.\n")
 
 
 # The real program
@@ -540,6 +653,35 @@ def test_a_reader_that_has_seen_enough_is_no_error_to_shout_about():
     piped = subprocess.run(f"'{SCRIPT}' list | head -1", shell=True, capture_output=True, text=True, check=False)
     assert (piped.returncode, piped.stderr) == (0, "")
     assert piped.stdout.split() == ["name", "feedback", "cost", "knows"]
+
+
+@pytest.mark.parametrize("line", ["", "--help", "--version", "list", "show hedge", "list x", SMALL_LINE])
+def test_a_closed_stream_is_no_reason_for_a_traceback(line, driftwise):
+    """With a closed output there is one line and exit code 1; with closed errors, all is as ever but for the errors."""
+    program = f"'{sys.executable}' -c 'from driftwise.cli.main import main; main()' {line}"
+    told = b"driftwise: Standard output is closed.\n"
+    for closed, err in ((">&-", told), (">&- 2>&-", b"")):
+        done = subprocess.run(f"{program} {closed}", shell=True, capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (1, b"", err)
+    quiet = subprocess.run(f"{program} 2>&-", shell=True, capture_output=True, check=False)
+    code, out, _ = driftwise(*line.split())
+    assert (quiet.returncode, quiet.stdout.decode(), quiet.stderr) == (code, out, b"")
+
+
+def test_nothing_is_written_into_a_file_that_took_the_place_of_the_output(tmp_path):
+    """Without a stand-in, the first file to be opened would be descriptor 1 or 2, and every message would go there."""
+    program = f"'{sys.executable}' -c 'from driftwise.cli.main import main; main()' {SMALL_LINE} --out a.csv 2>&-"
+    done = subprocess.run(program, shell=True, capture_output=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0
+    assert all(line.count(",") == 3 for line in (tmp_path / "a.csv").read_text().splitlines())
+
+
+def test_memory_that_runs_out_is_told_in_one_line(driftwise, monkeypatch):
+    def run_out(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("driftwise.engine.simulate", run_out)
+    assert driftwise(*SMALL) == (1, "", "driftwise: Out of memory.\n")
 
 
 def read_screen(screen, until=b"", seconds=120.0):

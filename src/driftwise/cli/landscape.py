@@ -63,6 +63,7 @@ def command(
     driftwise landscape --cell full-drifting --learners restarted-adaptive-gd,hedge
     """
     from driftwise import __version__
+    from driftwise.core.files import check_writable
     from driftwise.core.validation import check_seed, count
     from driftwise.landscape.claims import claims
     from driftwise.landscape.outcomes import measure, table
@@ -80,6 +81,10 @@ def command(
     sweeps = chosen(effort, cells or _CELLS, wanted)
     n_threads = None if threads is None else count("landscape", "threads", threads)
     seed = check_seed("landscape", seed)
+    # A selection does not replace the page of the whole.
+    name = preset if cells == () and learners is None else f"{preset}-selection"
+    for file in (out / f"{name}.html", out / "pieces" / "piece"):
+        check_writable(file)
     with notes(quiet):
         with _kept(out), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
             outcomes = measure(sweeps, effort.n_runs, seed, out / "pieces", n_threads, progress)
@@ -87,8 +92,6 @@ def command(
             paths = tracks(sweeps, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs of every point. driftwise {__version__}."
     told = page(outcomes, paths, [_again(preset, cells, learners, seed)], about)
-    # A selection does not replace the page of the whole.
-    name = preset if cells == () and learners is None else f"{preset}-selection"
     write_page(out / f"{name}.html", told)
     if figures:
         write_figures(out / f"{name}-figures", told)

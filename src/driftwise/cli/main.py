@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import os
 import sys
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 
 from driftwise import __version__
-from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName
+from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one_line
 
 __all__ = ["main"]
 
@@ -50,26 +52,61 @@ def _cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line."""
+    if not _prepare_streams():
+        _leave("Standard output is closed.", _FAILED)
     try:
         code = _cli.main(prog_name="driftwise", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         sys.exit(error.exit_code)
     except DriftwiseError as error:
         _leave(str(error), _MISUSED if isinstance(error, (InvalidInput, UnknownName)) else _FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):
-        click.echo("driftwise: interrupted.", err=True)
+        _say("interrupted.")
         os._exit(_INTERRUPTED)  # without waiting for threads in the middle of a block; files are whole or absent
+    except MemoryError:
+        _leave("Out of memory.", _FAILED)
     except OSError as error:
         # A reader, say `head`, has seen enough, or the disk is full: write nothing more, not on leaving either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
+            _silence(sys.stderr)
             sys.exit(_FAILED)
         _leave(f"{error.strerror or error}.", _FAILED)
 
 
+def _prepare_streams() -> bool:
+    """Make both streams write whatever they are given; say whether there is a standard output.
+
+    Python has no stream where its descriptor is closed. The next file to be opened would get the descriptor, and
+    whatever writes to it would write into that file, so the null device takes its place.
+    """
+    open_before = sys.stdout is not None
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+    return open_before
+
+
+def _silence(stream: TextIO) -> None:
+    with contextlib.suppress(OSError, ValueError):  # one that was replaced has no descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _say(message: str) -> None:
+    """Write one line to standard error, if that can be written to."""
+    try:
+        click.echo(f"driftwise: {one_line(message)}", err=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
 def _leave(message: str, code: int) -> NoReturn:
-    click.echo(f"driftwise: {message}", err=True)
+    _say(message)
     sys.exit(code)

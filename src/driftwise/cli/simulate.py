@@ -32,6 +32,7 @@ _DEFAULTS: dict[str, Any] = {
 @click.option("--drift", type=float, metavar="V", help="Scale the path to this total drift.")
 @click.option("--variance", type=float, metavar="LAMBDA", help="Scale the noise to this total variance.")
 @click.option("--replay", metavar="FILE", help="Replay recorded losses (.npy, .csv, .parquet) instead.")
+@click.option("--header/--no-header", default=None, help="The first row of a replayed .csv holds names, or does not.")
 @click.option(
     "--learner",
     "learner",
@@ -51,7 +52,7 @@ _DEFAULTS: dict[str, Any] = {
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
 @click.option("--block", "block_size", type=int, default=None, help="Rounds drawn at a time.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the results to a Parquet file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the results (.parquet) or the curves only (.csv).")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw the regret curves (.png, .svg, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--quiet", is_flag=True, help="No progress bar, no notes on standard error.")
@@ -79,12 +80,11 @@ def command(
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
     from driftwise.cli import specs
+    from driftwise.cli.outputs import check_outputs
     from driftwise.engine import simulate
-    from driftwise.report.figures import figure_format
 
-    if figure is not None:
-        figure_format(figure)  # better now than after the simulation
     settings = _settings(specs.read_spec(spec) if spec else {}, flags)
+    check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # better now than after the simulation
     environment = specs.make_environment(settings["environment"])
     players = [specs.make_player(one) for one in settings["learners"]]
     with notes(quiet), progress_bar(quiet, "simulating") as progress:
@@ -104,7 +104,7 @@ def command(
         click.echo(_as_json(results, confidence))
     else:
         click.echo(results.table(confidence))
-    for path, write in ((out, results.to_parquet), (figure, lambda p: results.plot(p, confidence))):
+    for path, write in ((out, results.save), (figure, lambda p: results.plot(p, confidence))):
         if path is not None:
             write(path)
             if not quiet:
@@ -125,7 +125,7 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     for key in ("path", "noise"):
         if flags[key]:
             environment[key] = parse_member(flags[key])
-    for key in ("drift", "variance"):
+    for key in ("drift", "variance", "header"):
         if flags[key] is not None:
             environment[key] = flags[key]
     for key in ("n_rounds", "n_runs"):

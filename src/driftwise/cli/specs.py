@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName, one_line, rejection, shown
 from driftwise.core.measures import Measures
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Learner, learners
@@ -22,6 +22,8 @@ from driftwise.results.comparators import Comparator, Dynamic, Interval, Static,
 
 __all__ = ["make_comparator", "make_environment", "make_player", "parse_member", "read_spec"]
 
+_WHOLE = re.compile(r"[0-9]{1,100}")  # so many digits are counted and refused, more are not even read
+_INTERVAL = re.compile(rf"({_WHOLE.pattern})-({_WHOLE.pattern})(?:@({_WHOLE.pattern}))?")
 # What a file may say: its names, their types, and the types in words.
 _KEYS: dict[str, tuple[type, str]] = {
     "environment": (dict, "a table"),
@@ -34,14 +36,24 @@ _KEYS: dict[str, tuple[type, str]] = {
 }
 
 
+_MOST_BYTES = 2**20
+
+
 def read_spec(path: Path) -> dict[str, Any]:
     """Read a TOML file and check its top-level names and types."""
     try:
-        spec = tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise BadFile(f"Cannot read {path}: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path} is not TOML: {error}.") from None
+    if len(content) > _MOST_BYTES:
+        raise BadFile(f"{path} is longer than {_MOST_BYTES} bytes, which no spec is.")
+    try:
+        spec = tomllib.loads(content.decode())
+    except RecursionError:
+        raise BadFile(f"{path} is not TOML that can be read: it is nested too deeply.") from None
+    except ValueError as error:  # whatever is no UTF-8, no TOML, or a number of more than 4,300 digits
+        raise BadFile(f"{path} is not TOML: {str(error).rstrip('.')}.") from None
     for key, value in spec.items():
         if key not in _KEYS:
             raise UnknownName("key", key, _KEYS, f"in {path}")
@@ -63,6 +75,8 @@ def parse_member(text: str) -> dict[str, Any]:
     spec: dict[str, Any] = {"name": name.strip()}
     for part in _parts(rest) if rest.strip() else []:
         key, equals, value = part.partition("=")
+        if key.strip() in spec:
+            raise InvalidInput(f"'{one_line(spec['name'])}' is given `{one_line(key.strip())}` twice.")
         spec[key.strip()] = _value(value.strip()) if equals else True
     return spec
 
@@ -73,14 +87,13 @@ def _parts(text: str) -> list[str]:
     >>> _parts("means=[[0.1,0.9],[0.9,0.1]],lengths=equal")
     ['means=[[0.1,0.9],[0.9,0.1]]', 'lengths=equal']
     """
-    parts, depth = [""], 0
-    for letter in text:
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
         depth += (letter == "[") - (letter == "]")
         if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
 
 
 def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
@@ -100,7 +113,10 @@ def make_player(spec: Any) -> Learner | Callable[[Measures], Learner]:
     if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
         raise InvalidInput(f"A learner spec must have a `name`, got {shown(spec)}.")
     values = dict(spec)
-    if not values.pop("tuned", False):
+    tuned = values.pop("tuned", False)
+    if not isinstance(tuned, bool):
+        raise rejection(f"learner '{one_line(spec['name'])}'", "tuned", "true or false", tuned)
+    if not tuned:
         return learners.build(values)
     name = values.pop("name")
     rule = learners.get(name).tuned
@@ -124,26 +140,25 @@ def make_comparator(text: str) -> Comparator:
         return Dynamic()
     if kind == "static" and not rest:
         return Static()
-    if kind == "switching" and rest.isdigit():
+    if kind == "switching" and _WHOLE.fullmatch(rest):
         return Switched(int(rest))
-    if kind == "interval" and (match := re.fullmatch(r"(\d+)-(\d+)(?:@(\d+))?", rest)):
+    if kind == "interval" and (match := _INTERVAL.fullmatch(rest)):
         return Interval(int(match[1]), int(match[2]), None if match[3] is None else int(match[3]))
-    raise InvalidInput(
-        f"simulate: `comparator` must be dynamic, static, switching:N or interval:FIRST-LAST[@ACTION], got '{text}'."
-    )
+    raise rejection("simulate", "comparator", "dynamic, static, switching:N or interval:FIRST-LAST[@ACTION]", text)
 
 
 def _make_replay(values: dict[str, Any]) -> Replay:
-    file = values.pop("replay")
+    file, header = values.pop("replay"), values.pop("header", None)
     if values:
         raise InvalidInput(f"A replayed environment has no path, noise or budget, got `{next(iter(values))}`.")
     if not isinstance(file, str):
         raise InvalidInput(f"A replayed environment must name a file, got {shown(file)}.")
-    return Replay.from_file(file)
+    return Replay.from_file(file, header)
 
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        read = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):  # no TOML, or a number or nesting beyond what Python reads
         return text
+    return read["value"] if len(read) == 1 else text  # a line break could begin another key

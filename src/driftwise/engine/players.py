@@ -53,7 +53,7 @@ def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[E
     """Give every player a label; equal ones are numbered."""
     if isinstance(players, Mapping):
         for label, player in players.items():
-            if not isinstance(label, str):
+            if not isinstance(label, str) or not _is_text(label):
                 raise InvalidInput(f"simulate: `learners` must have words for labels, got {shown(label)}.")
             _label(player)  # rejects what is no learner
         pairs = list(players.items())
@@ -72,6 +72,15 @@ def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[E
         taken.add(unique)
         found.append(Entry(unique, player))
     return found
+
+
+def _is_text(label: str) -> bool:
+    """Say whether a file can hold a label: half of a surrogate pair, from a name of a file, is no letter."""
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _label(player: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +14,18 @@ from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.core.errors import InvalidInput, MissingDependency
 from driftwise.core.files import write_atomically
 from driftwise.core.types import Actions, Vector
+from driftwise.report.lettering import add_legend, literal, no_glyph_is_fine
 from driftwise.report.palette import COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
 __all__ = ["Curve", "canvas", "figure_format", "regret_figure", "save_figure"]
 
 _FORMATS = (".png", ".svg", ".pdf")
+_TITLE, _LABEL, _HALF_LABEL = 100, 90, 46  # letters across a figure, of a label, of a label beside another
+_ROWS, _ROW_HEIGHT = 8, 0.24  # rows of labels that a figure has room for, and the inches that one more takes
 
 
 class Curve(NamedTuple):
@@ -45,32 +50,40 @@ def canvas() -> type[Figure]:
 
 def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Actions, title: str, ylabel: str) -> Figure:
     """Draw mean curves with their bands, and bounds as dashed lines of the same colour."""
-    figure = canvas()(figsize=(8.0, 5.0), layout="constrained")
+    labels = [marked(literal(curve.label, _LABEL), curve.doubtful) for curve in curves]
+    columns = 2 if all(len(label) <= _HALF_LABEL for label in labels) else 1
+    n_rows = math.ceil((len(curves) + 2) / columns)
+    height = 5.0 + _ROW_HEIGHT * max(0, n_rows - _ROWS)
+    figure = canvas()(figsize=(8.0, height), layout="constrained")
     axes = figure.add_subplot()
     signed = any(curve.mean.min() < 0 for curve in curves)  # a weaker comparator can be beaten
     floor = -np.inf if signed else _floor(curves)
+    keys: list[tuple[Artist, str]] = []
     for i, curve in enumerate(curves):
         colour = COLOURS[i % len(COLOURS)]
         style = ":" if curve.doubtful else "-" if i < len(COLOURS) else "-."
-        name = marked(curve.label, curve.doubtful)
-        axes.plot(rounds, np.maximum(curve.mean, floor), style, color=colour, label=name, linewidth=1.6)
+        mean = np.maximum(curve.mean, floor)
+        line = axes.plot(rounds, mean, style, color=colour, label=curve.label, linewidth=1.6)[0]
+        keys.append((line, labels[i]))
         if np.isfinite(curve.low).all():
             low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
             axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
         if (curve.bound < bound_rounds).any():  # at most a loss of 1 a round: a bound above that says nothing
             # Regret only grows, so between two marks the bound of the later one holds: a step, not a slope.
             axes.step(bound_rounds, curve.bound, "--", where="pre", color=colour, linewidth=1.0, alpha=0.8)
-    axes.set_title(title, fontsize="medium")
-    axes.set(xlabel="round", ylabel=ylabel, xlim=(int(rounds[0]) - 1, int(rounds[-1])))
+    axes.set_title("\n".join(literal(line, _TITLE) for line in title.splitlines()), fontsize="medium")
+    axes.set(xlabel="round", ylabel=literal(ylabel, _HALF_LABEL), xlim=(int(rounds[0]) - 1, int(rounds[-1])))
     if not signed:
         axes.set(yscale="log", ylim=(floor, None))
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     if any(np.isfinite(curve.bound).any() for curve in curves):
-        axes.plot([], [], "--", color="0.4", linewidth=1.0, label="theorem's bound (same colour)")
+        sample = axes.plot([], [], "--", color="0.4", linewidth=1.0)[0]
+        keys.append((sample, "theorem's bound (same colour)"))
     if any(curve.doubtful for curve in curves):
-        axes.plot([], [], ":", color="0.4", linewidth=1.6, label=f"{MARK} {SAYS_NOTHING}")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        sample = axes.plot([], [], ":", color="0.4", linewidth=1.6)[0]
+        keys.append((sample, f"{MARK} {SAYS_NOTHING}"))
+    add_legend(figure, keys, columns)
     return figure
 
 
@@ -79,7 +92,10 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     from matplotlib import rc_context
 
     dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[figure_format(path)]
-    with rc_context({"svg.hashsalt": "driftwise"}):  # without a salt, the names inside an SVG are random
+    with (
+        no_glyph_is_fine(),
+        rc_context({"svg.hashsalt": "driftwise"}),
+    ):  # without a salt, the names inside an SVG are random
         write_atomically(path, lambda file: figure.savefig(file, dpi=150, metadata=dates))
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from unicodedata import combining, east_asian_width
+
+from driftwise.core.errors import one_line
 
 __all__ = ["number", "text_table"]
 
@@ -34,20 +37,27 @@ def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: int 
     -------------  ------
     optimistic-gd    12.5
     """
-    cells = [list(headers), *map(list, rows)]
+    cells = [[one_line(cell) for cell in row] for row in (headers, *rows)]
     if width is not None and left == len(headers):
         cells = _wrap_last(cells, width)
-    widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
+    widths = [max(_width(row[i]) for row in cells) for i in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:
-        padded = [
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
+        padded = []
+        for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            space = " " * (width - _width(cell))
+            padded.append(cell + space if i < left else space + cell)
         return "  ".join(padded).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join([line(cells[0]), rule, *(line(row) for row in cells[1:])])
+
+
+def _width(text: str) -> int:
+    """Return the columns that a terminal gives a text: two for wide letters, none for accents set over another."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _wrap_last(cells: list[list[str]], width: int) -> list[list[str]]:

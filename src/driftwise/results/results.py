@@ -21,6 +21,7 @@ from driftwise.results import store
 from driftwise.results.footnotes import Caveat, footnote
 from driftwise.results.intervals import Estimate, estimate, half_width
 from driftwise.results.realised import Realised
+from driftwise.results.saving import check_format, write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -186,6 +187,14 @@ class Results:
             caveats={**self.caveats, **other.caveats},
             seconds={**self.seconds, **other.seconds},
         )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the results as the end of the file's name says: all in .parquet, the curves alone in .csv."""
+        (self.to_csv if check_format(path) == ".csv" else self.to_parquet)(path)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the curves as text, for other programs: a line per learner, run and round, with the regret."""
+        write_csv(self, path)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write everything but the timings; equal results give equal bytes."""

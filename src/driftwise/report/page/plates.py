@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.figures import canvas, figure_format, save_figure
+from driftwise.report.lettering import add_legend, literal
 from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Page, Panel, Series, Track
 from driftwise.report.page.curves import axes_of, runs
@@ -20,6 +21,7 @@ from driftwise.report.page.wording import name_of, power
 from driftwise.report.palette import COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -33,7 +35,7 @@ _STROKES = {
     "yardstick": {"linestyle": ":", "linewidth": 1.6},
 }
 _PANEL_COLUMNS, _TRACK_COLUMNS, _KEY_HEIGHT = 2, 6, 0.2
-_TITLE = 72  # letters across a figure
+_TITLE, _LABEL = 72, 44  # letters across a figure, and of a label
 _BOUNDS = {"upper": (0, (8, 3)), "lower": (0, (2, 2)), "guide": (0, (1, 4))}
 
 
@@ -64,42 +66,45 @@ def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
     doubtful = any(one.caveat for one in panel.series)
     figure, axes = _blank(4.0, _PANEL_COLUMNS, len(panel.series) + len(panel.lines) + doubtful)
     across, up = axes_of(panel, 0.0, 1.0, 0.0, 1.0)
-    axes.set(xscale="log", yscale="log", xlabel=_literal(panel.x_label), ylabel=_literal(panel.y_label))
+    axes.set(xscale="log", yscale="log", xlabel=literal(panel.x_label, _LABEL), ylabel=literal(panel.y_label, _LABEL))
     axes.set(xlim=(10**across.low, 10**across.high), ylim=(10**up.low, 10**up.high))
     axes.set_xticks(*zip(*across.ticks(), strict=True))
     axes.set_yticks(*zip(*up.ticks(), strict=True))
     axes.minorticks_off()
-    axes.set_title(_literal(panel.title, _TITLE), fontsize="medium", loc="left")
+    axes.set_title(literal(panel.title, _TITLE), fontsize="medium", loc="left")
     axes.grid(alpha=0.25, linewidth=0.6)
-    for one in panel.series:
-        _draw_series(axes, one, styles[one.label], floor=10**up.low)
+    keys = [_draw_series(axes, one, styles[one.label], floor=10**up.low) for one in panel.series]
     for line in panel.lines:
         look: dict[str, Any] = {"color": "0.35", "linewidth": 1.0, "linestyle": _BOUNDS[line.kind]}
         alone = "_" if sum(map(drawable, line.y)) == 1 else None  # a line through one point would not be seen
-        axes.plot(line.x, line.y, label=_literal(plain(name_of(line))), marker=alone, markersize=9.0, **look)
+        drawn = axes.plot(line.x, line.y, marker=alone, markersize=9.0, **look)[0]
+        keys.append((drawn, literal(plain(name_of(line)), _LABEL)))
     if doubtful:
-        axes.plot([], [], " ", label=f"{MARK} {SAYS_NOTHING}")
-    _add_key(figure, axes, _PANEL_COLUMNS)
+        keys.append((axes.plot([], [], " ")[0], f"{MARK} {SAYS_NOTHING}"))
+    add_legend(figure, keys, _PANEL_COLUMNS, fontsize="small")
     return figure
 
 
-def _draw_series(axes: Axes, series: Series, style: Style, floor: float) -> None:
+def _draw_series(axes: Axes, series: Series, style: Style, floor: float) -> tuple[Artist, str]:
+    """Draw a learner's line and return it with its label."""
     colour = style.colour
-    label = marked(_literal(f"{series.label} ({power(series.exponent)})"), series.caveat)  # survives a cut
     look: dict[str, Any] = {"color": colour, "marker": style.marker.plotted, "markersize": 4.5, **_STROKES[style.role]}
     mean = [y if drawable(y) else float("nan") for y in series.mean]
-    axes.plot(series.x, mean, label=label, **look)
+    drawn = axes.plot(series.x, mean, **look)[0]
     lows = [max(low, floor / 10.0) for low in series.low]
     for run in runs(zip(series.x, lows, series.high, strict=True)):
         x, low, high = zip(*run, strict=True)
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    # The mark survives a cut.
+    return drawn, marked(literal(f"{series.label} ({power(series.exponent)})", _LABEL), series.caveat)
 
 
 def _track_figure(track: Track) -> Figure:
     figure, axes = _blank(2.8, _TRACK_COLUMNS, len(track.weights))
+    keys: list[tuple[Artist, str]] = []
     below = [0.0] * len(track.rounds)
     for k, top in enumerate(layers(track)):
-        axes.fill_between(track.rounds, below, top, linewidth=0, label=f"action {k + 1}", **_fill(k))
+        keys.append((axes.fill_between(track.rounds, below, top, linewidth=0, **_fill(k)), f"action {k + 1}"))
         below = top
     for action, first, last in stretches(track):
         right = track.rounds[min(last + 1, len(track.rounds) - 1)]
@@ -107,25 +112,20 @@ def _track_figure(track: Track) -> Figure:
     for point in track.change_points:
         axes.axvline(point, color="0.2", linewidth=0.8, linestyle=(0, (2, 2)))
     # The lowest tenth is the strip of the best action.
-    axes.set(ylim=(-0.1, 1.0), yticks=(0.0, 0.5, 1.0), xlabel="round (strip: the best action)", ylabel=track.what)
+    axes.set(
+        ylim=(-0.1, 1.0),
+        yticks=(0.0, 0.5, 1.0),
+        xlabel="round (strip: the best action)",
+        ylabel=literal(track.what, _LABEL),
+    )
     name = f"{marked(track.learner, track.caveat)}: {f'{SAYS_NOTHING}; ' if track.caveat else ''}{track.title}"
-    axes.set_title(_literal(name, _TITLE), fontsize="medium", loc="left")
+    axes.set_title(literal(name, _TITLE), fontsize="medium", loc="left")
     if len(track.rounds):
         axes.set_xlim(track.rounds[0], max(track.rounds[-1], track.rounds[0] + 1))
-    _add_key(figure, axes, _TRACK_COLUMNS)
+    add_legend(figure, keys, _TRACK_COLUMNS, fontsize="small")
     return figure
-
-
-def _add_key(figure: Figure, axes: Axes, columns: int) -> None:
-    if axes.get_legend_handles_labels()[0]:
-        figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
 
 
 def _fill(k: int) -> dict[str, Any]:
     """Give an action its colour; when the palette is used up it starts again, paler."""
     return {"color": COLOURS[k % len(COLOURS)], "alpha": 0.72 if k < len(COLOURS) else 0.35}
-
-
-def _literal(text: str, most: int = 44) -> str:
-    """Cut text to what fits, and keep matplotlib from reading a dollar as the start of a formula."""
-    return (text if len(text) <= most else f"{text[: most - 1]}…").replace("$", r"\$")

@@ -1,0 +1,39 @@
+"""Where results go, tried before anything is played."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from driftwise.core.errors import InvalidInput, one_line
+from driftwise.core.files import check_writable
+from driftwise.report.figures import canvas, figure_format
+from driftwise.results.saving import check_format
+
+__all__ = ["check_outputs"]
+
+
+def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) -> None:
+    """Reject files that could not be written, or that are read or written under another flag."""
+    if out is not None:
+        check_format(out)
+    if figure is not None:
+        figure_format(figure)
+        canvas()
+    taken = {_identity(file): "read" for file in inputs if isinstance(file, str | os.PathLike) and str(file)}
+    for path in (out, figure):
+        if path is None:
+            continue
+        check_writable(path)
+        if use := taken.setdefault(_identity(path), ""):
+            raise InvalidInput(f"simulate: {one_line(str(path))} is {use} by the same command; write to another file.")
+        taken[_identity(path)] = "also written"
+
+
+def _identity(file: str | os.PathLike[str]) -> str:
+    try:
+        return os.path.realpath(file)
+    except ValueError:  # a null character: no such file can be
+        return os.fspath(file)
