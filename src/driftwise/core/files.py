@@ -1,57 +1,105 @@
-"""Files appear whole or not at all."""
+"""Files appear whole or not at all, where their name leads, with the mode they had.
+
+A symbolic link is followed to the file it names. A pipe or a character device is given the finished bytes. A folder, a
+socket and a block device are rejected.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-import secrets
-from collections.abc import Callable
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from driftwise.core.errors import BadFile, one_line
+from driftwise.core.destinations import Destination, destination, shown
+from driftwise.core.errors import BadFile
+from driftwise.core.temporaries import longest_name, temporary_file
 
-__all__ = ["check_writable", "write_atomically"]
+__all__ = ["check_writable", "shown", "write_atomically"]
+
+
+def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file, flush it to disk, and rename it to what `path` names."""
+    with _errors_in_one_line(path):
+        target = destination(path)
+        if target.is_stream:
+            _write_stream(target, write)
+            return
+        _existing_folder(target.path)
+        folder = target.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        with temporary_file(folder, target.suffix, private=target.before is not None) as temporary:
+            write(temporary)
+            with temporary.open("rb+") as file:
+                if target.before is not None:
+                    _copy_owner_and_mode(file.fileno(), target.before)
+                os.fsync(file.fileno())
+            temporary.replace(target.path)
+        _flush_folder(folder)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Reject a path at which no file could be written; nothing is created."""
-    target = Path(path)
-    try:
-        os.fspath(target).encode()
-    except UnicodeEncodeError:
-        raise BadFile(f"Cannot write {one_line(str(target))}: its name is not UTF-8.") from None
-    try:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if target.exists():
-            folder, reachable = target, os.access(target, os.W_OK)
-        else:
-            folder = next(parent for parent in target.absolute().parents if parent.exists())
-            if not folder.is_dir():
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            reachable = os.access(folder, os.W_OK | os.X_OK)
-        if not reachable:
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except OSError as error:
-        raise BadFile(f"Cannot write {one_line(str(target))}: {error.strerror}.") from None
+    """Raise now what `write_atomically` would raise about its path; no file and no folder is left behind."""
+    with _errors_in_one_line(path):
+        target = destination(path)
+        if target.is_stream:
+            return  # to open a pipe would wait for its reader
+        with temporary_file(_existing_folder(target.path), target.suffix, private=True):
+            pass  # permissions alone do not tell
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, flush it to disk, and rename it into place."""
-    target = Path(path)
+def _existing_folder(path: Path) -> Path:
+    """Return the nearest folder above a path that exists; the names below it must not be too long to be made."""
+    missing = [path.name]
+    folder = path.parent
+    while not os.path.lexists(folder) and folder != folder.parent:
+        missing.append(folder.name)
+        folder = folder.parent
+    limit = longest_name(folder)
+    if any(len(os.fsencode(name)) > limit for name in missing):
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+    return folder
+
+
+@contextlib.contextmanager
+def _errors_in_one_line(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # The suffix stays last: some writers choose their format by it.
-        temporary = target.with_name(f".{target.stem}.{secrets.token_hex(8)}{target.suffix}")
-        temporary.touch(exist_ok=False)
+        yield
+    except BadFile:
+        raise
     except OSError as error:
-        raise BadFile(f"Cannot write {target}: {error.strerror}.") from None
-    try:
+        reason = (error.strerror or str(error) or type(error).__name__).splitlines()[0]
+        raise BadFile(f"Cannot write {shown(path)}: {reason.rstrip('.')}.") from None
+
+
+def _write_stream(target: Destination, write: Callable[[Path], object]) -> None:
+    """Fill a file elsewhere first: writers may seek, and one that fails must leave no half in the stream."""
+    with temporary_file(Path(tempfile.gettempdir()), target.suffix, private=True) as temporary:
         write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except OSError as error:
-        raise BadFile(f"Cannot write {target}: {error.strerror or error}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        descriptor = os.open(target.path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+        with temporary.open("rb") as content, os.fdopen(descriptor, "wb") as sink:
+            shutil.copyfileobj(content, sink)
+
+
+def _copy_owner_and_mode(descriptor: int, before: os.stat_result) -> None:
+    mode, now = stat.S_IMODE(before.st_mode), os.fstat(descriptor)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        try:
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+        except PermissionError:
+            mode &= ~(stat.S_ISUID | stat.S_ISGID | stat.S_IRWXG)  # they were meant for another owner and group
+    os.fchmod(descriptor, mode)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name last; some file systems cannot, and the folder need not be readable."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
