@@ -307,7 +307,7 @@ TABLE = {
     ),
     "half a session": Row(
         lambda b: Session.load(b.folder / "half"),
-        "{folder}/half is not a whole session file: it is cut short, damaged, or of another kind.",
+        "{folder}/half is not a whole session file: it is cut short or damaged.",
         BadFile,
     ),
     "an array for a session": Row(

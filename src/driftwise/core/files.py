@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from driftwise.core.destinations import Destination, destination, shown
+from driftwise.core.locations import Destination, destination, shown
 from driftwise.core.errors import BadFile
 from driftwise.core.temporaries import longest_name, temporary_file
 

@@ -6,18 +6,17 @@ on loading.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
-import zipfile
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
+from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.fields import MOST_ROUNDS, broken_shape
-from driftwise.core.files import write_atomically
+from driftwise.core.files import shown, write_atomically
 from driftwise.core.types import Vector
 from driftwise.core.validation import count
 from driftwise.learners import BanditLearner, ExpertLearner, Learner, State, learners
@@ -27,7 +26,7 @@ from driftwise.registry import to_spec
 __all__ = ["Session"]
 
 FORMAT = 1
-_HEADER = "driftwise_session"
+_LARGEST = 2**62  # of a number in the header
 
 
 class Session:
@@ -117,19 +116,17 @@ class Session:
             "n_actions": state.n_actions,
             "rounds": state.rounds,
         }
-        text = np.array(json.dumps(header, sort_keys=True))
 
         def write(file: Path) -> None:
-            with file.open("wb") as stream:  # a name would be given the suffix .npz
-                arrays: dict[str, Any] = {_HEADER: text, **state.arrays()}
-                np.savez(stream, allow_pickle=False, **arrays)
+            with file.open("wb") as stream:
+                write_archive(stream, "session", header, state.arrays())
 
         write_atomically(path, write)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Session:
         """Take up a saved session; it goes on bit for bit as if it had never stopped."""
-        header, arrays = _read(Path(path))
+        header, arrays = _read(path)
         if header["format"] != FORMAT:
             raise BadFile(f"{path} has session format {header['format']}; this version reads format {FORMAT}.")
         try:
@@ -171,19 +168,13 @@ class Session:
         return self.learner
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    if not path.is_file():
-        raise BadFile(f"There is no file {path}.")
-    try:
-        # A stream of our own: NumPy leaves a file open whose archive is cut short.
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-            header = json.loads(str(arrays.pop(_HEADER)))
-    except KeyError:
-        raise BadFile(f"{path} holds no driftwise session.") from None
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError, TypeError):
-        # Not in NumPy's words: they advise to trust a strange file and to unpickle it.
-        raise BadFile(f"{path} is not a whole session file: it is cut short, damaged, or of another kind.") from None
-    if not isinstance(header, dict) or not {"format", "learner", "n_actions", "rounds"} <= header.keys():
-        raise BadFile(f"{path} holds no driftwise session.")
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    header, arrays = read_archive(path, "session")
+    if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
+        raise BadFile(f"{shown(path)} holds no driftwise session.")
+    for name in ("format", "n_actions", "rounds"):
+        if type(header[name]) is not int or not 0 <= header[name] <= _LARGEST:
+            raise BadFile(f"{shown(path)}: `{name}` must be a whole number from 0 to 2**62, got {header[name]!r:.80}.")
+    if not isinstance(header["learner"], dict):
+        raise BadFile(f"{shown(path)}: `learner` must be a spec, got {header['learner']!r:.80}.")
     return header, arrays

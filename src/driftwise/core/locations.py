@@ -1,4 +1,4 @@
-"""What a name leads to when something is to be written there."""
+"""What a name leads to, when something is to be read or written there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from driftwise.core.errors import rejection
+from driftwise.core.errors import BadFile, rejection
 
-__all__ = ["Destination", "destination", "shown"]
+__all__ = ["Destination", "destination", "existing_file", "shown"]
 
 _MOST_LINKS = 40  # as many as Linux follows
 _LONGEST_SHOWN = 300
@@ -45,6 +45,13 @@ def destination(path: str | os.PathLike[str]) -> Destination:
     if not target.exists():
         raise OSError(0, "it is a link to a file without a name")
     return Destination(target, given.suffix, before)
+
+
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file to read, or raise `BadFile`; a name that no file can have is the name of none."""
+    if not os.path.isfile(path):  # noqa: PTH113 (a Path raises where the name is too long)
+        raise BadFile(f"There is no file {shown(path)}.")
+    return Path(path)
 
 
 def shown(path: str | os.PathLike[str]) -> str:

@@ -1,0 +1,138 @@
+"""Named arrays and a JSON header in one file: the archive that `np.savez` writes, and a strict reader of it.
+
+Entries are stored, not compressed, and each array's declared size must be the bytes that are there, so what a file can
+ask for is bounded by its length. No code in it is run and no text is evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Iterable, Mapping
+from typing import IO, Any
+
+import numpy as np
+
+from driftwise.core.locations import existing_file, shown
+from driftwise.core.errors import BadFile, InvalidInput
+from driftwise.core.npy import LONGEST_HEADER, NpyHeader, npy_header
+from driftwise.core.zips import called, stored_entries
+
+__all__ = ["read_archive", "write_archive"]
+
+Array = np.ndarray[Any, Any]
+
+_SUFFIX = ".npy"
+_LONGEST_TEXT = 1 << 20  # characters of the JSON header
+_LONGEST_INTEGER = 19  # digits, as many as 2**62 has
+_DEEPEST = 32  # values within values in the JSON header
+
+
+def write_archive(stream: IO[bytes], kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Write arrays and a header as `np.savez` would; an array of objects is rejected, whatever NumPy's version."""
+    text = np.array(json.dumps(header, sort_keys=True))
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, value in {_header_name(kind): text, **arrays}.items():
+            array = np.asanyarray(value)
+            if array.dtype.hasobject:
+                raise InvalidInput(f"{kind}: the array '{name}' must hold numbers, got {array.dtype.name}.")
+            with archive.open(name + _SUFFIX, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the header and the arrays of a file; whatever is wrong with it gives `BadFile`."""
+    file = existing_file(path)
+    try:
+        with file.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            entries = dict(stored_entries(stream, size))
+        text = entries.pop(_header_name(kind) + _SUFFIX, None)
+        if text is None:
+            raise BadFile(f"{shown(path)} holds no driftwise {kind}.")
+        return _header(text), {_array_name(name): _array(name, entries[name], size) for name in entries}
+    except BadFile:
+        raise
+    except OSError as error:
+        raise BadFile(f"Cannot read {shown(path)}: {error.strerror or error}.") from None
+    except ValueError as error:
+        raise BadFile(f"{shown(path)} is not a whole {kind} file: {error}.") from None
+    except MemoryError:
+        raise BadFile(f"{shown(path)} does not fit into memory.") from None
+
+
+def _header_name(kind: str) -> str:
+    return f"driftwise_{kind}"
+
+
+def _array_name(entry: str) -> str:
+    if not entry.endswith(_SUFFIX):
+        raise ValueError(f"the entry {called(entry)} is not an array")
+    return entry.removesuffix(_SUFFIX)
+
+
+def _array(entry: str, content: bytes, size: int) -> Array:
+    header = _described(entry, content)
+    if header.dtype.kind not in "biuf":
+        raise ValueError(f"the entry {called(entry)} must hold numbers, got {header.dtype.name}")
+    if any(length > size for length in header.shape):  # an array without content may claim any shape
+        raise ValueError(f"the entry {called(entry)} has a shape larger than the file")
+    values = np.frombuffer(content, header.dtype, offset=header.offset)
+    if header.dtype.kind == "b" and values.view(np.uint8).max(initial=0) > 1:
+        raise ValueError(f"the entry {called(entry)} must hold truth values, 0 or 1")
+    values = values.reshape(header.shape, order="F" if header.fortran_order else "C")
+    array: Array = values.astype(header.dtype.newbyteorder("="), order="C", copy=True)
+    return array
+
+
+def _described(entry: str, content: bytes) -> NpyHeader:
+    try:
+        header = npy_header(content[:LONGEST_HEADER])
+    except ValueError as error:
+        raise ValueError(f"the entry {called(entry)} is not an array: {error}") from None
+    if header.nbytes != len(content) - header.offset:
+        raise ValueError(f"the entry {called(entry)} is not as long as its shape says")
+    return header
+
+
+def _header(content: bytes) -> dict[str, Any]:
+    described = _described("header", content)
+    if described.dtype.kind != "U" or described.shape or described.nbytes > 4 * _LONGEST_TEXT:
+        raise ValueError("its header is not a short text")
+    order = "be" if described.dtype.byteorder == ">" else "le"
+    try:
+        text = content[described.offset :].decode(f"utf-32-{order}").rstrip("\0")
+        header = json.loads(text, parse_int=_integer, parse_constant=_constant)
+    except (ValueError, RecursionError):
+        raise ValueError("its header is not JSON") from None
+    if not isinstance(header, dict):
+        raise ValueError("its header is not a JSON object")
+    _require_shallow(header)
+    return header
+
+
+def _require_shallow(header: dict[str, Any]) -> None:
+    """Whatever reads the header next may recurse into it."""
+    level: list[Any] = [header]
+    for _ in range(_DEEPEST):
+        level = [inner for value in level for inner in _inside(value)]
+        if not level:
+            return
+    raise ValueError("its header is nested too deeply")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > _LONGEST_INTEGER:
+        raise ValueError("too many digits")
+    return int(digits)
+
+
+def _constant(name: str) -> float:
+    if name == "NaN":  # an infinite learning rate has a meaning, this has none
+        raise ValueError("not a number")
+    return float(name)
