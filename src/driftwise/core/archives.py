@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from driftwise.core.locations import existing_file, shown
 from driftwise.core.errors import BadFile, InvalidInput
+from driftwise.core.locations import existing_file, shown
 from driftwise.core.npy import LONGEST_HEADER, NpyHeader, npy_header
 from driftwise.core.zips import called, stored_entries
 

@@ -15,8 +15,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from driftwise.core.locations import Destination, destination, shown
 from driftwise.core.errors import BadFile
+from driftwise.core.locations import Destination, destination, shown
 from driftwise.core.temporaries import longest_name, temporary_file
 
 __all__ = ["check_writable", "shown", "write_atomically"]

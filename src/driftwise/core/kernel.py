@@ -11,6 +11,7 @@ under a name of its own with the kernels bound as globals, which does.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dis
 import hashlib
 import sys
@@ -20,6 +21,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
+
+from driftwise.core.kernel_cache import KernelCache
 
 __all__ = ["allocating_kernel", "clone", "compiled", "kernel", "kinds_of", "unbound"]
 
@@ -65,10 +68,10 @@ def _compile(function: Callable[P, R], allocates: bool, kinds: Iterable[type] = 
         result: Any = np.errstate(over="ignore")(plain)
     else:
         plain.__qualname__ = f"{plain.__qualname__}.{digest}"
-        try:
-            result = numba.njit(cache=cached, **options)(plain)
-        except RuntimeError:  # typed at a prompt: no file to cache beside
-            result = numba.njit(**options)(plain)
+        result = numba.njit(**options)(plain)
+        with contextlib.suppress(RuntimeError):  # typed at a prompt: no file to cache beside
+            if cached:
+                result._cache = KernelCache(plain)  # what `njit(cache=True)` does, with Numba's own cache
     setattr(result, _DIGEST, digest)
     setattr(result, _ALLOCATES, allocates)
     return cast(Callable[P, R], result)

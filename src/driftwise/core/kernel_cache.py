@@ -1,0 +1,78 @@
+"""Numba's disk cache of a kernel, with a checksum: a damaged file is compiled anew, not loaded.
+
+Numba unpickles whatever it finds. A file cut short (by a crash or a full disk) gives an error of any kind, and a
+changed byte in the machine code is run. Here every file ends in a digest of all that precedes it, which Numba's own
+reader would ignore.
+"""
+
+# mypy: allow-untyped-calls, allow-subclassing-any
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+__all__ = ["KernelCache"]
+
+_DIGEST_BYTES = 32
+
+
+class _CheckedFiles(IndexDataCacheFile):
+    """The index and the machine code of one kernel."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index() if _is_whole(Path(self._index_path)) else {}
+        except Exception:  # a class that it names is gone, for one
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_whole(Path(self._data_path(name))):
+            raise OSError(f"{name} is damaged")  # which counts as missing
+        return super()._load_data(name)
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        data = content.getvalue()
+        with super()._open_for_write(filepath) as file:
+            file.write(data + _digest(data))
+
+
+class KernelCache(FunctionCache):
+    """What Numba's dispatcher asks for compiled code, and gives it to; where that fails, the kernel is compiled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code for a signature, None if there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code for a signature; a disk that is full or read-only is no reason to stop."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return _digest(content[:-_DIGEST_BYTES]) == content[-_DIGEST_BYTES:]
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
