@@ -28,8 +28,10 @@ from driftwise.cli import specs
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.report.tables import number, text_table
+from driftwise.results.columns import write_columns
 from driftwise.results.intervals import estimate, half_width
 from driftwise.results.realised import Realised
+from mutating import mutations
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 WORLD = Environment(Switching(n_segments=3, n_actions=4), TwoPoint().with_variance(5.0))
@@ -139,37 +141,170 @@ def test_a_file_cut_short_is_told(kept, tmp_path):
         Results.from_parquet(cut)
 
 
-def tampered(path, header=lambda h: h, table=lambda t: t):
-    """Write a results file, its header and its table changed."""
+def tampered(path, header=lambda h: h, columns=lambda c: c):
+    """Write a results file with its header and its columns changed, under a checksum that fits."""
     replayed().to_parquet(path)
-    old = pq.read_table(path)
-    text = json.dumps(header(json.loads(old.schema.metadata[b"driftwise"])))
-    pq.write_table(table(old.replace_schema_metadata({"driftwise": text})), path)
+    table = pq.read_table(path)
+    text = json.dumps(header(json.loads(table.schema.metadata[b"driftwise"]))).encode()
+    write_columns(path, "driftwise", text, columns({"regret": table.column("regret").to_numpy()}))
 
 
 def without(key):
-    return lambda header: {name: value for name, value in header.items() if name != key}
+    return lambda table: {name: value for name, value in table.items() if name != key}
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"table": lambda t: t.replace_schema_metadata(None)}, "holds no driftwise results."),
-        ({"header": lambda h: {**h, "format": 99}}, "has results format 99; this version reads format 1."),
-        ({"header": without("format")}, "holds damaged driftwise results: KeyError('format')."),
-        ({"header": without("seed")}, "holds damaged driftwise results: KeyError('seed')."),
-        ({"header": lambda h: {**h, "labels": []}}, "holds damaged driftwise results: ValueError("),
-        ({"table": lambda t: t.drop_columns(["regret"])}, "holds damaged driftwise results: KeyError("),
-        ({"table": lambda t: t.slice(1)}, "holds damaged driftwise results: ValueError("),
-    ],
-    ids=["no header", "another format", "no format", "no seed", "no labels", "no regrets", "a row lost"],
-)
+def other(**values):
+    return {"header": lambda header: {**header, **values}}
+
+
+DAMAGED = "holds damaged driftwise results: "
+NOT_WHOLE = "is not a whole Parquet file: "
+TAMPERED = {
+    "another format": (other(format=99), "has results format 99; this version reads format 2."),
+    "the format without a checksum": (
+        other(format=1),
+        "has results format 1; this version reads format 2. Simulate again: files of format 1 have no checksum.",
+    ),
+    "a strange format": (other(format=["x" * 999]), "has results format ['xxx"),
+    "no format": ({"header": without("format")}, f"{DAMAGED}KeyError('format')."),
+    "no seed": ({"header": without("seed")}, f"{DAMAGED}KeyError('seed')."),
+    "no labels": (other(labels=[]), f"{DAMAGED}ValueError("),
+    "a label twice": (other(labels=["a", "a"]), f"{DAMAGED}ValueError("),
+    "a label that is a number": (other(labels=["a", 1]), f"{DAMAGED}ValueError("),
+    "a word for labels": (other(labels="ab"), f"{DAMAGED}TypeError("),
+    "a learner too many": (other(learners=[{}, {}, {}]), f"{DAMAGED}ValueError("),
+    "learners without a spec": (other(learners=[1, 2]), f"{DAMAGED}ValueError("),
+    "a word for the environment": (other(environment="x"), f"{DAMAGED}ValueError("),
+    "a number for the comparator": (other(comparator=1), f"{DAMAGED}ValueError("),
+    "half a run": (other(n_runs=1.5), f"{DAMAGED}ValueError("),
+    "no runs": (other(n_runs=0), f"{DAMAGED}ValueError("),
+    "too many runs": (other(n_runs=10**400), f"{DAMAGED}ValueError("),
+    "rounds below 0": (other(n_rounds=-1), f"{DAMAGED}ValueError("),
+    "realised words": (other(realised=[dict.fromkeys(Realised._fields, "x")] * 2), f"{DAMAGED}TypeError("),
+    "realised of one run": (other(realised=[dict.fromkeys(Realised._fields)]), f"{DAMAGED}ValueError("),
+    "measures that are none": (other(measures=[{"n_actions": 0}] * 2), f"{DAMAGED}TypeError("),
+    "measures out of range": (
+        other(measures=[{"n_actions": 0, "n_rounds": 1, "segments": 1, "drift": 0, "variance": 0}] * 2),
+        f"{DAMAGED}InvalidInput(",
+    ),
+    "bounds of another shape": (other(bounds=[[1.0, 2.0]]), f"{DAMAGED}ValueError("),
+    "a word for a bound": (other(bounds=[["x"], ["y"]]), f"{DAMAGED}ValueError("),
+    "a list for all": ({"header": lambda h: [h]}, f"{DAMAGED}TypeError("),
+    "rounds that fall": (other(rounds=[2, 1]), f"{DAMAGED}ValueError("),
+    "rounds that are halves": (other(rounds=[[1]]), f"{DAMAGED}ValueError("),
+    "no rounds": (other(rounds=[]), f"{DAMAGED}ValueError("),
+    "rounds past all numbers": (other(rounds=[10**30]), f"{DAMAGED}OverflowError("),
+    "no regrets": ({"columns": lambda _: {"other": np.zeros(3)}}, f"{NOT_WHOLE}it has no column 'regret' of numbers."),
+    "a row lost": ({"columns": lambda c: {"regret": c["regret"][1:]}}, f"{DAMAGED}ValueError("),
+    "no rows": ({"columns": lambda c: {"regret": c["regret"][:0]}}, f"{DAMAGED}ValueError("),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), TAMPERED.values(), ids=TAMPERED)
 def test_a_foreign_or_damaged_file_is_told(change, message, tmp_path):
     path = tmp_path / "results.parquet"
     tampered(path, **change)
     with pytest.raises(BadFile) as raised:
         Results.from_parquet(path)
     assert str(raised.value).startswith(f"{path} {message}")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_table_without_results_is_told(tmp_path):
+    path = tmp_path / "results.parquet"
+    pq.write_table(pa.table({"regret": [1.0]}), path)
+    with pytest.raises(BadFile, match=rf"^{path} holds no driftwise results\.$"):
+        Results.from_parquet(path)
+
+
+def rewritten(path, change=lambda table: table, **options):
+    """Write a results file anew by other hands: with other options of the format, or another table."""
+    replayed().to_parquet(path)
+    schema = pq.read_table(path).schema
+    loose = pa.schema([field.with_nullable(False) for field in schema], metadata=schema.metadata)
+    pq.write_table(change(pq.read_table(path).cast(loose)), path, **options)
+
+
+def test_a_file_copied_by_another_program_as_it_is_loads(tmp_path):
+    rewritten(tmp_path / "results.parquet", compression="none", use_dictionary=False, row_group_size=70)
+    assert pq.ParquetFile(tmp_path / "results.parquet").num_row_groups > 2
+    assert alike(Results.from_parquet(tmp_path / "results.parquet"), replayed())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"compression": "zstd", "use_dictionary": False},  # what is unpacked could be of any size
+        {"compression": "none", "use_dictionary": True},
+        {"compression": "none", "use_dictionary": False, "data_page_version": "2.0"},
+        {"compression": "none", "use_dictionary": False, "use_byte_stream_split": ["regret"]},
+    ],
+)
+def test_a_file_that_another_program_encoded_is_told(options, tmp_path):
+    path = tmp_path / "results.parquet"
+    rewritten(path, **options)
+    with pytest.raises(BadFile, match=rf"^{path} is not a whole Parquet file: .*\.$"):
+        Results.from_parquet(path)
+
+
+def test_a_small_file_of_many_rows_is_told_before_they_are_made(tmp_path):
+    path, n = tmp_path / "results.parquet", 3_000_000
+    schema = pa.schema([pa.field("regret", pa.float64(), nullable=False)], metadata={"driftwise": '{"format": 2}'})
+    pq.write_table(pa.table([np.zeros(n)], schema=schema), path, compression="none")
+    assert path.stat().st_size < 20_000
+    with pytest.raises(BadFile, match="it is too short for the 3000000 rows that it claims"):
+        Results.from_parquet(path)
+
+
+def test_another_header_or_value_is_told(tmp_path):
+    path = tmp_path / "results.parquet"
+
+    def another_header(table):
+        old = table.schema.metadata
+        return table.replace_schema_metadata({**old, b"driftwise": old[b"driftwise"].replace(b"dynamic", b"dynamik")})
+
+    def another_value(table):
+        values = table.column("regret").to_numpy().copy()
+        values[7] += 1e-9
+        return table.set_column(table.num_columns - 1, table.schema.field("regret"), pa.array(values))
+
+    for change in (another_header, another_value):
+        rewritten(path, change, compression="none", use_dictionary=False)
+        with pytest.raises(BadFile, match=rf"^{path} is damaged: its checksum does not fit its content\.$"):
+            Results.from_parquet(path)
+
+
+def loads_the_same(path, content, results):
+    """Say whether a file with this content loads; what it loads must be these results."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+    try:
+        loaded = Results.from_parquet(path)
+    except BadFile:
+        return False
+    assert alike(loaded, results)
+    return True
+
+
+def test_a_flipped_bit_is_told_or_does_no_harm(tmp_path):
+    """Every seventeenth bit of a file, which meets each bit of a byte and all parts of the format."""
+    results, path = replayed(), tmp_path / "results.parquet"
+    results.to_parquet(path)
+    content, told = path.read_bytes(), 0
+    bits = range(0, 8 * len(content), 17)
+    for bit in bits:
+        copy = bytearray(content)
+        copy[bit // 8] ^= 1 << bit % 8
+        told += not loads_the_same(path, bytes(copy), results)
+    assert len(bits) > 1000
+    assert told > len(bits) / 3  # names and statistics are not read
+
+
+def test_random_damage_is_told_or_does_no_harm(tmp_path):
+    results, path = replayed(), tmp_path / "results.parquet"
+    results.to_parquet(path)
+    told = sum(not loads_the_same(path, damaged, results) for damaged in mutations(path.read_bytes(), 1500, seed=1))
+    assert told > 1000
 
 
 def test_a_header_that_is_no_json_is_told(tmp_path):

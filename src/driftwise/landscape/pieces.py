@@ -21,7 +21,6 @@ from driftwise import __version__
 from driftwise.adversaries import Adversary, Staged
 from driftwise.core.caveats import collected
 from driftwise.core.errors import BadFile
-from driftwise.core.files import write_atomically
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.engine import simulate
@@ -29,11 +28,11 @@ from driftwise.engine.players import Entry, Player
 from driftwise.environments import Environment
 from driftwise.learners import Learner
 from driftwise.registry import to_spec
-from driftwise.results.store import arrow
+from driftwise.results.columns import arrow, open_columns, write_columns
 
 __all__ = ["Order", "Piece", "Setting", "Store", "digest_of", "play_all"]
 
-_KEY, _CAVEAT = b"driftwise piece", b"driftwise caveat"
+_KEY = "driftwise piece"
 _BESIDE = "(beside)"
 _COLUMNS = ("regrets", "beside", "segments", "drift", "variance")
 _PLAYING = ("adversaries", "core", "detectors", "engine", "environments", "learners", "results", "theory")
@@ -141,7 +140,7 @@ class Store:
     """A folder of finished pieces; one that cannot be kept in is rejected before anything is played."""
 
     def __init__(self, folder: Path) -> None:
-        self._arrow, self._parquet = arrow("Keeping finished pieces")
+        arrow("Keeping finished pieces")  # or say so before anything is played
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -150,28 +149,25 @@ class Store:
 
     def get(self, order: Order) -> Piece | None:
         """Return a piece that was finished before, None if there is none or its recipe was another."""
-        path = self._path(order)
+        path, recipe = self._path(order), json.loads(json.dumps(order.recipe))
         if not path.is_file():
             return None
         try:
-            table = self._parquet.read_table(path)
-            header = json.loads(table.schema.metadata[_KEY])
-            caveat = table.schema.metadata[_CAVEAT].decode()
-            columns = {name: table.column(name).to_numpy() for name in _COLUMNS}
-        except Exception as error:
+            opened = open_columns(path, _KEY)
+            header = {} if opened is None else json.loads(opened.header)
+            if opened is None or header["recipe"] != recipe:
+                return None
+            caveat, columns = str(header["caveat"]), opened.load(*_COLUMNS)
+        except (BadFile, ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadFile(f"{path} is not a whole piece: delete it to play it again. ({error})") from None
-        recipe = order.recipe
-        if header != json.loads(json.dumps(recipe)):
-            return None
         source, n_rounds = order.setting
         return Piece(**columns, n_actions=source.n_actions, n_rounds=n_rounds, caveat=caveat)
 
     def put(self, order: Order, piece: Piece) -> None:
         """Keep a finished piece."""
         columns = {name: getattr(piece, name) for name in _COLUMNS}
-        recipe = json.dumps(order.recipe, sort_keys=True)
-        table = self._arrow.table(columns, metadata={_KEY: recipe.encode(), _CAVEAT: piece.caveat.encode()})
-        write_atomically(self._path(order), lambda file: self._parquet.write_table(table, file))
+        header = json.dumps({"recipe": order.recipe, "caveat": piece.caveat}, sort_keys=True)
+        write_columns(self._path(order), _KEY, header.encode(), columns)
 
     def _path(self, order: Order) -> Path:
         digest = hashlib.sha256(json.dumps(order.recipe, sort_keys=True).encode()).hexdigest()[:16]

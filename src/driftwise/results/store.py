@@ -1,4 +1,4 @@
-"""Results as one Parquet file: the curves as columns, everything else as JSON in the metadata.
+"""Results as one Parquet file: the curves as columns, everything else as JSON in the metadata, under a checksum.
 
 The file has a format version and no code; whatever is not a number or a word does not fit in.
 """
@@ -9,100 +9,121 @@ import dataclasses
 import json
 import math
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from driftwise.core.errors import BadFile, MissingDependency
-from driftwise.core.files import write_atomically
+from driftwise.core.errors import BadFile, DriftwiseError
+from driftwise.core.locations import shown
 from driftwise.core.measures import Measures
+from driftwise.core.types import Vector
+from driftwise.results.columns import arrow, open_columns, write_columns
 from driftwise.results.footnotes import Caveat
 from driftwise.results.realised import Realised
 
 if TYPE_CHECKING:
     from driftwise.results.results import Results
 
-__all__ = ["arrow", "read", "write"]
+__all__ = ["read", "write"]
 
-FORMAT = 1
-_KEY = b"driftwise"
-_PLAIN = (
-    "labels", "learners", "environment", "comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed",
-)  # fmt: skip
+FORMAT = 2  # 1 had no checksum
+_KEY = "driftwise"
+_WORDS = ("comparator", "kind")
+_COUNTS = ("n_actions", "n_rounds", "n_runs")
+_LISTS = ("labels", "learners", "measures", "realised", "rounds", "bound_rounds", "bounds")
+_MOST = 2**62  # actions, rounds or runs
+_PLAIN = ("labels", "learners", "environment", *_WORDS, *_COUNTS, "seed")
 
 
 def write(results: Results, path: str | os.PathLike[str]) -> None:
     """Write results; the same results give the same bytes."""
-    pa, pq = arrow("Writing a Parquet file")
+    pa, _ = arrow("Writing a Parquet file")
     n_learners, n_runs, n_points = results.regrets.shape
     header: dict[str, Any] = {name: getattr(results, name) for name in _PLAIN}
     header |= {
         "format": FORMAT,
         "measures": [dataclasses.asdict(m) for m in results.measures],
         "realised": [r._asdict() for r in results.realised],
+        "rounds": results.rounds.tolist(),
         "bound_rounds": results.bound_rounds.tolist(),
         "bounds": results.bounds.tolist(),
         "caveats": dict(results.caveats),
     }
-    table = pa.table(
-        {
-            "learner": pa.array(np.repeat(np.array(results.labels), n_runs * n_points)).dictionary_encode(),
-            "run": np.tile(np.repeat(np.arange(n_runs, dtype=np.int32), n_points), n_learners),
-            "round": np.tile(results.rounds, n_learners * n_runs),
-            "regret": results.regrets.reshape(-1),
-        },
-        metadata={_KEY: json.dumps(_without_nan(header), sort_keys=True).encode()},
-    )
-    write_atomically(path, lambda file: pq.write_table(table, file))
+    beside = {
+        "learner": pa.array(np.repeat(np.array(results.labels), n_runs * n_points)).dictionary_encode(),
+        "run": np.tile(np.repeat(np.arange(n_runs, dtype=np.int32), n_points), n_learners),
+        "round": np.tile(results.rounds, n_learners * n_runs),
+    }
+    text = json.dumps(_without_nan(header), sort_keys=True).encode()
+    write_columns(path, _KEY, text, {"regret": results.regrets.reshape(-1)}, beside)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the fields of the results that `write` stored."""
-    _, pq = arrow("Reading a Parquet file")
-    if not Path(path).is_file():
-        raise BadFile(f"There is no file {path}.")
+    opened = open_columns(path, _KEY)
+    if opened is None:
+        raise BadFile(f"{shown(path)} holds no driftwise results.")
     try:
-        table = pq.read_table(path)
-    except Exception as error:
-        raise BadFile(f"{path} is not a whole Parquet file: {str(error).splitlines()[0]}") from None
-    header_bytes = (table.schema.metadata or {}).get(_KEY)
-    if header_bytes is None:
-        raise BadFile(f"{path} holds no driftwise results.")
-    try:
-        header = json.loads(header_bytes)
-        if header["format"] == FORMAT:
-            return _fields(table, header)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadFile(f"{path} holds damaged driftwise results: {error!r}.") from None
-    raise BadFile(f"{path} has results format {header['format']}; this version reads format {FORMAT}.")
+        header = json.loads(opened.header)
+        if header["format"] != FORMAT:
+            hint = " Simulate again: files of format 1 have no checksum." if header["format"] == 1 else ""
+            got = f"{header['format']!r:.20}"
+            raise BadFile(f"{shown(path)} has results format {got}; this version reads format {FORMAT}.{hint}")
+        return _fields(opened.load("regret")["regret"], header)
+    except BadFile:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, DriftwiseError) as error:
+        reason = f"{error!r}".splitlines()[0][:200]
+        raise BadFile(f"{shown(path)} holds damaged driftwise results: {reason}.") from None
 
 
-def _fields(table: Any, header: dict[str, Any]) -> dict[str, Any]:
-    n_learners, n_runs = len(header["labels"]), header["n_runs"]
-    regrets = table.column("regret").to_numpy().reshape(n_learners, n_runs, -1)
+def _fields(regrets: Vector, header: dict[str, Any]) -> dict[str, Any]:
+    _check(header)
+    n_learners = len(header["labels"])
+    rounds, bound_rounds = (np.array(header[name], np.int64) for name in ("rounds", "bound_rounds"))
+    if any((np.diff(some, prepend=0) <= 0).any() for some in (rounds, bound_rounds)):
+        raise ValueError("rounds must rise")
+    bounds = np.array(header["bounds"], np.float64)
+    if bounds.shape != (n_learners, len(bound_rounds)):
+        raise ValueError("there must be a bound for every learner and every round that has one")
     return {
         **{name: header[name] for name in _PLAIN},
         "labels": tuple(header["labels"]),
         "learners": tuple(header["learners"]),
-        "rounds": table.column("round").to_numpy()[: regrets.shape[2]].copy(),
-        "regrets": regrets,
+        "rounds": rounds,
+        "regrets": regrets.reshape(n_learners, header["n_runs"], len(rounds)),
         "measures": tuple(Measures(**m) for m in header["measures"]),
         "realised": tuple(Realised(**_with_nan(r)) for r in header["realised"]),
-        "bound_rounds": np.array(header["bound_rounds"], np.int64),
-        "bounds": np.array(header["bounds"], np.float64).reshape(n_learners, -1),
-        "caveats": {label: Caveat(*caveat) for label, caveat in header["caveats"].items()},
+        "bound_rounds": bound_rounds,
+        "bounds": bounds,
+        "caveats": {label: _caveat(header, label, *caveat) for label, caveat in header["caveats"].items()},
     }
 
 
-def arrow(task: str) -> tuple[Any, Any]:
-    """Import what reads and writes Parquet, or say how to get it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingDependency(task, "pyarrow", "files") from None
-    return pyarrow, pyarrow.parquet
+def _caveat(header: dict[str, Any], label: str, n_runs: Any, reason: Any) -> Caveat:
+    if label not in header["labels"] or type(n_runs) is not int or not isinstance(reason, str):
+        raise ValueError("a caveat must have a label, a number of runs and a reason")
+    return Caveat(n_runs, reason)
+
+
+def _check(header: dict[str, Any]) -> None:
+    """Reject values of a header that what is done with results would stumble over."""
+    labels, learners = header["labels"], header["learners"]
+    if not all(isinstance(header[name], list) for name in _LISTS):
+        raise TypeError(f"{', '.join(_LISTS)} must be lists")
+    if not labels or len({*labels}) != len(labels) or len(learners) != len(labels):
+        raise ValueError("there must be labels, each once, with a learner each")
+    words = [*labels, *(header[name] for name in _WORDS)]
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("labels, comparator and kind must be words")
+    if not all(isinstance(spec, dict) for spec in (*learners, header["environment"])):
+        raise ValueError("learners and environment must be specs")
+    counts = [*(header[name] for name in _COUNTS), header["seed"]]
+    if not all(type(count) is int and count >= 0 for count in counts) or max(counts[:-1]) > _MOST:
+        raise ValueError("actions, rounds, runs and seed must be whole numbers")
+    n_runs = header["n_runs"]
+    if n_runs < 1 or len(header["realised"]) != n_runs or len(header["measures"]) not in (0, n_runs):
+        raise ValueError("there must be measures for every run")
 
 
 def _without_nan(value: Any) -> Any:
@@ -115,4 +136,6 @@ def _without_nan(value: Any) -> Any:
 
 
 def _with_nan(record: dict[str, Any]) -> dict[str, Any]:
-    return {key: math.nan if item is None else item for key, item in record.items()}
+    if not all(item is None or type(item) in (int, float) for item in record.values()):
+        raise TypeError("realised quantities must be numbers")
+    return {key: math.nan if item is None else float(item) for key, item in record.items()}

@@ -1,0 +1,93 @@
+"""The part of Thrift's compact protocol that a Parquet file's metadata is written in.
+
+A structure becomes a dictionary from field numbers to values. Depth, values and lengths are bounded, and what is wrong
+is said in a `ValueError`: Arrow's reader ends the process on some damaged metadata, so they are not given to it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+__all__ = ["Fields", "read_structure"]
+
+Fields = dict[int, Any]
+
+_DEEPEST = 12  # Parquet's own metadata need eight
+_MOST_VALUES = 200_000  # a column of a part has about forty, and a part a million rows
+_LONGEST_VARINT = 10  # bytes: 64 bits
+_STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCTURE = range(13)
+
+
+def read_structure(content: bytes, start: int, end: int) -> tuple[Fields, int]:
+    """Parse the structure that begins at `start`; return it and where it ends."""
+    reader = _Reader(content, start, end)
+    return reader.structure(0), reader.position
+
+
+class _Reader:
+    def __init__(self, content: bytes, start: int, end: int) -> None:
+        self.position = start
+        self._content = content
+        self._end = min(end, len(content))
+        self._values = 0
+
+    def structure(self, depth: int) -> Fields:
+        if depth > _DEEPEST:
+            raise ValueError("its metadata are nested too deeply")
+        fields: Fields = {}
+        number = 0
+        while (head := self._take(1)[0]) != _STOP:
+            number = number + (head >> 4) if head >> 4 else _signed(self._varint())
+            if number in fields:
+                raise ValueError("its metadata are damaged")
+            kind = head & 0xF
+            fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        self._values += 1
+        if self._values > _MOST_VALUES:
+            raise ValueError(f"its metadata have more than {_MOST_VALUES} values")
+        if kind in (_I16, _I32, _I64):
+            return _signed(self._varint())
+        if kind == _BINARY:
+            return self._take(self._varint())
+        if kind in (_LIST, _SET):
+            return self._list(depth)
+        if kind == _STRUCTURE:
+            return self.structure(depth + 1)
+        if kind == _DOUBLE:
+            return struct.unpack("<d", self._take(8))[0]
+        if kind in (_BYTE, _TRUE, _FALSE):
+            return self._take(1)[0]
+        raise ValueError("its metadata are damaged")  # Parquet has no maps
+
+    def _list(self, depth: int) -> list[Any]:
+        if depth >= _DEEPEST:
+            raise ValueError("its metadata are nested too deeply")
+        head = self._take(1)[0]
+        length = head >> 4 if head >> 4 != 0xF else self._varint()
+        if length > self._end - self.position:  # each takes a byte at least
+            raise ValueError("its metadata are damaged")
+        return [self._value(head & 0xF, depth + 1) for _ in range(length)]
+
+    def _varint(self) -> int:
+        value = 0
+        for shift in range(0, 7 * _LONGEST_VARINT, 7):
+            byte = self._take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        raise ValueError("its metadata are damaged")
+
+    def _take(self, length: int) -> bytes:
+        if length > self._end - self.position:
+            raise ValueError("its metadata are cut short")
+        taken = self._content[self.position : self.position + length]
+        self.position += length
+        return taken
+
+
+def _signed(zigzag: int) -> int:
+    return (zigzag >> 1) ^ -(zigzag & 1)
