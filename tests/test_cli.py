@@ -515,7 +515,7 @@ MISTAKES = [
     (
         "simulate --replay short.npy",
         1,
-        "short.npy: cut short, or not a .npy file (EOF: reading magic string, expected 8 bytes got 3).",
+        "short.npy: cut short, or not a .npy file (it is too short).",
     ),
     ("simulate --replay losses.csv --rounds 3", 2, "Replay: `n_rounds` must be <= 2, the rounds recorded, got 3."),
     (

@@ -1,5 +1,10 @@
 """Recorded losses: what a file may look like, and what is said when it does not."""
 
+import contextlib
+import os
+import pickle
+import re
+import subprocess
 import sys
 
 import numpy as np
@@ -7,8 +12,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from driftwise.core.errors import BadFile, InvalidInput, MissingDependency
+from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, MissingDependency
 from driftwise.environments import Replay
+from driftwise.environments.npy_file import NpyFile
+from mutating import mutations
 
 LOSSES = np.random.default_rng(0).random((5000, 3))
 
@@ -45,18 +52,127 @@ def test_a_replay_copies_an_array():
 
 def test_a_npy_file_stays_on_the_disk(tmp_path):
     replay = Replay.from_file(saved(tmp_path / "a.npy", LOSSES))
-    assert isinstance(replay.losses, np.memmap)
+    assert isinstance(replay.losses, NpyFile)
     block = replay.start(5000).draw(5000).losses
     assert np.array_equal(block, LOSSES)
     assert block.flags.writeable
     assert block.flags.c_contiguous
 
 
-@pytest.mark.parametrize("array", [np.asfortranarray(LOSSES), LOSSES.astype(np.float32), LOSSES.round().astype(int)])
+ARRAYS = [
+    LOSSES,
+    np.asfortranarray(LOSSES),
+    LOSSES.astype(np.float32),
+    np.asfortranarray(LOSSES.astype(np.float16)),
+    LOSSES.astype(">f8"),
+    LOSSES.round().astype(int),
+    LOSSES.round().astype(np.uint8),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS)
 def test_other_layouts_and_types_of_npy_are_fine(tmp_path, array):
     block = Replay.from_file(saved(tmp_path / "a.npy", array)).start(5000).draw(5000).losses
     assert np.array_equal(block, array)
     assert block.dtype == np.float64
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+def test_blocks_of_a_npy_file_are_those_of_its_array(tmp_path, array):
+    replay = Replay.from_file(saved(tmp_path / "a.npy", array))
+    stream = replay.start(5000)
+    for first, n in ((0, 1), (1, 4096), (4097, 903)):
+        block = stream.draw(n).losses
+        assert np.array_equal(block, array[first : first + n])
+        assert block.flags.carray
+    assert np.array_equal(np.asarray(replay.losses), array)
+
+
+def test_a_npy_file_survives_being_pickled_and_replaced(tmp_path):
+    file = saved(tmp_path / "a.npy", LOSSES)
+    replay = Replay.from_file(file)
+    again = pickle.loads(pickle.dumps(replay))
+    file.unlink()
+    saved(file, LOSSES[:10])  # another file of that name
+    for one in (replay, again):
+        assert np.array_equal(one.start(5000).draw(5000).losses, LOSSES)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("change", [-8, 8, -100_000])
+def test_a_npy_file_that_changes_its_size_is_told(tmp_path, order, change):
+    file = saved(tmp_path / "a.npy", np.asarray(LOSSES, order=order))
+    size = file.stat().st_size
+    stream = Replay.from_file(file).start(5000)
+    stream.draw(1000)
+    os.truncate(file, size + change)
+    message = f"{file}: it had {size} bytes when it was opened, and now has {size + change}."
+    with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
+        stream.draw(1000)
+
+
+def test_a_npy_file_cut_short_between_look_and_read_is_told(tmp_path, monkeypatch):
+    file = saved(tmp_path / "a.npy", LOSSES)
+    stream, preadv = Replay.from_file(file).start(5000), os.preadv
+
+    def cut(*arguments):
+        os.truncate(file, 1000)
+        return preadv(*arguments)
+
+    monkeypatch.setattr(os, "preadv", cut)
+    with pytest.raises(BadFile, match=r"and now has 1000\.$"):
+        stream.draw(5000)
+
+
+def test_a_process_survives_a_npy_file_that_shrinks_while_it_is_played(tmp_path):
+    file = saved(tmp_path / "a.npy", np.random.default_rng(0).random((100_000, 3)))
+    script = f"""
+import os
+from driftwise import Replay
+from driftwise.core.errors import BadFile
+stream = Replay.from_file({os.fspath(file)!r}).start(100_000)
+stream.draw(10)
+os.truncate({os.fspath(file)!r}, 4096)
+try:
+    stream.draw(90_000)
+except BadFile as error:
+    print("told")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "told\n", "")
+
+
+HOSTILE = {
+    "objects": np.lib.format.magic(1, 0)
+    + b"\x40\0"
+    + b"{'descr': '|O', 'fortran_order': False, 'shape': (1, 1)}".ljust(64),
+    "a structure": np.lib.format.magic(1, 0)
+    + b"\x50\0"
+    + b"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1, 1)}".ljust(80),
+    "brackets": np.lib.format.magic(1, 0) + b"\x10\x27" + b"(" * 10_000,
+    "a huge header": np.lib.format.magic(2, 0) + b"\xff\xff\xff\xff" + b"{",
+    "a huge shape": np.lib.format.magic(1, 0)
+    + b"\x60\0"
+    + b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000, 3)}".ljust(96),
+    "a negative shape": np.lib.format.magic(1, 0)
+    + b"\x50\0"
+    + b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 3)}".ljust(80),
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_npy_file_is_a_bad_file(tmp_path, content):
+    with pytest.raises(BadFile, match=r"a\.npy: cut short, or not a \.npy file \(.*\)\.$"):
+        Replay.from_file(saved(tmp_path / "a.npy", content))
+
+
+def test_a_damaged_npy_file_gives_an_error_of_ours(tmp_path):
+    content = saved(tmp_path / "a.npy", LOSSES[:20]).read_bytes()
+    for damaged in mutations(content, 1000, seed=1):
+        (tmp_path / "a.npy").unlink()
+        with contextlib.suppress(DriftwiseError):
+            replay = Replay.from_file(saved(tmp_path / "a.npy", damaged))
+            assert replay.start(replay.n_rounds).draw(replay.n_rounds).losses.size <= len(damaged)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Losses from files: .npy (memory-mapped), .csv (with or without a row of names), .parquet.
+"""Losses from files: .npy (which stays on the disk), .csv (with or without a row of names), .parquet.
 
 A row is a round, a column an action. Here a file is only made into numbers; `Replay` checks that they are losses.
 """
@@ -14,10 +14,12 @@ import numpy as np
 
 from driftwise.core.errors import BadFile, MissingDependency, rejection
 from driftwise.environments.csv_reader import read_csv
+from driftwise.environments.npy_file import NpyFile
 
 __all__ = ["Recording", "read_losses"]
 
-Recording = tuple[np.ndarray[Any, Any], tuple[str, ...] | None]  # the numbers, and the actions' names if given
+Losses = np.ndarray[Any, Any] | NpyFile
+Recording = tuple[Losses, tuple[str, ...] | None]  # the numbers, and the actions' names if given
 
 
 def read_losses(file: str | os.PathLike[str], header: bool | None = None) -> Recording:
@@ -39,10 +41,7 @@ def read_losses(file: str | os.PathLike[str], header: bool | None = None) -> Rec
 
 
 def _read_npy(where: Path) -> Recording:
-    try:
-        return np.lib.format.open_memmap(where, mode="r"), None
-    except (ValueError, EOFError, OSError) as error:
-        raise BadFile(f"{where}: cut short, or not a .npy file ({error}).") from None
+    return NpyFile(where), None
 
 
 def _read_parquet(where: Path) -> Recording:

@@ -13,19 +13,24 @@ from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Matrix
 from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss
 from driftwise.environments.environment import Block, Seed, Source, Stream
+from driftwise.environments.npy_file import NpyFile
 from driftwise.environments.readers import read_losses
 
 __all__ = ["Replay"]
 
-_ROWS = 4096  # checked at a time, so that a mapped file is never in memory as a whole
+_ROWS = 4096  # checked at a time, so that a file is never in memory as a whole
+
+Losses = np.ndarray[Any, Any] | NpyFile
 
 
-def _block(losses: np.ndarray[Any, Any], first: int, n: int) -> Matrix:
+def _block(losses: Losses, first: int, n: int) -> Matrix:
+    if isinstance(losses, NpyFile):
+        return losses.rows(first, n)
     return np.array(losses[first : first + n], dtype=np.float64, order="C")
 
 
 class _Recorded(Stream):
-    def __init__(self, n_rounds: int, losses: np.ndarray[Any, Any]) -> None:
+    def __init__(self, n_rounds: int, losses: Losses) -> None:
         super().__init__(n_rounds, losses.shape[1])
         self._losses = losses
 
@@ -36,6 +41,9 @@ class _Recorded(Stream):
 @dataclass(frozen=True, eq=False)
 class Replay(Source):
     """Losses from an array, (n_rounds, n_actions), which is copied, or from a file.
+
+    An array that you mapped into memory yourself stays mapped: if its file is cut short, the system ends the process.
+    `Replay.from_file` reads block by block instead.
 
     >>> replay = Replay([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
     >>> replay.n_rounds, replay.start(n_rounds=2).draw(2).losses[:, 0]
@@ -51,7 +59,7 @@ class Replay(Source):
         if isinstance(self.losses, str | os.PathLike):
             raise InvalidInput("Replay: `losses` must be an array, got the name of a file. Use `Replay.from_file`.")
         try:
-            losses = np.asanyarray(self.losses)
+            losses: Any = self.losses if isinstance(self.losses, NpyFile) else np.asanyarray(self.losses)
         except ValueError:
             hint = "Are its rows of one length?"
             raise rejection(self.origin, "losses", "an array of numbers", self.losses, hint) from None
@@ -62,7 +70,7 @@ class Replay(Source):
             raise rejection(self.origin, "losses", "an array of real numbers", losses.dtype.name)
         if isinstance(losses, np.ma.MaskedArray):  # what a mask hides is missing
             losses = np.ma.filled(losses.astype(np.float64), np.nan)
-        if not isinstance(losses, np.memmap):
+        if not isinstance(losses, np.memmap | NpyFile):
             losses = np.array(losses, dtype=np.float64, order="C")
         object.__setattr__(self, "losses", losses)
         if self.names is not None:
