@@ -252,6 +252,19 @@ def test_a_parquet_file_names_its_columns(tmp_path):
     assert replay.start(2).draw(2).losses.tolist() == [[0.5, 1.0], [0.0, 0.0]]
 
 
+def test_a_damaged_parquet_file_gives_an_error_of_ours_in_one_line(tmp_path):
+    content = saved(tmp_path / "a.parquet", {"north": LOSSES[:20, 0], "south": LOSSES[:20, 1]}).read_bytes()
+    told = []
+    for damaged in mutations(content, 1000, seed=1):  # among them a name that is not UTF-8
+        (tmp_path / "a.parquet").unlink()
+        try:
+            Replay.from_file(saved(tmp_path / "a.parquet", damaged))
+        except DriftwiseError as error:
+            told.append(str(error))
+    assert len(told) > 500
+    assert all(len(message.splitlines()) == 1 for message in told)
+
+
 def test_without_pyarrow_a_parquet_file_says_what_to_install(tmp_path, monkeypatch):
     file = saved(tmp_path / "a.parquet", {"north": [0.5]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)

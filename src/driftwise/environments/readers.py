@@ -52,16 +52,18 @@ def _read_parquet(where: Path) -> Recording:
         raise MissingDependency("Reading a .parquet file", "pyarrow", "files") from None
     try:
         table = parquet.ParquetFile(where).read()
-    except (pyarrow.ArrowException, OSError) as error:
-        raise BadFile(f"{where}: cut short, or not a .parquet file ({error}).") from None
+        names = tuple(table.column_names)
+    except Exception as error:  # Arrow raises many kinds of error on damaged bytes, some in several lines
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise BadFile(f"{where}: cut short, or not a .parquet file ({reason}).") from None
     numbers = np.empty((table.num_rows, table.num_columns))
     for k, field in enumerate(table.schema):
         truth = pyarrow.types.is_boolean(field.type)  # losses of 0 and 1
         if not (truth or pyarrow.types.is_floating(field.type) or pyarrow.types.is_integer(field.type)):
-            raise BadFile(f"{where}: column '{field.name}' must hold numbers, got {field.type}.")
+            raise BadFile(f"{where}: column {field.name!r} must hold numbers, got {field.type}.")
         column = table.column(k)
         numbers[:, k] = (column.cast("double") if truth else column).to_numpy()
-    return numbers, tuple(table.column_names)
+    return numbers, names
 
 
 _READERS: dict[str, Callable[[Path], Recording]] = {

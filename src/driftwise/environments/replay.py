@@ -124,7 +124,7 @@ class Replay(Source):
             bad = first_bad_loss(block.reshape(-1))
             if bad >= 0:
                 t, k = divmod(bad, self.n_actions)
-                name = f" ('{self.names[k]}')" if self.names else ""
+                name = f" ({self.names[k]!r})" if self.names else ""
                 hint = "Is a value missing?" if math.isnan(block[t, k]) else "Rescale them by their known range."
                 raise InvalidInput(
                     f"{self.origin}: losses must be in [0, 1], got {block[t, k]} at round {first + t},"
