@@ -45,7 +45,7 @@ class NpyHeader(NamedTuple):
 def npy_header(beginning: bytes) -> NpyHeader:
     """Parse the first `LONGEST_HEADER` bytes of a file (fewer if it is shorter); say in a `ValueError` what is wrong.
 
-    >>> npy_header(b"\\x93NUMPY\\1\\0\\x3b\\0{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}\\n").shape
+    >>> npy_header(b"\\x93NUMPY\\1\\0\\x3a\\0{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}\\n").shape
     (3, 2)
     """
     if beginning[:6] != _MAGIC:
