@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from driftwise.core.errors import BadFile, InvalidInput
-from driftwise.core.locations import existing_file, shown
+from driftwise.core.locations import existing_file, shown_path
 from driftwise.core.npy import LONGEST_HEADER, NpyHeader, npy_header
 from driftwise.core.zips import called, stored_entries
 
@@ -50,16 +50,16 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
             entries = dict(stored_entries(stream, size))
         text = entries.pop(_header_name(kind) + _SUFFIX, None)
         if text is None:
-            raise BadFile(f"{shown(path)} holds no driftwise {kind}.")
+            raise BadFile(f"{shown_path(path)} holds no driftwise {kind}.")
         return _header(text), {_array_name(name): _array(name, entries[name], size) for name in entries}
     except BadFile:
         raise
     except OSError as error:
-        raise BadFile(f"Cannot read {shown(path)}: {error.strerror or error}.") from None
+        raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
     except ValueError as error:
-        raise BadFile(f"{shown(path)} is not a whole {kind} file: {error}.") from None
+        raise BadFile(f"{shown_path(path)} is not a whole {kind} file: {error}.") from None
     except MemoryError:
-        raise BadFile(f"{shown(path)} does not fit into memory.") from None
+        raise BadFile(f"{shown_path(path)} does not fit into memory.") from None
 
 
 def _header_name(kind: str) -> str:

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from driftwise.core.errors import BadFile
-from driftwise.core.locations import Destination, destination, shown
+from driftwise.core.locations import Destination, destination, shown_path
 from driftwise.core.temporaries import longest_name, temporary_file
 
-__all__ = ["check_writable", "shown", "write_atomically"]
+__all__ = ["check_writable", "shown_path", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
@@ -73,7 +73,7 @@ def _errors_in_one_line(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         reason = (error.strerror or str(error) or type(error).__name__).splitlines()[0]
-        raise BadFile(f"Cannot write {shown(path)}: {reason.rstrip('.')}.") from None
+        raise BadFile(f"Cannot write {shown_path(path)}: {reason.rstrip('.')}.") from None
 
 
 def _write_stream(target: Destination, write: Callable[[Path], object]) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from driftwise.core.errors import BadFile, rejection
 
-__all__ = ["Destination", "destination", "existing_file", "shown"]
+__all__ = ["Destination", "destination", "existing_file", "shown_path"]
 
 _MOST_LINKS = 40  # as many as Linux follows
 _LONGEST_SHOWN = 300
@@ -50,14 +50,14 @@ def destination(path: str | os.PathLike[str]) -> Destination:
 def existing_file(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file to read, or raise `BadFile`; a name that no file can have is the name of none."""
     if not os.path.isfile(path):  # noqa: PTH113 (a Path raises where the name is too long)
-        raise BadFile(f"There is no file {shown(path)}.")
+        raise BadFile(f"There is no file {shown_path(path)}.")
     return Path(path)
 
 
-def shown(path: str | os.PathLike[str]) -> str:
+def shown_path(path: str | os.PathLike[str]) -> str:
     """Return a path as a message shows it: on one line, printable, not too long.
 
-    >>> print(shown("a/b.npz"), shown("a\\nb"))
+    >>> print(shown_path("a/b.npz"), shown_path("a\\nb"))
     a/b.npz 'a\\nb'
     """
     text = os.fsdecode(path)

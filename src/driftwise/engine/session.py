@@ -16,7 +16,7 @@ import numpy as np
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.fields import MOST_ROUNDS, broken_shape
-from driftwise.core.files import shown, write_atomically
+from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.types import Vector
 from driftwise.core.validation import count
 from driftwise.learners import BanditLearner, ExpertLearner, Learner, State, learners
@@ -171,10 +171,12 @@ class Session:
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     header, arrays = read_archive(path, "session")
     if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
-        raise BadFile(f"{shown(path)} holds no driftwise session.")
+        raise BadFile(f"{shown_path(path)} holds no driftwise session.")
     for name in ("format", "n_actions", "rounds"):
         if type(header[name]) is not int or not 0 <= header[name] <= _LARGEST:
-            raise BadFile(f"{shown(path)}: `{name}` must be a whole number from 0 to 2**62, got {header[name]!r:.80}.")
+            raise BadFile(
+                f"{shown_path(path)}: `{name}` must be a whole number from 0 to 2**62, got {header[name]!r:.80}."
+            )
     if not isinstance(header["learner"], dict):
-        raise BadFile(f"{shown(path)}: `learner` must be a spec, got {header['learner']!r:.80}.")
+        raise BadFile(f"{shown_path(path)}: `learner` must be a spec, got {header['learner']!r:.80}.")
     return header, arrays

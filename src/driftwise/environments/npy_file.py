@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.errors import BadFile
-from driftwise.core.locations import shown
+from driftwise.core.locations import shown_path
 from driftwise.core.npy import LONGEST_HEADER, npy_header
 from driftwise.core.types import Matrix
 
@@ -33,9 +33,9 @@ class NpyFile:
             if self._size < self._header.offset + self._header.nbytes:
                 raise ValueError(f"it is too short for the shape {self.shape}")
         except ValueError as error:
-            raise BadFile(f"{shown(path)}: cut short, or not a .npy file ({error}).") from None
+            raise BadFile(f"{shown_path(path)}: cut short, or not a .npy file ({error}).") from None
         except OSError as error:
-            raise BadFile(f"Cannot read {shown(path)}: {error.strerror or error}.") from None
+            raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._path,)
@@ -90,11 +90,11 @@ class NpyFile:
             try:
                 got = os.preadv(self._descriptor, [left], position)
             except OSError as error:
-                raise BadFile(f"Cannot read {shown(self._path)}: {error.strerror or error}.") from None
+                raise BadFile(f"Cannot read {shown_path(self._path)}: {error.strerror or error}.") from None
             if not got:
                 raise self._changed()
             left, position = left[got:], position + got
 
     def _changed(self) -> BadFile:
         size = os.fstat(self._descriptor).st_size
-        return BadFile(f"{shown(self._path)}: it had {self._size} bytes when it was opened, and now has {size}.")
+        return BadFile(f"{shown_path(self._path)}: it had {self._size} bytes when it was opened, and now has {size}.")

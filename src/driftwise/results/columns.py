@@ -15,7 +15,7 @@ import numpy as np
 
 from driftwise.core.errors import BadFile, MissingDependency
 from driftwise.core.files import write_atomically
-from driftwise.core.locations import existing_file, shown
+from driftwise.core.locations import existing_file, shown_path
 from driftwise.core.types import Vector
 from driftwise.results.thrift import Fields, read_structure
 
@@ -74,7 +74,7 @@ class Stored(NamedTuple):
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise _not_whole(self.path, error) from None
         if self.digest != _digest(self.header, columns):
-            raise BadFile(f"{shown(self.path)} is damaged: its checksum does not fit its content.")
+            raise BadFile(f"{shown_path(self.path)} is damaged: its checksum does not fit its content.")
         return columns
 
 
@@ -86,7 +86,7 @@ def open_columns(path: str | os.PathLike[str], key: str) -> Stored | None:
         about = _about(content)
         metadata = {entry[1]: entry.get(2, b"") for entry in about.get(5, [])}
     except OSError as error:
-        raise BadFile(f"Cannot read {shown(path)}: {error.strerror or error}.") from None
+        raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _not_whole(path, error) from None
     header = metadata.get(key.encode())
@@ -145,4 +145,4 @@ def _pages(content: bytes, chunk: Fields) -> Iterator[Vector]:
 
 def _not_whole(path: str | os.PathLike[str], error: Exception) -> BadFile:
     reason = str(error) if type(error) is ValueError else "its metadata are damaged"
-    return BadFile(f"{shown(path)} is not a whole Parquet file: {reason}.")
+    return BadFile(f"{shown_path(path)} is not a whole Parquet file: {reason}.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftwise.core.errors import BadFile, DriftwiseError
-from driftwise.core.locations import shown
+from driftwise.core.locations import shown_path
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.results.columns import arrow, open_columns, write_columns
@@ -62,19 +62,19 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the fields of the results that `write` stored."""
     opened = open_columns(path, _KEY)
     if opened is None:
-        raise BadFile(f"{shown(path)} holds no driftwise results.")
+        raise BadFile(f"{shown_path(path)} holds no driftwise results.")
     try:
         header = json.loads(opened.header)
         if header["format"] != FORMAT:
             hint = " Simulate again: files of format 1 have no checksum." if header["format"] == 1 else ""
             got = f"{header['format']!r:.20}"
-            raise BadFile(f"{shown(path)} has results format {got}; this version reads format {FORMAT}.{hint}")
+            raise BadFile(f"{shown_path(path)} has results format {got}; this version reads format {FORMAT}.{hint}")
         return _fields(opened.load("regret")["regret"], header)
     except BadFile:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, DriftwiseError) as error:
         reason = f"{error!r}".splitlines()[0][:200]
-        raise BadFile(f"{shown(path)} holds damaged driftwise results: {reason}.") from None
+        raise BadFile(f"{shown_path(path)} holds damaged driftwise results: {reason}.") from None
 
 
 def _fields(regrets: Vector, header: dict[str, Any]) -> dict[str, Any]:
