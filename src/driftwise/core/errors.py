@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "TuningWarning",
     "UnknownName",
     "one_line",
+    "outside",
     "rejection",
     "shown",
 ]
@@ -62,6 +64,13 @@ def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") 
     """
     who = owner if isinstance(owner, str) else type(owner).__name__
     return InvalidInput(f"{who}: `{name}` must be {rule}, got {shown(got)}.{' ' + hint if hint else ''}")
+
+
+def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:
+    """Word a loss outside [0, 1], with the likely cause."""
+    hint = "Is a value missing?" if math.isnan(got) else "Rescale your losses by their known range."
+    who = type(owner).__name__
+    return InvalidInput(f"{who}: `{name}` must be in [0, 1], got {float(got)}{' ' + where if where else ''}. {hint}")
 
 
 def shown(value: object) -> str:

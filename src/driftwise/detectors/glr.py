@@ -35,6 +35,7 @@ from driftwise.core.divergence import entropy
 from driftwise.core.fields import within
 from driftwise.core.histograms import bucket_sizes
 from driftwise.core.kernel import kernel
+from driftwise.core.logarithms import log_ratio
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
 from driftwise.detectors.base import Detector, detector
@@ -148,5 +149,5 @@ class GLR(Detector):
 
     def rates(self) -> Rates:
         """Return the parameters."""
-        log_failure = math.log(3 / self.failure_probability) if self.failure_probability else math.inf
+        log_failure = log_ratio(3, self.failure_probability) if self.failure_probability else math.inf
         return Rates(log_failure, self.resolution or 0, self.check_every)

@@ -10,19 +10,19 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from driftwise.core.corners import Corners
-from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.fields import broken_rule, broken_shape
+from driftwise.core.errors import InvalidInput, outside, rejection
 from driftwise.core.kernel import kinds_of
 from driftwise.core.measures import Measures
 from driftwise.core.memory import check_memory
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, as_real, check_seed, count, first_bad_loss
+from driftwise.learners.checked_memory import CheckedMemory
 from driftwise.learners.loops import BanditLoops, ExpertLoops, bandit_loops, expert_loops
 from driftwise.learners.rules import announcing
 from driftwise.learners.state import Card, State
@@ -38,14 +38,13 @@ __all__ = [
     "composed",
     "expert",
     "learners",
-    "outside",
 ]
 
 Kernel = Callable[..., Any]
 _MANY_ACTIONS = 2**16  # with fewer, no learner's first memory is large
 
 
-class Learner(ABC):
+class Learner(CheckedMemory, ABC):
     """An algorithm with its parameters."""
 
     name: ClassVar[str]
@@ -100,40 +99,6 @@ class Learner(ABC):
         Between calls a state always has room for one more round, so a rejected update leaves it untouched.
         """
         return memory
-
-    @property
-    def memory_type(self) -> type:
-        """The NamedTuple that `first` returns, by its annotation."""
-        for owner in type(self).__mro__:
-            hint = get_type_hints(vars(owner)["first"]).get("return") if "first" in vars(owner) else None
-            if isinstance(hint, type) and hasattr(hint, "_fields"):
-                return hint
-        raise InvalidInput(f"{type(self).__name__}: `first` must name the NamedTuple that it returns, `-> Memory`.")
-
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the numbers that the declarations of the memory name, beside `actions` and `rounds`.
-
-        They are asked for before a file's arrays are trusted, so nothing large may be made here.
-        """
-        return {}
-
-    def contradiction(self, memory: Any, rounds: int) -> str:
-        """Return a rule that binds several fields of the memory and is broken, '' where there is none."""
-        return ""
-
-    def fault(self, memory: Any, n_actions: int, rounds: int) -> str:
-        """Return what is wrong with a memory that should be this learner's after `rounds`, '' where nothing is."""
-        limits = self.all_limits(n_actions, rounds)
-        shapes = {name: array.shape for name, array in memory._asdict().items()}
-        return (
-            broken_shape(self.memory_type, shapes, limits)
-            or broken_rule(memory, limits)
-            or self.contradiction(memory, rounds)
-        )
-
-    def all_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return every number that the declarations of the memory may name."""
-        return {"actions": n_actions, "rounds": rounds, **self.limits(n_actions, rounds)}
 
     def start(self, n_actions: int, seed: int = 0) -> State:
         """Return the state before round 1."""
@@ -286,10 +251,3 @@ def composed(name: str, card: Card) -> Callable[[L], L]:
         return member
 
     return enter
-
-
-def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:
-    """Word a loss outside [0, 1], with the likely cause."""
-    hint = "Is a value missing?" if math.isnan(got) else "Rescale your losses by their known range."
-    who = type(owner).__name__
-    return InvalidInput(f"{who}: `{name}` must be in [0, 1], got {float(got)}{' ' + where if where else ''}. {hint}")

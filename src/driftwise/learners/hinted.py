@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput
+from driftwise.core.errors import InvalidInput, outside
 from driftwise.core.types import Matrix
 from driftwise.core.validation import as_losses
-from driftwise.learners.base import ExpertLearner, State, outside
+from driftwise.learners.base import ExpertLearner, State
 
 __all__ = ["HintedLearner"]
 

@@ -191,7 +191,7 @@ class AdSwitch(BanditLearner):
             NoLearning(SMALLEST, "it sees a change in every round"),
             NoLearning(LARGEST, "it evicts no action"),
         ),
-        check_depth=(2.0, LARGEST),
+        check_depth=(2.0, NoLearning(LARGEST, "a check of a bad action never ends")),
         resolution=(1, 16),
     )
 

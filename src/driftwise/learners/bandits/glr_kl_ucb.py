@@ -93,6 +93,12 @@ class GLRKLUCB(WatchingLearner):
         for name in ("failure_probability", "resolution", "check_every"):
             object.__setattr__(self, name, getattr(detector, name))
 
+    @property
+    def exceptions(self) -> dict[str, str]:
+        """Say why a million rounds are too many where every split is kept."""
+        why = "without a resolution every test tries every split: a million rounds would take 10^11 operations"
+        return {} if self.resolution else {"choices_survive_a_million_constant_rounds": why}
+
     @classmethod
     def tuned(cls, measures: Measures, restart: str = "local") -> Self:
         """Set exploration and false alarms by the number of changes."""

@@ -41,6 +41,7 @@ import numpy as np
 
 from driftwise.core.corners import BELOW_ONE, LARGEST, LONGEST, SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
+from driftwise.core.logarithms import log_ratio
 from driftwise.core.measures import Measures
 from driftwise.core.types import Words
 from driftwise.core.validation import count, require_count, require_number
@@ -159,6 +160,5 @@ class Master(BanditLearner):
 
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm and the tolerance of the tests."""
-        ratio = self.n_rounds / self.failure_probability
-        log_term = math.log(ratio) if ratio < math.inf else math.log(self.n_rounds) - math.log(self.failure_probability)
+        log_term = log_ratio(self.n_rounds, self.failure_probability)
         return Rates(log_term, 6.0 * self.scale * (math.log2(self.n_rounds) + 1.0) * log_term)

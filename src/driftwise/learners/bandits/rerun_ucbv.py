@@ -38,6 +38,7 @@ from driftwise.core.corners import BELOW_ONE, FORGETS_ALL, LONGEST, SMALLEST, TO
 from driftwise.core.errors import rejection
 from driftwise.core.fields import HUGE, between, exactly
 from driftwise.core.kernel import kernel
+from driftwise.core.logarithms import log_ratio
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require, require_count, require_number
@@ -190,7 +191,7 @@ class RerunUCBV(BanditLearner):
         """Return the parameters with their derived constants."""
         return Rates(
             restart_every=self.restart_every or _NEVER,
-            log_term=self.log_scale * math.log(2.0 / self.failure_probability),
+            log_term=min(HUGE, self.log_scale * log_ratio(2.0, self.failure_probability)),  # inf * 0 is NaN
             widest=1.0 if self.clip else math.inf,
             pairs=2.0 if self.double_variance else 1.0,
         )

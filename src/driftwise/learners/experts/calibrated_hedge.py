@@ -97,7 +97,7 @@ class CalibratedHedge(ExpertLearner):
     largest_rate: float = 16.0
     n_rates: int = 16
 
-    corners = Corners(largest_rate=(TOO_SLOW, LARGEST), n_rates=(1, 2000))
+    corners = Corners(largest_rate=(TOO_SLOW, LARGEST), n_rates=(1, 64))
 
     def __post_init__(self) -> None:
         require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")

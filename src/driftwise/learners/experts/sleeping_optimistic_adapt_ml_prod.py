@@ -107,7 +107,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
     n_rounds: int | None = None
     resolution: int = 2
 
-    corners = Corners(memory=("exact", "merged"), n_rounds=(1, LONGEST, None), resolution=(1, 32))
+    corners = Corners(memory=("exact", "merged"), n_rounds=(1, LONGEST, None), resolution=(1, 8))
 
     def __post_init__(self) -> None:
         require_choice(self, "memory", ("exact", "merged"))
@@ -149,7 +149,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
 
     def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return how many rows have woken, the largest constant of one, and the room that merged rows have."""
-        scale = math.log(n_actions * (self.n_rounds or rounds + 2))
+        scale = self.rates(n_actions).log_experts or math.log(n_actions * (rounds + 2))
         rows = {"rows": self._merged_rows} if self.memory == "merged" else {}
         return {"woken": rounds + 1, "most_scale": scale, **rows}
 

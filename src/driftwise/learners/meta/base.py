@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from driftwise.core.errors import outside
 from driftwise.core.types import Matrix
 from driftwise.core.validation import as_losses, first_bad_loss
-from driftwise.learners.base import ExpertLearner, State, outside
+from driftwise.learners.base import ExpertLearner, State
 
 __all__ = ["MetaLearner"]
 
