@@ -480,7 +480,7 @@ MISTAKES = [
         "simulate: 'optimistic-gd (tuned)' is to be tuned, but replayed losses have no measures.",
     ),
     # recordings
-    ("simulate --replay none.csv", 1, "none.csv: there is no such file."),
+    ("simulate --replay none.csv", 1, "There is no file none.csv."),
     ("simulate --replay losses.txt", 1, "losses.txt: a recording must be one of .csv, .npy, .parquet, got '.txt'."),
     (
         "simulate --replay empty.csv",
@@ -581,12 +581,9 @@ def test_the_end_of_the_name_decides_what_is_written(driftwise, tmp_path):
     [
         ("blocked/a.{}", 1, "Cannot write blocked/a.{}: Not a directory."),
         ("folder.{}", 1, "Cannot write folder.{}: Is a directory."),
-        ("\udcff.{}", 1, "Cannot write \\udcff.{}: its name is not UTF-8."),
-        (
-            "{0}{0}{0}.{{}}".format("long" * 30),
-            1,
-            "Cannot write {0}{0}{0}.{{}}: File name too long.".format("long" * 30),
-        ),
+        ("\udcff.{}", 1, "Cannot write '\\udcff.{}': the name is not valid UTF-8."),
+        ("long" * 64 + ".{}", 1, f"Cannot write {'long' * 64}.{{}}: File name too long."),
+        ("long" * 90 + ".{}", 1, f"Cannot write {'long' * 75}...: File name too long."),
         ("link.{}", 2, "simulate: link.{} is read by the same command; write to another file."),
     ],
 )
