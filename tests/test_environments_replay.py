@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, MissingDependency
-from driftwise.environments import Replay
+from driftwise.environments import Replay, readers
 from driftwise.environments.npy_file import NpyFile
 from mutating import mutations
 
@@ -265,6 +265,15 @@ def test_a_damaged_parquet_file_gives_an_error_of_ours_in_one_line(tmp_path):
     assert all(len(message.splitlines()) == 1 for message in told)
 
 
+def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch):
+    file = saved(tmp_path / "a.parquet", {"north": np.zeros(1000), "south": np.zeros(1000)})
+    assert Replay.from_file(file).n_rounds == 1000
+    monkeypatch.setattr(readers, "memory_bytes", lambda: 16_000)  # of one copy of the numbers
+    message = f"{file}: 1000 rounds of 2 actions do not fit into the memory of this machine."
+    with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
+        Replay.from_file(file)
+
+
 def test_without_pyarrow_a_parquet_file_says_what_to_install(tmp_path, monkeypatch):
     file = saved(tmp_path / "a.parquet", {"north": [0.5]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -372,8 +381,12 @@ def test_a_file_cut_short_is_a_bad_file(tmp_path, kind, share):
 def test_a_file_that_is_not_text_or_not_there_is_a_bad_file(tmp_path):
     with pytest.raises(BadFile, match=r"a\.csv: not a \.csv file"):
         Replay.from_file(saved(tmp_path / "a.csv", b"\xff\xfe\x00\x01"))
-    with pytest.raises(BadFile, match=r"b.csv: there is no such file\.$"):
+    with pytest.raises(BadFile, match=r"^There is no file .*b\.csv\.$"):
         Replay.from_file(tmp_path / "b.csv")
+    with pytest.raises(BadFile, match=r"^There is no file x{300}\.\.\.\.$"):
+        Replay.from_file("x" * 300 + ".npy")
+    with pytest.raises(BadFile, match=r"^There is no file 'a\\nb\.csv'\.$"):
+        Replay.from_file("a\nb.csv")
 
 
 @pytest.mark.parametrize(

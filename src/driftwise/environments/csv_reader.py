@@ -1,8 +1,8 @@
 """Losses from a .csv file: plain decimal numbers, under a row of names or without one.
 
 The first row decides, unless the caller does. Words only are names, numbers only are a round. A row of both, and the
-labels 0, 1 or 0 or 1 that could be losses as well, are refused: whoever guesses wrong loses a round or plays a header.
-Labels that count on from there, 0, 1, 2 or 1, 2, can only be names.
+labels `0,1`, `0` and `1`, which could be losses too, are refused: a wrong guess would drop a round or play a header.
+Labels with a number above 1, such as `0,1,2` or `1,2`, can only be names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TextIO
 import numpy as np
 
 from driftwise.core.errors import BadFile, InvalidInput, shown
+from driftwise.core.locations import shown_path
 from driftwise.core.types import Matrix
 
 __all__ = ["read_csv"]
@@ -29,51 +30,52 @@ _LONGEST = 2**24  # letters of a line, which holds a million numbers of sixteen
 
 def read_csv(where: Path, header: bool | None = None) -> tuple[Matrix, tuple[str, ...] | None]:
     """Read the numbers and, if there are any, the names; `header` says whether the first row holds names."""
+    file_name = shown_path(where)
     numbers = array.array("d")
     names: tuple[str, ...] | None = None
     width = 0
     try:
         with where.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.reader(_lines(file, where))
+            rows = csv.reader(_lines(file, file_name))
             for row in rows:
                 if not row:
                     continue
                 cells = [cell.strip(" \t") for cell in row]
                 if not width:
                     width = len(cells)
-                    if _is_header(cells, where) if header is None else header:
+                    if _is_header(cells, file_name) if header is None else header:
                         names = tuple(cells)
                         continue
                 if len(cells) != width:
                     found = f"{len(cells)} value{'s' if len(cells) != 1 else ''}"
-                    raise BadFile(f"{where}, line {rows.line_num}: {found} where {width} are expected.")
+                    raise BadFile(f"{file_name}, line {rows.line_num}: {found} where {width} are expected.")
                 for k, cell in enumerate(cells):
-                    numbers.append(_number(cell, f"{where}, line {rows.line_num}, column {k + 1}"))
+                    numbers.append(_number(cell, f"{file_name}, line {rows.line_num}, column {k + 1}"))
+    except BadFile:
+        raise
     except (csv.Error, UnicodeDecodeError) as error:
-        raise BadFile(f"{where}: not a .csv file ({error}).") from None
+        raise BadFile(f"{file_name}: not a .csv file ({error}).") from None
     except OSError as error:
-        if isinstance(error, BadFile):
-            raise
-        raise BadFile(f"Cannot read {where}: {error.strerror}.") from None
+        raise BadFile(f"Cannot read {file_name}: {error.strerror or error}.") from None
     return np.frombuffer(numbers).reshape(-1, max(1, width)), names
 
 
-def _lines(file: TextIO, where: Path) -> Iterator[str]:
+def _lines(file: TextIO, file_name: str) -> Iterator[str]:
     """Hand out lines; a file without line breaks is not read as a whole."""
     while line := file.readline(_LONGEST):
         if len(line) == _LONGEST:
-            raise BadFile(f"{where}: not a .csv file (a line is longer than {_LONGEST} characters).")
+            raise BadFile(f"{file_name}: not a .csv file (a line is longer than {_LONGEST} characters).")
         yield line
 
 
-def _is_header(cells: list[str], where: Path) -> bool:
+def _is_header(cells: list[str], file_name: str) -> bool:
     given = [cell for cell in cells if cell.lower() not in _MISSING]
     n_numbers = sum(map(_looks_like_a_number, given))
     n_words = len(given) - n_numbers
     labels = any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
     if (n_numbers and n_words) or (labels and float(cells[-1]) <= 1):
         raise InvalidInput(
-            f"{where}: its first row {shown(','.join(cells))} may be names or a round."
+            f"{file_name}: its first row {shown(','.join(cells))} may be names or a round."
             " Say which: --header or --no-header, in Python `header=True` or `header=False`."
         )
     return labels or n_words > 0

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.errors import BadFile, MissingDependency, rejection
+from driftwise.core.locations import existing_file, shown_path
+from driftwise.core.memory import memory_bytes
 from driftwise.environments.csv_reader import read_csv
 from driftwise.environments.npy_file import NpyFile
 
@@ -20,6 +22,8 @@ __all__ = ["Recording", "read_losses"]
 
 Losses = np.ndarray[Any, Any] | NpyFile
 Recording = tuple[Losses, tuple[str, ...] | None]  # the numbers, and the actions' names if given
+
+_COPIES = 3  # of the numbers of a .parquet file: Arrow's table, the matrix, and what `Replay` keeps
 
 
 def read_losses(file: str | os.PathLike[str], header: bool | None = None) -> Recording:
@@ -30,13 +34,12 @@ def read_losses(file: str | os.PathLike[str], header: bool | None = None) -> Rec
     where = Path(file)
     read = _READERS.get(where.suffix.lower())
     if read is None:
-        raise BadFile(f"{where}: a recording must be one of {', '.join(_READERS)}, got '{where.suffix}'.")
-    if not where.is_file():
-        raise BadFile(f"{where}: there is no such file.")
+        raise BadFile(f"{shown_path(where)}: a recording must be one of {', '.join(_READERS)}, got {where.suffix!r}.")
+    existing_file(where)
     if header is None:
         return read(where)
     if not isinstance(header, bool) or read is not read_csv:
-        raise rejection(str(where), "header", "True or False, and only for a .csv file", header)
+        raise rejection(shown_path(where), "header", "True or False, and only for a .csv file", header)
     return read_csv(where, header)
 
 
@@ -51,19 +54,30 @@ def _read_parquet(where: Path) -> Recording:
     except ImportError:
         raise MissingDependency("Reading a .parquet file", "pyarrow", "files") from None
     try:
-        table = parquet.ParquetFile(where).read()
+        opened = parquet.ParquetFile(where)
+        _require_memory(where, opened.metadata.num_rows, len(opened.schema_arrow))
+        table = opened.read()
         names = tuple(table.column_names)
+    except BadFile:
+        raise
     except Exception as error:  # Arrow raises many kinds of error on damaged bytes, some in several lines
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise BadFile(f"{where}: cut short, or not a .parquet file ({reason}).") from None
+        raise BadFile(f"{shown_path(where)}: cut short, or not a .parquet file ({reason}).") from None
     numbers = np.empty((table.num_rows, table.num_columns))
     for k, field in enumerate(table.schema):
         truth = pyarrow.types.is_boolean(field.type)  # losses of 0 and 1
         if not (truth or pyarrow.types.is_floating(field.type) or pyarrow.types.is_integer(field.type)):
-            raise BadFile(f"{where}: column {field.name!r} must hold numbers, got {field.type}.")
+            raise BadFile(f"{shown_path(where)}: column {field.name!r} must hold numbers, got {field.type}.")
         column = table.column(k)
         numbers[:, k] = (column.cast("double") if truth else column).to_numpy()
     return numbers, names
+
+
+def _require_memory(where: Path, n_rounds: int, n_actions: int) -> None:
+    """Reject a file that unpacks to more than the memory of this machine: equal numbers take next to no bytes."""
+    if _COPIES * 8 * n_rounds * n_actions > memory_bytes():
+        size = f"{n_rounds} rounds of {n_actions} actions"
+        raise BadFile(f"{shown_path(where)}: {size} do not fit into the memory of this machine.")
 
 
 _READERS: dict[str, Callable[[Path], Recording]] = {
