@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from driftwise.core.errors import InvalidInput, one_line
+from driftwise.core.errors import InvalidInput
 from driftwise.core.files import check_writable
+from driftwise.core.locations import shown_path
 from driftwise.report.figures import canvas, figure_format
 from driftwise.results.saving import check_format
 
@@ -27,8 +28,8 @@ def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) 
         if path is None:
             continue
         check_writable(path)
-        if use := taken.setdefault(_identity(path), ""):
-            raise InvalidInput(f"simulate: {one_line(str(path))} is {use} by the same command; write to another file.")
+        if use := taken.get(_identity(path)):
+            raise InvalidInput(f"simulate: {shown_path(path)} is {use} by the same command; write to another file.")
         taken[_identity(path)] = "also written"
 
 

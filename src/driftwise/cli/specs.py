@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, one_line, rejection, shown
+from driftwise.core.locations import shown_path
 from driftwise.core.measures import Measures
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Learner, learners
@@ -22,7 +23,7 @@ from driftwise.results.comparators import Comparator, Dynamic, Interval, Static,
 
 __all__ = ["make_comparator", "make_environment", "make_player", "parse_member", "read_spec"]
 
-_WHOLE = re.compile(r"[0-9]{1,100}")  # so many digits are counted and refused, more are not even read
+_WHOLE = re.compile(r"[0-9]{1,100}")  # as many digits as any count has, and more; Python takes long to read millions
 _INTERVAL = re.compile(rf"({_WHOLE.pattern})-({_WHOLE.pattern})(?:@({_WHOLE.pattern}))?")
 # What a file may say: its names, their types, and the types in words.
 _KEYS: dict[str, tuple[type, str]] = {
@@ -34,9 +35,7 @@ _KEYS: dict[str, tuple[type, str]] = {
     "comparator": (str, "a word"),
     "play": (str, "a word"),
 }
-
-
-_MOST_BYTES = 2**20
+_MOST_BYTES = 2**20  # of a file
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -45,15 +44,15 @@ def read_spec(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
     except OSError as error:
-        raise BadFile(f"Cannot read {path}: {error.strerror}.") from None
+        raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror}.") from None
     if len(content) > _MOST_BYTES:
-        raise BadFile(f"{path} is longer than {_MOST_BYTES} bytes, which no spec is.")
+        raise BadFile(f"{shown_path(path)} is longer than {_MOST_BYTES} bytes, which no spec is.")
     try:
         spec = tomllib.loads(content.decode())
     except RecursionError:
-        raise BadFile(f"{path} is not TOML that can be read: it is nested too deeply.") from None
+        raise BadFile(f"{shown_path(path)} is not TOML that can be read: it is nested too deeply.") from None
     except ValueError as error:  # whatever is no UTF-8, no TOML, or a number of more than 4,300 digits
-        raise BadFile(f"{path} is not TOML: {str(error).rstrip('.')}.") from None
+        raise BadFile(f"{shown_path(path)} is not TOML: {str(error).rstrip('.')}.") from None
     for key, value in spec.items():
         if key not in _KEYS:
             raise UnknownName("key", key, _KEYS, f"in {path}")

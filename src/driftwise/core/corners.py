@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftwise.core.validation import MOST
+
 __all__ = [
     "BELOW_ONE",
     "FORGETS_ALL",
@@ -24,7 +26,7 @@ __all__ = [
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 LARGEST = float(np.finfo(np.float64).max)
-LONGEST = 2**62  # rounds: counts are whole numbers of 64 bits, and sums of two must be
+LONGEST = MOST  # rounds
 
 
 class NoLearning(NamedTuple):

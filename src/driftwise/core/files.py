@@ -19,7 +19,7 @@ from driftwise.core.errors import BadFile
 from driftwise.core.locations import Destination, destination, shown_path
 from driftwise.core.temporaries import longest_name, temporary_file
 
-__all__ = ["check_writable", "shown_path", "write_atomically"]
+__all__ = ["check_writable", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:

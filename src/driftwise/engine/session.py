@@ -14,11 +14,12 @@ from typing import Any, cast
 import numpy as np
 
 from driftwise.core.archives import read_archive, write_archive
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName, shown
 from driftwise.core.fields import MOST_ROUNDS, broken_shape
-from driftwise.core.files import shown_path, write_atomically
+from driftwise.core.files import write_atomically
+from driftwise.core.locations import shown_path
 from driftwise.core.types import Vector
-from driftwise.core.validation import count
+from driftwise.core.validation import MOST, count
 from driftwise.learners import BanditLearner, ExpertLearner, Learner, State, learners
 from driftwise.learners.hinted import HintedLearner
 from driftwise.registry import to_spec
@@ -26,7 +27,6 @@ from driftwise.registry import to_spec
 __all__ = ["Session"]
 
 FORMAT = 1
-_LARGEST = 2**62  # of a number in the header
 
 
 class Session:
@@ -46,7 +46,7 @@ class Session:
 
     def __init__(self, learner: Learner, n_actions: int, seed: int = 0) -> None:
         if not isinstance(learner, Learner):
-            raise InvalidInput(f"Session: `learner` must be a learner, got {learner!r}.")
+            raise InvalidInput(f"Session: `learner` must be a learner, got {shown(learner)}.")
         self.learner = learner
         self.state: State = learner.start(n_actions, seed)
         self._lock = threading.Lock()  # compiled rounds release the interpreter's lock
@@ -128,16 +128,17 @@ class Session:
         """Take up a saved session; it goes on bit for bit as if it had never stopped."""
         header, arrays = _read(path)
         if header["format"] != FORMAT:
-            raise BadFile(f"{path} has session format {header['format']}; this version reads format {FORMAT}.")
+            got = header["format"]
+            raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.")
         try:
             learner = learners.build(header["learner"])
             n_actions = count("Session", "n_actions", header["n_actions"])
             rounds = count("Session", "rounds", header["rounds"], at_least=0)
             return cls._resume(learner, n_actions, rounds, arrays)
         except (InvalidInput, UnknownName) as error:
-            raise BadFile(f"{path}: {error}") from None
+            raise BadFile(f"{shown_path(path)}: {error}") from None
         except RecursionError:
-            raise BadFile(f"{path}: the learner is nested too deeply.") from None
+            raise BadFile(f"{shown_path(path)}: the learner is nested too deeply.") from None
 
     @classmethod
     def _resume(cls, learner: Learner, n_actions: int, rounds: int, arrays: dict[str, Any]) -> Session:
@@ -173,10 +174,9 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
     if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
         raise BadFile(f"{shown_path(path)} holds no driftwise session.")
     for name in ("format", "n_actions", "rounds"):
-        if type(header[name]) is not int or not 0 <= header[name] <= _LARGEST:
-            raise BadFile(
-                f"{shown_path(path)}: `{name}` must be a whole number from 0 to 2**62, got {header[name]!r:.80}."
-            )
+        if type(header[name]) is not int or not 0 <= header[name] <= MOST:
+            got = shown(header[name])
+            raise BadFile(f"{shown_path(path)}: `{name}` must be a whole number from 0 to 2**62, got {got}.")
     if not isinstance(header["learner"], dict):
-        raise BadFile(f"{shown_path(path)}: `learner` must be a spec, got {header['learner']!r:.80}.")
+        raise BadFile(f"{shown_path(path)}: `learner` must be a spec, got {shown(header['learner'])}.")
     return header, arrays

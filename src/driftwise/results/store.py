@@ -17,6 +17,7 @@ from driftwise.core.errors import BadFile, DriftwiseError
 from driftwise.core.locations import shown_path
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
+from driftwise.core.validation import MOST
 from driftwise.results.columns import arrow, open_columns, write_columns
 from driftwise.results.footnotes import Caveat
 from driftwise.results.realised import Realised
@@ -31,7 +32,6 @@ _KEY = "driftwise"
 _WORDS = ("comparator", "kind")
 _COUNTS = ("n_actions", "n_rounds", "n_runs")
 _LISTS = ("labels", "learners", "measures", "realised", "rounds", "bound_rounds", "bounds")
-_MOST = 2**62  # actions, rounds or runs
 _PLAIN = ("labels", "learners", "environment", *_WORDS, *_COUNTS, "seed")
 
 
@@ -119,7 +119,7 @@ def _check(header: dict[str, Any]) -> None:
     if not all(isinstance(spec, dict) for spec in (*learners, header["environment"])):
         raise ValueError("learners and environment must be specs")
     counts = [*(header[name] for name in _COUNTS), header["seed"]]
-    if not all(type(count) is int and count >= 0 for count in counts) or max(counts[:-1]) > _MOST:
+    if not all(type(count) is int and count >= 0 for count in counts) or max(counts[:-1]) > MOST:
         raise ValueError("actions, rounds, runs and seed must be whole numbers")
     n_runs = header["n_runs"]
     if n_runs < 1 or len(header["realised"]) != n_runs or len(header["measures"]) not in (0, n_runs):
