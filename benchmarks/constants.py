@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import warnings
 
 from compare import SEED, WORLDS
 
 from driftwise import Measures, simulate
+from driftwise.core.caveats import collected
 from driftwise.engine.players import Player
 from driftwise.learners import (
     CUSUMUCB,
@@ -66,11 +66,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100, help="runs of each learner  [default: 100]")
     given = parser.parse_args()
-    warnings.filterwarnings("ignore", message="RerunUCBV: blocks of")  # a walk drifts too much for its rule
     for name in ("switching-bernoulli", "sinusoid-two-point", "six-segments", "random-walk"):
         world = WORLDS[name]
         members = FULL if world.feedback == "full" else BANDIT
-        print(simulate(world.environment, members, world.n_rounds, given.runs, SEED).table(), end="\n\n", flush=True)
+        with collected():  # the table has the caveats
+            results = simulate(world.environment, members, world.n_rounds, given.runs, SEED)
+        print(results.table(), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

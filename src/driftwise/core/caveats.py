@@ -1,7 +1,7 @@
-"""Where a rule for tuning says nothing: one warning, or a reason for whoever makes many learners and tells of all.
+"""Reports that a rule for tuning says nothing about a world, and the mark of learners that were tuned by it.
 
-`tuned` reports its reason. Between `collected()` and the end of its block the reasons go into a list, in this thread;
-everywhere else each becomes a `TuningWarning`.
+`tuned` reports its reason. Within a block `with collected()`, the reasons of this thread go into a list, for callers
+that make many learners; everywhere else each becomes a `TuningWarning`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def collected() -> Iterator[list[str]]:
 
 
 def report(who: str, reason: str) -> None:
-    """Give a reason to whoever collects, or warn the caller of the function that reports."""
+    """Add a reason to the list of `collected`; without one, warn the caller of the function that reports."""
     reasons = _reasons.get()
     if reasons is not None:
         reasons.append(reason)

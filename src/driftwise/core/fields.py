@@ -96,7 +96,7 @@ def index(size: str, *shape: int | str, none: bool = False) -> Field:
 
 
 def generator() -> Field:
-    """Declare the words of a random number generator: any but all zeros, from which it never leaves."""
+    """Declare the words of a random number generator: any but all zeros, which it would never leave."""
     return Field((4,), lambda _: "words that are not all zero", lambda array, _: bool(array.any()))
 
 
@@ -108,7 +108,7 @@ def scratch(*shape: int | str) -> Field:
 def packed(*shape: int | str) -> Field:
     """Declare words that hold memories of other learners, or numbers whose rule needs other fields.
 
-    The learner that owns them checks them in `accepts`.
+    The learner whose memory it is checks them in `contradiction`.
     """
     return scratch(*shape)
 

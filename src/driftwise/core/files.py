@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, where their name leads, with the mode they had.
+"""Files are written whole or not at all, through symbolic links, and keep the mode they had.
 
 A symbolic link is followed to the file it names. A pipe or a character device is given the finished bytes. A folder, a
 socket and a block device are rejected.

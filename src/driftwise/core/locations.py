@@ -1,4 +1,4 @@
-"""What a name leads to, when something is to be read or written there."""
+"""What a path names: a file to read, or a file or a stream to write."""
 
 from __future__ import annotations
 

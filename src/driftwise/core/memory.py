@@ -1,7 +1,7 @@
 """Arrays that cannot fit into memory are refused before they are made.
 
-An operating system that promises more memory than it has ends the process when the promise is called in; others
-swap for hours. So whatever a count asks for is held against the memory of the machine first.
+Some operating systems grant more memory than there is and end the process when it is used; others swap for hours. So
+the bytes that a count asks for are compared with the memory of the machine first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Temporary files that carry a lock while they are written, so that those of a killed process can be told and deleted.
+"""Temporary files that carry a lock while they are written, so that those of a killed process can be found and deleted.
 
 The lock is `flock`'s: it belongs to an open file, so it tells threads apart as well as processes, it does not depend
 on process ids (which are used again, and mean nothing in another container), and the system drops it with the process.

@@ -29,9 +29,9 @@ _NOTES = (
     "This paper's learners, the cited ones and guests are tuned to the measures of the world where they have a rule for"
     " it, and to the budget of an adversary. Parameter-free ones are told the numbers of actions and rounds only;"
     " yardsticks play with their defaults, and so does every bandit learner in the best-response world.",
-    "A learner with a star is tuned by a rule that says nothing about its world, mostly as the means change in so many"
-    " rounds that adapting to all of them is the whole game: its regret and its exponent say nothing about the"
-    " algorithm.",
+    "A learner with a star is tuned by a rule that says nothing about its world, mostly because the means change in so"
+    " many rounds that adapting to all of them would cost as much as not learning: its regret and its exponent say"
+    " nothing about the algorithm.",
     "The best response is about levels: regret is above the lower bound at every T. Over a decade or two a slope may be"
     " less than a half, where the multiple falls, or above 1, where a learner's constants let it notice less and less.",
     "Algorithm 4 has merged memory and AdaNormalHedge.TV a geometric cover, which keep a round short in long games; the"

@@ -77,7 +77,7 @@ class Order:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """Everything the outcome depends on, in plain values; a rule shows in what it makes of two worlds."""
+        """Everything the outcome depends on, in plain values; a rule is known by what it makes for two worlds."""
         source, n_rounds = self.setting
         still = Measures(source.n_actions, n_rounds, 1, 0.0, 0.0, changes=())
         moving = Measures(
@@ -103,7 +103,7 @@ class Order:
 
     def play(self) -> Piece:
         """Play all runs, in this thread."""
-        with collected():  # a learner is told of once, by its piece
+        with collected():  # `measure` reports each learner once, from its pieces
             return self._play(self.source(), self.setting.n_rounds)
 
     def _play(self, source: Environment | Staged, n_rounds: int) -> Piece:

@@ -92,10 +92,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     from matplotlib import rc_context
 
     dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[figure_format(path)]
-    with (
-        no_glyph_is_fine(),
-        rc_context({"svg.hashsalt": "driftwise"}),
-    ):  # without a salt, the names inside an SVG are random
+    # Without a salt, the names inside an SVG are random.
+    with no_glyph_is_fine(), rc_context({"svg.hashsalt": "driftwise"}):
         write_atomically(path, lambda file: figure.savefig(file, dpi=150, metadata=dates))
 
 

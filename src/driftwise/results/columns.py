@@ -59,7 +59,7 @@ def write_columns(
 
 
 class Stored(NamedTuple):
-    """A file whose header is known, and may tell of another format."""
+    """A file and its header, which may name another format: the columns are parsed on request."""
 
     header: bytes
     path: str | os.PathLike[str]
