@@ -46,8 +46,13 @@ FORGETS_ALL = NoLearning(1, "it forgets everything in every round")
 class Corners(Mapping[str, tuple[Any, ...]]):
     """The corners of each parameter of a class: both ends of its range, and values in which the code branches.
 
-    >>> Corners(switch_rate=(0.0, 1.0), cover=("every",)).settings()
-    [{'switch_rate': 0.0}, {'switch_rate': 1.0}, {'cover': 'every'}, {'switch_rate': 1.0, 'cover': 'every'}]
+    >>> for setting in Corners(rate=(0.0, 1.0), cover=("every",)).settings():
+    ...     print(setting)
+    {'rate': 0.0}
+    {'rate': 1.0}
+    {'cover': 'every'}
+    {'rate': 0.0, 'cover': 'every'}
+    {'rate': 1.0, 'cover': 'every'}
     """
 
     def __init__(self, **values: tuple[Any, ...]) -> None:

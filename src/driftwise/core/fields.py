@@ -2,17 +2,16 @@
 
 A memory is a NamedTuple of arrays; each field carries its shape and the rule for its numbers:
 
->>> from typing import Annotated, NamedTuple
->>> from driftwise.core.types import Vector
->>> class Memory(NamedTuple):
-...     weights: Annotated[Vector, distribution("actions")]
-...     totals: Annotated[Vector, between(0, "rounds", "actions")]
+    class Memory(NamedTuple):
+        weights: Annotated[Vector, distribution("actions")]
+        totals: Annotated[Vector, between(0, "rounds", "actions")]
 
 Words stand for numbers that are known when a memory is checked: `actions`, `rounds`, and what the learner adds by
 `limits`. A size that is not known may be anything, the same in all fields.
 
->>> memory = Memory(np.array([0.5, 0.5]), np.array([0.0, 9.0]))
->>> broken_rule(memory, {"actions": 2, "rounds": 7})
+>>> from typing import Annotated, NamedTuple
+>>> Memory = NamedTuple("Memory", [("totals", Annotated[Array, between(0, "rounds", "actions")])])
+>>> broken_rule(Memory(np.array([0.0, 9.0])), {"actions": 2, "rounds": 7})
 '`totals` must be in [0, 7]'
 """
 
