@@ -60,7 +60,7 @@ def page() -> str:
             card.knows, card.cost, card.bound, card.reference,
         ]  # fmt: skip
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    table = "\n".join(lines) + f"\n\n{len(learners)} learners.\n"
+    table = "\n".join(lines) + f"\n\n{len(learners)} learners."
     sections = [table, PRACTICE + "\n".join(practice()), TUNING + "\n".join(rules()), DETECTORS + "\n".join(rows())]
     return HEADER + "\n".join(sections) + "\n"
 
