@@ -91,7 +91,8 @@ class OptimisticFixedShare(HintedLearner):
 
     corners = Corners(
         learning_rate=(TOO_SLOW, LARGEST),
-        switch_rate=(0.0, SMALLEST, NoLearning(1.0, "all weight is shared out in every round")),
+        # Last 0, which meets the largest rate so: weights vanish where nothing is shared.
+        switch_rate=(NoLearning(1.0, "all weight is shared out in every round"), SMALLEST, 0.0),
     )
 
     def __post_init__(self) -> None:

@@ -1,0 +1,82 @@
+"""Bugs that show only at the corners of parameters: the laws hold at the defaults, and a corner breaks one."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from driftwise.checks import CheckFailed, laws_of
+from driftwise.core.corners import LARGEST, SMALLEST
+from driftwise.core.kernel import kernel
+from driftwise.core.types import Vector
+from driftwise.core.vectors import least
+from driftwise.learners import FixedShare, Master, Sword, learners
+from driftwise.learners.bandits.master import Rates as MasterRates
+from driftwise.learners.experts.exponential import share
+from driftwise.learners.experts.fixed_share import Memory
+from driftwise.learners.experts.shared_weights import Rates
+from driftwise.learners.loops import expert_loops
+
+LONG = ("weights_survive_a_million_constant_rounds", "choices_survive_a_million_constant_rounds")
+
+
+@kernel
+def _keep_numbers(memory: Memory, rates: Rates, losses: Vector) -> None:
+    lowest, mass = least(losses), 0.0
+    for k in range(losses.size):
+        memory.weights[k] *= np.exp(-rates.scale * rates.rate * (losses[k] - lowest))
+        mass += memory.weights[k]
+    for k in range(losses.size):
+        memory.weights[k] /= mass
+    share(memory.weights, rates.switch_rate)
+
+
+class KeepsNumbers(FixedShare):
+    """Weights as numbers, not as logarithms: those too small for a double are lost where nothing is shared."""
+
+    loops = expert_loops("keeps-numbers", (Memory, Rates), _keep_numbers)
+
+
+class DividesRates(Sword):
+    """A ratio of rates overflows where its logarithm would not."""
+
+    def learning_rates(self, n_actions):
+        n_halvings = max(0, math.ceil(math.log2(self.largest_rate / math.sqrt(8 / (n_actions * self.n_rounds)))))
+        return np.ldexp(self.largest_rate, -np.arange(n_halvings + 1))
+
+
+class DividesByAChance(Master):
+    """A ratio with the smallest chance overflows where its logarithm would not."""
+
+    def rates(self, n_actions):  # noqa: ARG002
+        log_term = math.log(self.n_rounds / self.failure_probability)
+        return MasterRates(log_term, 6.0 * self.scale * (math.log2(self.n_rounds) + 1.0) * log_term)
+
+
+def broken_laws(learner):
+    return [law.name for law in laws_of(learner) if law.name not in learner.exceptions and not obeys(learner, law)]
+
+
+def obeys(learner, law):
+    try:
+        law(learner, **({"n_rounds": 20_000} if law.name in LONG else {}))
+    except (CheckFailed, ArithmeticError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("broken", "corner"),
+    [
+        (KeepsNumbers, {"learning_rate": LARGEST, "switch_rate": 0.0}),
+        (DividesRates, {"largest_rate": LARGEST}),
+        (DividesByAChance, {"failure_probability": SMALLEST}),
+    ],
+)
+def test_a_bug_that_shows_only_in_a_corner_is_caught_there(broken, corner, monkeypatch):
+    broken.name = re.sub("(?<!^)(?=[A-Z])", "-", broken.__name__).lower()
+    monkeypatch.setattr(learners, "_classes", {broken.name: broken, **learners._classes})
+    assert broken_laws(broken()) == []
+    assert broken(**corner) in broken.at_corners()
+    assert broken_laws(broken(**corner)) != []
