@@ -155,7 +155,12 @@ def _undeclared(memory: Undeclared, rates: Least, losses: Vector) -> None:
         memory.weights[k] /= mass
 
 
-@breaks("memory_declares_its_numbers", "memories_keep_to_their_declarations", "snapshot_and_resume_is_seamless")
+@breaks(
+    "memory_declares_its_numbers",
+    "memories_keep_to_their_declarations",
+    "single_action_and_single_round_work",
+    "snapshot_and_resume_is_seamless",
+)
 class DeclaresNothing(Hedge):
     loops = expert_loops("declares-nothing", (Undeclared, Least), _undeclared)
 

@@ -19,6 +19,8 @@ from driftwise.core.validation import as_real, require, require_count, require_n
 
 __all__ = ["Measures"]
 
+_MOST_BITS = 300  # more rounds than anyone plays, for slopes of bounds; their cubes are still numbers
+
 
 @dataclass(frozen=True)
 class Measures:
@@ -52,8 +54,8 @@ class Measures:
 
     def __post_init__(self) -> None:
         require_count(self, "n_actions")
-        require_count(self, "n_rounds")
-        require_count(self, "segments")
+        require_count(self, "n_rounds", most_bits=_MOST_BITS)
+        require_count(self, "segments", most_bits=_MOST_BITS)
         require(self, "segments", self.segments <= self.n_rounds, f"<= n_rounds = {self.n_rounds}")
         for name in ("drift", "variance"):
             require_number(self, name, lambda x: 0 <= x < math.inf, "a finite number >= 0")

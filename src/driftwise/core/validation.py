@@ -47,9 +47,9 @@ def require_number(owner: object, name: str, test: Callable[[float], bool], rule
     object.__setattr__(owner, name, number(owner, name, getattr(owner, name), test, rule))
 
 
-def require_count(owner: object, name: str, at_least: int = 1) -> None:
+def require_count(owner: object, name: str, at_least: int = 1, most_bits: int = _MOST_BITS) -> None:
     """Check a whole-number field of a frozen dataclass and store it as an `int`."""
-    object.__setattr__(owner, name, count(owner, name, getattr(owner, name), at_least))
+    object.__setattr__(owner, name, count(owner, name, getattr(owner, name), at_least, most_bits))
 
 
 def require_choice(owner: object, name: str, choices: Sequence[str]) -> None:
@@ -86,13 +86,13 @@ def number(owner: object, name: str, value: Any, test: Callable[[float], bool], 
     return real
 
 
-def count(owner: object, name: str, value: Any, at_least: int = 1) -> int:
+def count(owner: object, name: str, value: Any, at_least: int = 1, most_bits: int = _MOST_BITS) -> int:
     """Check a whole-number argument."""
     n = _whole(value)
     if n is None or n < at_least:
         raise rejection(owner, name, f"a whole number >= {at_least}", value)
-    if n > MOST:
-        raise rejection(owner, name, f"a whole number in [{at_least}, 2^{_MOST_BITS}]", value)
+    if n > 1 << most_bits:
+        raise rejection(owner, name, f"a whole number in [{at_least}, 2^{most_bits}]", value)
     return n
 
 

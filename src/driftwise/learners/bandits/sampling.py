@@ -15,7 +15,7 @@ __all__ = ["chance", "draw"]
 def draw(probabilities: Vector, generator: Words) -> tuple[int, float]:
     """Draw an action; return it with its probability."""
     action = draw_from(probabilities, next_uniform(generator))
-    return action, probabilities[action]
+    return action, min(1.0, probabilities[action])  # rounding may have left the sum a little above 1
 
 
 @kernel
