@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from driftwise.core.files import write_atomically
 from driftwise.core.locations import shown_path
 from driftwise.core.types import Vector
 from driftwise.core.validation import MOST, count
-from driftwise.learners import BanditLearner, ExpertLearner, Learner, State, learners
+from driftwise.learners import Learner, State, learners
 from driftwise.learners.hinted import HintedLearner
 from driftwise.registry import to_spec
 
@@ -73,19 +73,24 @@ class Session:
 
     def predict(self) -> Vector:
         """Return the weights for the coming round (full feedback)."""
-        learner = self._expert()
+        learner: Any = self.learner
+        if learner.feedback != "full":  # isinstance takes longer than the lock
+            raise InvalidInput(f"Session: {learner.name} has bandit feedback; call `choose` instead of `predict`.")
         with self._lock:
-            return learner.predict(self.state)
+            weights: Vector = learner.predict(self.state)
+            return weights
 
     def choose(self) -> tuple[int, float | None]:
         """Return an action for the coming round and its probability (bandit feedback).
 
         Every call of a learner that draws, draws anew: keep what you got until you `update` with it.
         """
-        if not isinstance(self.learner, BanditLearner):
-            raise InvalidInput(f"Session: {self.learner.name} has full feedback; call `predict` instead of `choose`.")
+        learner: Any = self.learner
+        if learner.feedback != "bandit":
+            raise InvalidInput(f"Session: {learner.name} has full feedback; call `predict` instead of `choose`.")
         with self._lock:
-            return self.learner.choose(self.state)
+            choice: tuple[int, float | None] = learner.choose(self.state)
+            return choice
 
     def hint(self, guess: Any) -> None:
         """Tell a learner that acts on guesses what losses to expect in the coming round."""
@@ -96,15 +101,16 @@ class Session:
 
     def update(self, *feedback: Any) -> None:
         """Take in a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner."""
-        full = isinstance(self.learner, ExpertLearner)
+        learner: Any = self.learner
+        full = learner.feedback == "full"
         if len(feedback) != (1 if full else 3):
             call = "update(losses)" if full else "update(action, loss, probability)"
             raise InvalidInput(
-                f"Session: {self.learner.name} has {self.learner.feedback} feedback; call `{call}`,"
+                f"Session: {learner.name} has {learner.feedback} feedback; call `{call}`,"
                 f" got {len(feedback)} argument{'s' if len(feedback) != 1 else ''}."
             )
         with self._lock:
-            cast(Any, self.learner).update(self.state, *feedback)
+            learner.update(self.state, *feedback)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session to a file; the old file stays until the new one is whole."""
@@ -162,11 +168,6 @@ class Session:
             raise InvalidInput(f"{who}: {fault}.")
         session.state.memory, session.state.rounds = memory, rounds
         return session
-
-    def _expert(self) -> ExpertLearner:
-        if not isinstance(self.learner, ExpertLearner):
-            raise InvalidInput(f"Session: {self.learner.name} has bandit feedback; call `choose` instead of `predict`.")
-        return self.learner
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
