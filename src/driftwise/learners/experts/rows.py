@@ -176,10 +176,10 @@ class RowLearner(ExpertLearner):
 
     def contradiction(self, memory: Rows, rounds: int) -> str:
         """Check that the rows are those that are awake after so many rounds, with room for one more."""
-        starts = [] if memory.weights.size == 1 else self.starts().starts_at(rounds + 1)
-        n_rows = len(starts)
+        n_rows = int(self.limits(memory.weights.size, rounds)["awake"])
         if memory.awake[0] != n_rows or (n_rows >= len(memory.birth) and not self.starts().most_rows):
             return f"`awake` must be {n_rows}, with room for one more row"
+        starts = self.starts().starts_at(rounds + 1) if n_rows else []  # no longer than the arrays, which hold them
         if memory.birth[:n_rows].tolist() != starts:
             return f"`birth` must have the rows awake in round {rounds + 1}"
         if memory.last[:n_rows].tolist() != [last_round(self.starts().code, start) for start in starts]:
