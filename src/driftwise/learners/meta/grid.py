@@ -26,7 +26,7 @@ from driftwise.core.vectors import assign
 from driftwise.learners.base import Card, ExpertLearner, State, learners
 from driftwise.learners.experts.exponential import dot
 from driftwise.learners.meta.base import MetaLearner
-from driftwise.learners.meta.packing import Layout
+from driftwise.learners.meta.packing import Layout, n_words
 
 __all__ = ["Grid", "grid"]
 
@@ -106,8 +106,9 @@ class Grid(MetaLearner):
 
     def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the sizes of the packed memories."""
-        plan = self.rates(n_actions)
-        return {"words": sum(layout.size for layout in plan.layouts), "rule_words": plan.rule_layout.size}
+        bases = self.bases(n_actions)  # a thousand at some rates, so none is started with all actions here
+        rule = self.rule(n_actions).start(len(bases)).memory
+        return {"words": sum(n_words(base, n_actions) for base in bases), "rule_words": Layout.of(rule).size}
 
     def contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the memory of every base and of the rule."""

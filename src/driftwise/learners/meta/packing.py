@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.types import Words
+from driftwise.learners.base import Learner
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "n_words"]
 
 _WORD = 8  # bytes
 
@@ -60,3 +61,14 @@ class Layout:
     def unpack(self, row: Words) -> Any:
         """Return the memory whose arrays are views on a contiguous row."""
         return self.kind(*(row[field.words].view(field.dtype).reshape(field.shape) for field in self.fields))
+
+
+def n_words(learner: Learner, n_actions: int) -> int:
+    """Return the size of a learner's first memory without making it: so many words, and so many more for each action.
+
+    >>> from driftwise.learners import OptimisticGD
+    >>> n_words(OptimisticGD(), 10**15)
+    2000000000000000
+    """
+    one, two = (Layout.of(learner.start(n).memory).size for n in (1, 2))
+    return one + (two - one) * (n_actions - 1)
