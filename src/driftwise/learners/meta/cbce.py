@@ -42,6 +42,7 @@ from driftwise.learners.meta.intervals import DYADIC
 __all__ = ["CBCE"]
 
 _SUM, _WEALTH = 0, 1  # columns of the standing
+_NIL = 1e-250  # shares that sum to less may vanish when they are multiplied by plays
 _ROUNDING = 1e-12  # of a coin: a difference of two sums of products that are at most 1, with room to spare
 
 
@@ -79,7 +80,7 @@ def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
             rows.standing[level, _WEALTH] = 1.0
         rows.shares[level] = _prior(rows.starts[level]) * max(0.0, _stake(rows, level))
         total += rows.shares[level]
-    if total == 0.0:
+    if total < _NIL:
         for level in range(levels):
             rows.shares[level] = _prior(rows.starts[level])
 
@@ -119,4 +120,6 @@ class CBCE(Cover):
 
     def possible(self, standing: Vector, rounds: int) -> bool:
         """Say whether the sum of coins and the wealth can be those after so many rounds."""
-        return within(standing, (-float(rounds), 0.0), (float(rounds), HUGE))
+        # After n coins the wealth is at least that of as many heads as tails, about sqrt(2 / (pi n)).
+        poor = standing[_WEALTH] < 0.5 / (rounds + 1.0)
+        return not poor and within(standing, (-float(rounds), 0.0), (float(rounds), HUGE))
