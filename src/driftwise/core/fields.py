@@ -32,6 +32,7 @@ __all__ = [
     "between",
     "broken_rule",
     "broken_shape",
+    "chances",
     "distribution",
     "exactly",
     "fields_of",
@@ -84,6 +85,15 @@ def distribution(*shape: int | str) -> Field:
     return Field(shape, lambda _: "a distribution", lambda array, _: is_distribution(array))
 
 
+def chances(*shape: int | str) -> Field:
+    """Declare probabilities to draw from: a distribution of which rounding has left none above 1."""
+    return Field(
+        shape,
+        lambda _: "a distribution, with no number above 1",
+        lambda array, _: is_distribution(array) and bool((array <= 1.0).all()),
+    )
+
+
 def index(size: str, *shape: int | str, none: bool = False) -> Field:
     """Declare places in an array of `size`; with `none`, -1 stands for no place."""
     low = -1 if none else 0
@@ -122,8 +132,8 @@ def within(array: Array, low: Any, high: Any) -> bool:
     """Say whether all numbers are in [low, high], up to rounding where they are not whole."""
     if array.dtype.kind != "f":
         return bool(((array >= low) & (array <= high)).all())
-    room = _CLOSE * (1.0 + np.abs(array))
     with np.errstate(invalid="ignore"):
+        room = _CLOSE * (1.0 + np.abs(array))
         return bool((np.isfinite(array) & (array >= low - room) & (array <= high + room)).all())
 
 

@@ -28,7 +28,7 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
-from driftwise.core.fields import HUGE, between, distribution, generator
+from driftwise.core.fields import HUGE, between, chances, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -44,7 +44,7 @@ __all__ = ["Exp3", "learn"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    probabilities: Annotated[Vector, chances("actions")]  # of the next play
     totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # -G, so that less is better, as for losses
     generator: Annotated[Words, generator()]
 

@@ -30,7 +30,7 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
-from driftwise.core.fields import distribution, generator
+from driftwise.core.fields import chances, distribution, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
@@ -47,7 +47,7 @@ __all__ = ["Exp3S"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    probabilities: Annotated[Vector, chances("actions")]  # of the next play
     weights: Annotated[Vector, distribution("actions")]  # w / W
     generator: Annotated[Words, generator()]
 

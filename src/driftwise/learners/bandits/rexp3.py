@@ -28,7 +28,7 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import FORGETS_ALL, LONGEST, ONLY_EXPLORES, SMALLEST, Corners, NoLearning
-from driftwise.core.fields import HUGE, between, distribution, exactly, generator
+from driftwise.core.fields import HUGE, between, chances, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector, Words
@@ -44,7 +44,7 @@ __all__ = ["Rexp3"]
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    probabilities: Annotated[Vector, chances("actions")]  # of the next play
     totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # estimated gains of this block, negated
     elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds of this block
     generator: Annotated[Words, generator()]

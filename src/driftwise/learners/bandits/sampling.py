@@ -8,7 +8,9 @@ from driftwise.core.kernel import kernel
 from driftwise.core.random import draw_from, next_uniform
 from driftwise.core.types import Vector, Words
 
-__all__ = ["chance", "draw"]
+__all__ = ["RAREST", "chance", "draw"]
+
+RAREST = 1e-100  # never drawn; its inverse can be cubed
 
 
 @kernel
@@ -20,8 +22,8 @@ def draw(probabilities: Vector, generator: Words) -> tuple[int, float]:
 
 @kernel
 def chance(passed: float, own: float, rarest: float) -> float:
-    """Return the probability passed, or the learner's own where none was (NaN), but at least `rarest`.
+    """Return the probability passed, or the learner's own where none was (NaN), but at least `rarest` and `RAREST`.
 
     No learner draws what is rarer; the floor keeps whatever a caller passes from overflowing the estimate.
     """
-    return max(own if np.isnan(passed) else passed, rarest)
+    return max(own if np.isnan(passed) else passed, rarest, RAREST)

@@ -35,13 +35,13 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from driftwise.core.corners import Corners
-from driftwise.core.fields import HUGE, between, distribution, exactly, generator
+from driftwise.core.fields import HUGE, between, chances, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice
 from driftwise.core.vectors import largest, least
-from driftwise.learners.bandits.sampling import chance, draw
+from driftwise.learners.bandits.sampling import RAREST, chance, draw
 from driftwise.learners.base import BanditLearner, Card, bandit
 from driftwise.theory import adversarial
 
@@ -49,13 +49,12 @@ __all__ = ["TsallisINF"]
 
 _CLOSE = 1e-8  # a step squares the error of the sum, so this is the last one
 _MOST_STEPS = 30  # 7 were the most ever seen; a damaged memory must not search for ever
-_RAREST = 1e-100  # never drawn; its inverse can be cubed
 
 
 class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
-    probabilities: Annotated[Vector, distribution("actions")]  # of the next play
+    probabilities: Annotated[Vector, chances("actions")]  # of the next play
     totals: Annotated[Vector, between(-HUGE, HUGE, "actions")]  # L, estimated
     rounds: Annotated[Vector, exactly("rounds", 1)]
     generator: Annotated[Words, generator()]
@@ -100,7 +99,7 @@ def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
 @kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
     probabilities, totals = memory.probabilities, memory.totals
-    weight = chance(probability, probabilities[action], _RAREST)
+    weight = chance(probability, probabilities[action], RAREST)
     memory.rounds[0] += 1.0
     often = rates.scale**2 / memory.rounds[0]  # eta^2
     for k in range(totals.size):
