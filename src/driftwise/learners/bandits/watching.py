@@ -27,6 +27,7 @@ from driftwise.learners.loops import BanditLoops, bandit_loops
 
 __all__ = ["Plan", "Restarts", "WatchingLearner", "schedule"]
 
+_RAREST = 5e-324  # the smallest number above 0: a chance that is smaller must not become 0
 _LONGEST = 2.0**62  # a period that fits a whole number of 64 bits
 
 Kernel = Callable[..., Any]
@@ -68,7 +69,7 @@ def _choose(memory: Tally, plan: Plan) -> tuple[int, float]:
     drawn = next_uniform(memory.generator) / restarts.explore
     action = min(n_actions - 1, int(drawn * n_actions)) if drawn < 1.0 else greedy
     chance *= 1.0 if action == greedy else 0.0  # NaN stays: an index that is drawn might have been any action's
-    return action, restarts.explore / n_actions + (1.0 - restarts.explore) * chance
+    return action, max(restarts.explore / n_actions, _RAREST) + (1.0 - restarts.explore) * chance
 
 
 def _update(memory: Tally, plan: Plan, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
