@@ -42,7 +42,7 @@ from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.bandits.index import lowest, slide_by
 from driftwise.learners.bandits.sampling import draw
 from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
-from driftwise.learners.bandits.sums import ring_contradiction, sums_contradiction
+from driftwise.learners.bandits.sums import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
 
 __all__ = ["BanditOverBandit"]
@@ -52,8 +52,8 @@ class Memory(NamedTuple):
     """What the learner carries from round to round; the first seven are the tally of the block."""
 
     plays: Annotated[Vector, between(0, "elapsed", "actions")]
-    total: Annotated[Vector, between(0, "elapsed", "actions")]
-    squares: Annotated[Vector, between(0, "elapsed", "actions")]
+    total: Annotated[Vector, between("least_sum", "elapsed", "actions")]
+    squares: Annotated[Vector, between("least_sum", "elapsed", "actions")]
     counted: Annotated[Vector, between(0, "elapsed", 1)]
     clock: Annotated[Actions, exactly("elapsed", 1)]  # rounds of the block
     acts: Annotated[Actions, index("actions", "block", none=True)]  # a ring of the latest actions
@@ -171,14 +171,16 @@ class BanditOverBandit(BanditLearner):
         )
 
     def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the sizes of the block and of its windows, and the rounds of the block."""
-        return {"block": self.block, "windows": len(self.windows), "elapsed": rounds % self.block}
+        """Return the sizes of the block and of its windows, its rounds, and how far below 0 rounding leaves sums."""
+        sizes = {"block": self.block, "windows": len(self.windows)}
+        return {**sizes, "elapsed": rounds % self.block, "least_sum": -rounding(self.block)}
 
     def contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the windows, and the sums against the ring."""
         if memory.windows.tolist() != self.windows:
             return f"`windows` must be {self.windows}"
-        return ring_contradiction(memory, self.windows[int(memory.drawn[0])]) or sums_contradiction(memory)
+        window = self.windows[int(memory.drawn[0])]
+        return ring_contradiction(memory, window) or sums_contradiction(memory, window)
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

@@ -17,7 +17,7 @@ from driftwise.core.fields import between, generator, index, packed
 from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.learners.bandits.sums import ring_contradiction, sums_contradiction
+from driftwise.learners.bandits.sums import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
 
 __all__ = [
@@ -46,8 +46,8 @@ class Tally(NamedTuple):
     """What an index learner carries from round to round."""
 
     plays: Annotated[Vector, between(0, "rounds", "actions")]  # those that count, not whole where the past fades
-    total: Annotated[Vector, between(0, "rounds", "actions")]  # their losses: sums, so that 0/1 losses tie exactly
-    squares: Annotated[Vector, between(0, "rounds", "actions")]  # their squared losses
+    total: Annotated[Vector, between("least_sum", "rounds", "actions")]  # losses: sums, so that 0/1 losses tie exactly
+    squares: Annotated[Vector, between("least_sum", "rounds", "actions")]  # their squared losses
     counted: Annotated[Vector, between(0, "rounds", 1)]  # the plays of all actions
     clock: Annotated[Actions, between(0, "rounds", 2)]  # rounds played, and that number when all was last forgotten
     born: Annotated[Actions, between(0, "rounds", "actions")]  # the rounds played when the action was last forgotten
@@ -193,14 +193,14 @@ class IndexLearner(BanditLearner):
         )
 
     def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the sizes of the ring and of what a detector remembers."""
-        return {"window": self.ring, "width": 0}
+        """Return the sizes of the ring and of what a detector remembers, and how far below 0 rounding leaves sums."""
+        return {"window": self.ring, "width": 0, "least_sum": -rounding(self.ring)}
 
     def contradiction(self, memory: Tally, rounds: int) -> str:
         """Check the sums against each other and against the ring."""
         if memory.clock[0] != rounds:
             return f"`clock` must begin with {rounds}"
-        return (ring_contradiction(memory, self.ring) if self.ring else "") or sums_contradiction(memory)
+        return (ring_contradiction(memory, self.ring) if self.ring else "") or sums_contradiction(memory, self.ring)
 
 
 L = TypeVar("L", bound=type[IndexLearner])

@@ -8,17 +8,28 @@ import numpy as np
 
 from driftwise.core.fields import within
 
-__all__ = ["ring_contradiction", "sums_contradiction"]
+__all__ = ["ring_contradiction", "rounding", "sums_contradiction"]
+
+_LAST_BIT = 2.0**-52  # of 1; a sum is rounded by at most half of this, relative to it
 
 
-def sums_contradiction(memory: Any) -> str:
+def rounding(window: int) -> float:
+    """Return how far the sums over a ring of so many plays can be off.
+
+    A round adds one loss and takes one away, and once a window the sums are made anew.
+    """
+    return _LAST_BIT * window * window
+
+
+def sums_contradiction(memory: Any, window: int = 0) -> str:
     """Return what is wrong with `plays`, `total` and `squares`, '' where nothing is: losses are in [0, 1]."""
-    # A sum from which losses are taken away again may be off by rounding; then plays are whole, and 0 means unplayed.
+    off = rounding(window)  # plays in a ring are whole, so this bounds what a mean is off
     played = memory.plays > 0.0
-    if not within(memory.total[played] / memory.plays[played], 0.0, 1.0):
-        return "`total` must be at most `plays`"
-    if not within(memory.squares[played] / memory.plays[played], 0.0, 1.0):
-        return "`squares` must be at most `plays`"
+    for name, sums in (("total", memory.total), ("squares", memory.squares)):
+        with np.errstate(over="ignore"):
+            means = sums[played] / memory.plays[played]
+        if not (within(means, -off, 1.0 + off) and within(sums[~played], -off, off)):
+            return f"`{name}` must be at most `plays`"
     return ""
 
 
@@ -33,6 +44,7 @@ def ring_contradiction(memory: Any, window: int) -> str:
         return "`counted` must count the plays of the ring"
     total = np.bincount(acts[kept], seen[kept], n_actions)
     squares = np.bincount(acts[kept], seen[kept] ** 2, n_actions)
-    if not (np.allclose(memory.total, total, 1e-9, 1e-6) and np.allclose(memory.squares, squares, 1e-9, 1e-6)):
+    off = 1e-6 + rounding(window)
+    if not (np.allclose(memory.total, total, 1e-9, off) and np.allclose(memory.squares, squares, 1e-9, off)):
         return "`total` and `squares` must be sums over the ring"
     return ""
