@@ -99,7 +99,8 @@ def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
 def _possible(stats: Matrix, rounds: int) -> bool:
     regret, deviation = stats[:, REGRET], stats[:, DEVIATION]
     near = within(regret, -float(rounds), float(rounds)) and within(deviation, 0.0, float(rounds))
-    return near and within(regret * regret, 0.0, rounds * deviation)  # Cauchy and Schwarz
+    # Cauchy and Schwarz, with room for what rounding does to equal regrets in very many rounds.
+    return near and within(regret * regret, 0.0, 2.0 * rounds * deviation)
 
 
 SQUINT = rule("squint", 2, _possible, _start, _absorb, _log_weight)
