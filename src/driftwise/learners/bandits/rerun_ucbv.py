@@ -48,6 +48,7 @@ from driftwise.theory import expected, tuning, vacuous
 
 __all__ = ["RerunUCBV"]
 
+_WIDEST = 1e290  # a logarithm with which no radius overflows
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -191,7 +192,7 @@ class RerunUCBV(BanditLearner):
         """Return the parameters with their derived constants."""
         return Rates(
             restart_every=self.restart_every or _NEVER,
-            log_term=min(HUGE, self.log_scale * log_ratio(2.0, self.failure_probability)),  # inf * 0 is NaN
+            log_term=min(_WIDEST, self.log_scale * log_ratio(2.0, self.failure_probability)),
             widest=1.0 if self.clip else math.inf,
             pairs=2.0 if self.double_variance else 1.0,
         )
