@@ -66,6 +66,9 @@ def experts_contradiction(experts: Experts, rounds: int) -> str:
     """Return a rule that the awake rows break after `rounds`, '' where they break none."""
     rows = slice(int(experts.awake[0]))
     deviation, rate = experts.deviation[rows], experts.rate[rows]
+    least_scale = experts.scale[rows].min()
+    if least_scale < 0.0 or (least_scale == 0.0 and experts.weights.size > 1):
+        return "`scale` must be > 0"
     if not within(deviation, 0.0, 4.0 * rounds):
         return f"`deviation` must be in [0, {4 * rounds}]"
     if not np.allclose(rate, np.minimum(RATE_CAP, np.sqrt(experts.scale[rows, None] / (1.0 + deviation))), 1e-9, 0.0):
@@ -73,8 +76,6 @@ def experts_contradiction(experts: Experts, rounds: int) -> str:
     # Regrets are at most 1 and a first logarithm is at most ln(2^124); merging adds little.
     if not within(rate * experts.potential[rows], -(rounds + 200.0), rounds + 200.0):
         return f"`rate` times `potential` must be in [-{rounds + 200}, {rounds + 200}]"
-    if experts.weights.size > 1 and not (experts.scale[rows] > 0.0).all():
-        return "`scale` must be > 0"
     return ""
 
 
