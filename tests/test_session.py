@@ -39,6 +39,7 @@ from driftwise.learners import (
     Squint,
     Sword,
     Thompson,
+    TsallisINF,
     learners,
 )
 
@@ -201,6 +202,13 @@ HOSTILE = {
     "an episode without an action": (AdSwitch(60), "gap", lambda a: a.fill(0.5)),
     "more losses than plays": (KLUCB(), "total", lambda a: a.fill(4.0)),
     "plays that the ring does not hold": (SlidingWindowUCB(7), "plays", lambda a: a.fill(0.0)),
+    "a probability above 1": (Exp3(), "probabilities", lambda a: put(a, slice(2), [1.0 + 5e-10, 0.0])),
+    "a probability above 1, entropy": (TsallisINF(), "probabilities", lambda a: put(a, slice(2), [1.0 + 5e-10, 0.0])),
+    "wealth that vanishes": (CBCE("optimistic-gd"), "standing", lambda a: put(a, (slice(None), 1), 1e-322)),
+    "losses without a play": (Thompson(), "plays", lambda a: a.fill(0.0)),
+    "means that overflow": (KLUCB(), "plays", lambda a: a.fill(5e-324)),
+    "a constant below 0": (OptimisticAdaptMLProd(), "scale", lambda a: a.fill(-1e-10)),
+    "a signalling number": (Hedge(), "totals", lambda a: a.view(np.uint64).fill(0x7FF0000000000001)),
 }
 
 
