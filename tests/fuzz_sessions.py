@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from driftwise.learners import ExpertLearner, learners
 
 HEADER = "driftwise_session"
 SECONDS = 20  # for a case; most take milliseconds, and the first of a learner compiles
+MEMORY = 6 * 2**30  # bytes of addresses: the compiler takes two, a file that asks for much would take the rest
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 5.0, 0.25, 100.0, 2.0**48, 1e-300, 5e-324, 1e300, -1e300, 1e308, -1e308)
 FLOATS = np.array([*SPECIAL, np.nan, np.inf, -np.inf])
 WHOLE = np.array([0, 1, -1, 2, 3, 39, 40, 63, 64, 127, 10**9, 2**31, 2**48, 2**62, 2**63 - 1, -(2**63), -(2**31)])
@@ -92,7 +94,9 @@ def mutate(rng, header, arrays):
     header, arrays = json.loads(json.dumps(header)), {name: array.copy() for name, array in arrays.items()}
     for _ in range(int(rng.choice([1, 1, 1, 2, 4]))):
         kind = rng.random()
-        if kind < 0.08:
+        if kind < 0.03:
+            mutate_rounds(rng, header, arrays)
+        elif kind < 0.08:
             mutate_header(rng, header)
         elif kind < 0.12:
             mutate_shape(rng, arrays)
@@ -113,6 +117,17 @@ def mutate_header(rng, header):
         choices = [0, 1, 2, 3, 10**9, 2**48, 2**62, 2**70, -1, None, "3", 2.5, True]
         near = header[what] + int(rng.choice([-1, 1, 64])) if type(header[what]) is int else 0
         header[what] = near if rng.random() < 0.5 else choices[rng.integers(len(choices))]
+
+
+def mutate_rounds(rng, header, arrays):
+    """Claim another number of rounds, in the header and wherever a number counts them."""
+    if type(old := header["rounds"]) is int:
+        new = int(rng.choice([0, 1, 63, 64, 2**20, 2**34, 2**47, 2**48, old + 1, 2 * old]))
+        header["rounds"] = new
+        for array in arrays.values():
+            if array.dtype.kind in "fi":
+                for step in (1, 0):
+                    array[array == old + step] = new + step
 
 
 def mutate_shape(rng, arrays):
@@ -254,6 +269,7 @@ def main():
     def report(done, seconds, counts):
         print(f"{done} cases, {seconds:.0f} s, {counts['refused']} refused, {counts['played']} played on", flush=True)
 
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     members = variants()
     counts = fuzz(members, given.cases, given.seed, report)
     mode = "interpreted, negative indices refused" if interpreted else "compiled, bounds checked"
