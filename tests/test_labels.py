@@ -12,6 +12,7 @@ from driftwise import Bernoulli, Environment, Results, Switching, simulate
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import Hedge
 from driftwise.report.figures import Curve, regret_figure, save_figure
+from driftwise.report.lettering import literal
 from driftwise.report.page import write_figures
 from driftwise.report.tables import text_table
 from fake_page import fake_page
@@ -112,3 +113,7 @@ def test_results_know_their_formats(tmp_path):
     results.save(tmp_path / "a.csv")
     assert Results.from_parquet(tmp_path / "a.parquet").labels == ("hedge",)
     assert (tmp_path / "a.csv").read_text().startswith("learner,run,round,regret\nhedge,0,1,")
+
+
+def test_a_title_keeps_its_spaces_that_do_not_break():
+    assert literal("Γ\u00a0=\u00a04,\nT", 20) == "Γ\u00a0=\u00a04,\\nT"
