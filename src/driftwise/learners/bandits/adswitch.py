@@ -72,13 +72,12 @@ class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
     sums: Annotated[Sums, between(0, "rounds", "rows", "actions", 2)]  # of this episode
-    floor: Annotated[
-        Vector, between(-1, 1, "actions")
-    ]  # a mean that must be below it, or above the ceiling, has changed
+    # A mean that must be below the floor, or above the ceiling, has changed.
+    floor: Annotated[Vector, between(-1, 1, "actions")]
     ceiling: Annotated[Vector, between(0, 2, "actions")]
     gap: Annotated[Vector, between(0, 1, "actions")]  # of a BAD action; 0 if it is GOOD
-    owed: Annotated[Vector, between(0, HUGE, "actions")]  # plays; each counts for all debts of the action, so the
-    # largest is all there is to know
+    # A play counts for all debts of the action, so the largest is all there is to know.
+    owed: Annotated[Vector, between(0, HUGE, "actions")]  # plays
     last: Annotated[Actions, between(0, "rounds", "actions")]  # the round of the last play
     clock: Annotated[Actions, between(0, "after", 3)]  # rounds, rounds of this episode, episodes
     horizon: Annotated[Vector, packed(2)]  # T and ln T

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Self
 
+from driftwise.core.corners import NoLearning
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.index import IndexLearner
 from driftwise.theory import tuning, vacuous
 
-__all__ = ["DiscountedLearner", "WindowedLearner"]
+__all__ = ["WINDOWS", "DiscountedLearner", "WindowedLearner"]
+
+
+# The corners of a window.
+WINDOWS = (
+    NoLearning(1, "a window cannot hold two actions"),
+    NoLearning(2, "a window cannot hold three actions"),
+    10_000,
+    None,
+)
 
 
 class DiscountedLearner(IndexLearner):

@@ -32,9 +32,7 @@ class Memory(NamedTuple):
     plays: Annotated[Matrix, between(0, "rounds", ORDERS, "actions")]  # of the instance of each order
     totals: Annotated[Matrix, between(0, "rounds", ORDERS, "actions")]
     lost_before: Annotated[Vector, between(0, "rounds", ORDERS)]  # what the block had lost when the instance began
-    ends: Annotated[
-        Actions, between(0, 1 << ORDERS, ORDERS)
-    ]  # the rounds of the block after which it ends, or has ended
+    ends: Annotated[Actions, between(0, 1 << ORDERS, ORDERS)]  # the rounds of the block after which it ends
     block: Annotated[Actions, between(0, "rounds", 2)]  # its order n and its rounds so far
     lost: Annotated[Vector, between(0, "rounds", 1)]  # the losses of the block
     beyond: Annotated[Vector, between("least_beyond", "rounds", 1)]  # the losses of the block beyond what was hoped for

@@ -56,9 +56,8 @@ class Memory(NamedTuple):
     """What the learner carries from round to round."""
 
     plays: Annotated[Vector, between(0, "elapsed", "actions")]  # n
-    total: Annotated[
-        Vector, between(0, "elapsed", "actions")
-    ]  # sums, not running means: exact on 0/1 losses, so ties break the same way everywhere
+    # Sums, not running means: exact on 0/1 losses, so ties break the same way everywhere.
+    total: Annotated[Vector, between(0, "elapsed", "actions")]
     squares: Annotated[Vector, between(0, "elapsed", "actions")]
     score: Annotated[Vector, between(-HUGE, 1, "actions")]  # the mean less the radius
     elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds of this block

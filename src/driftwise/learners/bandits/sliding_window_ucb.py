@@ -27,9 +27,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
+from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.forgetting import WindowedLearner
+from driftwise.learners.bandits.forgetting import WINDOWS, WindowedLearner
 from driftwise.learners.bandits.index import index_learner, log_level, slide
 from driftwise.learners.bandits.ucb1 import Width, mean_less_radius
 from driftwise.learners.base import Card
@@ -64,12 +64,7 @@ class SlidingWindowUCB(WindowedLearner):
     confidence: float = 0.6
 
     corners = Corners(
-        window=(
-            NoLearning(1, "a window cannot hold two actions"),
-            NoLearning(2, "a window cannot hold three actions"),
-            10_000,
-            None,
-        ),
+        window=WINDOWS,
         confidence=(SMALLEST, TOO_WIDE),
     )
 
