@@ -176,7 +176,7 @@ learner = OptimisticGD()
 state = learner.start(2)
 learner.update(state, [0.0, 1.0])
 learner.run(state, np.zeros((3, 2)))
-stats = [loop.stats for loop in (learner.loops.run, learner.loops.step)]
+stats = [loop.stats for loop in (learner.loops.run, state.live.step)]
 print([(sum(s.cache_hits.values()), sum(s.cache_misses.values())) for s in stats])
 """
     assert in_a_process(script, tmp_path) == [(0, 1), (0, 1)]

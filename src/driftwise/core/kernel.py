@@ -24,7 +24,7 @@ import numpy as np
 
 from driftwise.core.kernel_cache import KernelCache
 
-__all__ = ["allocating_kernel", "clone", "compiled", "kernel", "kinds_of", "unbound"]
+__all__ = ["allocating_kernel", "clone", "compiled", "kernel", "kinds_of", "mark_digest", "unbound"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -103,6 +103,12 @@ def kinds_of(*owners: type) -> tuple[type, ...]:
 def unbound(*_: Any) -> Any:
     """Stand in for a kernel that `clone` binds."""
     raise AssertionError("a loop template was called before its kernels were bound")
+
+
+def mark_digest(part: Any, digest: str) -> Any:
+    """Tell what a kernel calls by a digest, where it is no kernel itself."""
+    setattr(part, _DIGEST, digest)
+    return part
 
 
 def compiled(function: Callable[..., Any]) -> int:

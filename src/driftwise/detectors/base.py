@@ -42,6 +42,11 @@ class Detector(ABC):
     def width(self) -> int:
         """The numbers it remembers before the first value; the first of them is how many values it saw."""
 
+    @property
+    def grows(self) -> bool:
+        """Whether it may need more room as values come in."""
+        return False
+
     def room(self, n_values: int) -> int:  # noqa: ARG002
         """Return the numbers that so many values may need; most detectors never grow."""
         return self.width

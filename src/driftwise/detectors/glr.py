@@ -128,6 +128,11 @@ class GLR(Detector):
         """Room for every size of bucket, or for the first value."""
         return _HEAD + 2 * ((self.resolution or 0) + 1) * (_SIZES if self.resolution else 1)
 
+    @property
+    def grows(self) -> bool:
+        """Whether every value is kept."""
+        return self.resolution is None
+
     def room(self, n_values: int) -> int:
         """Return room for every value, in powers of two, where every value is kept."""
         return self.width if self.resolution else _HEAD + 2 * (1 << n_values.bit_length())

@@ -7,6 +7,7 @@ with `run` bit for bit.
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, as_real, check_seed, count, first_bad_loss
 from driftwise.learners.checked_memory import CheckedMemory
+from driftwise.learners.live import FINE, OTHER_SIZE, LiveBandit, LiveExpert, live_bandit, live_expert
 from driftwise.learners.loops import BanditLoops, ExpertLoops, bandit_loops, expert_loops
 from driftwise.learners.rules import announcing
 from driftwise.learners.state import Card, State
@@ -93,6 +95,11 @@ class Learner(CheckedMemory, ABC):
         """Return its theorem's bound on the expected dynamic regret, constants explicit; None where there is none."""
         return None
 
+    @functools.cached_property
+    def grows(self) -> bool:
+        """Whether its memory may need more room as rounds go by."""
+        return type(self).make_room is not Learner.make_room
+
     def make_room(self, memory: Any, n_rounds: int) -> Any:
         """Return a memory that can take `n_rounds` more rounds; a memory that never grows is returned as is.
 
@@ -118,6 +125,8 @@ class Learner(CheckedMemory, ABC):
         check_memory(self, "n_actions", n_actions, one + (two - one) * (n_actions - 1))
 
     def _claim(self, state: State) -> None:
+        if type(state) is State and state.learner is self:
+            return
         if not isinstance(state, State):
             raise rejection(self, "state", "what `start` gave", state)
         if state.learner is not self and state.learner != self:
@@ -149,12 +158,28 @@ class ExpertLearner(Learner):
     def update(self, state: State, losses: Any) -> None:
         """Take in the losses of the round."""
         self._claim(state)
-        losses = as_losses(self, losses, (state.n_actions,))
-        bad = self.loops.step(state.memory, state.rates, losses)
-        if bad >= 0:
-            raise outside(self, "losses", losses[bad], f"at action {bad}")
+        live = state.live or self._live(state)
+        self._take(state, live.step, live.table, losses, "losses")
         state.rounds += 1
-        state.memory = self.make_room(state.memory, 1)
+        if self.grows:
+            state.memory = self.make_room(state.memory, 1)
+
+    def _live(self, state: State) -> LiveExpert:
+        state.live = live_expert(self.loops.kernels, state.memory, state.rates)
+        live: LiveExpert = state.live
+        return live
+
+    def _take(self, state: State, entry: Kernel, table: Any, values: Any, name: str) -> None:
+        """Hand a vector to compiled code, which checks it; an array of another kind is converted first."""
+        try:
+            bad = entry(table, values) if type(values) is np.ndarray else OTHER_SIZE
+        except TypeError:
+            bad = OTHER_SIZE
+        if bad == OTHER_SIZE:
+            values = as_losses(self, values, (state.n_actions,), name)
+            bad = entry(table, values)
+        if bad != FINE:
+            raise outside(self, name, values[bad], f"at action {bad}")
 
     def run(self, state: State, losses: Any) -> Matrix:
         """Play a block of rounds, (n_rounds, n_actions), and return the weights played."""
@@ -163,7 +188,8 @@ class ExpertLearner(Learner):
     def advance(self, state: State, losses: Matrix) -> Matrix:
         """Play a block that has been checked already."""
         played = np.empty_like(losses)
-        state.memory = self.make_room(state.memory, len(losses) + 1)
+        if self.grows:
+            state.memory = self.make_room(state.memory, len(losses) + 1)
         self.loops.run(state.memory, state.rates, losses, played)
         state.rounds += len(losses)
         return played
@@ -178,12 +204,32 @@ class BanditLearner(Learner):
     def choose(self, state: State) -> tuple[int, float | None]:
         """Return the action for the coming round and its probability, None where no closed form exists."""
         self._claim(state)
-        action, probability = self.loops.choose(state.memory, state.rates)
-        return action, None if math.isnan(probability) else probability
+        live = state.live or self._live(state)
+        action, probability = live.choose(live.table)
+        return action, probability if probability == probability else None  # NaN is not
 
     def update(self, state: State, action: int, loss: float, probability: float | None) -> None:
         """Take in the loss of the chosen action; pass the probability that `choose` gave."""
         self._claim(state)
+        live = state.live or self._live(state)
+        usual = type(action) is int and 0 <= action < state.n_actions and isinstance(loss, float)
+        if probability is None:
+            chance = math.nan
+        else:
+            chance, usual = probability, usual and isinstance(probability, float) and 0.0 < probability <= 1.0
+        if not (usual and live.update(live.table, action, loss, chance)):
+            live.update(live.table, *self._checked(state, action, loss, probability))
+        state.rounds += 1
+        if self.grows:
+            state.memory = self.make_room(state.memory, 1)
+
+    def _live(self, state: State) -> LiveBandit:
+        state.live = live_bandit(self.loops.kernels, state.memory, state.rates)
+        live: LiveBandit = state.live
+        return live
+
+    def _checked(self, state: State, action: Any, loss: Any, probability: Any) -> tuple[int, float, float]:
+        """Return what a round brought as compiled code wants it, or say what is wrong with it."""
         action = count(self, "action", action, at_least=0)
         if action >= state.n_actions:
             raise rejection(self, "action", f"< n_actions = {state.n_actions}", action)
@@ -195,9 +241,7 @@ class BanditLearner(Learner):
         chance = math.nan if probability is None else as_real(probability)
         if chance is None or not (probability is None or 0 < chance <= 1):
             raise rejection(self, "probability", "in (0, 1] or None", probability)
-        self.loops.update(state.memory, state.rates, action, suffered, chance)
-        state.rounds += 1
-        state.memory = self.make_room(state.memory, 1)
+        return action, suffered, chance
 
     def run(self, state: State, losses: Any) -> Actions:
         """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""
@@ -206,7 +250,8 @@ class BanditLearner(Learner):
     def advance(self, state: State, losses: Matrix) -> Actions:
         """Play a block that has been checked already."""
         actions = np.empty(len(losses), np.int64)
-        state.memory = self.make_room(state.memory, len(losses) + 1)
+        if self.grows:
+            state.memory = self.make_room(state.memory, len(losses) + 1)
         self.loops.run(state.memory, state.rates, losses, actions)
         state.rounds += len(losses)
         return actions

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, outside
+from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
-from driftwise.core.validation import as_losses
 from driftwise.learners.base import ExpertLearner, State
 
 __all__ = ["HintedLearner"]
@@ -20,11 +19,9 @@ class HintedLearner(ExpertLearner):
     def hint(self, state: State, guess: Any) -> None:
         """Replace the guess of the coming round's losses and play accordingly; `update` ends its effect."""
         self._claim(state)
-        assert self.loops.hint is not None
-        guess = as_losses(self, guess, (state.n_actions,), "guess")
-        bad = self.loops.hint(state.memory, state.rates, guess)
-        if bad >= 0:
-            raise outside(self, "guess", guess[bad], f"at action {bad}")
+        live = state.live or self._live(state)
+        assert live.hint is not None
+        self._take(state, live.hint, live.table, guess, "guess")
 
     def run(self, state: State, losses: Any, hints: Any = None) -> Matrix:
         """Play a block; row t of `hints`, if given, is the guess for row t of `losses`."""
@@ -37,7 +34,8 @@ class HintedLearner(ExpertLearner):
             )
         assert self.loops.run_hinted is not None
         played = np.empty_like(block)
-        state.memory = self.make_room(state.memory, len(block) + 1)
+        if self.grows:
+            state.memory = self.make_room(state.memory, len(block) + 1)
         self.loops.run_hinted(state.memory, state.rates, block, guesses, played)
         state.rounds += len(block)
         return played

@@ -13,12 +13,22 @@ from driftwise.core.kernel import clone, unbound
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import first_bad_loss
 
-__all__ = ["BanditLoops", "ExpertLoops", "bandit_loops", "expert_loops"]
+__all__ = ["BanditLoops", "ExpertLoops", "Kernels", "bandit_loops", "expert_loops"]
 
 Kernel = Callable[..., Any]
 UPDATE: Kernel = unbound
 CHOOSE: Kernel = unbound
 HINT: Kernel = unbound
+
+
+class Kernels(NamedTuple):
+    """What the loops of a learner are made of."""
+
+    name: str
+    kinds: tuple[type, ...]
+    update: Kernel
+    choose: Kernel | None = None
+    hint: Kernel | None = None
 
 
 class ExpertLoops(NamedTuple):
@@ -28,14 +38,14 @@ class ExpertLoops(NamedTuple):
     step: Kernel
     run_hinted: Kernel | None
     hint: Kernel | None
+    kernels: Kernels
 
 
 class BanditLoops(NamedTuple):
     """The compiled entry points of a bandit learner."""
 
     run: Kernel
-    choose: Kernel
-    update: Kernel
+    kernels: Kernels
 
 
 def expert_loops(name: str, kinds: Iterable[type], update: Kernel, hint: Kernel | None = None) -> ExpertLoops:
@@ -45,16 +55,14 @@ def expert_loops(name: str, kinds: Iterable[type], update: Kernel, hint: Kernel 
         step=clone(_step_expert, name, kinds, UPDATE=update),
         run_hinted=clone(_run_hinted, name, kinds, UPDATE=update, HINT=hint) if hint else None,
         hint=clone(_step_hint, name, kinds, HINT=hint) if hint else None,
+        kernels=Kernels(name, tuple(kinds), update, hint=hint),
     )
 
 
 def bandit_loops(name: str, kinds: Iterable[type], choose: Kernel, update: Kernel) -> BanditLoops:
     """Bind a bandit learner's kernels to the templates."""
-    return BanditLoops(
-        run=clone(_run_bandit, name, kinds, CHOOSE=choose, UPDATE=update),
-        choose=clone(_step_choose, name, kinds, CHOOSE=choose),
-        update=clone(_step_bandit, name, kinds, UPDATE=update),
-    )
+    run = clone(_run_bandit, name, kinds, CHOOSE=choose, UPDATE=update)
+    return BanditLoops(run, Kernels(name, tuple(kinds), update, choose))
 
 
 def _run_expert(memory: Any, rates: Any, losses: Matrix, played: Matrix) -> None:
@@ -93,12 +101,3 @@ def _run_bandit(memory: Any, rates: Any, losses: Matrix, actions: Actions) -> No
         action, probability = CHOOSE(memory, rates)
         actions[t] = action
         UPDATE(memory, rates, action, losses[t, action], probability)
-
-
-def _step_choose(memory: Any, rates: Any) -> tuple[int, float]:
-    choice: tuple[int, float] = CHOOSE(memory, rates)
-    return choice
-
-
-def _step_bandit(memory: Any, rates: Any, action: int, loss: float, probability: float) -> None:
-    UPDATE(memory, rates, action, loss, probability)

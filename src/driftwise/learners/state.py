@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,22 +26,39 @@ class Card:
     in_practice: str | None = None  # where the default or the tuning of theory costs much: what costs less
 
 
-@dataclass(eq=False)
 class State:
     """A learner's memory: hold it, copy it, save it. `memory` is a NamedTuple of arrays.
 
     Not safe to share between threads: compiled rounds write into the arrays without a lock. `Session` has one.
     """
 
-    learner: Learner
-    n_actions: int
-    rates: Any
-    memory: Any
-    rounds: int = 0
+    def __init__(self, learner: Learner, n_actions: int, rates: Any, memory: Any, rounds: int = 0) -> None:
+        self.learner = learner
+        self.n_actions = n_actions
+        self.rates = rates
+        self.rounds = rounds
+        self.memory = memory
+
+    def __repr__(self) -> str:
+        return f"State({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
+
+    @property
+    def memory(self) -> Any:
+        """The arrays, by name."""
+        return self._memory
+
+    @memory.setter
+    def memory(self, memory: Any) -> None:
+        self._memory = memory
+        self.live: Any = None  # it holds the addresses of these arrays
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "live": None}  # addresses mean nothing elsewhere
 
     def copy(self) -> Self:
         """Return a snapshot that shares nothing with this state."""
-        return dataclasses.replace(self, memory=type(self.memory)(*(array.copy() for array in self.memory)))
+        memory = type(self.memory)(*(array.copy() for array in self.memory))
+        return type(self)(self.learner, self.n_actions, self.rates, memory, self.rounds)
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Return the arrays by name (not copies)."""

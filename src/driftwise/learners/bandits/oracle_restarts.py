@@ -17,6 +17,7 @@ Reference: L. Besson, "SMPyBandits" (2018) has such a yardstick; the idea is fol
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -103,6 +104,11 @@ class OracleRestarts(BanditLearner):
     def first(self, n_actions: int, generator: Words) -> Any:
         """Start the base."""
         return self._base.first(n_actions, generator)
+
+    @functools.cached_property
+    def grows(self) -> bool:
+        """Whether the memory of the base may grow."""
+        return self._base.grows
 
     def make_room(self, memory: Any, n_rounds: int) -> Any:
         """Let the base make room."""

@@ -116,6 +116,11 @@ class WatchingLearner(BanditLearner):
         check_memory(self, "detector", detector, 8 * n_actions * detector.room(1))
         return base.first(n_actions, generator)._replace(watch=np.zeros((n_actions, detector.room(1))))
 
+    @functools.cached_property
+    def grows(self) -> bool:
+        """Whether what the detector remembers may need more room."""
+        return self.parts[1].grows
+
     def make_room(self, memory: Tally, n_rounds: int) -> Tally:
         """Widen what the detector remembers, where it grows."""
         width = self.parts[1].room(int(memory.clock[0]) + n_rounds)

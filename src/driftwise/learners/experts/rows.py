@@ -12,6 +12,7 @@ $-\infty$. A learner with one row that never sleeps competes with fixed actions;
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -187,6 +188,11 @@ class RowLearner(ExpertLearner):
         if not self.rule.possible(memory.stats[:n_rows].reshape(-1, self.rule.n_stats), rounds):
             return f"`stats` must be possible after {rounds} rounds"
         return ""
+
+    @functools.cached_property
+    def grows(self) -> bool:
+        """Whether the cover lets the rows grow."""
+        return not self.starts().most_rows
 
     def make_room(self, memory: Rows, n_rounds: int) -> Rows:
         """Double the rows until they hold `n_rounds` more, on a cover that lets them grow."""

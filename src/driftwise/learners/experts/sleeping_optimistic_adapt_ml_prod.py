@@ -29,6 +29,7 @@ $\ln K$; run on $KT$ experts it is $\ln KT$, as its Lemma R_I uses.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -166,6 +167,11 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
     @property
     def _merged_rows(self) -> int:
         return (self.resolution + 1) * _SIZES
+
+    @functools.cached_property
+    def grows(self) -> bool:
+        """Whether every row is kept."""
+        return self.memory == "exact"
 
     def make_room(self, memory: Experts, n_rounds: int) -> Experts:
         """Double the rows until they hold `n_rounds` more; merged rows never outgrow their room."""
