@@ -48,7 +48,17 @@ def river(name: str, parameters: dict[str, Any], n_actions: int) -> tuple[Choose
     return functools.partial(policy.pull, list(range(n_actions))), policy.update
 
 
-PACKAGES = {"SMPyBandits": smpybandits, "river": river}
+def pymab(name: str, parameters: dict[str, Any], n_actions: int) -> tuple[Choose, Update]:
+    """Start a policy of pymab, which is written in Rust."""
+    from pymab import policies
+
+    policy = getattr(policies, name)(n_arms=n_actions, **parameters)
+    choose, update = policy.select_action, policy.update
+    generator = np.random.default_rng(SEED)
+    return lambda: choose(rng=generator), lambda action, reward: update(action=action, reward=reward)
+
+
+PACKAGES = {"SMPyBandits": smpybandits, "river": river, "pymab": pymab}
 
 
 def game(package: str, name: str, parameters: dict[str, Any], losses: str) -> float:

@@ -18,6 +18,7 @@ from common import FULL, QUICK, Effort
 from covers import covers
 from kernels import kernels
 from live import live
+from live_rivals import live_rivals
 from processes import first_call, help_screen
 from rivals import rivals
 from threads import threads
@@ -27,6 +28,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
     "covers": covers,
     "threads": threads,
     "live": live,
+    "live-rivals": live_rivals,
     "rivals": rivals,
     "help": help_screen,
     "first-call": first_call,
