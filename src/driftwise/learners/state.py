@@ -37,7 +37,8 @@ class State:
         self.n_actions = n_actions
         self.rates = rates
         self.rounds = rounds
-        self.memory = memory
+        self._memory = memory
+        self.live: Any = None  # entry points with the addresses of the memory's arrays, once a round is played live
 
     def __repr__(self) -> str:
         return f"State({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
@@ -49,8 +50,9 @@ class State:
 
     @memory.setter
     def memory(self, memory: Any) -> None:
-        self._memory = memory
-        self.live: Any = None  # it holds the addresses of these arrays
+        if memory is not self._memory:  # there was room enough
+            self._memory = memory
+            self.live = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "live": None}  # addresses mean nothing elsewhere
