@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -335,7 +336,7 @@ FILES = {
 MISTAKES = [
     # commands and names
     ("simulat", 2, "There is no command 'simulat'. Did you mean 'simulate'?"),
-    ("paint", 2, "There is no command 'paint'. Known: landscape, list, show, simulate."),
+    ("paint", 2, "There is no command 'paint'. Known: compile, landscape, list, show, simulate."),
     (
         "show optimistic-dg",
         2,
@@ -614,6 +615,13 @@ def test_a_landscape_needs_a_folder_it_can_write_to(driftwise, tmp_path):
     (tmp_path / "blocked").write_text(FILES["blocked"])
     done = driftwise("landscape", "--out", "blocked")
     assert done == (1, "", "driftwise: Cannot write blocked/quick.html: Not a directory.\n")
+
+
+def test_learners_are_compiled_ahead(driftwise):
+    done = driftwise("compile", "hedge", "hedge", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(r"compiled 1 learner in \d+ s, kept in .+\n", done.out)
+    assert driftwise("compile", "hege") == (2, "", "driftwise: There is no learner 'hege'. Did you mean 'hedge'?\n")
 
 
 # The real program

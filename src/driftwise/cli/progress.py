@@ -13,10 +13,12 @@ __all__ = ["notes", "progress_bar"]
 
 @contextlib.contextmanager
 def notes(quiet: bool) -> Iterator[None]:
-    """Say a warning once, in the words of its author."""
+    """Say a warning once, in the words of its author, and that something is compiled if that takes long."""
     import warnings
 
-    with warnings.catch_warnings(record=True) as caught:
+    from driftwise.cli.compiling import compile_notice
+
+    with compile_notice(quiet), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for message in () if quiet else dict.fromkeys(str(warning.message) for warning in caught):
