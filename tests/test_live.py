@@ -1,0 +1,115 @@
+"""A live round is played through a table of addresses, which never outlives the arrays that it points to."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from driftwise import Session
+from driftwise.checks.playing import expect_same, mixed_losses
+from driftwise.core.addresses import address_table
+from driftwise.core.errors import InvalidInput
+from driftwise.learners import (
+    CUSUMUCB,
+    UCB1,
+    Hedge,
+    OptimisticHedge,
+    OracleRestarts,
+    SleepingOptimisticAdaptMLProd,
+    State,
+)
+
+pytestmark = pytest.mark.interpreted
+
+
+def live_state(learner, n_actions=3):
+    state = learner.start(n_actions)
+    learner.update(state, [0.2] * n_actions)
+    return state
+
+
+def test_the_same_memory_keeps_its_table_and_another_one_drops_it():
+    learner = Hedge()
+    state = live_state(learner)
+    live = state.live
+    learner.update(state, [0.1, 0.2, 0.3])
+    learner.run(state, mixed_losses(5, 3))
+    assert state.live is live
+    state.memory = type(state.memory)(*(array.copy() for array in state.memory))
+    assert state.live is None
+
+
+def test_a_memory_that_grows_gets_a_new_table():
+    learner = SleepingOptimisticAdaptMLProd()
+    losses = mixed_losses(200, 3)
+    state, alone = learner.start(3), learner.start(3)
+    for row in losses:
+        learner.update(state, row)
+    assert len(state.memory.scale) == 256  # 64, 128, 256
+    learner.run(alone, losses)
+    expect_same(state, alone, "live and in a block")
+
+
+def test_a_learner_that_starts_afresh_gets_a_new_table():
+    learner = OracleRestarts("ucb1", changes=(2,))
+    session, losses = Session(learner, 3), mixed_losses(6, 3)
+    for row in losses:
+        action, probability = session.choose()
+        session.update(action, row[action], probability)
+    alone = learner.start(3)
+    learner.run(alone, losses)
+    expect_same(session.state, alone, "live and in a block")
+
+
+def test_copies_have_addresses_of_their_own():
+    learner = Hedge()
+    state = live_state(learner)
+    for twin in (state.copy(), copy.deepcopy(state), pickle.loads(pickle.dumps(state))):
+        assert twin.live is None
+        expect_same(twin, state, "in a copy and in the original")
+        before = state.copy()
+        learner.update(twin, [1.0, 0.0, 0.5])
+        expect_same(state, before, "before and after a copy was played")
+        assert not np.array_equal(twin.memory.totals, state.memory.totals)
+
+
+def test_two_states_of_one_learner_do_not_meet():
+    learner = CUSUMUCB()
+    one, other = learner.start(2, seed=1), learner.start(2, seed=1)
+    for _ in range(5):
+        learner.update(one, *learner.choose(one)[:1], 0.5, None)
+    assert (one.memory.plays.sum(), other.memory.plays.sum()) == (5.0, 0.0)
+
+
+def test_an_array_that_is_not_contiguous_has_no_place_in_a_table():
+    state = Hedge().start(4)
+    spread = state.memory._replace(totals=np.zeros(8)[::2])
+    with pytest.raises(ValueError, match=r"^an array in a table of addresses must be contiguous"):
+        address_table(spread)
+
+
+@pytest.mark.parametrize("learner", [Hedge(), OptimisticHedge()], ids=str)
+def test_a_masked_loss_is_missing_and_not_what_lies_under_the_mask(learner):
+    state = live_state(learner)
+    before = state.copy()
+    hidden = np.ma.masked_array([0.1, 0.2, 0.3], mask=[False, True, False])
+    for take in (learner.update, getattr(learner, "hint", learner.update)):
+        with pytest.raises(InvalidInput, match=r"got nan at action 1\. Is a value missing\?$"):
+            take(state, hidden)
+    expect_same(state, before, "before and after a masked loss")
+
+
+@pytest.mark.parametrize("loss", [0.25, np.float64(0.25), np.float32(0.25), 1, True, np.int64(0)])
+@pytest.mark.parametrize("probability", [None, 1.0, np.float64(0.5), 1])
+def test_numbers_of_any_kind_are_taken(loss, probability):
+    learner = UCB1()
+    one, other = learner.start(2), learner.start(2)
+    learner.update(one, np.int64(1), loss, probability)
+    learner.update(other, 1, float(loss), None)
+    expect_same(one, other, "after numbers of different kinds")
+
+
+def test_a_state_says_what_it_is():
+    assert repr(Hedge().start(2)) == "State(Hedge(learning_rate=None), n_actions=2, rounds=0)"
+    assert isinstance(Hedge().start(2), State)
