@@ -87,6 +87,11 @@ class Source(ABC):
     def measures(self, n_rounds: int, seed: Seed = 0) -> Measures:
         """Return the exact measures of the run that `start` would give."""
 
+    def start_measured(self, n_rounds: int, seed: Seed = 0, room: int = 0) -> tuple[Stream, Measures]:  # noqa: ARG002
+        """Return a run and its measures; what both need may be kept in up to `room` bytes."""
+        measures = self.measures(n_rounds, seed)
+        return self.start(n_rounds, seed), measures
+
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
         """Return plain values that say what this is."""
@@ -141,6 +146,16 @@ class Environment(Source):
         """Return the exact measures, from the actual means, of the run that `start` gives."""
         rehearsal, _ = self._rehearse(n_rounds, seed)
         return rehearsal.measures(self.noise.settle(rehearsal))
+
+    def start_measured(self, n_rounds: int, seed: Seed = 0, room: int = 0) -> tuple[Stream, Measures]:
+        """Return a run and its measures, from one walk through the path if its means fit `room` bytes."""
+        cls = type(self)
+        if cls.start is not Environment.start or cls.measures is not Environment.measures:
+            return super().start_measured(n_rounds, seed, room)  # a subclass has changed what a run is
+        rehearsal, generator = self._rehearse(n_rounds, seed)
+        noise = self.noise.settle(rehearsal)
+        measures, kept = rehearsal.measured(noise, room)
+        return _Played(rehearsal.n_rounds, self.n_actions, kept or rehearsal.start(), noise, generator), measures
 
     def to_spec(self) -> dict[str, Any]:
         """Return plain values that `from_spec` turns back into an equal environment."""

@@ -54,27 +54,34 @@ def summed(total: Vector) -> float:
 
 
 @kernel
+def _take(tally: Tally, means: Vector, variances: Vector) -> float:
+    """Take in one round; return the variance it added."""
+    farthest, squares, scatter = 0.0, 0.0, 0.0
+    for k in range(means.size):
+        move = means[k] - tally.previous[k]
+        tally.previous[k] = means[k]
+        farthest = max(farthest, abs(move))
+        squares += move * move
+        scatter += variances[k]
+    if tally.counts[0] == 0:
+        tally.counts[1] = 1
+    elif farthest > 0.0:  # subtraction underflows gradually, so unequal means always differ
+        if tally.counts[1] <= tally.changes.size:
+            tally.changes[tally.counts[1] - 1] = tally.counts[0]
+        tally.counts[1] += 1
+        add(tally.within, farthest)
+    tally.counts[0] += 1
+    add(tally.drift, farthest)
+    add(tally.variance, scatter)
+    add(tally.squared, squares)
+    return scatter
+
+
+@kernel
 def _record(tally: Tally, means: Matrix, variances: Matrix, marks: Counts, out: Matrix) -> None:
     mark = 0
     for t in range(means.shape[0]):
-        farthest, squares, scatter = 0.0, 0.0, 0.0
-        for k in range(means.shape[1]):
-            move = means[t, k] - tally.previous[k]
-            tally.previous[k] = means[t, k]
-            farthest = max(farthest, abs(move))
-            squares += move * move
-            scatter += variances[t, k]
-        if tally.counts[0] == 0:
-            tally.counts[1] = 1
-        elif farthest > 0.0:  # subtraction underflows gradually, so unequal means always differ
-            if tally.counts[1] <= tally.changes.size:
-                tally.changes[tally.counts[1] - 1] = tally.counts[0]
-            tally.counts[1] += 1
-            add(tally.within, farthest)
-        tally.counts[0] += 1
-        add(tally.drift, farthest)
-        add(tally.variance, scatter)
-        add(tally.squared, squares)
+        _take(tally, means[t], variances[t])
         while mark < marks.size and marks[mark] == t:
             out[mark, 0] = tally.counts[1]
             out[mark, 1] = tally.drift[0] + tally.drift[1]
@@ -82,6 +89,15 @@ def _record(tally: Tally, means: Matrix, variances: Matrix, marks: Counts, out: 
             out[mark, 3] = tally.within[0] + tally.within[1]
             out[mark, 4] = tally.squared[0] + tally.squared[1]
             mark += 1
+
+
+@kernel
+def _repeat(tally: Tally, means: Matrix, variances: Matrix, lengths: Counts) -> None:
+    for j in range(means.shape[0]):
+        scatter = _take(tally, means[j], variances[j])
+        for _ in range(lengths[j] - 1):  # nothing moves: the other sums would add zeros
+            add(tally.variance, scatter)
+        tally.counts[0] += lengths[j] - 1
 
 
 _NO_MARKS, _NO_OUT = np.empty(0, np.int64), np.empty((0, 5))
@@ -101,9 +117,18 @@ class MeasureMeter:
         sums = (np.zeros(2) for _ in range(4))
         self._tally = Tally(np.zeros(n_actions), np.zeros(_MOST_CHANGES, np.int64), np.zeros(2, np.int64), *sums)
 
+    @property
+    def n_rounds(self) -> int:
+        """The rounds seen so far."""
+        return int(self._tally.counts[0])
+
     def update(self, means: Matrix, variances: Matrix) -> None:
         """Take in a block of actual means and variances, (n, n_actions) each."""
         _record(self._tally, means, variances, _NO_MARKS, _NO_OUT)
+
+    def repeat(self, means: Matrix, variances: Matrix, lengths: Counts) -> None:
+        """Take in rows that each stay for so many rounds; the same, to the last bit, as a row for every round."""
+        _repeat(self._tally, means, variances, lengths)
 
     def record(self, means: Matrix, variances: Matrix, marks: Counts, out: Matrix) -> None:
         """Take in a block, and write the measures after each marked round of it.
@@ -116,12 +141,12 @@ class MeasureMeter:
     def measures(self) -> Measures:
         """Return the measures of the rounds seen so far."""
         tally = self._tally
-        if tally.counts[0] == 0:
+        if self.n_rounds == 0:
             raise InvalidInput("MeasureMeter: there is nothing to measure before the first round.")
         changes = int(tally.counts[1]) - 1
         return Measures(
             n_actions=self.n_actions,
-            n_rounds=int(tally.counts[0]),
+            n_rounds=self.n_rounds,
             segments=int(tally.counts[1]),
             drift=summed(tally.drift),
             variance=summed(tally.variance),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.types import Matrix
+from driftwise.core.types import Actions, Matrix
 from driftwise.registry import Registry, to_spec
 
 if TYPE_CHECKING:
@@ -24,6 +24,13 @@ class MeanStream(ABC):
     @abstractmethod
     def fill(self, means: Matrix) -> None:
         """Write the means of the next `len(means)` rounds into a contiguous block."""
+
+    def pieces(self, n: int) -> tuple[Matrix, Actions] | None:  # noqa: ARG002
+        """Return the means of the next `n` rounds as rows and how many rounds each stays.
+
+        None, and no round is passed, where a path has no such pieces.
+        """
+        return None
 
 
 class Path(ABC):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from driftwise.core.types import Matrix, Vector
+from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.environments.means.base import MeanStream, Path, as_row, path
 
 __all__ = ["Constant"]
@@ -27,6 +27,9 @@ class _Still(MeanStream):
 
     def fill(self, means: Matrix) -> None:
         means[:] = self._means
+
+    def pieces(self, n: int) -> tuple[Matrix, Actions]:
+        return self._means.reshape(1, -1).copy(), np.array([n])
 
 
 @path("constant")

@@ -39,14 +39,19 @@ class SegmentStream(MeanStream):
     def segments(self, first: int, last: int) -> Matrix:
         """Return the means of the segments `first` to `last - 1`; each is asked for once, in order."""
 
-    def fill(self, means: Matrix) -> None:
-        """Write the next means, repeating each segment's over its rounds."""
-        end = self._round + len(means)
+    def pieces(self, n: int) -> tuple[Matrix, Actions]:
+        """Return the segments of the next `n` rounds, cut to them."""
+        end = self._round + n
         begun = int(np.searchsorted(self._starts, end))
         rows = np.concatenate((self._current, self.segments(self._begun, begun)))
-        borders = np.concatenate(([self._round], self._starts[self._begun : begun], [end]))
-        means[:] = np.repeat(rows, np.diff(borders), axis=0)
+        lengths = np.diff(np.concatenate(([self._round], self._starts[self._begun : begun], [end])))
         self._round, self._begun, self._current = end, begun, rows[-1:]
+        return (rows, lengths) if lengths[0] else (rows[1:], lengths[1:])
+
+    def fill(self, means: Matrix) -> None:
+        """Write the next means, repeating each segment's over its rounds."""
+        rows, lengths = self.pieces(len(means))
+        means[:] = np.repeat(rows, lengths, axis=0)
 
 
 def equal_starts(n_segments: int, n_rounds: int) -> Actions:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from driftwise.core.errors import rejection
-from driftwise.core.types import Matrix
+from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import require_number
 from driftwise.environments.laws.deterministic import Deterministic
 from driftwise.environments.means.base import MeanStream, Path, as_path, path
@@ -42,6 +42,17 @@ class _Stretched(MeanStream):
 
     def fill(self, means: Matrix) -> None:
         self._stream.fill(means)
+        self._move(means)
+
+    def pieces(self, n: int) -> tuple[Matrix, Actions] | None:
+        found = self._stream.pieces(n)
+        if found is None:
+            return None
+        rows = found[0].copy()
+        self._move(rows)
+        return rows, found[1]
+
+    def _move(self, means: Matrix) -> None:
         means -= self._around
         means *= self._stretch
         means += self._around
