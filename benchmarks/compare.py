@@ -111,7 +111,7 @@ def piece(folder: Path, environment: Environment, who: tuple[str, Player], n_rou
     if not path.exists():
         began = time.perf_counter()
         with collected():  # the table has the caveats
-            simulate(environment, {label: player}, n_rounds, n_runs, SEED).to_parquet(path)
+            simulate(environment, {label: player}, n_rounds, n_runs, SEED, realised=True).to_parquet(path)
         print(f"{folder.parent.name}: {label} took {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     return Results.from_parquet(path)
 

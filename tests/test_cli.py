@@ -237,6 +237,16 @@ def test_an_empty_file_changes_nothing(lines, tmp_path):
     assert lines(*SMALL, "empty.toml") == lines(*SMALL)
 
 
+@pytest.mark.parametrize(("flags", "in_file"), [("", False), ("--realised", False), ("", True)])
+def test_the_best_loss_is_shown_when_asked_for(flags, in_file, driftwise, tmp_path):
+    (tmp_path / "spec.toml").write_text(f"realised = {str(in_file).lower()}\n")
+    line = ["simulate", "spec.toml", "--rounds", 60, "--runs", 2, "--learner", "hedge", "--quiet", *flags.split()]
+    asked = bool(flags) or in_file
+    assert ("best loss L* = " in driftwise(*line).out) == asked
+    found = json.loads(driftwise(*line, "--json").out)["realised"]
+    assert [one["best_loss"] is not None for one in found] == [asked, asked]
+
+
 def test_budgets_are_realised(driftwise):
     words = ("--path", "random-walk:n_actions=3,step=0.05", "--noise", "beta", "--drift", "1.5", "--variance", "4")
     code, out, err = driftwise(*SMALL, *words, "--out", "results.parquet")

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftwise.core.errors import InvalidInput
+from driftwise.core.measures import Measures
 from driftwise.results import Dynamic, Interval, Static, Switched
-from driftwise.results.realised import RealisedMeter
+from driftwise.results.realised import RealisedMeter, best_follower
 from paths import FAMILIES, make_path
 from references.comparators import best_with_segments, best_with_segments_by_enumeration
 
@@ -167,9 +168,11 @@ def test_a_comparator_that_makes_no_sense_is_rejected(make, message):
 
 
 def measure(losses, segments, sizes):
-    meter, start = RealisedMeter(losses.shape[1], len(losses), segments), 0
+    n_rounds, n_actions = losses.shape
+    best = best_follower(Measures(n_actions, n_rounds, segments, 0.0, 0.0)) if segments else None
+    meter, start = RealisedMeter(n_actions, best), 0
     for size in sizes:
-        meter.update(losses[start : start + size])
+        assert meter.update(losses[start : start + size]) == -1
         start += size
     return meter.realised()
 
@@ -202,6 +205,20 @@ def test_realised_quantities_of_three_rounds_worked_by_hand():
     assert found.oscillation == 1 / 16 + 1 / 4
     assert found.movement == 3 / 2
     assert found.best_loss == 0.25 + 0.5 + 0.0  # action 1, then action 0
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("bad", [np.nan, -1e-300, np.nextafter(1.0, 2.0), np.inf])
+def test_the_meter_finds_the_first_loss_outside_the_unit_interval(bad):
+    losses = np.array([[0.0, 1.0, -0.0], [0.5, 0.25, 1.0], [0.5, 0.75, 0.5]])
+    assert RealisedMeter(3).update(losses) == -1
+    losses[1, 1] = losses[2, 0] = bad
+    assert RealisedMeter(3).update(losses) == 4
+
+
+def test_the_best_loss_is_not_convex_in_the_number_of_segments():
+    losses = np.array([[0.0, 1.0], [0.75, 0.0], [0.75, 0.0], [0.0, 1.0]])
+    assert [measure(losses, segments, [4]).best_loss for segments in (1, 2, 3)] == [1.5, 1.0, 0.0]
 
 
 def test_the_best_loss_is_left_out_where_segments_are_unknown_or_too_many():

@@ -369,7 +369,7 @@ def test_the_table_says_what_was_found():
     expected = """\
 switching x bernoulli: K = 4, T = 1000, 8 runs, seed 1
 segments Gamma = 3, drift V = 1, variance Lambda = 240
-realised: deviation D = 1, movement V~ = 1, best loss L* = -
+realised: deviation D = 1, movement V~ = 1
 
 dynamic pseudo-regret
 learner    regret    95% interval  bound  ratio
@@ -378,6 +378,14 @@ learner-0   3.875  1.577 .. 6.173     31   0.12
 learner-1   38.75  15.77 .. 61.73      -      -
 learner-2       0          0 .. 0      0      -"""
     assert results.table() == expected
+
+
+def test_the_table_shows_the_best_loss_where_it_was_computed():
+    known = tuple(Realised(1.0, 1.0, 1.0, 1.0, best) for best in (3.0, 4.0))
+    results = results_of([[1.0, 2.0]])
+    assert "L*" not in results.table()
+    found = dataclasses.replace(results, realised=known)
+    assert "\nrealised: deviation D = 1, movement V~ = 1, best loss L* = 3.5\n" in found.table()
 
 
 def test_one_run_shows_dashes_for_its_interval():

@@ -269,7 +269,7 @@ def test_a_rule_is_asked_anew_with_the_measures_of_each_run(n_threads):
 
 
 def test_measures_and_realised_quantities_are_those_of_the_runs():
-    results = simulate(SWITCHING, OptimisticGD(), N_ROUNDS, N_RUNS, SEED, block_size=11)
+    results = simulate(SWITCHING, OptimisticGD(), N_ROUNDS, N_RUNS, SEED, block_size=11, realised=True)
     for run in range(N_RUNS):
         losses, _ = whole_run(SWITCHING, run)
         moves = np.diff(losses, axis=0, prepend=np.zeros((1, 3)))
@@ -416,6 +416,7 @@ def test_an_interrupt_from_the_progress_callback_gets_through(error, n_threads):
         ({"n_threads": 0}, "simulate: `n_threads` must be a whole number >= 1, got 0."),
         ({"block_size": 0}, "simulate: `block_size` must be a whole number >= 1, got 0."),
         ({"play": "best"}, "simulate: `play` must be 'weights' or 'sample', got 'best'."),
+        ({"realised": 1}, "simulate: `realised` must be True or False, got 1."),
         ({"comparator": Interval(0, 10)}, "Interval: `last` must be < n_rounds = 10, got 10."),
         ({"learners": []}, "simulate: `learners` must name at least one learner, got none."),
         ({"learners": [3]}, "simulate: `learners` must hold learners, got 3."),

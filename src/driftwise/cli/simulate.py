@@ -22,6 +22,7 @@ _DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "comparator": "dynamic",
     "play": "weights",
+    "realised": False,
 }
 
 
@@ -49,6 +50,12 @@ _DEFAULTS: dict[str, Any] = {
     help="dynamic, static, switching:N or interval:FIRST-LAST[@ACTION].  [default: dynamic]",
 )
 @click.option("--play", type=click.Choice(["weights", "sample"]), help="Suffer the mean loss or draw an action.")
+@click.option(
+    "--realised",
+    is_flag=True,
+    default=None,
+    help="Compute the best loss L* of the path's number of segments too; it takes time that grows with them.",
+)
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
 @click.option("--block", "block_size", type=int, default=None, help="Rounds drawn at a time.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
@@ -96,6 +103,7 @@ def command(
             seed=settings["seed"],
             comparator=specs.make_comparator(settings["comparator"]),
             play=settings["play"],
+            realised=settings["realised"],
             n_threads=threads,
             block_size=block_size,
             progress=progress,
@@ -117,7 +125,9 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
 
     settings = {**_DEFAULTS, **spec}
     settings |= {
-        key: flags[key] for key in ("n_rounds", "n_runs", "seed", "comparator", "play") if flags[key] is not None
+        key: flags[key]
+        for key in ("n_rounds", "n_runs", "seed", "comparator", "play", "realised")
+        if flags[key] is not None
     }
     environment = dict(settings["environment"])
     if flags["replay"]:

@@ -34,6 +34,7 @@ _KEYS: dict[str, tuple[type, str]] = {
     "seed": (int, "a whole number"),
     "comparator": (str, "a word"),
     "play": (str, "a word"),
+    "realised": (bool, "true or false"),
 }
 _MOST_BYTES = 2**20  # of a file
 

@@ -32,6 +32,11 @@ class Entry:
         """Its branch of a run's seed: by label, so that a learner draws the same whoever plays beside it."""
         return int.from_bytes(hashlib.sha256(self.label.encode()).digest()[:4], "big")
 
+    @property
+    def is_rule(self) -> bool:
+        """Whether the player makes a learner from the measures of a run."""
+        return not isinstance(self.player, Learner)
+
     def learner(self, measures: Measures | None) -> Learner:
         """Return the learner for a run with these measures."""
         if isinstance(self.player, Learner):

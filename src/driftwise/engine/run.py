@@ -14,14 +14,13 @@ from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix
-from driftwise.core.validation import first_bad_loss
 from driftwise.engine.meters import LossMeter, sample_actions
 from driftwise.engine.players import Entry
-from driftwise.environments import Source
+from driftwise.environments import Source, Stream
 from driftwise.environments.measuring import MeasureMeter
 from driftwise.learners import Learner
 from driftwise.results.comparators import Comparator, Dynamic
-from driftwise.results.realised import Realised, RealisedMeter
+from driftwise.results.realised import Realised, RealisedMeter, best_follower
 
 __all__ = ["Plan", "Run", "play_run"]
 
@@ -50,6 +49,8 @@ class Plan(NamedTuple):
     n_rounds: int
     seed: int
     block_size: int
+    realised: bool  # whether the best loss L* is wanted
+    room: int  # bytes in which a run may keep the means of its path
     rounds: Actions
     bound_rounds: Actions
     bound: Callable[[Learner, Measures], float | None]
@@ -68,8 +69,8 @@ def play_run(plan: Plan, run: int) -> Run:
 
 def _play(plan: Plan, run: int) -> Run:
     environment, n_rounds = plan.environment, plan.n_rounds
-    at_home = _branch(plan.seed, run, _ENVIRONMENT)
-    measures = environment.measures(n_rounds, at_home) if environment.has_means else None
+    seed = _branch(plan.seed, run, _ENVIRONMENT)
+    stream, measures = _begin(plan, seed)
     team, caveats = _team(plan.entries, measures)
     states = [
         learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, entry.key)))
@@ -78,26 +79,24 @@ def _play(plan: Plan, run: int) -> Run:
     samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.key)) for entry in plan.entries]
     meters = [LossMeter() for _ in team]
     follower = plan.comparator.start(environment.n_actions, n_rounds)
-    realised = RealisedMeter(environment.n_actions, n_rounds, measures.segments if measures else None)
+    realised = RealisedMeter(environment.n_actions, best_follower(measures) if plan.realised and measures else None)
     moving = MeasureMeter(environment.n_actions)
     first, end = plan.comparator.span(n_rounds)
     regrets = np.empty((len(team), len(plan.rounds)))
     on_the_way = np.empty((len(plan.bound_rounds), 5))
     bounds = np.full((len(team), len(plan.bound_rounds)), np.nan)
     seconds = np.zeros(len(team))
-    stream = environment.start(n_rounds, at_home)
     for start in range(0, n_rounds, plan.block_size):
         if plan.stop.is_set():
             break
         stop = min(start + plan.block_size, n_rounds)
         block = stream.draw(stop - start)
-        _admit(block.losses, start)
+        _admit(realised, block.losses, start)
         target = block.losses if block.means is None else block.means
         counted = slice(max(first - start, 0), max(min(end, stop) - start, 0))
         shift = start + counted.start
         here, marks = _within(plan.rounds, shift, stop)
         best = follower.follow(target[counted], marks)
-        realised.update(block.losses)
         if block.means is not None and block.variances is not None:
             at, bound_marks = _within(plan.bound_rounds, start, stop)
             moving.record(block.means, block.variances, bound_marks, on_the_way[at])
@@ -110,8 +109,19 @@ def _play(plan: Plan, run: int) -> Run:
                 played = sample_actions(played, samplers[i])
             regrets[i, here] = meters[i].suffer(played[counted], target[counted], marks) - best
             plan.advance(stop - start)
+    if measures is None and environment.has_means and not plan.stop.is_set():
+        measures = moving.measures() if moving.n_rounds == n_rounds else environment.measures(n_rounds, seed)
     specs = [entry.spec(learner) for entry, learner in zip(plan.entries, team, strict=True)]
     return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
+
+
+def _begin(plan: Plan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:
+    """Start the environment, with its measures if something asks for them before the first round."""
+    environment, n_rounds = plan.environment, plan.n_rounds
+    asked = plan.realised or any(entry.is_rule for entry in plan.entries)
+    if asked and environment.has_means:
+        return environment.start_measured(n_rounds, seed, plan.room)
+    return environment.start(n_rounds, seed), None
 
 
 def _team(entries: Sequence[Entry], measures: Measures | None) -> tuple[list[Learner], list[str]]:
@@ -143,9 +153,9 @@ def _bounds(plan: Plan, team: Sequence[Learner], at: slice, on_the_way: Matrix) 
     return bounds
 
 
-def _admit(losses: Matrix, start: int) -> None:
-    """Check what an environment made; a third party's may err."""
-    bad = first_bad_loss(losses.reshape(-1))
+def _admit(realised: RealisedMeter, losses: Matrix, start: int) -> None:
+    """Measure what an environment made, and check it on the way; a third party's may err."""
+    bad = realised.update(losses)
     if bad >= 0:
         t, k = divmod(bad, losses.shape[1])
         raise InvalidInput(

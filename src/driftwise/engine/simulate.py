@@ -31,6 +31,7 @@ __all__ = ["simulate"]
 
 _POINTS = 1000  # marks on a curve
 _CELLS = 2**17  # of a block: a megabyte an array, long enough for threads to stay out of each other's way
+_KEPT_BYTES = 2**28  # of means that tuning needs before the first round, kept for the rounds, over all threads
 _MOST_THREADS = 256  # more would only take turns, and a system may refuse them
 _BOUND_POINTS = 32  # computed under the interpreter lock, where other runs wait
 
@@ -44,6 +45,7 @@ def simulate(
     *,
     comparator: Comparator | None = None,
     play: str = "weights",
+    realised: bool = False,
     n_threads: int | None = None,
     block_size: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -55,7 +57,8 @@ def simulate(
     A learner may be given as a rule such as `OptimisticGD.tuned`, which is asked anew with each run's measures. Where
     the rule says nothing, there is a `TuningWarning`, and `Results.caveats` marks the learner.
     `play="sample"` lets full-feedback learners draw an action from their weights. `n_rounds` may be left out
-    for replayed losses. Rounds are drawn `block_size` at a time, by default as many as fit a processor's cache.
+    for replayed losses. `realised=True` computes the best loss L* in `Results.realised` too, whose time grows with
+    the number of segments. Rounds are drawn `block_size` at a time, by default as many as fit a processor's cache.
     `progress` is called with the rounds done and the rounds in all.
 
     >>> from driftwise import Bernoulli, Environment, OptimisticGD, Switching, simulate
@@ -77,9 +80,12 @@ def simulate(
         n_runs = 1 if isinstance(environment, Replay) else 10
     n_rounds, n_runs = count("simulate", "n_rounds", n_rounds), count("simulate", "n_runs", n_runs)
     n_threads = os.cpu_count() or 1 if n_threads is None else count("simulate", "n_threads", n_threads)
+    n_threads = min(n_runs, n_threads, _MOST_THREADS)
     seed, comparator = check_seed("simulate", seed), comparator or Dynamic()
     if play not in ("weights", "sample"):
         raise rejection("simulate", "play", "'weights' or 'sample'", play)
+    if not isinstance(realised, bool):
+        raise rejection("simulate", "realised", "True or False", realised)
     first, end = comparator.span(n_rounds)
     total = n_runs * n_rounds * len(who := entries(learners))
     done, lock = 0, threading.Lock()
@@ -109,13 +115,15 @@ def simulate(
         n_rounds=n_rounds,
         seed=seed,
         block_size=size,
+        realised=realised,
+        room=_KEPT_BYTES // n_threads,
         rounds=rounds,
         bound_rounds=_marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
         bound=bound,
         advance=advance,
         stop=threading.Event(),
     )
-    runs = _play_all(plan, n_runs, min(n_runs, n_threads, _MOST_THREADS))
+    runs = _play_all(plan, n_runs, n_threads)
     seconds = np.sum([run.seconds for run in runs], axis=0)
     caveats = _caveats(who, runs)
     for label, caveat in caveats.items():

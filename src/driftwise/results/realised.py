@@ -3,6 +3,10 @@ r"""What the losses themselves did: the realised quantities that pathwise bounds
 With $d_t = \ell_t - \ell_{t-1}$ and $\ell_0 = 0$: $D = \sum \|d_t\|_2^2$, $D_\infty = \sum \|d_t\|_\infty^2$,
 $\sum \mathrm{osc}(d_t)^2$ with $\mathrm{osc}(d) = \max d - \min d$, $\tilde V = \sum \|d_t\|_\infty$ (Jadbabaie et
 al.), and $L^*$, the least loss of a sequence with at most $\Gamma$ segments.
+
+All but $L^*$ come from one pass over the losses. $L^*$ takes $\Gamma K$ operations a round, so it is computed only when
+asked for. It is not convex in $\Gamma$, so a price per segment cannot replace the count: with the losses (0, 1),
+(3/4, 0), (3/4, 0), (0, 1) it is 3/2, 1 and 0 for one, two and three segments.
 """
 
 from __future__ import annotations
@@ -13,11 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from driftwise.core.kernel import kernel
+from driftwise.core.measures import Measures
 from driftwise.core.sums import add
 from driftwise.core.types import Matrix, Vector
+from driftwise.core.validation import first_bad_loss
 from driftwise.results.comparators import Dynamic, Follower, Switched
 
-__all__ = ["Realised", "RealisedMeter"]
+__all__ = ["Realised", "RealisedMeter", "best_follower", "completed"]
 
 _MOST_SEGMENTS = 256  # the dynamic program takes segments x actions operations a round
 
@@ -29,27 +35,36 @@ class Realised(NamedTuple):
     deviation_max: float  # D_inf
     oscillation: float  # the sum of squared oscillations
     movement: float  # V-tilde
-    best_loss: float  # L*; NaN where Gamma is unknown, or too large for the dynamic program
+    best_loss: float  # L*; NaN where it was not asked for, Gamma is unknown, or too large for the dynamic program
+
+
+def completed(one: Realised, other: Realised) -> Realised:
+    """Return the quantities of one run, with the best loss if either has it."""
+    return other if math.isnan(one.best_loss) else one
+
+
+def best_follower(measures: Measures) -> Follower | None:
+    """Return the dynamic program for L* of a run, None where it would take too long."""
+    if measures.segments >= measures.n_rounds:
+        return Dynamic().start(measures.n_actions)
+    return Switched(measures.segments).start(measures.n_actions) if measures.segments <= _MOST_SEGMENTS else None
 
 
 class RealisedMeter:
-    """Measure losses block by block."""
+    """Measure losses block by block, and the loss of a follower on them if there is one."""
 
-    def __init__(self, n_actions: int, n_rounds: int, segments: int | None) -> None:
+    def __init__(self, n_actions: int, best: Follower | None = None) -> None:
         self._last = np.zeros(n_actions)
         self._sums = np.zeros((4, 2))
-        self._best: Follower | None = None
+        self._best = best
         self._best_loss = math.nan
-        if segments is not None and segments >= n_rounds:
-            self._best = Dynamic().start(n_actions)
-        elif segments is not None and segments <= _MOST_SEGMENTS:
-            self._best = Switched(segments).start(n_actions)
 
-    def update(self, losses: Matrix) -> None:
-        """Take in a block."""
-        _measure(self._sums, self._last, losses)
-        if self._best is not None:
+    def update(self, losses: Matrix) -> int:
+        """Take in a block; return the first entry, row by row, that is outside [0, 1] (NaN is outside), or -1."""
+        bad = _measure(self._sums, self._last, losses)
+        if self._best is not None and bad < 0:
             self._best_loss = float(self._best.follow(losses, np.array([len(losses) - 1]))[0])
+        return bad
 
     def realised(self) -> Realised:
         """Return the quantities so far."""
@@ -58,19 +73,26 @@ class RealisedMeter:
 
 
 @kernel
-def _measure(sums: Matrix, last: Vector, losses: Matrix) -> None:
+def _measure(sums: Matrix, last: Vector, losses: Matrix) -> int:
+    n_actions: int = losses.shape[1]
     for t in range(losses.shape[0]):
         squared = 0.0
         low = np.inf
         high = -np.inf
-        for k in range(losses.shape[1]):
-            change = losses[t, k] - last[k]
+        n_good = 0
+        for k in range(n_actions):
+            loss = losses[t, k]
+            n_good += 0.0 <= loss <= 1.0  # a sum and no branch: this loop takes most of the time
+            change = loss - last[k]
             squared += change * change
             low = min(low, change)
             high = max(high, change)
-            last[k] = losses[t, k]
+            last[k] = loss
+        if n_good < n_actions:
+            return t * n_actions + first_bad_loss(losses[t])
         largest = max(abs(low), abs(high))
         add(sums[0], squared)
         add(sums[1], largest * largest)
         add(sums[2], (high - low) * (high - low))
         add(sums[3], largest)
+    return -1

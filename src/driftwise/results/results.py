@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from driftwise.report.tables import number, text_table
 from driftwise.results import store
 from driftwise.results.footnotes import Caveat, footnote
 from driftwise.results.intervals import Estimate, estimate, half_width
-from driftwise.results.realised import Realised
+from driftwise.results.realised import Realised, completed
 from driftwise.results.saving import check_format, write_csv
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Results:
     rounds: Actions
     regrets: npt.NDArray[np.float64]
     measures: tuple[Measures, ...]  # one per run; empty where the means are unknown
-    realised: tuple[Realised, ...]
+    realised: tuple[Realised, ...]  # one per run; the best loss L* is NaN unless `simulate` was asked for it
     bound_rounds: Actions
     bounds: Matrix  # (learners, bound_rounds), mean over runs, NaN where nothing is proved
     caveats: Mapping[str, Caveat] = field(default_factory=dict)  # by label: those whose tuning says nothing
@@ -94,7 +95,7 @@ class Results:
         return records
 
     def summary(self) -> str:
-        """Return a paragraph about the environment."""
+        """Return a paragraph about the environment; the best loss L* is in it if every run has one."""
         lines = [
             f"{_describe(self.environment)}: K = {self.n_actions}, T = {self.n_rounds}, "
             f"{self.n_runs} run{'s' if self.n_runs != 1 else ''}, seed {self.seed}"
@@ -105,8 +106,9 @@ class Results:
                 for name in ("segments", "drift", "variance")
             )
             lines.append(f"segments Gamma = {gamma}, drift V = {drift}, variance Lambda = {variance}")
-        D, _, _, movement, best = (number(float(np.mean(values))) for values in zip(*self.realised, strict=True))
-        lines.append(f"realised: deviation D = {D}, movement V~ = {movement}, best loss L* = {best}")
+        D, _, _, movement, best = (float(np.mean(values)) for values in zip(*self.realised, strict=True))
+        line = f"realised: deviation D = {number(D)}, movement V~ = {number(movement)}"
+        lines.append(line if math.isnan(best) else f"{line}, best loss L* = {number(best)}")
         return "\n".join(lines)
 
     def record(self, confidence: float = 0.95) -> dict[str, Any]:
@@ -174,6 +176,8 @@ class Results:
         """
         for name in _SHARED:
             mine, theirs = getattr(self, name), getattr(other, name)
+            if name == "realised":  # one may have a best loss that the other was not asked for
+                mine, theirs = ([one._replace(best_loss=math.nan) for one in some] for some in (mine, theirs))
             if not np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else repr(mine) != repr(theirs):
                 raise InvalidInput(f"Results: both must have the same `{name}` to stand side by side.")
         if twice := sorted({*self.labels} & {*other.labels}):
@@ -184,6 +188,7 @@ class Results:
             learners=(*self.learners, *other.learners),
             regrets=np.concatenate([self.regrets, other.regrets]),
             bounds=np.concatenate([self.bounds, other.bounds]),
+            realised=tuple(map(completed, self.realised, other.realised)),
             caveats={**self.caveats, **other.caveats},
             seconds={**self.seconds, **other.seconds},
         )
