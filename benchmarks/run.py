@@ -16,6 +16,7 @@ import numpy as np
 import twins
 from common import FULL, QUICK, Effort
 from covers import covers
+from engine import engine
 from kernels import kernels
 from live import live
 from live_rivals import live_rivals
@@ -27,6 +28,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
     "kernels": kernels,
     "covers": covers,
     "threads": threads,
+    "engine": engine,
     "live": live,
     "live-rivals": live_rivals,
     "rivals": rivals,

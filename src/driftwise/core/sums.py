@@ -10,17 +10,41 @@ from __future__ import annotations
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 
-__all__ = ["add"]
+__all__ = ["Pair", "add", "loaded", "plus", "store"]
+
+Pair = tuple[float, float]  # the sum, and what rounding lost
+
+
+@kernel
+def plus(total: Pair, value: float) -> Pair:
+    """Return a sum with one more term.
+
+    A loop over rounds that holds its sums in variables, and not in arrays, need not wait for memory.
+    """
+    before, lost = total
+    after = before + value
+    if abs(before) >= abs(value):
+        lost += (before - after) + value
+    else:
+        lost += (value - after) + before
+    return after, lost
+
+
+@kernel
+def loaded(total: Vector) -> Pair:
+    """Return a sum that an array holds."""
+    return total[0], total[1]
+
+
+@kernel
+def store(total: Vector, value: Pair) -> None:
+    """Put a sum into an array."""
+    total[0], total[1] = value
 
 
 @kernel
 def add(total: Vector, value: float) -> float:
     """Add to `total` (two numbers: the sum and what rounding lost) and return the corrected sum."""
-    before = float(total[0])
-    after = before + value
-    if abs(before) >= abs(value):
-        total[1] += (before - after) + value
-    else:
-        total[1] += (value - after) + before
-    total[0] = after
-    return after + float(total[1])
+    after, lost = plus(loaded(total), value)
+    total[0], total[1] = after, lost
+    return after + lost

@@ -16,7 +16,7 @@ import numpy as np
 
 from driftwise.core.caveats import report
 from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.memory import check_memory
+from driftwise.core.memory import check_memory, memory_bytes
 from driftwise.core.types import Actions
 from driftwise.core.validation import check_seed, count
 from driftwise.engine.players import Entry, Player, entries
@@ -32,6 +32,7 @@ __all__ = ["simulate"]
 _POINTS = 1000  # marks on a curve
 _CELLS = 2**17  # of a block: a megabyte an array, long enough for threads to stay out of each other's way
 _KEPT_BYTES = 2**28  # of means that tuning needs before the first round, kept for the rounds, over all threads
+_KEPT_SHARE = 16  # and at most this part of the memory
 _MOST_THREADS = 256  # more would only take turns, and a system may refuse them
 _BOUND_POINTS = 32  # computed under the interpreter lock, where other runs wait
 
@@ -57,8 +58,9 @@ def simulate(
     A learner may be given as a rule such as `OptimisticGD.tuned`, which is asked anew with each run's measures. Where
     the rule says nothing, there is a `TuningWarning`, and `Results.caveats` marks the learner.
     `play="sample"` lets full-feedback learners draw an action from their weights. `n_rounds` may be left out
-    for replayed losses. `realised=True` computes the best loss L* in `Results.realised` too, whose time grows with
-    the number of segments. Rounds are drawn `block_size` at a time, by default as many as fit a processor's cache.
+    for replayed losses. Rounds are drawn `block_size` at a time, by default as many as fit a processor's cache.
+    `realised=True` computes the best loss L* in `Results.realised` too: its time grows with the number of segments, and
+    with more than 256, or for replayed losses, there is none (NaN).
     `progress` is called with the rounds done and the rounds in all.
 
     >>> from driftwise import Bernoulli, Environment, OptimisticGD, Switching, simulate
@@ -116,7 +118,7 @@ def simulate(
         seed=seed,
         block_size=size,
         realised=realised,
-        room=_KEPT_BYTES // n_threads,
+        room=min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // n_threads,
         rounds=rounds,
         bound_rounds=_marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
         bound=bound,

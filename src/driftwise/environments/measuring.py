@@ -19,8 +19,9 @@ import numpy.typing as npt
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.sums import add
+from driftwise.core.sums import add, loaded, plus, store
 from driftwise.core.types import Matrix, Vector
+from driftwise.core.vectors import assign
 
 __all__ = ["MeasureMeter", "add_all", "summed"]
 
@@ -54,15 +55,20 @@ def summed(total: Vector) -> float:
 
 
 @kernel
-def _take(tally: Tally, means: Vector, variances: Vector) -> float:
-    """Take in one round; return the variance it added."""
+def _moments(before: Vector, means: Vector, variances: Vector) -> tuple[float, float, float]:
+    """Return how far the means moved, in the maximum norm and squared in the Euclidean, and the total variance."""
     farthest, squares, scatter = 0.0, 0.0, 0.0
     for k in range(means.size):
-        move = means[k] - tally.previous[k]
-        tally.previous[k] = means[k]
+        move = means[k] - before[k]
         farthest = max(farthest, abs(move))
         squares += move * move
         scatter += variances[k]
+    return farthest, squares, scatter
+
+
+@kernel
+def _count(tally: Tally, farthest: float, n_rounds: int) -> None:
+    """Count rounds whose first came with a move, and the others with none."""
     if tally.counts[0] == 0:
         tally.counts[1] = 1
     elif farthest > 0.0:  # subtraction underflows gradually, so unequal means always differ
@@ -70,34 +76,46 @@ def _take(tally: Tally, means: Vector, variances: Vector) -> float:
             tally.changes[tally.counts[1] - 1] = tally.counts[0]
         tally.counts[1] += 1
         add(tally.within, farthest)
-    tally.counts[0] += 1
-    add(tally.drift, farthest)
-    add(tally.variance, scatter)
-    add(tally.squared, squares)
-    return scatter
+    tally.counts[0] += n_rounds
 
 
 @kernel
 def _record(tally: Tally, means: Matrix, variances: Matrix, marks: Counts, out: Matrix) -> None:
+    drift, variance, squared = loaded(tally.drift), loaded(tally.variance), loaded(tally.squared)
+    before = tally.previous
     mark = 0
     for t in range(means.shape[0]):
-        _take(tally, means[t], variances[t])
+        farthest, squares, scatter = _moments(before, means[t], variances[t])
+        before = means[t]
+        _count(tally, farthest, 1)
+        drift = plus(drift, farthest)
+        variance = plus(variance, scatter)
+        squared = plus(squared, squares)
         while mark < marks.size and marks[mark] == t:
             out[mark, 0] = tally.counts[1]
-            out[mark, 1] = tally.drift[0] + tally.drift[1]
-            out[mark, 2] = tally.variance[0] + tally.variance[1]
+            out[mark, 1] = drift[0] + drift[1]
+            out[mark, 2] = variance[0] + variance[1]
             out[mark, 3] = tally.within[0] + tally.within[1]
-            out[mark, 4] = tally.squared[0] + tally.squared[1]
+            out[mark, 4] = squared[0] + squared[1]
             mark += 1
+    assign(tally.previous, before)
+    store(tally.drift, drift)
+    store(tally.variance, variance)
+    store(tally.squared, squared)
 
 
 @kernel
 def _repeat(tally: Tally, means: Matrix, variances: Matrix, lengths: Counts) -> None:
     for j in range(means.shape[0]):
-        scatter = _take(tally, means[j], variances[j])
-        for _ in range(lengths[j] - 1):  # nothing moves: the other sums would add zeros
-            add(tally.variance, scatter)
-        tally.counts[0] += lengths[j] - 1
+        farthest, squares, scatter = _moments(tally.previous, means[j], variances[j])
+        assign(tally.previous, means[j])
+        _count(tally, farthest, lengths[j])
+        add(tally.drift, farthest)  # once: in the other rounds nothing moves, and zeros change no sum
+        add(tally.squared, squares)
+        variance = loaded(tally.variance)
+        for _ in range(lengths[j]):
+            variance = plus(variance, scatter)
+        store(tally.variance, variance)
 
 
 _NO_MARKS, _NO_OUT = np.empty(0, np.int64), np.empty((0, 5))

@@ -18,7 +18,7 @@ import numpy as np
 
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.sums import add
+from driftwise.core.sums import loaded, plus, store
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import first_bad_loss
 from driftwise.results.comparators import Dynamic, Follower, Switched
@@ -75,6 +75,8 @@ class RealisedMeter:
 @kernel
 def _measure(sums: Matrix, last: Vector, losses: Matrix) -> int:
     n_actions: int = losses.shape[1]
+    deviation, deviation_max = loaded(sums[0]), loaded(sums[1])
+    oscillation, movement = loaded(sums[2]), loaded(sums[3])
     for t in range(losses.shape[0]):
         squared = 0.0
         low = np.inf
@@ -91,8 +93,12 @@ def _measure(sums: Matrix, last: Vector, losses: Matrix) -> int:
         if n_good < n_actions:
             return t * n_actions + first_bad_loss(losses[t])
         largest = max(abs(low), abs(high))
-        add(sums[0], squared)
-        add(sums[1], largest * largest)
-        add(sums[2], (high - low) * (high - low))
-        add(sums[3], largest)
+        deviation = plus(deviation, squared)
+        deviation_max = plus(deviation_max, largest * largest)
+        oscillation = plus(oscillation, (high - low) * (high - low))
+        movement = plus(movement, largest)
+    store(sums[0], deviation)
+    store(sums[1], deviation_max)
+    store(sums[2], oscillation)
+    store(sums[3], movement)
     return -1
