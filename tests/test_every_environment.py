@@ -186,6 +186,12 @@ class MeasuresAnotherRun(Environment):
         return super().measures(n_rounds, seed + 1)
 
 
+@breaks("a_measured_start_is_a_start", path="random-walk")
+class KeepsAnotherRun(Environment):
+    def start_measured(self, n_rounds, seed=0, room=0):
+        return super().start_measured(n_rounds, seed + bool(room), room)
+
+
 @breaks("too_many_rounds_are_rejected")
 class StartsWithNothing(Environment):
     def start(self, n_rounds, seed=0):

@@ -14,6 +14,7 @@ from driftwise.checks.law import Counterexample, Law, expect, expect_equal, law
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix, Vector
 from driftwise.environments import Block, Environment, Source
+from driftwise.environments.environment import BYTES_PER_LOSS
 
 __all__ = ["LAWS", "N_ROUNDS"]
 
@@ -141,6 +142,18 @@ def measures_are_those_of_the_run(environment: Source, n_rounds: int = N_ROUNDS)
     for name, value in expected.items():
         got = getattr(found, name)
         expect(math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-12), f"`{name}` is {value}, `measures` says {got}")
+
+
+@law(LAWS)
+def a_measured_start_is_a_start(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """`start_measured` gives the run of `start` and the measures of `measures`, whatever may be kept."""
+    expected = environment.start(n_rounds, seed=1).draw(n_rounds)
+    if expected.means is None or expected.variances is None:
+        return
+    for room in (0, BYTES_PER_LOSS * n_rounds * environment.n_actions):
+        stream, measures = environment.start_measured(n_rounds, 1, room)
+        expect_equal("the losses of a measured start", stream.draw(n_rounds).losses, expected.losses)
+        expect(measures == environment.measures(n_rounds, seed=1), "a measured start has other measures")
 
 
 @law(LAWS)
