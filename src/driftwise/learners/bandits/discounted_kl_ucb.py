@@ -27,7 +27,7 @@ from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.validation import require_number
 from driftwise.learners.bandits.forgetting import DiscountedLearner
 from driftwise.learners.bandits.index import fade, index_learner
-from driftwise.learners.bandits.kl_ucb import kl_level, kl_score
+from driftwise.learners.bandits.kl_ucb import kl_level, kl_pruning, kl_score
 from driftwise.learners.base import Card
 
 __all__ = ["DiscountedKLUCB"]
@@ -53,6 +53,7 @@ class Rates(NamedTuple):
     keep=fade,
     level=kl_level,
     score=kl_score,
+    pruning=kl_pruning,
 )
 @dataclass(frozen=True)
 class DiscountedKLUCB(DiscountedLearner):

@@ -3,7 +3,7 @@ r"""Index learners: play the action whose loss could be lowest, given what still
 Three kernels make one. `keep(tally, rates, action, loss)` says what counts: everything, a fading past, or a window.
 `level(counted, rates)` is the confidence that all indices share, such as $\ln t$; `score(tally, rates, action, level)`
 is the index, the lower the better, and minus infinity where the action must be played at once. Ties go to the action
-played least, then to the first.
+played least, then to the first. Where the score is expensive, two more kernels save most of them: see `pruning`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from driftwise.core.fields import between, generator, index, packed
 from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.learners.bandits.pruning import Pruning, lowest_by_pruning
 from driftwise.learners.bandits.sums import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.base import BanditLearner, Card, bandit
 
@@ -141,8 +142,10 @@ def log_level(count: float, rates: Any) -> float:  # noqa: ARG001
 
 def lowest(member: type[IndexLearner], count: Kernel = counted) -> Kernel:
     """Return the kernel that chooses by an index; `count` says what the level is a function of."""
-    level, score, chance = member.level, member.score, member.chance
-    return clone(_choose, member.name, LEVEL=level, SCORE=score, COUNTED=count, CHANCE=chance)
+    parts: dict[str, Any] = {"LEVEL": member.level, "SCORE": member.score, "COUNTED": count, "CHANCE": member.chance}
+    if member.pruning is None:
+        return clone(_choose, member.name, **parts)
+    return lowest_by_pruning(member.name, member.pruning, **parts)
 
 
 def _choose(memory: Tally, rates: Any) -> tuple[int, float]:
@@ -168,6 +171,7 @@ class IndexLearner(BanditLearner):
     keep: ClassVar[Kernel]
     level: ClassVar[Kernel]
     score: ClassVar[Kernel]
+    pruning: ClassVar[Pruning | None] = None  # where an index is expensive
     chance: ClassVar[float]  # of the choice: 1, or NaN where it is random and has no closed form
 
     @property
@@ -207,13 +211,20 @@ L = TypeVar("L", bound=type[IndexLearner])
 
 
 def index_learner(
-    name: str, card: Card, *, keep: Kernel, level: Kernel, score: Kernel, probability: float = 1.0
+    name: str,
+    card: Card,
+    *,
+    keep: Kernel,
+    level: Kernel,
+    score: Kernel,
+    pruning: Pruning | None = None,
+    probability: float = 1.0,
 ) -> Callable[[L], L]:
     """Register an index learner under `name` and put its kernels together."""
 
     def enter(member: L) -> L:
         member.name, member.keep, member.level, member.score = name, keep, level, score
-        member.chance = probability
+        member.pruning, member.chance = pruning, probability
         return bandit(name, card, choose=lowest(member), update=clone(_update, name, KEEP=keep))(member)
 
     return enter

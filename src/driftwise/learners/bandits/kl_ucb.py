@@ -28,12 +28,14 @@ import numpy as np
 
 from driftwise.core.corners import TOO_WIDE, Corners
 from driftwise.core.divergence import least_mean
+from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
 from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner
+from driftwise.learners.bandits.pruning import Pruning
 from driftwise.learners.base import Card
 
-__all__ = ["KLUCB", "Extra", "kl_level", "kl_score"]
+__all__ = ["KLUCB", "Extra", "kl_level", "kl_pruning", "kl_score"]
 
 
 class Extra(NamedTuple):
@@ -58,6 +60,23 @@ def kl_score(tally: Tally, rates: Any, action: int, level: float) -> float:  # n
     return least_mean(tally.total[action] / n, level / n)
 
 
+@kernel
+def _estimate(tally: Tally, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
+    n: float = tally.plays[action]
+    if n <= 0.0:
+        return -np.inf
+    return least_mean_roughly(tally.total[action] / n, level / n)
+
+
+@kernel
+def _exceeds(tally: Tally, rates: Any, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
+    n: float = tally.plays[action]
+    return n > 0.0 and least_mean_exceeds(tally.total[action] / n, level / n, bound)
+
+
+kl_pruning = Pruning(_estimate, _exceeds)
+
+
 @index_learner(
     "kl-ucb",
     Card(
@@ -71,6 +90,7 @@ def kl_score(tally: Tally, rates: Any, action: int, level: float) -> float:  # n
     keep=add,
     level=kl_level,
     score=kl_score,
+    pruning=kl_pruning,
 )
 @dataclass(frozen=True)
 class KLUCB(IndexLearner):

@@ -31,7 +31,7 @@ from driftwise.core.corners import TOO_WIDE, Corners
 from driftwise.core.validation import require_number
 from driftwise.learners.bandits.forgetting import WINDOWS, WindowedLearner
 from driftwise.learners.bandits.index import index_learner, slide
-from driftwise.learners.bandits.kl_ucb import Extra, kl_level, kl_score
+from driftwise.learners.bandits.kl_ucb import Extra, kl_level, kl_pruning, kl_score
 from driftwise.learners.base import Card
 
 __all__ = ["SlidingWindowKLUCB"]
@@ -50,6 +50,7 @@ __all__ = ["SlidingWindowKLUCB"]
     keep=slide,
     level=kl_level,
     score=kl_score,
+    pruning=kl_pruning,
 )
 @dataclass(frozen=True)
 class SlidingWindowKLUCB(WindowedLearner):
