@@ -20,7 +20,7 @@ from engine import engine
 from kernels import kernels
 from live import live
 from live_rivals import live_rivals
-from processes import first_call, help_screen
+from processes import first_run, help_screen
 from rivals import rivals
 from threads import threads
 
@@ -33,7 +33,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
     "live-rivals": live_rivals,
     "rivals": rivals,
     "help": help_screen,
-    "first-call": first_call,
+    "first-run": first_run,
 }
 
 
