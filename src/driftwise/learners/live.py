@@ -53,8 +53,12 @@ def live_expert(kernels: Kernels, memory: Any, rates: Any) -> LiveExpert:
     """Return the entry points for a memory; who holds them must hold the memory."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return LiveExpert((memory, rates), *_interpreted_expert(kernels))
-    entries = _expert(kernels, numba.typeof(memory), numba.typeof(rates))
-    return LiveExpert(address_table(memory, rates), *entries)
+    kinds = numba.typeof(memory), numba.typeof(rates)
+
+    def hint(table: Actions, guess: Vector) -> Any:  # compiled with the first hint: most learners get none
+        return _hint_entry(kernels, *kinds)(table, guess)
+
+    return LiveExpert(address_table(memory, rates), _step_entry(kernels, *kinds), hint if kernels.hint else None)
 
 
 def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
@@ -68,11 +72,15 @@ def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
 
 
 @functools.cache
-def _expert(kernels: Kernels, memory: Any, rates: Any) -> tuple[Kernel, Kernel | None]:
-    name, kinds, rebuild = kernels.name, kernels.kinds, rebuilder(memory, rates)
-    step = clone(_step, name, kinds, UPDATE=kernels.update, REBUILD=rebuild)
-    hint = clone(_hint, name, kinds, HINT=kernels.hint, REBUILD=rebuild) if kernels.hint else None
-    return _closed(step, _TABLE, _LOSSES), _closed(hint, _TABLE, _LOSSES) if hint else None
+def _step_entry(kernels: Kernels, memory: Any, rates: Any) -> Kernel:
+    parts = {"UPDATE": kernels.update, "REBUILD": rebuilder(memory, rates)}
+    return _closed(clone(_step, kernels.name, kernels.kinds, **parts), _TABLE, _LOSSES)
+
+
+@functools.cache
+def _hint_entry(kernels: Kernels, memory: Any, rates: Any) -> Kernel:
+    parts = {"HINT": kernels.hint, "REBUILD": rebuilder(memory, rates)}
+    return _closed(clone(_hint, kernels.name, kernels.kinds, **parts), _TABLE, _LOSSES)
 
 
 @functools.cache
