@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from common import Effort, losses_of, verdict
 from rival_process import NotPlayed, Worker, pins, settle, working
+from rivals import Pair
 from timing import interleaved
 
 from driftwise import Session
@@ -20,15 +19,6 @@ __all__ = ["live_rivals"]
 ACTIONS = (2, 10, 100)
 N_ROUNDS = 3000
 HEADERS = ("learner", "package", "its class", "K", "ours, us", "theirs, us", "ratio", "target", "")
-
-
-class Pair(NamedTuple):
-    """A learner of ours and the policy of theirs that is nearest to it."""
-
-    ours: str
-    package: str
-    theirs: str
-    parameters: Mapping[str, Any] = {}  # theirs
 
 
 PAIRS = (

@@ -27,7 +27,7 @@ Kernel = Callable[..., Any]
 REBUILD: Kernel = unbound
 UPDATE: Kernel = unbound
 CHOOSE: Kernel = unbound
-HINT: Kernel = unbound
+TAKE: Kernel = unbound
 FINE, OTHER_SIZE = -1, -2  # what a step returns; otherwise the action whose loss is outside [0, 1]
 
 _TABLE, _LOSSES = types.int64[::1], types.float64[::1]
@@ -56,9 +56,11 @@ def live_expert(kernels: Kernels, memory: Any, rates: Any) -> LiveExpert:
     kinds = numba.typeof(memory), numba.typeof(rates)
 
     def hint(table: Actions, guess: Vector) -> Any:  # compiled with the first hint: most learners get none
-        return _hint_entry(kernels, *kinds)(table, guess)
+        assert kernels.hint is not None
+        return _vector_entry(kernels, kernels.hint, *kinds)(table, guess)
 
-    return LiveExpert(address_table(memory, rates), _step_entry(kernels, *kinds), hint if kernels.hint else None)
+    step = _vector_entry(kernels, kernels.update, *kinds)
+    return LiveExpert(address_table(memory, rates), step, hint if kernels.hint else None)
 
 
 def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
@@ -72,15 +74,9 @@ def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
 
 
 @functools.cache
-def _step_entry(kernels: Kernels, memory: Any, rates: Any) -> Kernel:
-    parts = {"UPDATE": kernels.update, "REBUILD": rebuilder(memory, rates)}
-    return _closed(clone(_step, kernels.name, kernels.kinds, **parts), _TABLE, _LOSSES)
-
-
-@functools.cache
-def _hint_entry(kernels: Kernels, memory: Any, rates: Any) -> Kernel:
-    parts = {"HINT": kernels.hint, "REBUILD": rebuilder(memory, rates)}
-    return _closed(clone(_hint, kernels.name, kernels.kinds, **parts), _TABLE, _LOSSES)
+def _vector_entry(kernels: Kernels, take: Kernel, memory: Any, rates: Any) -> Kernel:
+    parts = {"TAKE": take, "REBUILD": rebuilder(memory, rates)}
+    return _closed(clone(_take, kernels.name, kernels.kinds, **parts), _TABLE, _LOSSES)
 
 
 @functools.cache
@@ -100,8 +96,8 @@ def _closed(entry: Any, *arguments: Any) -> Kernel:
 
 
 def _interpreted_expert(kernels: Kernels) -> tuple[Kernel, Kernel | None]:
-    step = clone(_step, kernels.name, UPDATE=kernels.update, REBUILD=_same)
-    hint = clone(_hint, kernels.name, HINT=kernels.hint, REBUILD=_same) if kernels.hint else None
+    step = clone(_take, kernels.name, TAKE=kernels.update, REBUILD=_same)
+    hint = clone(_take, kernels.name, TAKE=kernels.hint, REBUILD=_same) if kernels.hint else None
     return _typed(step), _typed(hint) if hint else None
 
 
@@ -120,23 +116,14 @@ def _same(table: Any) -> Any:
     return table
 
 
-def _step(table: Actions, losses: Vector) -> int:
+def _take(table: Actions, values: Vector) -> int:
+    """Take in losses, or a guess of them."""
     memory, rates = REBUILD(table)
-    if losses.size != memory.weights.size:
+    if values.size != memory.weights.size:
         return OTHER_SIZE
-    bad: int = first_bad_loss(losses)
+    bad: int = first_bad_loss(values)
     if bad < 0:
-        UPDATE(memory, rates, losses)
-    return bad
-
-
-def _hint(table: Actions, guess: Vector) -> int:
-    memory, rates = REBUILD(table)
-    if guess.size != memory.weights.size:
-        return OTHER_SIZE
-    bad: int = first_bad_loss(guess)
-    if bad < 0:
-        HINT(memory, rates, guess)
+        TAKE(memory, rates, values)
     return bad
 
 
