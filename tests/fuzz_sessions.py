@@ -121,7 +121,7 @@ def mutate_header(rng, header):
 
 def mutate_rounds(rng, header, arrays):
     """Claim another number of rounds, in the header and wherever a number counts them."""
-    if type(old := header["rounds"]) is int:
+    if type(old := header["rounds"]) is int and old < 2**60:  # more may stand there by another mutation
         new = int(rng.choice([0, 1, 63, 64, 2**20, 2**34, 2**47, 2**48, old + 1, 2 * old]))
         header["rounds"] = new
         for array in arrays.values():
