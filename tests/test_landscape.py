@@ -63,6 +63,12 @@ def test_a_power_needs_two_values():
         fit_power([1.0], [[1.0]])
 
 
+def test_single_runs_have_a_power_without_an_interval():
+    power = fit_power([1.0, 10.0], [[2.0], [20.0]])
+    assert power.exponent == pytest.approx(1.0)
+    assert np.isnan(power[1:]).all()
+
+
 @pytest.mark.parametrize("worst", [0.0, -1.0])
 def test_where_a_mean_is_not_positive_there_is_no_power(worst):
     assert np.isnan(fit_power([1.0, 10.0, 100.0], [[worst, worst], [5.0, 6.0], [50.0, 60.0]])).all()
@@ -158,10 +164,12 @@ def test_a_piece_with_a_flipped_bit_is_named_or_the_same_or_another_s(tmp_path):
 
 
 def test_threads_do_not_show(tmp_path):
-    orders = [order(label=f"{i}", player=Thompson(), setting=Setting(BanditLow(2, 2), 80)) for i in range(4)]
+    orders = [
+        order(seed=i, label="thompson", player=Thompson(), setting=Setting(BanditLow(2, 2), 80)) for i in range(4)
+    ]
     one, two = (pieces.play_all(orders, Store(tmp_path / str(n)), n, None) for n in (1, 2))
     assert all((a.regrets == b.regrets).all() for a, b in zip(one, two, strict=True))
-    assert len({float(piece.regrets.sum()) for piece in one}) > 1  # labels seed the learners
+    assert len({float(piece.regrets.sum()) for piece in one}) > 1
 
 
 def test_progress_ends_at_the_total(tmp_path):

@@ -1,7 +1,6 @@
 """The engine against an obvious loop, and what must not show in its results: threads, blocks, company."""
 
 import functools
-import hashlib
 import itertools
 import threading
 import time
@@ -27,7 +26,7 @@ from driftwise import (
 )
 from driftwise.core.errors import InvalidInput, TuningWarning, UnknownName
 from driftwise.environments import Beta, Block, RandomWalk, Source, Stream
-from driftwise.learners import BanditLearner
+from driftwise.learners import UCB1, BanditLearner, Exp3
 from driftwise.results import Dynamic, Interval, Static, Switched
 from references.comparators import best_with_segments
 from references.measures_reference import measures_reference
@@ -60,12 +59,11 @@ def whole_run(environment, run, n_rounds=N_ROUNDS, seed=SEED):
     return block.losses, block.losses if block.means is None else block.means
 
 
-def plays_by_hand(learner, losses, run, label, play="weights", seed=SEED):
+def plays_by_hand(learner, losses, run, play="weights", seed=SEED, copy=0):
     """Step a learner through its losses; return its weights, one row per round."""
     n_rounds, n_actions = losses.shape
-    key = int(hashlib.sha256(label.encode()).hexdigest()[:8], 16)
-    state = learner.start(n_actions, int(branch(seed, run, 1, key).generate_state(1, np.uint64)[0]))
-    uniforms = np.random.default_rng(branch(seed, run, 2, key)).random(n_rounds)
+    state = learner.start(n_actions, int(branch(seed, run, 1, copy).generate_state(1, np.uint64)[0]))
+    uniforms = np.random.default_rng(branch(seed, run, 2, copy)).random(n_rounds)
     rows = []
     for t in range(n_rounds):
         if isinstance(learner, BanditLearner):
@@ -105,7 +103,7 @@ def test_regret_is_that_of_an_obvious_loop(comparator, play):
     for run in range(N_RUNS):
         losses, means = whole_run(WANDERING, run)
         for i, learner in enumerate(TEAM):
-            expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, results.labels[i], play), means)
+            expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, play), means)
             assert results.regrets[i, run] == pytest.approx(expected, abs=1e-12)
     assert results.comparator == str(comparator)
     assert results.kind == "pseudo"
@@ -118,7 +116,7 @@ def test_regret_is_that_of_an_obvious_loop_without_the_compiler(play):
     results = simulate(SWITCHING, team, 25, n_runs=1, seed=SEED, play=play, block_size=7)
     losses, means = whole_run(SWITCHING, 0, 25)
     for i, learner in enumerate(team):
-        expected = regrets_by_hand(Dynamic(), plays_by_hand(learner, losses, 0, results.labels[i], play), means)
+        expected = regrets_by_hand(Dynamic(), plays_by_hand(learner, losses, 0, play), means)
         assert results.regrets[i, 0] == pytest.approx(expected, abs=1e-12)
 
 
@@ -128,7 +126,7 @@ def test_replayed_losses_have_the_realised_regret_of_the_loop(comparator):
     results = simulate(Replay(losses), TEAM, n_runs=2, seed=SEED, comparator=comparator, block_size=17)
     assert (results.kind, results.n_rounds, results.measures) == ("realised", N_ROUNDS, ())
     for run, (i, learner) in itertools.product(range(2), enumerate(TEAM)):
-        expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, results.labels[i]), losses)
+        expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run), losses)
         assert results.regrets[i, run] == pytest.approx(expected, abs=1e-12)
     assert np.isnan(results.bounds).all()
     assert results.environment == {"replay": "Replay"}
@@ -219,6 +217,17 @@ def test_equal_learners_draw_their_actions_independently():
     assert not np.array_equal(*results.regrets)
 
 
+def test_draws_depend_neither_on_the_label_nor_on_the_other_learners():
+    alone = simulate(SWITCHING, {"short": Exp3()}, N_ROUNDS, 2).regrets[0]
+    tuned = functools.partial(Exp3.tuned)
+    among = simulate(SWITCHING, {"first": UCB1(), "renamed": Exp3(), "rule": tuned, "copy": Exp3()}, N_ROUNDS, 2)
+    assert np.array_equal(among.regrets[1], alone)
+    assert not np.array_equal(among.regrets[3], alone)
+    twice = simulate(SWITCHING, [functools.partial(Exp3.tuned), tuned], N_ROUNDS, 2).regrets
+    assert np.array_equal(twice[0], among.regrets[2])
+    assert not np.array_equal(*twice)
+
+
 def test_labels_name_the_parameters_that_were_changed():
     sharp = functools.partial(OptimisticGD.tuned, rule="sharp")
 
@@ -263,7 +272,7 @@ def test_a_rule_is_asked_anew_with_the_measures_of_each_run(n_threads):
     for run, measures in enumerate(results.measures):
         assert measures == WANDERING.measures(N_ROUNDS, branch(SEED, run, 0))
         losses, means = whole_run(WANDERING, run)
-        expected = regrets_by_hand(Dynamic(), plays_by_hand(seen[measures], losses, run, results.labels[0]), means)
+        expected = regrets_by_hand(Dynamic(), plays_by_hand(seen[measures], losses, run), means)
         assert results.regrets[0, run] == pytest.approx(expected, abs=1e-12)
     assert results.learners[0]["learning_rate"] == seen[results.measures[0]].learning_rate
 
@@ -305,7 +314,7 @@ def test_long_curves_are_kept_at_a_thousand_rounds():
     assert (long.rounds[0], long.rounds[-1]) == (1, 2500)
     assert set(np.diff(long.rounds)) == {2, 3}
     losses, means = whole_run(world, 0, 2500)
-    suffered = (plays_by_hand(learner, losses, 0, long.labels[0]) * means).sum(axis=1) - means.min(axis=1)
+    suffered = (plays_by_hand(learner, losses, 0) * means).sum(axis=1) - means.min(axis=1)
     assert long.regrets[0, 0] == pytest.approx(np.cumsum(suffered)[long.rounds - 1], abs=1e-9)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,15 +21,15 @@ Player = Learner | Callable[[Measures], Learner]
 
 @dataclass(frozen=True)
 class Entry:
-    """A player with its label."""
+    """A player with its label.
+
+    `copy` is the number of equal players before it, and its branch of a run's seed. So a learner draws the same numbers
+    whatever it is called and whoever else takes part; copies of one learner draw different ones.
+    """
 
     label: str
     player: Player
-
-    @property
-    def key(self) -> int:
-        """Its branch of a run's seed: by label, so that a learner draws the same whoever plays beside it."""
-        return int.from_bytes(hashlib.sha256(self.label.encode()).digest()[:4], "big")
+    copy: int = 0
 
     @property
     def is_rule(self) -> bool:
@@ -71,12 +70,20 @@ def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[E
     found: list[Entry] = []
     taken: set[str] = set()
     for label, player in pairs:
+        copy = sum(_same(player, earlier.player) for earlier in found)
         unique, n = label, 2
         while unique in taken:
             unique, n = f"{label} #{n}", n + 1
         taken.add(unique)
-        found.append(Entry(unique, player))
+        found.append(Entry(unique, player, copy))
     return found
+
+
+def _same(one: Player, other: Player) -> bool:
+    """Compare two players; two partial rules are the same if their parts are."""
+    if isinstance(one, functools.partial) and isinstance(other, functools.partial):
+        return (one.func, one.args, one.keywords) == (other.func, other.args, other.keywords)
+    return bool(one == other)
 
 
 def _is_text(label: str) -> bool:

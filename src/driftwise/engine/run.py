@@ -73,10 +73,10 @@ def _play(plan: Plan, run: int) -> Run:
     stream, measures = _begin(plan, seed)
     team, caveats = _team(plan.entries, measures)
     states = [
-        learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, entry.key)))
+        learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, entry.copy)))
         for entry, learner in zip(plan.entries, team, strict=True)
     ]
-    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.key)) for entry in plan.entries]
+    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.copy)) for entry in plan.entries]
     meters = [LossMeter() for _ in team]
     follower = plan.comparator.start(environment.n_actions, n_rounds)
     realised = RealisedMeter(environment.n_actions, best_follower(measures) if plan.realised and measures else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ _TINY = 1e-12  # stands for a resampled mean of nothing, which has no logarithm:
 
 
 class Power(NamedTuple):
-    """An exponent with its interval."""
+    """An exponent with its interval; the ends are NaN for a single run."""
 
     exponent: float
     low: float
@@ -29,8 +29,8 @@ def fit_power(
 ) -> Power:
     """Fit mean regret ~ x^exponent; `samples[i]` are the regrets of the runs at `x[i]`.
 
-    The interval is the bootstrap's: runs are drawn again, with replacement, within each x. It speaks of the noise of
-    the runs, not of how well a power describes them. Where a mean is not positive there is no power: all are NaN.
+    The interval is SciPy's percentile bootstrap: runs are resampled, with replacement, within each x. It measures the
+    noise of the runs, not how well a power describes them. Where a mean is not positive there is no power: all are NaN.
 
     >>> round(fit_power([1, 10, 100], [[2.0, 2.1], [20.0, 21.0], [200.0, 210.0]]).exponent, 6)
     1.0
@@ -43,16 +43,23 @@ def fit_power(
     means = np.array([values.mean() for values in drawings])
     if not (means > 0).all():
         return Power(math.nan, math.nan, math.nan)
-    generator = np.random.default_rng(0)  # the same interval for the same runs
-    drawn = np.empty((n_resamples, len(x)))
-    for i, values in enumerate(drawings):
-        drawn[:, i] = values[generator.integers(len(values), size=(n_resamples, len(values)))].mean(axis=1)
-    slope = _slopes(centred, means[np.newaxis])[0]
-    low, high = np.quantile(_slopes(centred, drawn), [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Power(float(slope), float(low), float(high))
+    slope = float(_slope(centred, means))
+    if min(len(values) for values in drawings) < 2:
+        return Power(slope, math.nan, math.nan)
+    from scipy import stats  # takes half a second to import
+
+    found = stats.bootstrap(
+        drawings,
+        lambda *resampled, axis: _slope(centred, np.stack([values.mean(axis=axis) for values in resampled], axis=-1)),
+        n_resamples=n_resamples,
+        confidence_level=confidence,
+        method="percentile",
+        vectorized=True,
+        rng=np.random.default_rng(0),  # the same interval for the same runs
+    )
+    low, high = found.confidence_interval
+    return Power(slope, float(low), float(high))
 
 
-def _slopes(centred: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    logs = np.log(np.maximum(means, _TINY))
-    slopes: npt.NDArray[np.float64] = logs @ centred / (centred @ centred)
-    return slopes
+def _slope(centred: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> Any:
+    return np.log(np.maximum(means, _TINY)) @ centred / (centred @ centred)
