@@ -71,7 +71,7 @@ def losses_of(kind: str, n_rounds: int, n_actions: int) -> Matrix:
 def block_time(learner: Learner, losses: Matrix) -> float:
     """Return the seconds a fresh learner takes for a block that was checked before."""
     state = learner.start(losses.shape[1])
-    return seconds(lambda: learner.advance(state, losses))
+    return seconds(lambda: learner.play_block(state, losses))
 
 
 def grows(learner: Learner) -> bool:
@@ -81,7 +81,7 @@ def grows(learner: Learner) -> bool:
     early, late = [], []
     for _ in range(5):
         state = learner.start(2)
-        early.append(seconds(lambda state=state: learner.advance(state, losses[:250])))
-        learner.advance(state, losses[250:750])
-        late.append(seconds(lambda state=state: learner.advance(state, losses[750:])))
+        early.append(seconds(lambda state=state: learner.play_block(state, losses[:250])))
+        learner.play_block(state, losses[250:750])
+        late.append(seconds(lambda state=state: learner.play_block(state, losses[750:])))
     return min(late) > 3 * min(early)

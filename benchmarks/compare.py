@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from driftwise import Bernoulli, Deterministic, Environment, Measures, Sinusoidal, Switching, TwoPoint, simulate
-from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
+from driftwise.core.tuning_caveats import collected
 from driftwise.engine.players import Player
 from driftwise.environments import RandomWalk, Segments
 from driftwise.learners import GLRKLUCB, Learner, OracleRestarts, SleepingOptimisticAdaptMLProd, learners

@@ -11,7 +11,7 @@ import dataclasses
 from compare import SEED, WORLDS
 
 from driftwise import Measures, simulate
-from driftwise.core.caveats import collected
+from driftwise.core.tuning_caveats import collected
 from driftwise.engine.players import Player
 from driftwise.learners import (
     CUSUMUCB,
@@ -44,10 +44,10 @@ FULL: dict[str, Player] = {
 }
 BANDIT: dict[str, Player] = {
     "discounted-ucb": DiscountedUCB(),
-    "discounted-ucb (confidence=0.125)": DiscountedUCB(confidence=0.125),
-    "discounted-ucb (confidence=0.03)": DiscountedUCB(confidence=0.03),
+    "discounted-ucb (log_scale=0.125)": DiscountedUCB(log_scale=0.125),
+    "discounted-ucb (log_scale=0.03)": DiscountedUCB(log_scale=0.03),
     "sliding-window-ucb": SlidingWindowUCB(),
-    "sliding-window-ucb (confidence=0.25)": SlidingWindowUCB(confidence=0.25),
+    "sliding-window-ucb (log_scale=0.25)": SlidingWindowUCB(log_scale=0.25),
     "rerun-ucbv (tuned)": RerunUCBV.tuned,
     "rerun-ucbv (tuned, log_scale=0.1)": narrow_ucbv,
     "cusum-ucb": CUSUMUCB(),

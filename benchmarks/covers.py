@@ -46,7 +46,7 @@ def costs(learner: ExpertLearner, octaves: range, repetitions: int) -> Vector:
         state = learner.start(N_ACTIONS)
         for i in range(pieces):
             block = losses[i * PIECE : (i + 1) * PIECE]
-            best[i] = min(best[i], seconds(lambda state=state, block=block: learner.advance(state, block)))
+            best[i] = min(best[i], seconds(lambda state=state, block=block: learner.play_block(state, block)))
     return np.array([best[2**octave // PIECE : 2 ** (octave + 1) // PIECE].mean() / PIECE for octave in octaves])
 
 

@@ -16,12 +16,12 @@ from timing import interleaved, seconds
 
 from driftwise import Bernoulli, Environment, OptimisticGD, Sinusoidal, Switching, simulate
 from driftwise.core.errors import TuningWarning
-from driftwise.engine.meters import LossMeter
-from driftwise.environments import Block, MeasureMeter
+from driftwise.engine.loss_accumulator import LossAccumulator
+from driftwise.environments import Block, MeasuresAccumulator
 from driftwise.learners import UCB1, Hedge, Learner
 from driftwise.report.tables import text_table
 from driftwise.results import Dynamic
-from driftwise.results.realised import RealisedMeter
+from driftwise.results.realised import RealisedAccumulator
 
 __all__ = ["engine"]
 
@@ -49,7 +49,7 @@ def floor(environment: Environment, learner: Learner, n_rounds: int) -> None:
     np.empty(3 * 2**20)  # as `simulate` does: freed blocks are then used again
     stream, state = environment.start(n_rounds, SEED), learner.start(N_ACTIONS)
     for first in range(0, n_rounds, BLOCK):
-        learner.advance(state, stream.draw(min(BLOCK, n_rounds - first)).losses)
+        learner.play_block(state, stream.draw(min(BLOCK, n_rounds - first)).losses)
 
 
 def whole(environment: Environment, player: object, n_rounds: int, realised: bool = False) -> None:
@@ -125,12 +125,12 @@ def _parts_of(environment: Environment, n_rounds: int, turns: int) -> dict[str, 
             again.draw(n)
 
     def measure_losses() -> None:
-        meter = RealisedMeter(N_ACTIONS)
+        meter = RealisedAccumulator(N_ACTIONS)
         for block in blocks:
             meter.update(block.losses)
 
     def measure_path() -> None:
-        meter = MeasureMeter(N_ACTIONS)
+        meter = MeasuresAccumulator(N_ACTIONS)
         for block in blocks:
             meter.update(block.means, block.variances)
 
@@ -139,10 +139,10 @@ def _parts_of(environment: Environment, n_rounds: int, turns: int) -> dict[str, 
         for block in blocks:
             follower.follow(block.means, NO_MARKS)
 
-    def suffer(learner: Learner) -> None:
-        meter = LossMeter()
+    def accumulate(learner: Learner) -> None:
+        meter = LossAccumulator()
         for block, played in zip(blocks, plays[learner], strict=True):
-            meter.suffer(played, block.means, NO_MARKS)
+            meter.add_block(played, block.means, NO_MARKS)
 
     tasks: dict[str, Callable[[], object]] = {
         "drawing the losses": draw,
@@ -151,8 +151,8 @@ def _parts_of(environment: Environment, n_rounds: int, turns: int) -> dict[str, 
         "checking and measuring the losses": measure_losses,
         "measuring the path": measure_path,
         "the comparator": compare,
-        "the learner's loss: hedge": lambda: suffer(Hedge()),
-        "the learner's loss: ucb1": lambda: suffer(UCB1()),
+        "the learner's loss: hedge": lambda: accumulate(Hedge()),
+        "the learner's loss: ucb1": lambda: accumulate(UCB1()),
         "only if tuned: measures before the first round": lambda: environment.measures(n_rounds, SEED),
     }
     timed = {name: functools.partial(seconds, task) for name, task in tasks.items()}
@@ -161,7 +161,7 @@ def _parts_of(environment: Environment, n_rounds: int, turns: int) -> dict[str, 
 
 def _played(learner: Learner, blocks: Sequence[Block]) -> list[np.ndarray]:
     state = learner.start(N_ACTIONS)
-    return [learner.advance(state, block.losses) for block in blocks]
+    return [learner.play_block(state, block.losses) for block in blocks]
 
 
 def engine(effort: Effort) -> str:

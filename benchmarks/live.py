@@ -10,8 +10,8 @@ from timing import interleaved
 from driftwise import Session
 from driftwise.core.types import Matrix
 from driftwise.learners import BanditLearner, Learner
-from driftwise.learners.bandits.watching import WatchingLearner
-from driftwise.learners.meta.base import MetaLearner
+from driftwise.learners.parts.meta_learner import MetaLearner
+from driftwise.learners.parts.restarting_learner import RestartingLearner
 from driftwise.report.tables import text_table
 
 __all__ = ["live"]
@@ -44,7 +44,7 @@ def target(learner: Learner) -> float | None:
     """Return the microseconds that a round may take; learners made of learners have no target yet."""
     if isinstance(learner, MetaLearner):
         return None
-    return WITH_DETECTOR if isinstance(learner, WatchingLearner) else ONE_KERNEL
+    return WITH_DETECTOR if isinstance(learner, RestartingLearner) else ONE_KERNEL
 
 
 def live(effort: Effort) -> str:

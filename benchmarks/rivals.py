@@ -63,7 +63,7 @@ PAIRS = (
     # Test an action at every tenth of its plays, on all its samples; at every play they would be slower.
     Pair("cusum-ucb", "SMPyBandits", "CUSUM_IndexPolicy", TUNED),
     Pair("detect-and-restart", "SMPyBandits", "PHT_IndexPolicy", TUNED),
-    # Restarts whenever an action's window is full, since its test returns a pair, which is true; that saves it work.
+    # RestartRule whenever an action's window is full, since its test returns a pair, which is true; that saves it work.
     Pair("m-ucb", "SMPyBandits", "Monitored_IndexPolicy", {"w": 200, "b": 42.7, "gamma": 0.1}),
     # Tests at every tenth play and sample. From TUNED it would take a delta above 1; these are the paper's for one
     # action's restarts, 1 / sqrt(7 K T), and a tenth of sqrt(7 K ln(T) / T), the package's own scale.

@@ -1,4 +1,4 @@
-"""Learners that are wrong in one way each, with the laws that must say so."""
+"""Learners that are wrong in one way each, with the checks that must say so."""
 
 import dataclasses
 import itertools
@@ -9,29 +9,29 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from driftwise.core.corners import Corners
-from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
+from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector
 from driftwise.learners import ExpertLearner, OptimisticAdaptMLProd, OptimisticGD, RerunUCBV
-from driftwise.learners.loops import expert_loops
+from driftwise.learners.contract.loops import expert_loops
 
 BROKEN = {}
 
 
-def breaks(*laws):
-    """Enter a broken learner with the laws it breaks; a name of its own keeps its spec from being another's."""
+def breaks(*checks):
+    """Enter a broken learner with the checks it breaks; a name of its own keeps its spec from being another's."""
 
     def enter(member):
         member.name = re.sub("(?<!^)(?=[A-Z])", "-", member.__name__).lower()
-        BROKEN[member] = set(laws)
+        BROKEN[member] = set(checks)
         return member
 
     return enter
 
 
-@breaks("every_exception_names_a_law")
+@breaks("every_exception_names_a_check")
 class ExcusedFromNothing(OptimisticGD):
-    exceptions: ClassVar = {"weights_are_green": "there is no such law"}
+    skipped_checks: ClassVar = {"weights_are_green": "there is no such check"}
 
 
 @breaks("spec_round_trips", "snapshot_and_resume_is_seamless")  # a session file holds the spec
@@ -77,8 +77,8 @@ class DoubtsWhatStandsStill(OptimisticGD):
 
 @breaks("weights_are_a_distribution")
 class HeavyWithManyActions(OptimisticGD):
-    def advance(self, state, losses):
-        return super().advance(state, losses) * (1.01 if state.n_actions > 9 else 1.0)
+    def play_block(self, state, losses):
+        return super().play_block(state, losses) * (1.01 if state.n_actions > 9 else 1.0)
 
 
 @breaks("predict_changes_nothing")
@@ -89,8 +89,8 @@ class HandsOutItsMemory(OptimisticGD):
 
 @breaks("relabelling_actions_relabels_the_weights")
 class FondOfTheFirst(OptimisticGD):
-    def first(self, n_actions, generator):
-        memory = super().first(n_actions, generator)
+    def first_memory(self, n_actions, generator):
+        memory = super().first_memory(n_actions, generator)
         memory.center[0] += 0.001
         memory.center[-1] -= 0.001
         return memory
@@ -131,7 +131,7 @@ class Hedge(ExpertLearner):
     card = OptimisticGD.card
     least = 0.001
 
-    def first(self, n_actions, generator) -> Weights:  # noqa: ARG002
+    def first_memory(self, n_actions, generator) -> Weights:  # noqa: ARG002
         return Weights(np.full(n_actions, 1.0 / n_actions))
 
     def rates(self, n_actions):  # noqa: ARG002
@@ -164,14 +164,14 @@ def _undeclared(memory: Undeclared, rates: Least, losses: Vector) -> None:
 class DeclaresNothing(Hedge):
     loops = expert_loops("declares-nothing", (Undeclared, Least), _undeclared)
 
-    def first(self, n_actions, generator) -> Undeclared:  # noqa: ARG002
+    def first_memory(self, n_actions, generator) -> Undeclared:  # noqa: ARG002
         return Undeclared(np.full(n_actions, 1.0 / n_actions))
 
 
 @breaks("memories_keep_to_their_declarations", "run_equals_stepping")
 class CountsTwice(RerunUCBV):
-    def advance(self, state, losses):
-        actions = super().advance(state, losses)
+    def play_block(self, state, losses):
+        actions = super().play_block(state, losses)
         if state.n_actions == 5:  # files are tried with three actions
             state.memory.squares[:] += 1000.0
         return actions
@@ -181,8 +181,8 @@ class CountsTwice(RerunUCBV):
 class CompiledTwice(Hedge):
     loops = expert_loops("compiled-twice", (Weights, Least), _hedge)
 
-    def advance(self, state, losses):
-        return super().advance(state, np.asfortranarray(losses) if state.n_actions == 3 else losses)
+    def play_block(self, state, losses):
+        return super().play_block(state, np.asfortranarray(losses) if state.n_actions == 3 else losses)
 
 
 @breaks("run_equals_stepping")
@@ -194,10 +194,10 @@ class RoundsWhileStepping(OptimisticGD):
 
 @breaks("halves_equal_the_whole")
 class ForgetsAtBorders(OptimisticGD):
-    def advance(self, state, losses):
+    def play_block(self, state, losses):
         if state.rounds:
             state.memory.center[:] = 1.0 / state.n_actions
-        return super().advance(state, losses)
+        return super().play_block(state, losses)
 
 
 @breaks("equal_seeds_give_equal_runs")
@@ -208,8 +208,8 @@ class CountsItsTwins(RerunUCBV):
         super().__post_init__()
         object.__setattr__(self, "born", next(self.births))
 
-    def first(self, n_actions, generator):
-        memory = super().first(n_actions, generator)
+    def first_memory(self, n_actions, generator):
+        memory = super().first_memory(n_actions, generator)
         memory.score[:] -= 1e-9 * self.born
         return memory
 
@@ -218,8 +218,8 @@ class CountsItsTwins(RerunUCBV):
 class SharesItsScratch(OptimisticAdaptMLProd):
     scratch: ClassVar = {}
 
-    def first(self, n_actions, generator):
-        memory = super().first(n_actions, generator)
+    def first_memory(self, n_actions, generator):
+        memory = super().first_memory(n_actions, generator)
         return memory._replace(mass=self.scratch.setdefault(n_actions, memory.mass))
 
 
@@ -241,8 +241,8 @@ class KnowsItsOwn(OptimisticGD):
         self.own.add(state)
         return state
 
-    def advance(self, state, losses):
-        return super().advance(state, losses if state in self.own else 1.0 - losses)
+    def play_block(self, state, losses):
+        return super().play_block(state, losses if state in self.own else 1.0 - losses)
 
 
 @breaks("a_rejected_run_changes_nothing")
@@ -277,8 +277,8 @@ class Deaf(DeafWhileRunning):
 
 @breaks("the_last_losses_are_the_default_hint")
 class ExpectsTheWorst(OptimisticAdaptMLProd):
-    def first(self, n_actions, generator):
-        memory = super().first(n_actions, generator)
+    def first_memory(self, n_actions, generator):
+        memory = super().first_memory(n_actions, generator)
         memory.guess[:] = 1.0
         return memory
 
@@ -293,14 +293,14 @@ class CountsHintsTooEarly(OptimisticAdaptMLProd):
 
 @breaks("unseen_losses_cannot_matter", "run_equals_stepping")  # stepping has nothing to peek at
 class Peeks(RerunUCBV):
-    def advance(self, state, losses):
-        return super().advance(state, 0.99 * losses + 0.01 * losses.mean(axis=1, keepdims=True))
+    def play_block(self, state, losses):
+        return super().play_block(state, 0.99 * losses + 0.01 * losses.mean(axis=1, keepdims=True))
 
 
 @breaks("every_action_is_tried")
 class TwoAreEnough(RerunUCBV):
-    def first(self, n_actions, generator):
-        memory = super().first(n_actions, generator)
+    def first_memory(self, n_actions, generator):
+        memory = super().first_memory(n_actions, generator)
         memory.score[2:] = 1.0
         return memory
 
@@ -322,6 +322,6 @@ class CountsChoicesTooEarly(RerunUCBV):
 
 @breaks("choices_survive_a_million_constant_rounds")
 class SetInItsWays(RerunUCBV):
-    def advance(self, state, losses):
-        actions = super().advance(state, losses)
+    def play_block(self, state, losses):
+        actions = super().play_block(state, losses)
         return actions if state.rounds <= 10_000 else np.zeros_like(actions)

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from driftwise.report.page import Claim, Line, Page, Panel, Row, Series, Track
+from driftwise.report.page import Claim, Line, Page, Panel, Series, TableRow, WeightHistory
 
 FULL = [
     ("OptimisticGD", "paper", 1.0),
@@ -22,7 +22,7 @@ BANDIT = [
     ("Rexp3", "cited", 2.3),
     ("Master", "parameter-free", 5.2),
     ("BanditOverBandit", "parameter-free", 2.7),
-    ("OracleRestarts", "yardstick", 0.45),
+    ("OracleRestarts", "baseline", 0.45),
 ]
 # cell, learners, axis, its word, values, upper, lower, exponent of the lower bound, slack of those who do not adapt
 CELLS = [
@@ -58,7 +58,7 @@ def fake_page() -> Page:
                 ratio = mean / floor
                 kind = cell.split(", ")[1]
                 rows.append(
-                    Row(cell, world.format(kind), label, role, axis, upper, lower, slope, slope - spread,
+                    TableRow(cell, world.format(kind), label, role, axis, upper, lower, slope, slope - spread,
                         slope + spread, f"{ratio.min():.1f} to {ratio.max():.1f}")
                 )  # fmt: skip
             lines = [Line(lower, "lower", values, list(map(float, floor)))]
@@ -73,10 +73,10 @@ def fake_page() -> Page:
         " measured, in worlds whose number of switches, drift and variance are known exactly.",
         table=rows,
         panels=panels,
-        tracks=[
-            fake_track("track-optimistic-gd", "OptimisticGD", 0.03),
-            fake_track("track-fixed-share", "FixedShare", 0.008),
-            fake_track("track-exp3-s", "Exp3S", 0.003, n_actions=9),
+        histories=[
+            fake_track("history-optimistic-gd", "OptimisticGD", 0.03),
+            fake_track("history-fixed-share", "FixedShare", 0.008),
+            fake_track("history-exp3-s", "Exp3S", 0.003, n_actions=9),
         ],
         claims=[
             Claim(
@@ -106,7 +106,7 @@ def fake_page() -> Page:
     )
 
 
-def fake_track(key: str, learner: str, speed: float, n_actions: int = 4) -> Track:
+def fake_track(key: str, learner: str, speed: float, n_actions: int = 4) -> WeightHistory:
     """Weights that move towards the best action, at a given speed, with some noise."""
     random = np.random.default_rng(3)
     n_rounds, every = 4000, 10
@@ -122,7 +122,7 @@ def fake_track(key: str, learner: str, speed: float, n_actions: int = 4) -> Trac
         weights /= weights.sum()
         history.append(weights)
     kept = np.arange(0, n_rounds, every)
-    return Track(
+    return WeightHistory(
         key,
         f"A switching world with {n_actions} actions",
         learner,

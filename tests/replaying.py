@@ -3,7 +3,7 @@
 import numpy as np
 
 from driftwise.core.random import next_uniform
-from driftwise.core.variates import next_beta
+from driftwise.core.random_variates import next_beta
 
 
 def run(learner, losses, piece=None, seed=0):

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from driftwise.checks import check_learner
-from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.random import next_uniform
+from driftwise.core.tuning_caveats import collected
 from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Constant, Environment, Segments, Sinusoidal
 from driftwise.learners import Exp3, Exp3S, Rexp3, TsallisINF
@@ -162,16 +162,18 @@ def test_tsallis_weights_are_found_from_any_start(n_actions):
 
 
 def test_rexp3_mixes_as_its_block_asks():
-    assert Rexp3(500).rates(4).mixing == sqrt(4 * log(4) / ((e - 1) * 500))
-    assert Rexp3(500, 0.2).rates(4).mixing == 0.2
-    assert Rexp3(2).rates(10).mixing == 1.0
+    assert Rexp3(500).rates(4).exploration_rate == sqrt(4 * log(4) / ((e - 1) * 500))
+    assert Rexp3(500, 0.2).rates(4).exploration_rate == 0.2
+    assert Rexp3(2).rates(10).exploration_rate == 1.0
 
 
 def test_tuned_parameters_are_those_of_the_theorems():
     known = Measures(n_actions=4, n_rounds=10_000, segments=6, drift=5.0, variance=10.0, drift_within=4.0)
-    assert Exp3.tuned(known).mixing == pytest.approx(sqrt(4 * log(4) / ((e - 1) * 10_000)), rel=1e-12)
-    assert Exp3S.tuned(known).sharing == 1e-4
-    assert Exp3S.tuned(known).mixing == pytest.approx(sqrt(4 * (6 * log(40_000) + e) / ((e - 1) * 10_000)), rel=1e-12)
+    assert Exp3.tuned(known).exploration_rate == pytest.approx(sqrt(4 * log(4) / ((e - 1) * 10_000)), rel=1e-12)
+    assert Exp3S.tuned(known).switch_rate == 1e-4
+    assert Exp3S.tuned(known).exploration_rate == pytest.approx(
+        sqrt(4 * (6 * log(40_000) + e) / ((e - 1) * 10_000)), rel=1e-12
+    )
     assert Rexp3.tuned(known) == Rexp3(327)  # (4 ln 4)^(1/3) 2500^(2/3) = 326.04
     with pytest.raises(InvalidInput, match="no rule for tuning"):
         TsallisINF.tuned(known)
@@ -190,14 +192,14 @@ def test_tuning_survives_one_action_one_round_and_no_drift(learner):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Exp3(0.0), "Exp3: `mixing` must be in (0, 1], got 0.0."),
-        (lambda: Exp3(nan), "Exp3: `mixing` must be in (0, 1], got nan."),
-        (lambda: Exp3(None), "Exp3: `mixing` must be in (0, 1], got None."),
-        (lambda: Exp3S(1.5), "Exp3S: `mixing` must be in (0, 1], got 1.5."),
-        (lambda: Exp3S(sharing=0), "Exp3S: `sharing` must be in (0, 1], got 0."),
+        (lambda: Exp3(0.0), "Exp3: `exploration_rate` must be in (0, 1], got 0.0."),
+        (lambda: Exp3(nan), "Exp3: `exploration_rate` must be in (0, 1], got nan."),
+        (lambda: Exp3(None), "Exp3: `exploration_rate` must be in (0, 1], got None."),
+        (lambda: Exp3S(1.5), "Exp3S: `exploration_rate` must be in (0, 1], got 1.5."),
+        (lambda: Exp3S(switch_rate=0), "Exp3S: `switch_rate` must be in (0, 1], got 0."),
         (lambda: Rexp3(0), "Rexp3: `restart_every` must be a whole number >= 1, got 0."),
         (lambda: Rexp3(None), "Rexp3: `restart_every` must be a whole number >= 1, got None."),
-        (lambda: Rexp3(mixing=0), "Rexp3: `mixing` must be in (0, 1], got 0."),
+        (lambda: Rexp3(exploration_rate=0), "Rexp3: `exploration_rate` must be in (0, 1], got 0."),
         (
             lambda: TsallisINF("RV"),
             "TsallisINF: `estimator` must be one of 'reduced-variance', 'importance-weighted', got 'RV'.",
@@ -215,8 +217,8 @@ def test_a_memory_whose_counter_is_wrong_is_not_trusted():
         state = learner.start(3)
         learner.run(state, make_path("coin", 10, 3, seed=1))
         memory = state.memory
-        assert learner.fault(memory, 3, 10) == ""
-        assert learner.fault(memory._replace(**{counter: getattr(memory, counter) - 5}), 3, 10) != ""
+        assert learner.memory_fault(memory, 3, 10) == ""
+        assert learner.memory_fault(memory._replace(**{counter: getattr(memory, counter) - 5}), 3, 10) != ""
 
 
 # Bounds

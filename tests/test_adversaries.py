@@ -12,12 +12,21 @@ import numpy as np
 import pytest
 
 from driftwise import Measures, simulate
-from driftwise.adversaries import BanditLow, Copies, FullLow, FullV, Staged, adversaries, adversary, choose
+from driftwise.adversaries import (
+    AdversarialEnvironment,
+    BanditLow,
+    FullLow,
+    FullV,
+    LearnerCopies,
+    adversaries,
+    adversary,
+    strongest,
+)
 from driftwise.adversaries.base import Adversary
-from driftwise.adversaries.copies import draws
-from driftwise.checks import laws_of
+from driftwise.adversaries.learner_copies import draws
+from driftwise.checks import checks_of
 from driftwise.core.errors import InvalidInput, UnknownName
-from driftwise.environments import Deterministic, Support
+from driftwise.environments import Deterministic, ScaledBernoulli
 from driftwise.learners import (
     MUCB,
     UCB1,
@@ -55,12 +64,12 @@ noisy_low = functools.partial(FullLow, case="noisy")
 # Every construction with a spendable budget at T = 120; K is filled in.
 KINDS = {
     "bandit-low": lambda **more: BanditLow(segments=7, **more),
-    "bandit-low, scaled": lambda **more: BanditLow(segments=4, height=0.3, **more),
+    "bandit-low, scaled": lambda **more: BanditLow(segments=4, scale=0.3, **more),
     "full-low, noisy": lambda **more: FullLow(segments=4, variance=11.0, case="noisy", **more),
     "full-low, quiet": lambda **more: FullLow(segments=30, variance=11.0, **more),
     "full-v, noisy": lambda **more: FullV(drift=0.4, variance=9.0, **more),
     "full-v, quiet": lambda **more: FullV(drift=12.5, variance=0.2, **more),
-    "full-v, paper": lambda **more: FullV(drift=0.4, variance=9.0, parameters="paper", **more),
+    "full-v, paper": lambda **more: FullV(drift=0.4, variance=9.0, constants="paper", **more),
 }
 SLACK = 1 + 1e-12
 T = 120
@@ -89,7 +98,7 @@ def some_learner(kind, number):
 @every
 @pytest.mark.parametrize("n_actions", [2, 3, 7])
 def test_every_run_is_within_the_budget(kind, mode, n_actions):
-    made = KINDS[kind](n_actions=n_actions, mode=mode, copies=2)
+    made = KINDS[kind](n_actions=n_actions, mode=mode, n_copies=2)
     budget = made.budget(60)
     for number in range(200 if mode == "random" else 70):  # 210 over the numbers of actions
         source = made.against(some_learner(kind, number), 60, seed=number)
@@ -103,7 +112,7 @@ def test_every_run_is_within_the_budget(kind, mode, n_actions):
 def test_a_run_that_its_intervals_do_not_divide_is_within_the_budget(kind, mode):
     """As few rounds as there may be, one more, and a prime; 40 runs of each, 240 in all."""
     for n_actions in (2, 5):
-        made = KINDS[kind](n_actions=n_actions, mode=mode, copies=1)
+        made = KINDS[kind](n_actions=n_actions, mode=mode, n_copies=1)
         for n_rounds in (made.least_rounds, made.least_rounds + 1, 61):
             budget = made.budget(n_rounds)
             for number in range(40):
@@ -126,13 +135,13 @@ def test_the_budget_is_within_what_was_asked_for(n_actions, n_rounds):
         if isinstance(made, FullV) and kind != "full-v, paper":
             assert budget.drift <= made.drift * SLACK
     assert BanditLow(7, n_actions).budget(n_rounds).drift == 6
-    assert BanditLow(4, n_actions, height=0.3).budget(n_rounds).drift == pytest.approx(1.2)
+    assert BanditLow(4, n_actions, scale=0.3).budget(n_rounds).drift == pytest.approx(1.2)
 
 
 @every
 def test_measures_are_those_of_the_losses_that_are_drawn(kind, mode):
     for n_actions in (2, 5):
-        source = KINDS[kind](n_actions=n_actions, mode=mode, copies=2).against(some_learner(kind, 0), T, seed=5)
+        source = KINDS[kind](n_actions=n_actions, mode=mode, n_copies=2).against(some_learner(kind, 0), T, seed=5)
         block = source.start(T, seed=9).draw(T)
         found = source.measures(T, seed=9)
         expected = measures_reference(block.means, block.variances)
@@ -143,17 +152,17 @@ def test_measures_are_those_of_the_losses_that_are_drawn(kind, mode):
 @pytest.mark.parametrize("kind", ["full-low, noisy", "full-v, noisy", "full-v, paper"])
 def test_the_budget_is_used_up_when_the_favourite_changes_in_every_interval(kind):
     """Against a learner that leans to the last favourite, a best response does that."""
-    made = KINDS[kind](mode="best-response", copies=16)
+    made = KINDS[kind](mode="best-response", n_copies=16)
     layout = made.layout(T)
     alternating = np.arange(len(layout.starts)) % 2
-    source = Staged(made, None, T, 0, made._script(layout, alternating))
+    source = AdversarialEnvironment(made, None, T, 0, made._script(layout, alternating))
     assert source.measures(T).drift == pytest.approx(made.budget(T).drift, rel=1e-12)
     assert source.measures(T).variance == pytest.approx(made.budget(T).variance, rel=1e-12)
     assert source.measures(T).segments == made.budget(T).segments
 
 
 def test_the_printed_parameters_overspend_by_sigma_less_epsilon_and_the_budget_says_so():
-    made = FullV(drift=1.0, variance=64.0, parameters="paper")
+    made = FullV(drift=1.0, variance=64.0, constants="paper")
     layout = made.layout(8000)
     assert len(layout.starts) == 400  # B = 20, as in erratum E8
     assert layout.level == math.sqrt(64 / (4 * 2 * 8000))
@@ -165,15 +174,15 @@ def test_the_printed_parameters_overspend_by_sigma_less_epsilon_and_the_budget_s
 
 
 @pytest.mark.parametrize(
-    ("kind", "mode", "law"),
+    ("kind", "mode", "check"),
     [
-        pytest.param(kind, mode, law, id=f"{kind}-{mode}-{law.name}")
+        pytest.param(kind, mode, check, id=f"{kind}-{mode}-{check.name}")
         for kind, mode in EVERY
-        for law in laws_of(BanditLow(2).against(None, 2))
+        for check in checks_of(BanditLow(2).against(None, 2))
     ],
 )
-def test_what_they_make_obeys_every_law_of_environments(kind, mode, law):
-    law(stage(kind, mode))
+def test_what_they_make_obeys_every_check_of_environments(kind, mode, check):
+    check(stage(kind, mode))
 
 
 STAGED = {}
@@ -182,13 +191,13 @@ STAGED = {}
 def stage(kind, mode):
     """Return an environment of 1100 rounds, made once."""
     if (kind, mode) not in STAGED:
-        STAGED[kind, mode] = KINDS[kind](n_actions=3, mode=mode, copies=2).against(some_learner(kind, 2), 1100)
+        STAGED[kind, mode] = KINDS[kind](n_actions=3, mode=mode, n_copies=2).against(some_learner(kind, 2), 1100)
     return STAGED[kind, mode]
 
 
 @every
 def test_the_same_seed_makes_the_same_environment(kind, mode):
-    made, learner = KINDS[kind](mode=mode, copies=3), some_learner(kind, 3)
+    made, learner = KINDS[kind](mode=mode, n_copies=3), some_learner(kind, 3)
     one, again = (made.against(learner, T, seed=4).start(T, seed=8).draw(T) for _ in range(2))
     for a, b in zip(one, again, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -197,7 +206,7 @@ def test_the_same_seed_makes_the_same_environment(kind, mode):
 @every
 def test_a_shorter_run_is_the_beginning_of_the_whole(kind, mode):
     """It is played for fewer rounds than it was made for, not made anew for fewer."""
-    source = KINDS[kind](n_actions=3, mode=mode, copies=2).against(some_learner(kind, 3), T, seed=4)
+    source = KINDS[kind](n_actions=3, mode=mode, n_copies=2).against(some_learner(kind, 3), T, seed=4)
     for seed in range(3):
         whole, part = source.start(T, seed).draw(T), source.start(5, seed).draw(5)
         for a, b in zip(whole, part, strict=True):
@@ -214,7 +223,7 @@ def test_both_seeds_matter_when_choices_are_drawn(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_response_is_committed_to_and_only_the_noise_differs_from_run_to_run(kind):
-    source = KINDS[kind](mode="best-response", copies=2).against(some_learner(kind, 0), T, seed=1)
+    source = KINDS[kind](mode="best-response", n_copies=2).against(some_learner(kind, 0), T, seed=1)
     one, other = (source.start(T, seed).draw(T) for seed in (1, 2))
     np.testing.assert_array_equal(one.means, other.means)
     assert np.array_equal(one.losses, other.losses) == (source.measures(T).variance == 0)
@@ -222,7 +231,7 @@ def test_a_response_is_committed_to_and_only_the_noise_differs_from_run_to_run(k
 
 def test_the_seed_of_a_response_reaches_its_coins():
     """Hedge draws nothing, so its copies differ by the coins alone."""
-    made = noisy_low(4, 11.0, mode="best-response", copies=2)
+    made = noisy_low(4, 11.0, mode="best-response", n_copies=2)
     scripts = {made.against(Hedge(), T, seed).script.favourites.tobytes() for seed in range(6)}
     assert len(scripts) > 1
 
@@ -293,7 +302,7 @@ def test_no_learner_does_better_than_what_is_guaranteed_at_random(kind, n_action
 def test_no_learner_does_better_than_what_is_guaranteed_against_it(kind, mode, name):
     learner = opponents(kind)[name]
     for n_actions, n_rounds in ((2, 400), (4, 130)):
-        made = KINDS[kind](n_actions=n_actions, mode=mode, copies=24)
+        made = KINDS[kind](n_actions=n_actions, mode=mode, n_copies=24)
         enough_regret(made.against(learner, n_rounds, seed=7), {name: learner}, made.guarantee(n_rounds), n_runs=100)
 
 
@@ -310,7 +319,7 @@ def test_nobody_in_the_whole_registry_does_better_than_what_is_guaranteed_at_ran
 def test_a_learner_that_does_not_draw_pays_without_exception(mode, segments):
     """Without noise the responses to it are exact, so there is no error to allow for."""
     learner = BANDITS["rerun-ucbv"]
-    made = BanditLow(segments, 3, mode, copies=1)
+    made = BanditLow(segments, 3, mode, n_copies=1)
     results = simulate(made.against(learner, 400), learner, 400, n_runs=1)
     assert results.final(results.labels[0])[0] >= made.guarantee(400)
     assert not draws(learner, 3)
@@ -349,7 +358,7 @@ def test_random_changes_cost_whoever_never_looks_or_always_looks_what_was_comput
 def test_guarantees_are_those_of_the_formulas():
     for segments, n_rounds in ((2, 2), (3, 17), (8, 10_000), (7, 120), (50, 51), (100, 12_345)):
         expected = reference.bandit_low_guarantee(segments, n_rounds, 0.7)
-        assert BanditLow(segments, 3, height=0.7).guarantee(n_rounds) == pytest.approx(expected)
+        assert BanditLow(segments, 3, scale=0.7).guarantee(n_rounds) == pytest.approx(expected)
     assert BanditLow(8).guarantee(10_000) == 4 * 50 / 4
     for segments, variance, n_actions, n_rounds in ((4, 11.0, 2, 120), (3, 400.0, 5, 100), (2, 2.5, 30, 70)):
         noisy, sigma, gap = reference.full_low_parameters(segments, variance, n_actions, n_rounds)
@@ -396,7 +405,7 @@ def test_the_rounds_of_an_interval_hold_just_too_little_information(made, n_roun
 
 def test_the_printed_parameters_hold_no_more_information_than_the_proof_allows():
     for drift, variance, n_rounds in ((0.4, 9.0, 120), (1.0, 64.0, 8000), (3.0, 500.0, 10_000), (0.01, 900.0, 300)):
-        layout = FullV(drift, variance, parameters="paper").layout(n_rounds)
+        layout = FullV(drift, variance, constants="paper").layout(n_rounds)
         longest = max(np.diff(layout.starts, append=n_rounds))
         assert 2 * longest * (layout.gap / layout.level) ** 2 <= 1 / 4 * SLACK
         assert 2 * longest * reference.hidden_divergence(layout.level, layout.gap) <= 1 / 4
@@ -420,7 +429,7 @@ def test_the_advantage_is_the_largest_within_the_budget(drift, variance, n_actio
 def test_exact_parameters_beat_the_printed_ones_at_the_same_budget(drift, variance, n_rounds):
     for n_actions in (2, 4):
         exact = FullV(drift, variance, n_actions)
-        printed = FullV(drift, variance, n_actions, parameters="paper")
+        printed = FullV(drift, variance, n_actions, constants="paper")
         assert 1.6 < exact.guarantee(n_rounds) / printed.guarantee(n_rounds) < 4
         assert exact.budget(n_rounds).drift <= drift * SLACK < printed.budget(n_rounds).drift
         assert printed.budget(n_rounds).variance <= variance / 4
@@ -505,7 +514,7 @@ def test_changes_are_drawn_as_the_theorem_says():
 
 def test_losses_of_bandit_low_are_the_printed_vectors():
     for n_actions, height in ((2, 1.0), (4, 0.3)):
-        made = BanditLow(20, n_actions, height=height)
+        made = BanditLow(20, n_actions, scale=height)
         rows = {tuple(row) for row in made.against(None, 200).start(200).draw(200).losses}
         others = (height,) * (n_actions - 2)
         assert rows == {(height / 2, height, *others), (height / 2, 0.0, *others)}
@@ -537,15 +546,15 @@ def test_a_response_is_that_of_playing_out_every_change(name, n_actions):
         ("proof", reference.proof_against_bandit),
         ("best-response", reference.best_response_to_bandit),
     ):
-        made = BanditLow(segments, n_actions, mode, copies=3)
+        made = BanditLow(segments, n_actions, mode, n_copies=3)
         found = changes_in(made.against(learner, n_rounds, seed=6), segments)
         assert found == twin(learner, seeds, segments, n_rounds, n_actions)
 
 
 def test_both_outcomes_of_the_proof_occur():
     found = {
-        name: changes_in(BanditLow(4, 2, "proof", copies=8).against(learner, 400), 4)
-        for name, learner in {**BANDITS, "slow": Exp3S(mixing=0.01)}.items()
+        name: changes_in(BanditLow(4, 2, "proof", n_copies=8).against(learner, 400), 4)
+        for name, learner in {**BANDITS, "slow": Exp3S(exploration_rate=0.01)}.items()
     }
     changed = [change < 200 for changes in found.values() for change in changes]
     assert any(changed)
@@ -577,9 +586,9 @@ def test_quiet_responses_to_a_bandit_avoid_what_it_will_play():
 @pytest.mark.parametrize(
     ("made", "learner", "n_rounds"),
     [
-        (noisy_low(3, 40.0, 3, "best-response", copies=256), Hedge(5.0), 90),
-        (noisy_low(3, 40.0, 2, "best-response", copies=256), TsallisINF(), 900),
-        (FullV(0.4, 20.0, 3, mode="best-response", copies=256), Hedge(3.0), 90),
+        (noisy_low(3, 40.0, 3, "best-response", n_copies=256), Hedge(5.0), 90),
+        (noisy_low(3, 40.0, 2, "best-response", n_copies=256), TsallisINF(), 900),
+        (FullV(0.4, 20.0, 3, mode="best-response", n_copies=256), Hedge(3.0), 90),
     ],
 )
 def test_noisy_responses_favour_what_is_played_least_where_it_is_the_favourite(made, learner, n_rounds):
@@ -600,17 +609,17 @@ def test_noisy_responses_favour_what_is_played_least_where_it_is_the_favourite(m
 
 def test_candidates_are_tried_on_the_same_coins_and_the_copies_go_on_with_others(monkeypatch):
     """Other coins would hide who is played least; the same ones again would teach the copies their own trial."""
-    coins, quiet, real = [], [], Copies.live
+    coins, quiet, real = [], [], LearnerCopies.live
 
     def live(self, means, n_rounds, noise, generator):
-        if isinstance(noise, Support):
+        if isinstance(noise, ScaledBernoulli):
             coins.append(copy.deepcopy(generator).random())
         else:
             quiet.append(n_rounds)
         return real(self, means, n_rounds, noise, generator)
 
-    monkeypatch.setattr(Copies, "live", live)
-    noisy_low(3, 40.0, 3, "best-response", copies=2).against(Hedge(), 90)
+    monkeypatch.setattr(LearnerCopies, "live", live)
+    noisy_low(3, 40.0, 3, "best-response", n_copies=2).against(Hedge(), 90)
     tries, lived = [coins[0:3], coins[4:7], coins[8:11]], [coins[3], coins[7]]
     assert len(coins) == 11  # after the last interval nobody goes on
     assert [len(set(each)) for each in tries] == [1, 1, 1]
@@ -619,8 +628,8 @@ def test_candidates_are_tried_on_the_same_coins_and_the_copies_go_on_with_others
 
 
 def test_copies_advance_as_one_learner_would_alone():
-    learner, noise = Thompson(), Support(0.0, 0.8)
-    copies = Copies(learner, 3, 5, seed=2)
+    learner, noise = Thompson(), ScaledBernoulli(0.0, 0.8)
+    copies = LearnerCopies(learner, 3, 5, seed=2)
     twin, means = copies.twin(), np.array([0.4, 0.3, 0.4])
     plays = copies.live(means, 40, noise, np.random.default_rng(1))
     losses = noise.draw(np.tile(means, (200, 1)), np.random.default_rng(1))
@@ -632,7 +641,7 @@ def test_copies_advance_as_one_learner_would_alone():
 
 def test_looking_at_the_coming_round_changes_nothing():
     for learner in (Thompson(), Hedge(), BANDITS["exp3-s"]):
-        copies, alone = (Copies(learner, 3, 7, seed=2) for _ in range(2))
+        copies, alone = (LearnerCopies(learner, 3, 7, seed=2) for _ in range(2))
         means, rng = np.array([0.9, 0.1, 0.5]), np.random.default_rng(0)
         for _ in range(20):
             coming = copies.coming()
@@ -642,10 +651,10 @@ def test_looking_at_the_coming_round_changes_nothing():
 
 
 def test_long_intervals_are_watched_piece_by_piece(monkeypatch):
-    whole = BanditLow(4, 3, "best-response", copies=4).against(Thompson(), 500, seed=2)
-    noisy = noisy_low(2, 200.0, 3, "best-response", copies=4)
-    monkeypatch.setattr("driftwise.adversaries.copies._CELLS", 100)
-    cut = BanditLow(4, 3, "best-response", copies=4).against(Thompson(), 500, seed=2)
+    whole = BanditLow(4, 3, "best-response", n_copies=4).against(Thompson(), 500, seed=2)
+    noisy = noisy_low(2, 200.0, 3, "best-response", n_copies=4)
+    monkeypatch.setattr("driftwise.adversaries.learner_copies._CELLS", 100)
+    cut = BanditLow(4, 3, "best-response", n_copies=4).against(Thompson(), 500, seed=2)
     np.testing.assert_array_equal(cut.script.starts, whole.script.starts)
     np.testing.assert_array_equal(cut.script.favourites, whole.script.favourites)
     assert noisy.against(Hedge(), 500).script.favourites.shape == (2,)
@@ -653,19 +662,19 @@ def test_long_intervals_are_watched_piece_by_piece(monkeypatch):
 
 def test_one_copy_stands_for_all_of_a_learner_that_does_not_draw(monkeypatch):
     made = []
-    real = Copies.__init__
-    monkeypatch.setattr(Copies, "__init__", lambda self, *given: made.append(given[2]) or real(self, *given))
+    real = LearnerCopies.__init__
+    monkeypatch.setattr(LearnerCopies, "__init__", lambda self, *given: made.append(given[2]) or real(self, *given))
     BanditLow(4, mode="proof").against(RerunUCBV(), 50)
     FullLow(4, 0.0, mode="best-response").against(Hedge(), 50)
     FullLow(4, 0.0, mode="best-response").against(Thompson(), 50)
-    noisy_low(4, 20.0, mode="best-response", copies=7).against(Hedge(), 50)
+    noisy_low(4, 20.0, mode="best-response", n_copies=7).against(Hedge(), 50)
     assert made == [1, 1, 64, 7]
 
 
 def test_a_best_response_spends_the_segments_that_the_proof_leaves():
     learner = UCB1()
     proof, best = (
-        BanditLow(8, mode=mode, copies=1).against(learner, 4000).measures(4000) for mode in ("proof", "best-response")
+        BanditLow(8, mode=mode, n_copies=1).against(learner, 4000).measures(4000) for mode in ("proof", "best-response")
     )
     assert best.segments == 8
     assert proof.segments < 8
@@ -681,7 +690,7 @@ def test_the_adversary_for_a_budget_is_the_one_with_the_largest_guarantee():
                 for drift in (0.1, 1.0, 1.9, 2.0, 2.3, 3.8, 7.0, 400.0, 5000.0):
                     for variance in (0.0, 0.5, 20.0, 1e5):
                         given = Measures(n_actions, n_rounds, 1, drift, variance)
-                        made = choose(feedback, given)
+                        made = strongest(feedback, given)
                         budget = made.budget(n_rounds)
                         assert feedback in made.feedbacks
                         assert budget.drift <= drift * SLACK
@@ -699,22 +708,22 @@ def test_the_choice_is_the_papers_away_from_its_border():
     border = math.sqrt(drift * n_rounds)  # where sqrt(VT) = (Lambda V T)^(1/3)
     for factor in (0.1, 0.5, 8.0, 50.0):
         given = Measures(2, n_rounds, 1, drift, factor * border)
-        assert isinstance(choose("bandit", given), BanditLow) == (factor < 1)
+        assert isinstance(strongest("bandit", given), BanditLow) == (factor < 1)
 
 
 def test_little_drift_gives_a_bandit_learner_at_least_a_share_of_root_t():
-    made = choose("bandit", Measures(2, 10**4, 1, 0.5, 0.0), mode="best-response")
-    assert made == BanditLow(2, 2, "best-response", height=0.25)
+    made = strongest("bandit", Measures(2, 10**4, 1, 0.5, 0.0), mode="best-response")
+    assert made == BanditLow(2, 2, "best-response", scale=0.25)
     assert made.guarantee(10**4) == 0.5 * 100 / 8
 
 
 def test_a_proof_is_chosen_where_there_is_one():
     budget = Measures(2, 10**4, 1, 10.0, 2000.0)
-    assert choose("bandit", budget, mode="proof") == BanditLow(10, 2, "proof")
+    assert strongest("bandit", budget, mode="proof") == BanditLow(10, 2, "proof")
     with pytest.raises(
-        InvalidInput, match=r"^choose: `mode` must be one of 'random', 'best-response' here, got 'proof'\.$"
+        InvalidInput, match=r"^strongest: `mode` must be one of 'random', 'best-response' here, got 'proof'\.$"
     ):
-        choose("full", budget, mode="proof")
+        strongest("full", budget, mode="proof")
 
 
 # Names and messages
@@ -728,7 +737,7 @@ def test_the_kinds_here_cover_the_registry():
 
 @every
 def test_specs_are_plain_and_rebuild_the_adversary(kind, mode):
-    made, learner = KINDS[kind](n_actions=3, mode=mode, copies=2), some_learner(kind, 1)
+    made, learner = KINDS[kind](n_actions=3, mode=mode, n_copies=2), some_learner(kind, 1)
     assert adversaries.build(json.loads(json.dumps(made.to_spec()))) == made
     spec = json.loads(json.dumps(made.against(learner, T, seed=3).to_spec()))
     assert (spec.pop("n_rounds"), spec.pop("seed")) == (T, 3)
@@ -745,9 +754,9 @@ def test_results_name_the_adversary():
 BAD = {
     "one segment": (lambda: BanditLow(1), "BanditLow: `segments` must be a whole number >= 2, got 1."),
     "one action": (lambda: BanditLow(4, 1), "BanditLow: `n_actions` must be a whole number >= 2, got 1."),
-    "no height": (lambda: BanditLow(4, height=0), "BanditLow: `height` must be in (0, 1], got 0."),
-    "too high": (lambda: BanditLow(4, height=1.5), "BanditLow: `height` must be in (0, 1], got 1.5."),
-    "no copies": (lambda: BanditLow(4, copies=0), "BanditLow: `copies` must be a whole number >= 1, got 0."),
+    "no height": (lambda: BanditLow(4, scale=0), "BanditLow: `scale` must be in (0, 1], got 0."),
+    "too high": (lambda: BanditLow(4, scale=1.5), "BanditLow: `scale` must be in (0, 1], got 1.5."),
+    "no copies": (lambda: BanditLow(4, n_copies=0), "BanditLow: `n_copies` must be a whole number >= 1, got 0."),
     "an unknown mode": (
         lambda: BanditLow(4, mode="clever"),
         "BanditLow: `mode` must be one of 'random', 'proof', 'best-response', got 'clever'.",
@@ -777,8 +786,8 @@ BAD = {
         "FullV: `variance` must be a finite number >= 0, got inf.",
     ),
     "unknown parameters": (
-        lambda: FullV(1.0, 1.0, parameters="best"),
-        "FullV: `parameters` must be one of 'exact', 'paper', got 'best'.",
+        lambda: FullV(1.0, 1.0, constants="best"),
+        "FullV: `constants` must be one of 'exact', 'paper', got 'best'.",
     ),
     "too few rounds": (
         lambda: BanditLow(8).against(None, 7),
@@ -807,22 +816,22 @@ BAD = {
     ),
     "more rounds than it was made for": (
         lambda: BanditLow(4).against(None, 10).start(11),
-        "Staged: `n_rounds` must be <= 10, the rounds it was made for, got 11.",
+        "AdversarialEnvironment: `n_rounds` must be <= 10, the rounds it was made for, got 11.",
     ),
     "no rounds to play": (
         lambda: BanditLow(4).against(None, 10).measures(0),
-        "Staged: `n_rounds` must be a whole number >= 1, got 0.",
+        "AdversarialEnvironment: `n_rounds` must be a whole number >= 1, got 0.",
     ),
     "a bad seed of a run": (
         lambda: BanditLow(4).against(None, 10).start(10, seed=-1),
-        "Staged: `seed` must be a whole number >= 0, got -1.",
+        "AdversarialEnvironment: `seed` must be a whole number >= 0, got -1.",
     ),
     "an unknown feedback": (
-        lambda: choose("some", Measures(2, 10, 1, 1.0, 1.0)),
-        "choose: `feedback` must be 'full' or 'bandit', got 'some'.",
+        lambda: strongest("some", Measures(2, 10, 1, 1.0, 1.0)),
+        "strongest: `feedback` must be 'full' or 'bandit', got 'some'.",
     ),
     "a budget without drift": (
-        lambda: choose("full", Measures(2, 10, 1, 0.0, 1.0)),
+        lambda: strongest("full", Measures(2, 10, 1, 0.0, 1.0)),
         "FullV: `drift` must be a finite number > 0, got 0.0.",
     ),
 }

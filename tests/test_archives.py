@@ -14,7 +14,7 @@ import pytest
 from driftwise import OptimisticGD, Session
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput
-from driftwise.core.npy import npy_header
+from driftwise.core.npy_header import npy_header
 from driftwise.learners import SleepingOptimisticAdaptMLProd
 from mutating import mutations
 

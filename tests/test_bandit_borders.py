@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from driftwise import Measures, Session
-from driftwise.checks.playing import expect_same, mixed_losses
-from driftwise.core.caveats import collected
+from driftwise.checks.plays import expect_same, mixed_losses
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, TuningWarning, UnknownName
+from driftwise.core.tuning_caveats import collected
 from driftwise.detectors import CUSUM, GLR, Monitor, PageHinkley, WindowedShift, detectors
 from driftwise.learners import (
     CUSUMUCB,
@@ -48,14 +48,16 @@ class Row(NamedTuple):
 
 TABLE = {
     # index learners
-    "no width": Row(lambda: UCB1(0), "UCB1: `confidence` must be a finite number > 0, got 0."),
-    "an endless width": Row(lambda: UCB1(INF), "UCB1: `confidence` must be a finite number > 0, got inf."),
-    "a word as width": Row(lambda: UCB1("a"), "UCB1: `confidence` must be a finite number > 0, got 'a'."),
-    "a width that is no number": Row(lambda: UCBV(NAN), "UCBV: `confidence` must be a finite number > 0, got nan."),
+    "no width": Row(lambda: UCB1(0), "UCB1: `log_scale` must be a finite number > 0, got 0."),
+    "an endless width": Row(lambda: UCB1(INF), "UCB1: `log_scale` must be a finite number > 0, got inf."),
+    "a word as width": Row(lambda: UCB1("a"), "UCB1: `log_scale` must be a finite number > 0, got 'a'."),
+    "a width that is no number": Row(lambda: UCBV(NAN), "UCBV: `log_scale` must be a finite number > 0, got nan."),
     "a negative bias": Row(lambda: UCBV(bias=-1), "UCBV: `bias` must be a finite number >= 0, got -1."),
-    "less than no confidence": Row(lambda: KLUCB(-0.5), "KLUCB: `confidence` must be a finite number >= 0, got -0.5."),
+    "less than no confidence": Row(
+        lambda: KLUCB(-0.5), "KLUCB: `loglog_scale` must be a finite number >= 0, got -0.5."
+    ),
     "a truth value as confidence": Row(
-        lambda: KLUCB(True), "KLUCB: `confidence` must be a finite number >= 0, got True."
+        lambda: KLUCB(True), "KLUCB: `loglog_scale` must be a finite number >= 0, got True."
     ),
     "a discount of 0": Row(lambda: DiscountedUCB(0), "DiscountedUCB: `discount` must be in (0, 1], got 0."),
     "a discount above 1": Row(lambda: DiscountedUCB(1.01), "DiscountedUCB: `discount` must be in (0, 1], got 1.01."),
@@ -73,13 +75,15 @@ TABLE = {
         lambda: SlidingWindowKLUCB(True), "SlidingWindowKLUCB: `window` must be a whole number >= 1, got True."
     ),
     "an endless logarithm": Row(
-        lambda: SlidingWindowKLUCB(confidence=INF),
-        "SlidingWindowKLUCB: `confidence` must be a finite number >= 0, got inf.",
+        lambda: SlidingWindowKLUCB(loglog_scale=INF),
+        "SlidingWindowKLUCB: `loglog_scale` must be a finite number >= 0, got inf.",
     ),
     # learners that restart
-    "too much exploration": Row(lambda: CUSUMUCB(1.5), "CUSUMUCB: `explore` must be in [0, 1], got 1.5."),
-    "less than no exploration": Row(lambda: MUCB(-0.1), "MUCB: `explore` must be in [0, 1], got -0.1."),
-    "exploration that is no number": Row(lambda: GLRKLUCB(NAN), "GLRKLUCB: `explore` must be in [0, 1], got nan."),
+    "too much exploration": Row(lambda: CUSUMUCB(1.5), "CUSUMUCB: `exploration_rate` must be in [0, 1], got 1.5."),
+    "less than no exploration": Row(lambda: MUCB(-0.1), "MUCB: `exploration_rate` must be in [0, 1], got -0.1."),
+    "exploration that is no number": Row(
+        lambda: GLRKLUCB(NAN), "GLRKLUCB: `exploration_rate` must be in [0, 1], got nan."
+    ),
     "a part's own rule": Row(lambda: CUSUMUCB(warmup=0), "CUSUM: `warmup` must be a whole number >= 1, got 0."),
     "an odd window": Row(lambda: MUCB(window=7), "WindowedShift: `window` must be an even number, got 7."),
     "no change at all": Row(
@@ -114,7 +118,7 @@ TABLE = {
     ),
     "a learner for a detector": Row(
         lambda: DetectAndRestart(detector=UCB1()),
-        "DetectAndRestart: `detector` must be a detector, its name or its spec, got UCB1(confidence=2.0).",
+        "DetectAndRestart: `detector` must be a detector, its name or its spec, got UCB1(log_scale=2.0).",
     ),
     "a detector of an unknown name": Row(
         lambda: DetectAndRestart(detector="cusums"), "There is no detector 'cusums'. Did you mean 'cusum'?", UnknownName
@@ -142,49 +146,57 @@ TABLE = {
     "an oracle of an oracle": Row(
         lambda: OracleRestarts(OracleRestarts()),
         "OracleRestarts: `base` must be a bandit learner other than the oracle,"
-        " got OracleRestarts(base=KLUCB(confidence=0.0), changes=()).",
+        " got OracleRestarts(base=KLUCB(loglog_scale=0.0), change_points=()).",
     ),
     "a change in round 0": Row(
-        lambda: OracleRestarts(changes=(0,)), "OracleRestarts: `changes` must be rising rounds > 0, got (0,)."
+        lambda: OracleRestarts(change_points=(0,)),
+        "OracleRestarts: `change_points` must be rising rounds > 0, got (0,).",
     ),
     "falling changes": Row(
-        lambda: OracleRestarts(changes=(5, 3)), "OracleRestarts: `changes` must be rising rounds > 0, got (5, 3)."
+        lambda: OracleRestarts(change_points=(5, 3)),
+        "OracleRestarts: `change_points` must be rising rounds > 0, got (5, 3).",
     ),
     "a change twice": Row(
-        lambda: OracleRestarts(changes=(3, 3)), "OracleRestarts: `changes` must be rising rounds > 0, got (3, 3)."
+        lambda: OracleRestarts(change_points=(3, 3)),
+        "OracleRestarts: `change_points` must be rising rounds > 0, got (3, 3).",
     ),
     "a change in half a round": Row(
-        lambda: OracleRestarts(changes=(3.5,)), "OracleRestarts: `changes` must be rising rounds > 0, got (3.5,)."
+        lambda: OracleRestarts(change_points=(3.5,)),
+        "OracleRestarts: `change_points` must be rising rounds > 0, got (3.5,).",
     ),
     "a number for changes": Row(
-        lambda: OracleRestarts(changes=3), "OracleRestarts: `changes` must be rising rounds > 0, got 3."
+        lambda: OracleRestarts(change_points=3), "OracleRestarts: `change_points` must be rising rounds > 0, got 3."
     ),
     "another oracle's state": Row(
         lambda: OracleRestarts("ucb1", (3,)).choose(OracleRestarts("ucb1", (4,)).start(2)),
-        "OracleRestarts(base=UCB1(confidence=2.0), changes=(3,)): the state belongs to"
-        " OracleRestarts(base=UCB1(confidence=2.0), changes=(4,)).",
+        "OracleRestarts(base=UCB1(log_scale=2.0), change_points=(3,)): the state belongs to"
+        " OracleRestarts(base=UCB1(log_scale=2.0), change_points=(4,)).",
     ),
     "changes that are no rounds": Row(
-        lambda: Measures(2, 10, 2, 1.0, 1.0, changes=5),
-        "Measures: `changes` must be 1 rising rounds in 1 .. 9, one for each change, got 5.",
+        lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=5),
+        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got 5.",
     ),
     "changes in half rounds": Row(
-        lambda: Measures(2, 10, 2, 1.0, 1.0, changes=(1.5,)),
-        "Measures: `changes` must be 1 rising rounds in 1 .. 9, one for each change, got (1.5,).",
+        lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=(1.5,)),
+        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got (1.5,).",
     ),
     "more changes than segments": Row(
-        lambda: Measures(2, 10, 2, 1.0, 1.0, changes=(1, 2)),
-        "Measures: `changes` must be 1 rising rounds in 1 .. 9, one for each change, got (1, 2).",
+        lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=(1, 2)),
+        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got (1, 2).",
     ),
     "a change after the end": Row(
-        lambda: Measures(2, 10, 2, 1.0, 1.0, changes=(10,)),
-        "Measures: `changes` must be 1 rising rounds in 1 .. 9, one for each change, got (10,).",
+        lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=(10,)),
+        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got (10,).",
     ),
     # bandit over bandit
-    "a block of 0": Row(lambda: BanditOverBandit(0), "BanditOverBandit: `block` must be a whole number >= 1, got 0."),
-    "no mixing": Row(lambda: BanditOverBandit(mixing=0), "BanditOverBandit: `mixing` must be in (0, 1], got 0."),
+    "a block of 0": Row(
+        lambda: BanditOverBandit(0), "BanditOverBandit: `restart_every` must be a whole number >= 1, got 0."
+    ),
+    "no mixing": Row(
+        lambda: BanditOverBandit(exploration_rate=0), "BanditOverBandit: `exploration_rate` must be in (0, 1], got 0."
+    ),
     "no width in blocks": Row(
-        lambda: BanditOverBandit(confidence=0), "BanditOverBandit: `confidence` must be a finite number > 0, got 0."
+        lambda: BanditOverBandit(log_scale=0), "BanditOverBandit: `log_scale` must be a finite number > 0, got 0."
     ),
     # detectors
     "no warmup": Row(lambda: CUSUM(0), "CUSUM: `warmup` must be a whole number >= 1, got 0."),
@@ -277,7 +289,7 @@ def test_parts_may_be_given_by_name_or_by_spec():
 
 
 def test_none_is_said_where_it_is_not_the_default():
-    assert to_spec(SlidingWindowUCB(None)) == {"name": "sliding-window-ucb", "window": None, "confidence": 0.6}
+    assert to_spec(SlidingWindowUCB(None)) == {"name": "sliding-window-ucb", "window": None, "log_scale": 0.6}
 
 
 # Files
@@ -404,14 +416,14 @@ def test_cusum_ucb_is_tuned_as_printed():
     """Liu, Lee, Shroff, Corollary 2, with C1 = C2 = 1: h = ln(T / gamma), alpha = K sqrt(gamma ln(T / gamma) / T)."""
     tuned = CUSUMUCB.tuned(FOUR)
     assert tuned.threshold == pytest.approx(7.824046)  # ln 2500
-    assert tuned.explore == pytest.approx(0.1118860)  # 2 sqrt(4 * 7.824046 / 10000)
+    assert tuned.exploration_rate == pytest.approx(0.1118860)  # 2 sqrt(4 * 7.824046 / 10000)
     ten = Measures(n_actions=10, n_rounds=10_000, segments=5, drift=4.0, variance=100.0)
     with pytest.warns(TuningWarning, match="56 % of them"):
         many = CUSUMUCB.tuned(ten)
-    assert (many.explore, many.threshold) == (pytest.approx(0.559430), tuned.threshold)
+    assert (many.exploration_rate, many.threshold) == (pytest.approx(0.559430), tuned.threshold)
     assert CUSUMUCB.tuned(STILL).threshold == pytest.approx(9.210340)  # one change, to be safe
-    assert CUSUMUCB.tuned(STILL).explore == pytest.approx(0.0606971, rel=1e-5)
-    assert CUSUMUCB.tuned(CORNERS[0]) == CUSUMUCB(explore=1.0, threshold=1.0)
+    assert CUSUMUCB.tuned(STILL).exploration_rate == pytest.approx(0.0606971, rel=1e-5)
+    assert CUSUMUCB.tuned(CORNERS[0]) == CUSUMUCB(exploration_rate=1.0, threshold=1.0)
 
 
 def test_m_ucb_is_tuned_as_printed():
@@ -422,33 +434,33 @@ def test_m_ucb_is_tuned_as_printed():
     assert tuned.window == 5774  # the next even number that is twice a whole one
     assert tuned.threshold == pytest.approx(239.129, abs=1e-3)  # sqrt(2887 * 19.80697)
     # min(2887, 1196 + 3 * 75.9868) = 1423.96; sqrt(4 * 2 * 1423.96 / 20000)
-    assert tuned.explore == pytest.approx(0.754708, abs=1e-5)
-    assert MUCB.tuned(STILL).explore == 0.0
+    assert tuned.exploration_rate == pytest.approx(0.754708, abs=1e-5)
+    assert MUCB.tuned(STILL).exploration_rate == 0.0
     coarse = MUCB.tuned(FOUR, least_change=1.0)
     assert coarse.window == 232  # 4 * 57.72174 = 230.887
-    assert coarse.explore == pytest.approx(math.sqrt(8 * min(116, 48 + 3 * math.sqrt(232)) / 20_000))
+    assert coarse.exploration_rate == pytest.approx(math.sqrt(8 * min(116, 48 + 3 * math.sqrt(232)) / 20_000))
 
 
 def test_glr_kl_ucb_is_tuned_as_printed():
     local, everywhere = GLRKLUCB.tuned(FOUR), GLRKLUCB.tuned(FOUR, restart="global")
-    assert everywhere.explore == pytest.approx(0.0606971)  # sqrt(4 * 9.210340 / 10000)
+    assert everywhere.exploration_rate == pytest.approx(0.0606971)  # sqrt(4 * 9.210340 / 10000)
     assert everywhere.failure_probability == pytest.approx(0.005)  # 1 / sqrt(40000)
-    assert local.explore == pytest.approx(0.0858386)  # sqrt(2 * 4 * 9.210340 / 10000)
+    assert local.exploration_rate == pytest.approx(0.0858386)  # sqrt(2 * 4 * 9.210340 / 10000)
     assert local.failure_probability == pytest.approx(0.00353553, rel=1e-5)  # 1 / sqrt(80000)
     assert (local.restart, everywhere.restart) == ("local", "global")
-    assert GLRKLUCB.tuned(STILL, restart="global").explore == pytest.approx(0.0303485, rel=1e-5)
+    assert GLRKLUCB.tuned(STILL, restart="global").exploration_rate == pytest.approx(0.0303485, rel=1e-5)
 
 
 def test_bandit_over_bandit_is_tuned_as_printed():
     """H = ceil(sqrt(20000)) = 142, Delta = ceil(4.956) = 5, ceil(T / H) = 71."""
     tuned = BanditOverBandit.tuned(FOUR)
-    assert tuned.block == 142
-    assert tuned.mixing == pytest.approx(0.296852, abs=1e-5)  # sqrt(6 * 1.791759 / (1.718282 * 71))
+    assert tuned.restart_every == 142
+    assert tuned.exploration_rate == pytest.approx(0.296852, abs=1e-5)  # sqrt(6 * 1.791759 / (1.718282 * 71))
     assert tuned.windows == [1, 2, 7, 19, 52, 142]
     for n_actions, n_rounds in ((2, 10_000), (10, 500), (3, 10**6)):
         measures = Measures(n_actions, n_rounds, 1, 0.0, 0.0)
         made = BanditOverBandit.tuned(measures)
-        assert (made.block, made.mixing) == pytest.approx(indices.bob_mixing(n_actions, n_rounds))
+        assert (made.restart_every, made.exploration_rate) == pytest.approx(indices.bob_mixing(n_actions, n_rounds))
 
 
 @pytest.mark.interpreted

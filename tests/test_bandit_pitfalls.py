@@ -66,7 +66,7 @@ def test_the_means_change_in_the_round_that_the_measures_name():
         np.testing.assert_array_equal(np.concatenate([block.means for block in blocks]), expected)
         np.testing.assert_array_equal(np.concatenate([block.losses for block in blocks]), expected)
     measures = WORLD.measures(N_ROUNDS, seed=3)
-    assert (measures.changes, measures.segments) == ((CHANGE,), 2)
+    assert (measures.change_points, measures.segments) == ((CHANGE,), 2)
 
 
 @pytest.mark.parametrize("n_segments", [1, 2, 7, 60])
@@ -74,7 +74,7 @@ def test_the_changes_of_a_run_are_where_its_means_differ(n_segments):
     world = Environment(Switching(n_segments=n_segments, n_actions=3), Bernoulli())
     means = world.start(N_ROUNDS, seed=2).draw(N_ROUNDS).means
     differ = 1 + np.flatnonzero((means[1:] != means[:-1]).any(axis=1))
-    assert world.measures(N_ROUNDS, seed=2).changes == tuple(differ)
+    assert world.measures(N_ROUNDS, seed=2).change_points == tuple(differ)
 
 
 @every_member
@@ -120,7 +120,7 @@ def test_a_best_play_before_a_change_is_none_after_it():
 @pytest.mark.parametrize("size", [None, 1, 5, CHANGE, CHANGE + 1])
 def test_the_tuned_oracle_starts_afresh_in_the_very_round_of_the_change(size):
     results = simulate(WORLD, {"oracle": OracleRestarts.tuned}, N_ROUNDS, 1, block_size=size)
-    assert list(results.learners[0]["changes"]) == [CHANGE]
+    assert list(results.learners[0]["change_points"]) == [CHANGE]
     means = np.repeat(MEANS, (CHANGE, N_ROUNDS - CHANGE), axis=0)
     base = KLUCB()
     actions = np.concatenate([base.run(base.start(3), piece) for piece in (means[:CHANGE], means[CHANGE:])])

@@ -271,7 +271,7 @@ def test_warnings_are_notes_in_one_line(driftwise):
     words = (
         "simulate",
         "--path",
-        "corners:n_actions=10",
+        "coin-flips:n_actions=10",
         "--learner",
         "rerun-ucbv:tuned",
         "--rounds",
@@ -397,7 +397,7 @@ MISTAKES = [
     (
         "simulate --variance 50",
         2,
-        "WithVariance: `noise` must be one with a free parameter (beta, clipped-gaussian, support, truncated-gaussian,"
+        "WithVariance: `noise` must be one with a free parameter (beta, clipped-gaussian, scaled-bernoulli, truncated-gaussian,"
         " two-point), got Bernoulli().",
     ),
     ("simulate --noise beta --variance -1", 2, "WithVariance: `variance` must be a finite number >= 0, got -1.0."),
@@ -530,7 +530,7 @@ MISTAKES = [
     ),
     ("simulate --replay losses.csv --rounds 3", 2, "Replay: `n_rounds` must be <= 2, the rounds recorded, got 3."),
     (
-        "simulate --replay losses.csv --path corners",
+        "simulate --replay losses.csv --path coin-flips",
         2,
         "A replayed environment has no path, noise or budget, got `path`.",
     ),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.results import Dynamic, Interval, Static, Switched
-from driftwise.results.realised import RealisedMeter, best_follower
+from driftwise.results.realised import RealisedAccumulator, best_follower
 from paths import FAMILIES, make_path
 from references.comparators import best_with_segments, best_with_segments_by_enumeration
 
@@ -170,7 +170,7 @@ def test_a_comparator_that_makes_no_sense_is_rejected(make, message):
 def measure(losses, segments, sizes):
     n_rounds, n_actions = losses.shape
     best = best_follower(Measures(n_actions, n_rounds, segments, 0.0, 0.0)) if segments else None
-    meter, start = RealisedMeter(n_actions, best), 0
+    meter, start = RealisedAccumulator(n_actions, best), 0
     for size in sizes:
         assert meter.update(losses[start : start + size]) == -1
         start += size
@@ -211,9 +211,9 @@ def test_realised_quantities_of_three_rounds_worked_by_hand():
 @pytest.mark.parametrize("bad", [np.nan, -1e-300, np.nextafter(1.0, 2.0), np.inf])
 def test_the_meter_finds_the_first_loss_outside_the_unit_interval(bad):
     losses = np.array([[0.0, 1.0, -0.0], [0.5, 0.25, 1.0], [0.5, 0.75, 0.5]])
-    assert RealisedMeter(3).update(losses) == -1
+    assert RealisedAccumulator(3).update(losses) == -1
     losses[1, 1] = losses[2, 0] = bad
-    assert RealisedMeter(3).update(losses) == 4
+    assert RealisedAccumulator(3).update(losses) == 4
 
 
 def test_the_best_loss_is_not_convex_in_the_number_of_segments():

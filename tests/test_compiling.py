@@ -4,11 +4,10 @@ import numba
 import numpy as np
 import pytest
 
-from driftwise.cli import compiling
-from driftwise.cli.compiling import compile_notice
+from driftwise.cli.compile_notice import compile_notice
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
-from driftwise.engine.ahead import compile_learner
+from driftwise.engine.compile_ahead import compile_learner
 from driftwise.learners import UCB1, OptimisticHedge, learners
 
 compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler nothing is compiled")
@@ -24,7 +23,7 @@ def compile_something():
 
 @compiler
 def test_a_long_compilation_is_told_once(monkeypatch, capsys):
-    monkeypatch.setattr(compiling, "_LONG", 0.0)
+    monkeypatch.setattr("driftwise.cli.compile_notice._LONG", 0.0)
     with compile_notice(quiet=False):
         compile_something()
         compile_something()
@@ -34,9 +33,9 @@ def test_a_long_compilation_is_told_once(monkeypatch, capsys):
 @compiler
 def test_a_short_one_is_not_told_and_quiet_is_quiet(monkeypatch, capsys):
     with compile_notice(quiet=False):
-        monkeypatch.setattr(compiling, "_LONG", 1e6)
+        monkeypatch.setattr("driftwise.cli.compile_notice._LONG", 1e6)
         compile_something()
-    monkeypatch.setattr(compiling, "_LONG", 0.0)
+    monkeypatch.setattr("driftwise.cli.compile_notice._LONG", 0.0)
     with compile_notice(quiet=True):
         compile_something()
     compile_something()

@@ -1,4 +1,4 @@
-"""Bugs that show only at the corners of parameters: the laws hold at the defaults, and a corner breaks one."""
+"""Bugs that show only at the corners of parameters: the checks hold at the defaults, and a corner breaks one."""
 
 import math
 import re
@@ -6,17 +6,17 @@ import re
 import numpy as np
 import pytest
 
-from driftwise.checks import CheckFailed, laws_of
+from driftwise.checks import CheckFailed, checks_of
 from driftwise.core.corners import LARGEST, SMALLEST
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 from driftwise.core.vectors import least
 from driftwise.learners import FixedShare, Master, Sword, learners
 from driftwise.learners.bandits.master import Rates as MasterRates
-from driftwise.learners.experts.exponential import share
+from driftwise.learners.contract.loops import expert_loops
 from driftwise.learners.experts.fixed_share import Memory
-from driftwise.learners.experts.shared_weights import Rates
-from driftwise.learners.loops import expert_loops
+from driftwise.learners.parts.exponential_weights import share
+from driftwise.learners.parts.fixed_share_weights import Rates
 
 LONG = ("weights_survive_a_million_constant_rounds", "choices_survive_a_million_constant_rounds")
 
@@ -54,13 +54,17 @@ class DividesByAChance(Master):
         return MasterRates(log_term, 6.0 * self.scale * (math.log2(self.n_rounds) + 1.0) * log_term)
 
 
-def broken_laws(learner):
-    return [law.name for law in laws_of(learner) if law.name not in learner.exceptions and not obeys(learner, law)]
+def broken_checks(learner):
+    return [
+        check.name
+        for check in checks_of(learner)
+        if check.name not in learner.skipped_checks and not obeys(learner, check)
+    ]
 
 
-def obeys(learner, law):
+def obeys(learner, check):
     try:
-        law(learner, **({"n_rounds": 20_000} if law.name in LONG else {}))
+        check(learner, **({"n_rounds": 20_000} if check.name in LONG else {}))
     except (CheckFailed, ArithmeticError):
         return False
     return True
@@ -77,6 +81,6 @@ def obeys(learner, law):
 def test_a_bug_that_shows_only_in_a_corner_is_caught_there(broken, corner, monkeypatch):
     broken.name = re.sub("(?<!^)(?=[A-Z])", "-", broken.__name__).lower()
     monkeypatch.setattr(learners, "_classes", {broken.name: broken, **learners._classes})
-    assert broken_laws(broken()) == []
+    assert broken_checks(broken()) == []
     assert broken(**corner) in broken.at_corners()
-    assert broken_laws(broken(**corner)) != []
+    assert broken_checks(broken(**corner)) != []

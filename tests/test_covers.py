@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from driftwise.learners.covers import COVERS, last_round
+from driftwise.learners.parts.time_intervals import COVERS, last_round
 from references.second_order import LIVES
 
 N_ROUNDS = 600

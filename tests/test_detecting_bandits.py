@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from driftwise.checks.playing import expect_same, stepped
+from driftwise.checks.plays import expect_same, stepped
 from driftwise.core.random import next_uniform
 from driftwise.detectors import CUSUM, GLR, PageHinkley, WindowedShift, detectors
 from driftwise.learners import (
@@ -31,7 +31,7 @@ from driftwise.learners import (
     Thompson,
     learners,
 )
-from driftwise.learners.bandits.index import IndexLearner
+from driftwise.learners.parts.index_learner import IndexLearner
 from paths import make_path
 from references import indices
 from references.indices import Watch
@@ -187,7 +187,7 @@ def test_exploration_on_schedule_gives_every_action_its_turn_the_last_included(r
 def test_a_tiny_share_of_exploration_is_hardly_any():
     losses = np.zeros((3, 2))
     for explore in (1e-18, 1e-20, 1e-300, 5e-324):
-        for learner in (DetectAndRestart(explore=explore, schedule=True), MUCB(explore), CUSUMUCB(explore)):
+        for learner in (DetectAndRestart(exploration_rate=explore, schedule=True), MUCB(explore), CUSUMUCB(explore)):
             assert list(run(learner, losses)[0]) == [0, 1, 0]
 
 
@@ -226,7 +226,7 @@ def test_without_alarms_and_exploration_the_base_plays_as_if_alone(base, detecto
         (MUCB(0.0, threshold=math.inf), UCB1()),
         (GLRKLUCB(0.0, failure_probability=0.0), KLUCB()),
         (GLRKLUCB(0.0, 3.0, 0.0, "global", None), KLUCB(3.0)),
-        (BanditOverBandit(block=400, mixing=1.0), None),
+        (BanditOverBandit(restart_every=400, exploration_rate=1.0), None),
         (OracleRestarts(UCBV()), UCBV()),
     ],
     ids=str,
@@ -245,7 +245,7 @@ def test_learners_made_of_others_fall_back_to_them(learner, base):
 @pytest.mark.parametrize("kind", ["coin", "noiseless", "scattered"])
 @pytest.mark.parametrize("block", [1, 2, 8, 30])
 def test_bandit_over_bandit_is_that_of_its_blocks(block, kind):
-    learner = BanditOverBandit(block, mixing=0.4, confidence=0.3)
+    learner = BanditOverBandit(block, exploration_rate=0.4, log_scale=0.3)
     doubt = indices.Doubt()
     for n_rounds, n_actions in (*SHAPES, (30, 2), (31, 2)):
         losses = jumping(n_rounds, n_actions, kind, seed=n_actions)
@@ -273,7 +273,7 @@ def test_windows_are_the_powers_rounded_down():
 
 def test_every_window_has_its_chance_the_last_included():
     """All windows are alike at first; with every loss 1 nothing is spared, and they stay alike."""
-    learner = BanditOverBandit(8, mixing=0.3)
+    learner = BanditOverBandit(8, exploration_rate=0.3)
     first = [learner.start(2, seed).memory.drawn[0] for seed in range(1500)]
     assert stats.chisquare(np.bincount(first, minlength=4)).pvalue > 0.001
     state, later = learner.start(2, seed=1), []
@@ -287,7 +287,7 @@ def test_the_window_that_spares_most_is_drawn_most():
     """One action is good for 20 rounds at a time: a window of 1 keeps trying the others, long ones find it."""
     best = np.arange(6000) // 100 % 2
     losses = np.where(np.arange(2) == best[:, None], 0.0, 1.0)
-    learner = BanditOverBandit(20, mixing=0.3, confidence=0.1)
+    learner = BanditOverBandit(20, exploration_rate=0.3, log_scale=0.1)
     state, drawn = learner.start(2, seed=1), []
     for block in np.split(losses, 300):
         drawn.append(state.memory.windows[state.memory.drawn[0]])
@@ -310,7 +310,7 @@ def afresh(learner, losses, changes, seed):
         state = State(learner, n_actions, learner.rates(n_actions), memory)
         played.append(learner.run(state, piece))
         words = getattr(state.memory, "generator", np.zeros(4, np.uint64))
-        memory = learner.first(n_actions, words)
+        memory = learner.first_memory(n_actions, words)
     return np.concatenate(played)
 
 

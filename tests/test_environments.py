@@ -12,32 +12,32 @@ from driftwise.environments import (
     Bernoulli,
     Beta,
     ClippedGaussian,
+    CoinFlips,
     Constant,
-    Corners,
     Deterministic,
     Environment,
     Linear,
-    MeasureMeter,
+    MeasuresAccumulator,
     RandomSegments,
     RandomWalk,
+    ScaledBernoulli,
     Segments,
     Sinusoidal,
-    Support,
     Switching,
     Table,
     TruncatedGaussian,
     TwoPoint,
     adversarial,
-    noises,
-    paths,
     stationary,
 )
+from driftwise.environments.noises import noises
+from driftwise.environments.paths import paths
 from references.measures_reference import measures_reference
 
 N_ROUNDS = 1100  # more than one block of 1024
 PATHS = {
     "constant": Constant((0.3, 0.5, 0.7)),
-    "corners": Corners(3),
+    "coin-flips": CoinFlips(3),
     "linear": Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
     "random-segments": RandomSegments(9, 3, low=0.2, high=0.8, lengths="random"),
     "random-walk": RandomWalk(3, step=0.03, low=0.2, high=0.8),
@@ -52,13 +52,13 @@ NOISES = {
     "beta": Beta(0.2),
     "clipped-gaussian": ClippedGaussian(0.3),
     "deterministic": Deterministic(),
-    "support": Support(0.0, 1.0),
+    "scaled-bernoulli": ScaledBernoulli(0.0, 1.0),
     "truncated-gaussian": TruncatedGaussian(0.3),
     "two-point": TwoPoint(0.1),
     "with-variance": ClippedGaussian().with_variance(50.0),
 }
 # A two-point law needs room on both sides of the mean, and a corner has none.
-PAIRS = [pair for pair in itertools.product(PATHS, NOISES) if pair != ("corners", "two-point")]
+PAIRS = [pair for pair in itertools.product(PATHS, NOISES) if pair != ("coin-flips", "two-point")]
 every_path = pytest.mark.parametrize("name", PATHS)
 every_noise = pytest.mark.parametrize("name", NOISES)
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids="+".join)
@@ -202,7 +202,7 @@ def test_a_meter_records_at_the_marks_what_it_measures_there():
     random = np.random.default_rng(8)
     means = np.repeat(random.random((40, 3)), random.integers(1, 5, size=40), axis=0)
     variances = random.random(means.shape) / 4
-    meter, out = MeasureMeter(3), np.empty((4, 5))
+    meter, out = MeasuresAccumulator(3), np.empty((4, 5))
     marks = np.array([0, 1, 29, 39])
     meter.record(means[:40], variances[:40], marks, out)
     for row, mark in zip(out, marks, strict=True):
@@ -219,7 +219,7 @@ def test_a_meter_does_not_see_the_blocks():
     means, variances = random.random((500, 4)), random.random((500, 4))
     totals = []
     for size in (1, 7, 500):
-        meter = MeasureMeter(4)
+        meter = MeasuresAccumulator(4)
         for first in range(0, 500, size):
             meter.update(means[first : first + size], variances[first : first + size])
         totals.append(meter.measures())

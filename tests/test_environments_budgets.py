@@ -10,28 +10,28 @@ from driftwise.environments import (
     Bernoulli,
     Beta,
     ClippedGaussian,
+    CoinFlips,
     Constant,
-    Corners,
     Deterministic,
     Environment,
     Linear,
     RandomSegments,
     RandomWalk,
+    ScaledBernoulli,
     Sinusoidal,
-    Support,
     Switching,
     Table,
     TruncatedGaussian,
     TwoPoint,
     WithDrift,
     WithVariance,
-    noises,
-    paths,
 )
+from driftwise.environments.noises import noises
+from driftwise.environments.paths import paths
 from references.measures_reference import measures_reference
 
 PATHS = [
-    Corners(3),
+    CoinFlips(3),
     Linear((0.1, 0.6), (0.9, 0.2)),
     RandomSegments(50, 4),
     RandomWalk(3, step=0.02),
@@ -87,7 +87,7 @@ def test_the_variance_is_exact(path, noise, variance):
 
 def test_the_variance_of_a_support_is_exact_between_its_ends():
     for variance in (700.0, 1000.0, 1900.0):
-        world = Environment(Switching(30, 4), Support().with_variance(variance))
+        world = Environment(Switching(30, 4), ScaledBernoulli().with_variance(variance))
         assert world.measures(2000).variance == pytest.approx(variance, rel=EXACT)
 
 
@@ -137,7 +137,7 @@ def test_an_impossible_drift_is_rejected_before_any_round(path, drift, message):
     [
         (TwoPoint(), 60.0, "in [0.0, 50.0] for TwoPoint on this path, got 60.0."),  # 200 * 1/4
         (Beta(), 60.0, "in [0.0, 49.99999999999999] for Beta on this path, got 60.0."),  # 200 * 1/4, nearly
-        (Support(), 60.0, "in [0.0, 50.0] for Support on this path, got 60.0."),
+        (ScaledBernoulli(), 60.0, "in [0.0, 50.0] for ScaledBernoulli on this path, got 60.0."),
     ],
 )
 def test_an_impossible_variance_is_rejected_before_any_round(noise, variance, rule):
@@ -149,10 +149,10 @@ def test_an_impossible_variance_is_rejected_before_any_round(noise, variance, ru
 
 
 def test_means_at_the_low_end_of_a_support_leave_nothing_to_scatter():
-    still = Environment(Constant((0.0, 0.0)), Support().with_variance(0.0))
+    still = Environment(Constant((0.0, 0.0)), ScaledBernoulli().with_variance(0.0))
     assert still.measures(10).variance == 0
-    with pytest.raises(InvalidInput, match=r"must be in \[0\.0, 0\.0\] for Support"):
-        Environment(Constant((0.0, 0.0)), Support().with_variance(1.0)).start(10)
+    with pytest.raises(InvalidInput, match=r"must be in \[0\.0, 0\.0\] for ScaledBernoulli"):
+        Environment(Constant((0.0, 0.0)), ScaledBernoulli().with_variance(1.0)).start(10)
 
 
 @pytest.mark.parametrize(("noise", "supremum"), [(ClippedGaussian(), 50.0), (TruncatedGaussian(), 200 / 12)])
@@ -184,8 +184,8 @@ def test_no_gaussian_is_wider_than_its_limit(noise, supremum):
             "WithVariance: its parameter depends on the run; draw from an Environment's stream.",
         ),
         (
-            lambda: Environment.from_spec({"path": {"name": "corners", "n_actions": 2}}),
-            "An environment spec must have a `path` and a `noise`, got {'path': {'name': 'corners', 'n_actions': 2}}.",
+            lambda: Environment.from_spec({"path": {"name": "constant"}}),
+            "An environment spec must have a `path` and a `noise`, got {'path': {'name': 'constant'}}.",
         ),
     ],
 )

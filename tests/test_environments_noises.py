@@ -12,12 +12,12 @@ from driftwise.environments import (
     Constant,
     Deterministic,
     Environment,
+    ScaledBernoulli,
     Segments,
-    Support,
     TruncatedGaussian,
     TwoPoint,
-    noises,
 )
+from driftwise.environments.noises import noises
 
 ROUNDING = 1e-12  # where the law leaves nothing to chance
 MEANS = (0.2, 0.35, 0.5, 0.8)
@@ -30,7 +30,7 @@ SIMULATED = [
     ClippedGaussian(0.5),
     ClippedGaussian(20.0),
     Deterministic(),
-    Support(0.1, 0.9),
+    ScaledBernoulli(0.1, 0.9),
     TruncatedGaussian(0.05),
     TruncatedGaussian(0.4),
     TruncatedGaussian(20.0),
@@ -125,7 +125,7 @@ def test_a_beta_law_does_not_move_from_the_ends():
 def test_support_is_the_lower_bound_law():
     # Lemma sigma1: {0, 2 sigma}, means sigma and sigma - eps, variances sigma^2 and sigma^2 - eps^2.
     sigma, eps = 0.25, 0.05
-    noise = Support(low=0.0, high=2 * sigma)
+    noise = ScaledBernoulli(low=0.0, high=2 * sigma)
     assert moments(noise, sigma) == pytest.approx((sigma, sigma**2))
     assert moments(noise, sigma - eps) == pytest.approx((sigma - eps, sigma**2 - eps**2))
     losses = Environment(Constant((sigma, sigma - eps)), noise).start(100).draw(100).losses
@@ -151,15 +151,15 @@ def test_measures_follow_the_actual_mean_of_a_clipped_gaussian():
         (lambda: Beta(1.0), "Beta: `scale` must be in [0, 1), got 1.0."),
         (lambda: ClippedGaussian(-0.1), "ClippedGaussian: `scale` must be in [0, 1000], got -0.1."),
         (lambda: TruncatedGaussian(2e3), "TruncatedGaussian: `scale` must be in [0, 1000], got 2000.0."),
-        (lambda: Support(0.5, 0.5), "Support: `low` must be in [0, high = 0.5), got 0.5."),
-        (lambda: Support(0.0, 1.5), "Support: `high` must be in (0, 1], got 1.5."),
+        (lambda: ScaledBernoulli(0.5, 0.5), "ScaledBernoulli: `low` must be in [0, high = 0.5), got 0.5."),
+        (lambda: ScaledBernoulli(0.0, 1.5), "ScaledBernoulli: `high` must be in (0, 1], got 1.5."),
         (
             lambda: Environment(Constant((0.5, 0.95)), TwoPoint(0.1)).start(5).draw(1),
             "TwoPoint: `scale` must leave mean +- scale in [0, 1], got 0.1 where the mean is 0.95.",
         ),
         (
-            lambda: Environment(Constant((0.5, 0.1)), Support(0.2, 0.6)).measures(5),
-            "Support: every mean must be in [low, high] = [0.2, 0.6], got 0.1.",
+            lambda: Environment(Constant((0.5, 0.1)), ScaledBernoulli(0.2, 0.6)).measures(5),
+            "ScaledBernoulli: every mean must be in [low, high] = [0.2, 0.6], got 0.1.",
         ),
     ],
 )

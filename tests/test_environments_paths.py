@@ -12,7 +12,7 @@ from driftwise.environments import (
     Deterministic,
     Environment,
     Linear,
-    MeasureMeter,
+    MeasuresAccumulator,
     RandomSegments,
     RandomWalk,
     Segments,
@@ -94,7 +94,7 @@ def test_a_random_walk_moves_by_its_step_and_stays_between_its_walls():
 
 
 def test_a_random_walk_folds_at_its_walls():
-    from driftwise.environments.means.random_walk import _fold
+    from driftwise.environments.paths.random_walk import _fold
 
     for point, expected in [(0.5, 0.5), (0.9, 0.7), (0.1, 0.3), (1.5, 0.3), (-1.1, 0.3), (0.8, 0.8), (0.2, 0.2)]:
         assert _fold(point, 0.2, 0.8) == pytest.approx(expected, abs=1e-15)
@@ -114,7 +114,7 @@ def test_memory_does_not_grow_with_the_rounds(path):
     tracemalloc.start()
     try:
         measures = world.measures(n_rounds)
-        stream, meter = world.start(n_rounds), MeasureMeter(10)
+        stream, meter = world.start(n_rounds), MeasuresAccumulator(10)
         for _ in range(10):
             _, block, variances = stream.draw(4096)
             meter.update(block, variances)
@@ -193,8 +193,8 @@ def test_memory_does_not_grow_with_the_rounds(path):
             "Environment: `noise` must be a noise or its spec, got None.",
         ),
         (
-            lambda: MeasureMeter(2).measures(),
-            "MeasureMeter: there is nothing to measure before the first round.",
+            lambda: MeasuresAccumulator(2).measures(),
+            "MeasuresAccumulator: there is nothing to measure before the first round.",
         ),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from driftwise.core.measures import Measures
-from driftwise.environments import MeasureMeter
+from driftwise.environments import MeasuresAccumulator
 from driftwise.learners import (
     OptimisticAdaptMLProd,
     OptimisticGD,
@@ -14,7 +14,7 @@ from driftwise.learners import (
     RestartedAdaptiveGD,
     SleepingOptimisticAdaptMLProd,
 )
-from driftwise.theory import expected, lower, pathwise, sharing, tuning
+from driftwise.theory import expected, fixed_share, lower, pathwise, tuning
 from driftwise.theory import printed as paper
 from paths import make_path
 from references import comparators, gd, prod, sleeping, ucbv
@@ -204,7 +204,7 @@ def test_e6_the_printed_level_guarantees_nothing_over_all_actions_and_numbers_of
 
 def test_e7_gamma_counts_changes_of_the_mean_and_not_of_the_distribution():
     """Fair coins, then the constant 1/2: two distributions, one mean."""
-    meter = MeasureMeter(n_actions=2)
+    meter = MeasuresAccumulator(n_actions=2)
     meter.update(np.full((20, 2), 0.5), np.repeat([[0.25], [0.0]], 10, axis=0) * np.ones(2))
     assert meter.measures().segments == 1
     assert meter.measures().variance == 20 * 0.25
@@ -222,7 +222,7 @@ def alternating_best(n_rounds, length, sigma, gap):
 
 
 def drift_of(means):
-    meter = MeasureMeter(means.shape[1])
+    meter = MeasuresAccumulator(means.shape[1])
     meter.update(means, np.zeros_like(means))
     return meter.measures().drift
 
@@ -336,14 +336,14 @@ def test_e12_the_branches_of_the_block_length_meet_where_both_are_t_over_lambda(
 
 def test_e12_as_printed_there_is_no_block_without_drift_and_one_too_long_with_little():
     with pytest.raises(ZeroDivisionError):
-        paper.rerun_ucbv_block(measures(3, 500, drift=0.0, variance=0.0))
+        paper.rerun_ucbv_restart_every(measures(3, 500, drift=0.0, variance=0.0))
     with pytest.raises(ZeroDivisionError):
-        paper.restarted_gd_block(measures(3, 500, drift=0.0, variance=9.0))
-    assert paper.rerun_ucbv_block(measures(3, 500, drift=1e-3, variance=0.0)) > 500
-    assert paper.restarted_gd_block(measures(3, 500, drift=1e-3, variance=100.0)) > 500
+        paper.restarted_gd_restart_every(measures(3, 500, drift=0.0, variance=9.0))
+    assert paper.rerun_ucbv_restart_every(measures(3, 500, drift=1e-3, variance=0.0)) > 500
+    assert paper.restarted_gd_restart_every(measures(3, 500, drift=1e-3, variance=100.0)) > 500
     for known in (measures(2, 1000, drift=3.0, variance=0.0), measures(2, 1000, drift=3.0, variance=100.0)):
-        assert tuning.rerun_ucbv_block(known) == ceil(paper.rerun_ucbv_block(known))
-        assert tuning.restarted_gd_block(known) == ceil(paper.restarted_gd_block(known))
+        assert tuning.rerun_ucbv_restart_every(known) == ceil(paper.rerun_ucbv_restart_every(known))
+        assert tuning.restarted_gd_restart_every(known) == ceil(paper.restarted_gd_restart_every(known))
 
 
 # E13, Algorithm 3: one action, and weights that underflow
@@ -424,8 +424,8 @@ def test_e15_the_lemma_is_about_the_regret_of_as_many_rounds_as_it_sums():
 def best_fixed_share(known, segments):
     """Return the bound of Fixed Share against so many segments, with its best rates."""
     known = measures(known.n_actions, known.n_rounds, known.drift, known.variance, segments)
-    rate, switch_rate = sharing.rates(known)
-    length = sharing.code_length(known.n_actions, known.n_rounds, segments - 1, switch_rate)
+    rate, switch_rate = fixed_share.rates(known)
+    length = fixed_share.code_length(known.n_actions, known.n_rounds, segments - 1, switch_rate)
     return length / rate + rate * known.n_rounds / 8
 
 

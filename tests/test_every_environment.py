@@ -1,4 +1,4 @@
-"""Every path and every noise in the registries obeys every law, and every law catches an environment that does not."""
+"""Every path and every noise of the registries passes every check; every check catches a broken environment."""
 
 import re
 from typing import ClassVar
@@ -6,35 +6,35 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from driftwise.checks import CheckFailed, check_environment, laws_of
+from driftwise.checks import CheckFailed, check_environment, checks_of
 from driftwise.core.errors import InvalidInput
 from driftwise.environments import (
     Bernoulli,
     Beta,
     ClippedGaussian,
+    CoinFlips,
     Constant,
-    Corners,
     Deterministic,
     Environment,
     Linear,
     RandomSegments,
     RandomWalk,
     Replay,
+    ScaledBernoulli,
     Segments,
     Sinusoidal,
     Stream,
-    Support,
     Switching,
     Table,
     TruncatedGaussian,
     TwoPoint,
-    noises,
-    paths,
 )
+from driftwise.environments.noises import noises
+from driftwise.environments.paths import paths
 
 PATHS = {
     "constant": Constant((0.3, 0.5, 0.7)),
-    "corners": Corners(3),
+    "coin-flips": CoinFlips(3),
     "linear": Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
     "random-segments": RandomSegments(9, 3, low=0.2, high=0.8, lengths="random"),
     "random-walk": RandomWalk(3, step=0.03, low=0.2, high=0.8),
@@ -49,7 +49,7 @@ NOISES = {
     "beta": Beta(0.2),
     "clipped-gaussian": ClippedGaussian(0.3),
     "deterministic": Deterministic(),
-    "support": Support(0.0, 1.0),
+    "scaled-bernoulli": ScaledBernoulli(0.0, 1.0),
     "truncated-gaussian": TruncatedGaussian(0.3),
     "two-point": TwoPoint(0.1),
     "with-variance": Beta().with_variance(50.0),
@@ -67,20 +67,20 @@ def test_the_members_here_cover_the_registries():
 
 
 @pytest.mark.parametrize(
-    ("environment", "law"),
+    ("environment", "check"),
     [
-        pytest.param(environment, law, id=f"{name}-{law.name}")
+        pytest.param(environment, check, id=f"{name}-{check.name}")
         for name, environment in MEMBERS.items()
-        for law in laws_of(environment)
+        for check in checks_of(environment)
     ],
 )
-def test_every_environment_obeys_every_law(environment, law):
-    law(environment)
+def test_every_environment_obeys_every_check(environment, check):
+    check(environment)
 
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("environment", [MEMBERS["random-walk"], MEMBERS["truncated-gaussian"]], ids=str)
-def test_laws_hold_without_the_compiler(environment):
+def test_checks_hold_without_the_compiler(environment):
     check_environment(environment, n_rounds=100)
 
 
@@ -94,13 +94,13 @@ def test_what_is_no_environment_is_not_checked():
         check_environment(3)
 
 
-# From here on: environments that are wrong in one way each, with the law that must say so.
+# From here on: environments that are wrong in one way each, with the check that must say so.
 BROKEN = {}
 
 
-def breaks(law, path="constant"):
+def breaks(check, path="constant"):
     def enter(member):
-        BROKEN[member.__name__] = (member(PATHS[path], Bernoulli()), law)
+        BROKEN[member.__name__] = (member(PATHS[path], Bernoulli()), check)
         return member
 
     return enter
@@ -204,25 +204,25 @@ class HidesItsNoise(Environment):
         return {**super().to_spec(), "noise": {"name": "deterministic"}}
 
 
-@pytest.mark.parametrize(("environment", "law"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_environment_is_caught_by_the_law_it_breaks_and_no_other(environment, law):
-    assert [each.name for each in laws_of(environment) if not obeys(environment, each)] == [law]
+@pytest.mark.parametrize(("environment", "check"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_environment_is_caught_by_the_check_it_breaks_and_no_other(environment, check):
+    assert [each.name for each in checks_of(environment) if not obeys(environment, each)] == [check]
 
 
-def obeys(environment, law):
+def obeys(environment, check):
     try:
-        law(environment)
+        check(environment)
     except CheckFailed:
         return False
     return True
 
 
-def test_every_law_catches_someone():
-    assert {law for _, law in BROKEN.values()} == {law.name for law in laws_of(MEMBERS["constant"])}
+def test_every_check_catches_someone():
+    assert {check for _, check in BROKEN.values()} == {check.name for check in checks_of(MEMBERS["constant"])}
 
 
-def test_a_failed_check_says_who_which_law_and_what_was_seen():
-    environment, law = BROKEN["StartsWithNothing"]
-    message = f"{environment} breaks `{law}`: a run of 0 rounds was started."
+def test_a_failed_check_says_who_which_check_and_what_was_seen():
+    environment, check = BROKEN["StartsWithNothing"]
+    message = f"{environment} breaks `{check}`: a run of 0 rounds was started."
     with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
         check_environment(environment)

@@ -1,4 +1,4 @@
-"""Every learner in the registry obeys every law, and every law catches a learner that does not."""
+"""Every learner in the registry obeys every check, and every check catches a learner that does not."""
 
 import math
 import re
@@ -7,7 +7,7 @@ import numba
 import pytest
 
 from broken_learners import BROKEN, ExcusedFromNothing
-from driftwise.checks import CheckFailed, check_learner, laws_of
+from driftwise.checks import CheckFailed, check_learner, checks_of
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import (
     OptimisticAdaptMLProd,
@@ -33,49 +33,49 @@ SETTINGS = [
     RerunUCBV(50, clip=False, double_variance=True),
     RerunUCBV(7, failure_probability=0.5, log_scale=0.1),
 ]
-# Rounds that suffice to tell 0.4 from 0.5, where those of test_the_long_laws_hold_for_a_while do not.
+# Rounds that suffice to tell 0.4 from 0.5, where those of test_the_long_checks_hold_for_a_while do not.
 PATIENT = {"adswitch": 240_000, "master": 4000}
 LONG = ("weights_survive_a_million_constant_rounds", "choices_survive_a_million_constant_rounds")
 
 
 def pairs(members, *marks):
     return [
-        pytest.param(learner, law, id=f"{learner}-{law.name}", marks=marks)
+        pytest.param(learner, check, id=f"{learner}-{check.name}", marks=marks)
         for learner in members
-        for law in laws_of(learner)
+        for check in checks_of(learner)
     ]
 
 
-@pytest.mark.parametrize(("learner", "law"), pairs(DEFAULTS, pytest.mark.interpreted) + pairs(SETTINGS))
-def test_every_learner_obeys_every_law(learner, law):
-    if law.name in learner.exceptions:
-        pytest.skip(f"{type(learner).__name__} is excused from {law.name}: {learner.exceptions[law.name]}.")
-    if law.name in LONG and numba.config.DISABLE_JIT:
-        pytest.skip("A million interpreted rounds take minutes; test_the_long_laws_hold_for_a_while has fewer.")
-    law(learner)
+@pytest.mark.parametrize(("learner", "check"), pairs(DEFAULTS, pytest.mark.interpreted) + pairs(SETTINGS))
+def test_every_learner_obeys_every_check(learner, check):
+    if check.name in learner.skipped_checks:
+        pytest.skip(f"{type(learner).__name__} is excused from {check.name}: {learner.skipped_checks[check.name]}.")
+    if check.name in LONG and numba.config.DISABLE_JIT:
+        pytest.skip("A million interpreted rounds take minutes; test_the_long_checks_hold_for_a_while has fewer.")
+    check(learner)
 
 
 CORNERS = [corner for name in learners for corner in learners.get(name).at_corners()]
 
 
 @pytest.mark.parametrize("learner", CORNERS, ids=str)
-def test_every_learner_obeys_every_law_at_the_corners_of_its_parameters(learner):
+def test_every_learner_obeys_every_check_at_the_corners_of_its_parameters(learner):
     check_learner(learner)
 
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("learner", DEFAULTS, ids=str)
-def test_the_long_laws_hold_for_a_while(learner):
+def test_the_long_checks_hold_for_a_while(learner):
     """Four thousand rounds are within reach of those who are excused, three hundred of the interpreter."""
-    (law,) = (law for law in laws_of(learner) if law.name in LONG)
+    (check,) = (check for check in checks_of(learner) if check.name in LONG)
     n_rounds = PATIENT.get(learner.name, 300 if numba.config.DISABLE_JIT else 4000)
     if numba.config.DISABLE_JIT and n_rounds > 10_000:
         pytest.skip(f"{type(learner).__name__} needs {n_rounds} rounds, interpreted that is minutes.")
-    law(learner, n_rounds=n_rounds)
+    check(learner, n_rounds=n_rounds)
 
 
 def test_exceptions_are_few():
-    assert sum(len(learners.get(name)().exceptions) for name in learners) <= 4
+    assert sum(len(learners.get(name)().skipped_checks) for name in learners) <= 4
 
 
 def test_a_class_is_checked_with_its_defaults():
@@ -88,29 +88,29 @@ def test_what_is_no_learner_is_not_checked():
         check_learner(3)
 
 
-@pytest.mark.parametrize(("broken", "laws"), BROKEN.items(), ids=[broken.__name__ for broken in BROKEN])
-def test_a_broken_learner_is_caught_by_the_laws_it_breaks_and_no_other(broken, laws, monkeypatch):
+@pytest.mark.parametrize(("broken", "checks"), BROKEN.items(), ids=[broken.__name__ for broken in BROKEN])
+def test_a_broken_learner_is_caught_by_the_checks_it_breaks_and_no_other(broken, checks, monkeypatch):
     monkeypatch.setattr(learners, "_classes", {broken.name: broken, **learners._classes})
-    assert {law.name for law in laws_of(broken()) if not obeys(broken(), law)} == laws
+    assert {check.name for check in checks_of(broken()) if not obeys(broken(), check)} == checks
 
 
-def obeys(learner, law):
+def obeys(learner, check):
     try:
-        law(learner, **({"n_rounds": 20_000} if law.name in LONG else {}))
+        check(learner, **({"n_rounds": 20_000} if check.name in LONG else {}))
     except CheckFailed:
         return False
     return True
 
 
-def test_every_law_catches_someone():
+def test_every_check_catches_someone():
     caught = set().union(*BROKEN.values())
-    assert caught == {law.name for learner in DEFAULTS for law in laws_of(learner)}
+    assert caught == {check.name for learner in DEFAULTS for check in checks_of(learner)}
 
 
-def test_a_failed_check_says_who_which_law_and_what_was_seen():
+def test_a_failed_check_says_who_which_check_and_what_was_seen():
     message = (
-        "ExcusedFromNothing(learning_rate=0.3, prox_scale=1.0) breaks `every_exception_names_a_law`:"
-        " `exceptions` names 'weights_are_green', which is no law for it."
+        "ExcusedFromNothing(learning_rate=0.3, prox_scale=1.0) breaks `every_exception_names_a_check`:"
+        " `skipped_checks` names 'weights_are_green', which is no check for it."
     )
     with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
         check_learner(ExcusedFromNothing)

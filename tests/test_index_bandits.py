@@ -9,7 +9,7 @@ from scipy import integrate, stats
 
 from driftwise.core.divergence import divergence, entropy, least_mean
 from driftwise.core.random import new_generator
-from driftwise.core.variates import next_beta, next_gamma, next_normal
+from driftwise.core.random_variates import next_beta, next_gamma, next_normal
 from driftwise.learners import (
     KLUCB,
     UCB1,
@@ -273,23 +273,23 @@ def test_the_divergence_and_the_entropy_are_those_of_many_digits():
 # Exploration
 
 
-@pytest.mark.parametrize("explore", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("exploration_rate", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("n_actions", [1, 3, 10])
-def test_random_exploration_has_the_frequencies_it_claims_the_last_action_included(n_actions, explore):
-    learner = DetectAndRestart(UCB1(), explore=explore)
+def test_random_exploration_has_the_frequencies_it_claims_the_last_action_included(n_actions, exploration_rate):
+    learner = DetectAndRestart(UCB1(), exploration_rate=exploration_rate)
     state = learner.start(n_actions, seed=4)
     learner.run(state, make_path("uniform", 200, n_actions, seed=1))
     choices = [learner.choose(state) for _ in range(10_000)]
     claimed = dict(choices)
     chances = np.array([claimed.get(k, 0.0) for k in range(n_actions)])
     assert abs(chances.sum() - 1) < 1e-12
-    assert np.sort(chances)[:-1] == pytest.approx(explore / n_actions)
+    assert np.sort(chances)[:-1] == pytest.approx(exploration_rate / n_actions)
     seen = np.bincount([action for action, _ in choices], minlength=n_actions)
     assert n_actions == 1 or stats.chisquare(seen, 10_000 * chances).pvalue > 0.001
 
 
 @pytest.mark.interpreted
 def test_a_drawn_index_has_no_chance_to_tell_even_where_it_explores():
-    learner = DetectAndRestart(Thompson(), explore=0.5)
+    learner = DetectAndRestart(Thompson(), exploration_rate=0.5)
     state = learner.start(3)
     assert {learner.choose(state)[1] for _ in range(50)} == {None}

@@ -12,7 +12,7 @@ from driftwise import Bernoulli, Environment, Results, Switching, simulate
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import Hedge
 from driftwise.report.figures import Curve, regret_figure, save_figure
-from driftwise.report.lettering import literal
+from driftwise.report.label_text import literal
 from driftwise.report.page import write_figures
 from driftwise.report.tables import text_table
 from fake_page import fake_page
@@ -85,8 +85,8 @@ def test_plates_show_every_label_as_it_is(tmp_path):
     page = fake_page()
     series = [dataclasses.replace(page.panels[0].series[0], label=label) for label in LABELS]
     panel = dataclasses.replace(page.panels[0], series=series)
-    track = dataclasses.replace(page.tracks[0], learner="_$\n", what="$")
-    files = write_figures(tmp_path, dataclasses.replace(page, panels=[panel], tracks=[track]), ["svg"])
+    history = dataclasses.replace(page.histories[0], learner="_$\n", what="$")
+    files = write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[history]), ["svg"])
     for file in files:
         ElementTree.parse(file)
 

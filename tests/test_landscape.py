@@ -1,4 +1,4 @@
-"""The measured Table 1: powers that are known, pieces that are kept, claims that can fail."""
+"""The measured Table 1: powers that are known, measurements that are kept, claims that can fail."""
 
 import dataclasses
 import threading
@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from driftwise.adversaries import Adversary, BanditLow, FullV
-from driftwise.core.caveats import collected
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.measures import Measures
+from driftwise.core.tuning_caveats import collected
 from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
-from driftwise.landscape import pieces
+from driftwise.landscape import measurements
 from driftwise.landscape.claims import claims
+from driftwise.landscape.measurements import Job, Measurement, MeasurementStore, Setting
 from driftwise.landscape.outcomes import Outcome, measure, rates, table
-from driftwise.landscape.pieces import Order, Piece, Setting, Store
+from driftwise.landscape.participants import CELLS, PARTICIPANTS, Participant, every_bandit
 from driftwise.landscape.sweeps import PRESETS, Sweep, chosen, geometric, sweeps
-from driftwise.landscape.teams import CELLS, TEAMS, Member, every_bandit
 from driftwise.learners import (
     UCB1,
     FixedShare,
@@ -28,14 +28,14 @@ from driftwise.learners import (
     Squint,
     Thompson,
 )
-from driftwise.results.fits import fit_power
+from driftwise.results.power_fits import fit_power
 from tiny_landscape import TINY
 
 WORLD = Environment(Switching(2, 3), Bernoulli())
 
 
-def order(**changes):
-    base = Order(Setting(WORLD, 50), "hedge", Hedge(), n_runs=3, seed=5)
+def job(**changes):
+    base = Job(Setting(WORLD, 50), "hedge", Hedge(), n_runs=3, seed=5)
     return dataclasses.replace(base, **changes)
 
 
@@ -74,15 +74,15 @@ def test_where_a_mean_is_not_positive_there_is_no_power(worst):
     assert np.isnan(fit_power([1.0, 10.0, 100.0], [[worst, worst], [5.0, 6.0], [50.0, 60.0]])).all()
 
 
-# pieces
+# measurements
 
 
 @pytest.mark.parametrize("source", [WORLD, BanditLow(2, 2, "best-response")], ids=["environment", "adversary"])
 def test_a_finished_piece_is_not_played_again(source, tmp_path, monkeypatch):
-    wanted = order(setting=Setting(source, 60), label="ucb1", player=UCB1())
-    (first,) = pieces.play_all([wanted], Store(tmp_path), 1, None)
-    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played again"))
-    (second,) = pieces.play_all([wanted], Store(tmp_path), 1, None)
+    wanted = job(setting=Setting(source, 60), label="ucb1", player=UCB1())
+    (first,) = measurements.run_jobs([wanted], MeasurementStore(tmp_path), 1, None)
+    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played again"))
+    (second,) = measurements.run_jobs([wanted], MeasurementStore(tmp_path), 1, None)
     assert (first.regrets == second.regrets).all()
     assert first.measures == second.measures
 
@@ -99,54 +99,54 @@ def test_a_finished_piece_is_not_played_again(source, tmp_path, monkeypatch):
     ids=["seed", "runs", "rounds", "learner", "companion"],
 )
 def test_another_recipe_is_another_piece(change, tmp_path):
-    store = Store(tmp_path)
-    store.put(order(), order().play())
-    assert store.get(order()) is not None
-    assert store.get(order(**change)) is None
+    store = MeasurementStore(tmp_path)
+    store.put(job(), job().play())
+    assert store.get(job()) is not None
+    assert store.get(job(**change)) is None
 
 
 def test_other_code_is_another_piece(tmp_path, monkeypatch):
-    store = Store(tmp_path)
-    store.put(order(), order().play())
-    monkeypatch.setattr(pieces, "_code", lambda: "mended")
-    assert store.get(order()) is None
+    store = MeasurementStore(tmp_path)
+    store.put(job(), job().play())
+    monkeypatch.setattr(measurements, "_code", lambda: "mended")
+    assert store.get(job()) is None
 
 
 def test_only_code_that_plays_has_a_say_in_the_digest(tmp_path):
     for name in ("learners", "report"):
         (tmp_path / name).mkdir()
     (tmp_path / "registry.py").touch()
-    first = pieces.digest_of(tmp_path)
+    first = measurements.digest_of(tmp_path)
     (tmp_path / "report" / "words.py").write_text("new = 1")
-    assert pieces.digest_of(tmp_path) == first
+    assert measurements.digest_of(tmp_path) == first
     (tmp_path / "learners" / "hedge.py").write_text("new = 1")
-    assert pieces.digest_of(tmp_path) != first
+    assert measurements.digest_of(tmp_path) != first
 
 
 def test_a_folder_that_cannot_be_is_rejected_before_anything_is_played(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played"))
-    with pytest.raises(BadFile, match=r"^Cannot make the folder .*pieces: Not a directory\.$"):
-        measure(chosen(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "pieces")
+    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
+    with pytest.raises(BadFile, match=r"^Cannot make the folder .*measurements: Not a directory\.$"):
+        measure(chosen(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
 
 
 def test_a_damaged_piece_is_named(tmp_path):
-    store = Store(tmp_path)
-    store.put(order(), order().play())
+    store = MeasurementStore(tmp_path)
+    store.put(job(), job().play())
     (path,) = tmp_path.glob("*.parquet")
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(BadFile, match="is not a whole piece: delete it to play it again"):
-        store.get(order())
+    with pytest.raises(BadFile, match="is not a whole measurement: delete it to play it again"):
+        store.get(job())
 
 
-def contents(piece):
-    return [np.asarray(field).tobytes() for field in piece]
+def contents(measurement):
+    return [np.asarray(field).tobytes() for field in measurement]
 
 
 def test_a_piece_with_a_flipped_bit_is_named_or_the_same_or_another_s(tmp_path):
-    """Where a bit of the recipe is flipped, the file is that of another piece."""
-    store, piece = Store(tmp_path), order().play()
-    store.put(order(), piece)
+    """Where a bit of the recipe is flipped, the file is that of another measurement."""
+    store, measurement = MeasurementStore(tmp_path), job().play()
+    store.put(job(), measurement)
     (path,) = tmp_path.glob("*.parquet")
     content, named = path.read_bytes(), 0
     for bit in range(0, 8 * len(content), 61):
@@ -155,33 +155,31 @@ def test_a_piece_with_a_flipped_bit_is_named_or_the_same_or_another_s(tmp_path):
         path.unlink()
         path.write_bytes(copy)
         try:
-            found = store.get(order())
+            found = store.get(job())
         except BadFile as error:
             named += "delete it to play it again" in str(error)
         else:
-            assert found is None or contents(found) == contents(piece)
+            assert found is None or contents(found) == contents(measurement)
     assert named > 50
 
 
 def test_threads_do_not_show(tmp_path):
-    orders = [
-        order(seed=i, label="thompson", player=Thompson(), setting=Setting(BanditLow(2, 2), 80)) for i in range(4)
-    ]
-    one, two = (pieces.play_all(orders, Store(tmp_path / str(n)), n, None) for n in (1, 2))
+    jobs = [job(seed=i, label="thompson", player=Thompson(), setting=Setting(BanditLow(2, 2), 80)) for i in range(4)]
+    one, two = (measurements.run_jobs(jobs, MeasurementStore(tmp_path / str(n)), n, None) for n in (1, 2))
     assert all((a.regrets == b.regrets).all() for a, b in zip(one, two, strict=True))
-    assert len({float(piece.regrets.sum()) for piece in one}) > 1
+    assert len({float(measurement.regrets.sum()) for measurement in one}) > 1
 
 
 def test_progress_ends_at_the_total(tmp_path):
     seen = []
-    pieces.play_all([order(), order(seed=6)], Store(tmp_path), 1, lambda *at: seen.append(at))
+    measurements.run_jobs([job(), job(seed=6)], MeasurementStore(tmp_path), 1, lambda *at: seen.append(at))
     assert seen == [(150, 300), (300, 300)]
 
 
 def test_an_interrupt_waits_for_nobody_and_what_was_finished_counts(tmp_path, monkeypatch):
-    orders = [order(), order(seed=6)]
-    expected = pieces.play_all(orders, Store(tmp_path / "whole"), 1, None)
-    play, go_on, ended = Order.play, threading.Event(), threading.Event()
+    jobs = [job(), job(seed=6)]
+    expected = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "whole"), 1, None)
+    play, go_on, ended = Job.play, threading.Event(), threading.Event()
 
     def linger(self):
         if self.seed == 6:
@@ -192,18 +190,18 @@ def test_an_interrupt_waits_for_nobody_and_what_was_finished_counts(tmp_path, mo
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Order, "play", linger)
+    monkeypatch.setattr(Job, "play", linger)
     with pytest.raises(KeyboardInterrupt):
-        pieces.play_all(orders, Store(tmp_path / "cut"), 2, interrupt)
+        measurements.run_jobs(jobs, MeasurementStore(tmp_path / "cut"), 2, interrupt)
     assert not ended.is_set()
     go_on.set()
-    resumed = pieces.play_all(orders, Store(tmp_path / "cut"), 2, None)
+    resumed = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "cut"), 2, None)
     assert all((a.regrets == b.regrets).all() for a, b in zip(expected, resumed, strict=True))
 
 
 def test_what_goes_wrong_in_any_piece_is_raised(tmp_path):
     with pytest.raises(InvalidInput, match="made None, which is no learner"):
-        pieces.play_all([order(), order(player=lambda _: None)], Store(tmp_path), 2, None)
+        measurements.run_jobs([job(), job(player=lambda _: None)], MeasurementStore(tmp_path), 2, None)
 
 
 # sweeps
@@ -230,42 +228,46 @@ def test_geometric_values_are_whole_and_evenly_spread():
 
 def test_who_is_told_nothing_knows_the_rounds_at_most():
     known = [Measures(5, 1000, segments, drift, variance) for segments, drift, variance in ((2, 1, 0), (50, 30, 200))]
-    team = [member for team in (*TEAMS.values(), every_bandit()) for member in team]
-    for member in team:
-        if member.role in ("parameter-free", "yardstick"):
-            one, other = (Order(Setting(WORLD, 1000), *member[::2], 1, 1).learner(measures) for measures in known)
-            assert one == other, member.label
+    team = [participant for team in (*PARTICIPANTS.values(), every_bandit()) for participant in team]
+    for participant in team:
+        if participant.role in ("parameter-free", "baseline"):
+            one, other = (Job(Setting(WORLD, 1000), *participant[::2], 1, 1).learner(measures) for measures in known)
+            assert one == other, participant.label
 
 
 def test_a_learner_has_the_same_part_in_every_cell():
-    members = {(member.label, member.role) for team in (*TEAMS.values(), every_bandit()) for member in team}
-    assert len(members) == len({label for label, _ in members})
+    participants = {
+        (participant.label, participant.role)
+        for team in (*PARTICIPANTS.values(), every_bandit())
+        for participant in team
+    }
+    assert len(participants) == len({label for label, _ in participants})
 
 
 def test_cells_and_learners_can_be_chosen():
     found = chosen(TINY, ["full-drifting"], ["hedge"])
     assert {sweep.cell for sweep in found} == {"full-drifting"}
-    assert {member.label for sweep in found for member in sweep.members} == {"hedge"}
+    assert {participant.label for sweep in found for participant in sweep.participants} == {"hedge"}
     with pytest.raises(UnknownName, match=r"^There is no learner 'hegde' in these cells\. Did you mean 'hedge'\?$"):
         chosen(TINY, ["full-drifting"], ["hegde"])
 
 
 def test_guests_play_where_their_feedback_fits_and_are_tuned_if_they_can_be(tmp_path):
     found = chosen(TINY, ["full-drifting", "bandit-drifting"], ["squint", "fixed-share", "exp3-s", "ucb1"])
-    parts = {(sweep.cell, member.label): member.role for sweep in found for member in sweep.members}
+    parts = {(sweep.cell, participant.label): participant.role for sweep in found for participant in sweep.participants}
     assert parts == {
-        ("full-drifting", "squint"): "guest",
-        ("full-drifting", "fixed-share"): "guest",
-        ("bandit-drifting", "exp3-s"): "guest",
-        ("bandit-drifting", "ucb1"): "yardstick",  # at home there
+        ("full-drifting", "squint"): "added",
+        ("full-drifting", "fixed-share"): "added",
+        ("bandit-drifting", "exp3-s"): "added",
+        ("bandit-drifting", "ucb1"): "baseline",  # at home there
     }
-    players = {member.label: member.player for sweep in found for member in sweep.members}
+    players = {participant.label: participant.player for sweep in found for participant in sweep.participants}
     assert players["squint"] == Squint()
     assert players["fixed-share"] == FixedShare.tuned
     with collected() as reasons:
         outcomes = measure([sweep for sweep in found if sweep.key == "full-drifting-low"], 2, 1, tmp_path)
     assert reasons == [outcomes[1].caveat]
-    assert [outcome.member.label for outcome in outcomes] == ["squint", "fixed-share"]
+    assert [outcome.participant.label for outcome in outcomes] == ["squint", "fixed-share"]
     with pytest.raises(UnknownName, match="There is no learner 'oracle-restarts' in these cells"):
         chosen(TINY, CELLS, ["oracle-restarts"])
     with pytest.raises(UnknownName, match="There is no learner 'ucb1' in these cells"):
@@ -274,7 +276,7 @@ def test_guests_play_where_their_feedback_fits_and_are_tuned_if_they_can_be(tmp_
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_landscape_of_a_cell_is_measured_and_told(cell, tmp_path):
-    names = [member.label for member in TEAMS[cell][:2]]
+    names = [participant.label for participant in PARTICIPANTS[cell][:2]]
     with collected():  # games of 300 rounds are short for EXP3.S
         outcomes = measure(chosen(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
     text = table(outcomes)
@@ -282,7 +284,7 @@ def test_the_landscape_of_a_cell_is_measured_and_told(cell, tmp_path):
     assert all(name in text for name in names)
     assert max(map(len, text.splitlines())) <= 120
     for outcome in outcomes:
-        assert all(np.isfinite(piece.regrets).all() for piece in outcome.pieces)
+        assert all(np.isfinite(measurement.regrets).all() for measurement in outcome.measurements)
         assert outcome.power().low <= outcome.power().high
 
 
@@ -298,8 +300,8 @@ def outcomes_of(curves, key, companion=None, source=WORLD):
         runs = [np.array([mean, mean * 1.001]) for mean in means]
         beside = (np.nan,) * 3 if companion is None else companion
         parts = zip(runs, beside, values, strict=True)
-        made = [Piece(r, np.full(2, other), *np.ones((3, 2)), 2, t) for r, other, t in parts]
-        found.append(Outcome(sweep, Member(label, "paper", Hedge()), tuple(made)))
+        made = [Measurement(r, np.full(2, other), *np.ones((3, 2)), 2, t) for r, other, t in parts]
+        found.append(Outcome(sweep, Participant(label, "paper", Hedge()), tuple(made)))
     return found
 
 

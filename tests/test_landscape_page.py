@@ -1,4 +1,4 @@
-"""The measured Table 1 as it is told: on a page, as tracks, and by the command."""
+"""The measured Table 1 as it is told: on a page, as weights over time, and by the command."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from driftwise.adversaries import Adversary
 from driftwise.cli.landscape import _CELLS, command
 from driftwise.cli.main import main
 from driftwise.landscape import sweeps
+from driftwise.landscape.measurements import Job
 from driftwise.landscape.outcomes import Outcome, rates
-from driftwise.landscape.pieces import Order
+from driftwise.landscape.participants import CELLS
 from driftwise.landscape.sweeps import chosen
-from driftwise.landscape.teams import CELLS
-from driftwise.landscape.tracks import tracks
+from driftwise.landscape.weight_histories import weight_histories
 from driftwise.learners import Hedge
 from driftwise.report.page import Page
 from tiny_landscape import TINY, tiny_landscape
@@ -31,7 +31,7 @@ SMALL = ("landscape", "--cell", "full-drifting", "--learners", "restarted-adapti
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], Page]:
     names = [name for team in PLAYING.values() for name in team]
-    return tiny_landscape(tmp_path_factory.mktemp("pieces"), list(PLAYING), names)
+    return tiny_landscape(tmp_path_factory.mktemp("measurements"), list(PLAYING), names)
 
 
 @pytest.fixture
@@ -60,12 +60,12 @@ def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(told):
         assert panel.key == outcome.sweep.key
         assert row.cell == panel.cell == CELLS[outcome.sweep.cell]
         assert row.world == panel.title
-        assert row.learner == curve.label == outcome.member.label
-        assert row.role == curve.role == outcome.member.role
+        assert row.learner == curve.label == outcome.participant.label
+        assert row.role == curve.role == outcome.participant.role
         assert (row.exponent, row.low, row.high) == outcome.power()
         assert (curve.exponent, curve.exponent_low, curve.exponent_high) == outcome.power()
         assert curve.x == outcome.x
-        assert list(curve.mean) == [float(piece.regrets.mean()) for piece in outcome.pieces]
+        assert list(curve.mean) == [float(measurement.regrets.mean()) for measurement in outcome.measurements]
         assert all(low <= mean <= high for low, mean, high in zip(curve.low, curve.mean, curve.high, strict=True))
 
 
@@ -78,7 +78,10 @@ def test_bounds_are_drawn_where_they_say_something(told):
     for panel in page.panels:
         first = next(outcome for outcome in outcomes if outcome.sweep.key == panel.key)
         upper, lower = rates(first.sweep.cell)
-        useful = [y if y < piece.n_rounds else math.nan for y, piece in zip(first.upper, first.pieces, strict=True)]
+        useful = [
+            y if y < measurement.n_rounds else math.nan
+            for y, measurement in zip(first.upper, first.measurements, strict=True)
+        ]
         expected = [] if np.isnan(useful).all() else [(upper.text, "upper", useful)]
         for line, (text, kind, y) in zip(panel.lines, [*expected, (lower.text, "lower", first.lower)], strict=True):
             assert (line.label, line.kind) == (text, kind)
@@ -95,18 +98,23 @@ def test_against_an_adversary_the_lower_bound_is_what_it_guarantees(told):
 
 def test_no_word_of_the_code_is_left_on_the_page(told):
     page = told[1]
-    words = [page.subtitle, *page.notes, *(panel.title for panel in page.panels), *(t.title for t in page.tracks)]
+    words = [
+        page.subtitle,
+        *page.notes,
+        *(panel.title for panel in page.panels),
+        *(t.title for t in page.histories),
+    ]
     words += [part for claim in page.claims for part in (claim.text, *(what for what, _ in claim.figures))]
     assert not [text for text in words if re.search("Gamma|Lambda|sqrt", text)]
 
 
-# tracks
+# weights over time
 
 
 def test_a_learner_of_the_paper_is_shown_beside_a_yardstick_in_every_kind_of_world(told):
     shown = {}
-    for track in told[1].tracks:
-        shown.setdefault(track.title.replace("\u00a0", " "), []).append(track.learner)
+    for history in told[1].histories:
+        shown.setdefault(history.title.replace("\u00a0", " "), []).append(history.learner)
     assert shown == {
         "Switching, two-point noise; Γ = 4, Λ = 50, T = 4000": ["optimistic-gd", "hedge"],
         "Theorem full-low in noise, favourites at random; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
@@ -116,34 +124,34 @@ def test_a_learner_of_the_paper_is_shown_beside_a_yardstick_in_every_kind_of_wor
 
 
 def test_who_has_no_part_in_it_is_shown_alone():
-    found = tracks(chosen(TINY, ["full-drifting"], ["cbce"]), seed=1)
-    assert [track.learner for track in found] == ["cbce", "cbce"]
+    found = weight_histories(chosen(TINY, ["full-drifting"], ["cbce"]), seed=1)
+    assert [history.learner for history in found] == ["cbce", "cbce"]
 
 
 def test_all_weight_is_somewhere_in_every_stretch(told):
-    for track in told[1].tracks:
-        np.testing.assert_allclose(np.sum(track.weights, axis=0), 1.0, atol=1e-9)
-        assert track.what == ("weight" if track.learner in PLAYING["full-switching"] else "share")
-        assert len(track.rounds) == 250
+    for history in told[1].histories:
+        np.testing.assert_allclose(np.sum(history.weights, axis=0), 1.0, atol=1e-9)
+        assert history.what == ("weight" if history.learner in PLAYING["full-switching"] else "share")
+        assert len(history.rounds) == 250
 
 
 def test_a_track_holds_the_means_of_the_weights_and_the_best_action_in_the_middle():
     (sweep,) = [one for one in chosen(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
-    (track,) = tracks([sweep], seed=3)
+    (history,) = weight_histories([sweep], seed=3)
     world, n_rounds = sweep.setting(sweep.shown)
     block = world.start(n_rounds, 3).draw(n_rounds)
     weights = Hedge().run(Hedge().start(world.n_actions, 3), block.losses)
     for i in (0, 100, 249):
         stretch = slice(16 * i, 16 * i + 16)
-        np.testing.assert_allclose([w[i] for w in track.weights], weights[stretch].mean(axis=0), atol=1e-12)
-        assert track.best[i] == block.means[16 * i + 8].argmin()
+        np.testing.assert_allclose([w[i] for w in history.weights], weights[stretch].mean(axis=0), atol=1e-12)
+        assert history.best[i] == block.means[16 * i + 8].argmin()
     changes = [t for t in range(1, n_rounds) if (block.means[t] != block.means[t - 1]).any()]
-    assert track.change_points == changes
+    assert history.change_points == changes
 
 
 def test_a_track_with_more_changes_than_can_be_told_apart_shows_none():
     (drifting,) = [one for one in chosen(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"]
-    assert [list(track.change_points) for track in tracks([drifting], seed=1)] == [[]]
+    assert [list(history.change_points) for history in weight_histories([drifting], seed=1)] == [[]]
 
 
 # the command
@@ -156,7 +164,7 @@ def test_the_page_is_where_the_command_says(driftwise, tmp_path):
     text = (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert 'id="full-drifting-low"' in text
-    assert 'id="track-full-drifting-rounds-hedge"' in text
+    assert 'id="history-full-drifting-rounds-hedge"' in text
     printed, shown = (
         re.findall("^(holds|DOES NOT HOLD): ", out, re.MULTILINE),
         re.findall('class="verdict (.*?)"', text),
@@ -168,7 +176,7 @@ def test_the_page_is_where_the_command_says(driftwise, tmp_path):
 def test_a_second_run_plays_nothing_and_writes_the_same_bytes(driftwise, tmp_path, monkeypatch):
     page = tmp_path / "out" / "quick-selection.html"
     first = driftwise(*SMALL, "--threads", "1"), page.read_bytes()
-    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played again"))
+    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played again"))
     assert (driftwise(*SMALL), page.read_bytes()) == first
 
 
@@ -186,7 +194,7 @@ def test_figures_are_written_as_png_and_svg(driftwise, tmp_path):
     assert code == 0
     assert out.splitlines()[-2:] == ["figures: out/quick-selection-figures", "page: out/quick-selection.html"]
     keys = ["full-drifting-drift", "full-drifting-low", "full-drifting-rounds", "full-drifting-variance"]
-    keys += ["track-full-drifting-low-hedge", "track-full-drifting-rounds-hedge"]
+    keys += ["history-full-drifting-low-hedge", "history-full-drifting-rounds-hedge"]
     files = sorted((tmp_path / "out" / "quick-selection-figures").iterdir())
     assert [file.name for file in files] == [f"{key}.{form}" for key in keys for form in ("png", "svg")]
     assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<?xml") for file in files)
@@ -195,7 +203,7 @@ def test_figures_are_written_as_png_and_svg(driftwise, tmp_path):
 def test_a_selection_does_not_replace_the_page_of_the_whole(monkeypatch, tmp_path):
     written = []
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
-    monkeypatch.setattr("driftwise.landscape.tracks.tracks", lambda *_: [])
+    monkeypatch.setattr("driftwise.landscape.weight_histories.weight_histories", lambda *_: [])
     monkeypatch.setattr("driftwise.report.page.write_page", lambda path, _: written.append(path.name))
     for words in ([], ["--preset", "full"], ["--cell", "full-drifting"], ["--learners", "hedge"]):
         command.main(["--out", str(tmp_path), *words], standalone_mode=False)
@@ -215,7 +223,7 @@ def test_a_selection_does_not_replace_the_page_of_the_whole(monkeypatch, tmp_pat
 def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path):
     found = []
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
-    monkeypatch.setattr("driftwise.landscape.tracks.tracks", lambda *_: [])
+    monkeypatch.setattr("driftwise.landscape.weight_histories.weight_histories", lambda *_: [])
     monkeypatch.setattr("driftwise.report.page.write_page", lambda _, page: found.append(page))
     command.main(["--out", str(tmp_path), *words], standalone_mode=False)
     name, verb, *again = shlex.split(found[0].commands[0])
@@ -240,13 +248,13 @@ def test_the_command_knows_every_cell():
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("pyarrow", "Keeping finished pieces needs pyarrow: install it with `pip install 'driftwise[files]'`."),
+        ("pyarrow", "Keeping finished measurements needs pyarrow: install it with `pip install 'driftwise[files]'`."),
         ("matplotlib.figure", "Drawing a figure needs matplotlib: install it with `pip install 'driftwise[figures]'`."),
     ],
 )
 def test_what_is_not_installed_is_said_before_anything_is_played(missing, message, driftwise, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.setattr(Order, "play", lambda _: pytest.fail("played"))
+    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
     assert driftwise(*SMALL, "--figures") == (1, "", f"driftwise: {message}\n")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from driftwise import Session
-from driftwise.checks.playing import expect_same, mixed_losses
+from driftwise.checks.plays import expect_same, mixed_losses
 from driftwise.core.addresses import address_table
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import (
@@ -52,7 +52,7 @@ def test_a_memory_that_grows_gets_a_new_table():
 
 
 def test_a_learner_that_starts_afresh_gets_a_new_table():
-    learner = OracleRestarts("ucb1", changes=(2,))
+    learner = OracleRestarts("ucb1", change_points=(2,))
     session, losses = Session(learner, 3), mixed_losses(6, 3)
     for row in losses:
         action, probability = session.choose()

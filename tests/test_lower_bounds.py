@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from driftwise.core.measures import Measures
-from driftwise.environments import MeasureMeter
+from driftwise.environments import MeasuresAccumulator
 from driftwise.theory import lower, printed
 
 FIXED = settings(derandomize=True, database=None, deadline=None, max_examples=200)
@@ -266,7 +266,7 @@ def test_even_a_bandit_that_knows_how_changes_are_hidden_suffers_the_lower_bound
 
 
 def spent(means, variances):
-    meter = MeasureMeter(means.shape[1])
+    meter = MeasuresAccumulator(means.shape[1])
     meter.update(np.ascontiguousarray(means), np.ascontiguousarray(variances))
     return meter.measures()
 

@@ -9,14 +9,14 @@ import pytest
 
 from driftwise import Bernoulli, Deterministic, Environment, OptimisticGD, Replay, RestartedAdaptiveGD, simulate
 from driftwise.adversaries import BanditLow, FullV
-from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
+from driftwise.core.tuning_caveats import collected
 from driftwise.environments import (
     Beta,
     Block,
     ClippedGaussian,
     Constant,
-    MeasureMeter,
+    MeasuresAccumulator,
     Noise,
     RandomSegments,
     RandomWalk,
@@ -28,7 +28,7 @@ from driftwise.environments import (
     Table,
     TwoPoint,
 )
-from driftwise.environments.means.base import MeanStream, Path
+from driftwise.environments.paths.base import MeanStream, Path
 from driftwise.learners import UCB1, Hedge
 from driftwise.results import comparators
 
@@ -60,7 +60,7 @@ def seed_of(run):
 
 def measured_by_the_round(world, seed):
     """Return the measures of a run, with a row for every round."""
-    block, meter = world.start(N_ROUNDS, seed).draw(N_ROUNDS), MeasureMeter(world.n_actions)
+    block, meter = world.start(N_ROUNDS, seed).draw(N_ROUNDS), MeasuresAccumulator(world.n_actions)
     for t in range(N_ROUNDS):
         meter.update(block.means[t : t + 1], block.variances[t : t + 1])
     return meter.measures()
@@ -103,7 +103,7 @@ def test_measures_before_the_rounds_do_not_change_the_results(world):
 @every_world
 @pytest.mark.parametrize("room", [0, 500, 2**20])
 def test_a_measured_start_is_a_start_and_its_measures(world, room, monkeypatch):
-    monkeypatch.setattr("driftwise.environments.rehearsal._CELLS", 100)  # many blocks in few rounds
+    monkeypatch.setattr("driftwise.environments.path_preview._CELLS", 100)  # many blocks in few rounds
     stream, measures = world.start_measured(N_ROUNDS, seed_of(0), room)
     whole = world.start(N_ROUNDS, seed_of(0)).draw(N_ROUNDS)
     parts = [stream.draw(n) for n in (1, 30, 7, N_ROUNDS - 38)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.kernel import compiled
 from driftwise.learners import AOMD, CBCE, FLH, SAOL, Ader, Hedge, OnlineGD, OptimisticHedge, Sword, learners
-from driftwise.learners.meta.intervals import DYADIC, LASTING
-from driftwise.learners.meta.packing import Layout
+from driftwise.learners.parts.interval_slots import DYADIC, LASTING
+from driftwise.learners.parts.packed_memory import Layout
 from driftwise.theory import pathwise, pathwise_meta
 from paths import ADVERSARIES, FAMILIES, Case, cases, fixed_case, make_path, play
 from references import comparators, meta
@@ -93,7 +93,7 @@ def test_hints_replace_the_last_loss_as_optimistic_hedges_guess():
 def test_a_block_too_long_for_one_part_is_played_as_any_other(monkeypatch):
     losses = make_path("switching", 100, 3, seed=4)
     whole = run(Sword(), losses)
-    monkeypatch.setattr("driftwise.learners.meta.grid._ROOM", 500)
+    monkeypatch.setattr("driftwise.learners.parts.grid_learner._ROOM", 500)
     np.testing.assert_array_equal(run(Sword(), losses), whole)
 
 
@@ -360,11 +360,11 @@ def check_ader(worst, case):
 
 
 def check_sword(worst, case):
-    learner = Sword(n_rounds=case.n_rounds, rule_rate=(None, None, 0.3)[case.seed % 3])
+    learner = Sword(n_rounds=case.n_rounds, meta_learning_rate=(None, None, 0.3)[case.seed % 3])
     weights, losses = play(learner, case)
     rates = learner.learning_rates(case.n_actions)
     regrets = segment_regrets(weights, losses)
-    bounds = [pathwise_meta.sword(losses, rates, n + 1, learner.rule_rate) for n in range(len(regrets))]
+    bounds = [pathwise_meta.sword(losses, rates, n + 1, learner.meta_learning_rate) for n in range(len(regrets))]
     worst.check(case, regrets, np.array(bounds))
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from driftwise import Bernoulli, Environment, Measures, Replay, Session, Switching, simulate
-from driftwise.checks.playing import expect_same, mixed_losses
-from driftwise.core import memory
+from driftwise.checks.plays import expect_same, mixed_losses
+from driftwise.core import machine_memory
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.validation import MOST
 from driftwise.detectors import GLR, Monitor, WindowedShift
-from driftwise.environments import Corners, RandomSegments, stationary
-from driftwise.environments.means.segments import equal_starts
+from driftwise.environments import CoinFlips, RandomSegments, stationary
+from driftwise.environments.paths.segments import equal_starts
 from driftwise.learners import (
     BanditOverBandit,
     CalibratedHedge,
@@ -38,7 +38,7 @@ GB = 10**9
 @pytest.fixture
 def one_gigabyte(monkeypatch):
     """Pretend that this machine has a gigabyte of memory, so that messages are the same everywhere."""
-    monkeypatch.setattr(memory, "memory_bytes", lambda: GB)
+    monkeypatch.setattr(machine_memory, "memory_bytes", lambda: GB)
 
 
 REFUSED = {
@@ -201,19 +201,19 @@ TOO_LARGE = {
     "actions of a learner over learners": (lambda: Sword().start(10**9), "Sword: `n_actions`", 10**9, None),
     "actions of a session": (lambda: Session(RerunUCBV(), 10**14), "RerunUCBV: `n_actions`", 10**14, "3.2e+06"),
     "actions of a path": (
-        lambda: Environment(Corners(10**14), Bernoulli()).start(10),
-        "Corners: `n_actions`",
+        lambda: Environment(CoinFlips(10**14), Bernoulli()).start(10),
+        "CoinFlips: `n_actions`",
         10**14,
         "2.4e+06",
     ),
     "actions to measure": (
-        lambda: Environment(Corners(10**14), Bernoulli()).measures(10),
-        "Corners: `n_actions`",
+        lambda: Environment(CoinFlips(10**14), Bernoulli()).measures(10),
+        "CoinFlips: `n_actions`",
         10**14,
         "2.4e+06",
     ),
     "actions to simulate": (
-        lambda: simulate(Environment(Corners(10**14), Bernoulli()), OptimisticGD(), 10),
+        lambda: simulate(Environment(CoinFlips(10**14), Bernoulli()), OptimisticGD(), 10),
         "simulate: `n_actions`",
         10**14,
         "2.4e+06",
@@ -246,7 +246,12 @@ TOO_LARGE = {
         "2.4e+04",
     ),
     "a window": (lambda: SlidingWindowUCB(10**14).start(2), "SlidingWindowUCB: `window`", 10**14, "1.6e+06"),
-    "a block of windows": (lambda: BanditOverBandit(10**14).start(2), "BanditOverBandit: `block`", 10**14, "1.6e+06"),
+    "a block of windows": (
+        lambda: BanditOverBandit(10**14).start(2),
+        "BanditOverBandit: `restart_every`",
+        10**14,
+        "1.6e+06",
+    ),
     "rates": (lambda: CalibratedHedge(n_rates=10**14).start(2), "CalibratedHedge: `n_rates`", 10**14, "2.4e+06"),
     "rows": (
         lambda: SleepingOptimisticAdaptMLProd("merged", resolution=10**14).start(2),
@@ -288,7 +293,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(what, one_gi
 
 
 def test_the_memory_of_this_machine_is_known():
-    assert 2**28 < memory.memory_bytes() < 2**50
+    assert 2**28 < machine_memory.memory_bytes() < 2**50
 
 
 # Work is bounded by the rounds

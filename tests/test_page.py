@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from driftwise.core.errors import BadFile, InvalidInput
-from driftwise.report.page import Claim, Line, Page, Panel, Row, Series, Track, write_figures, write_page
+from driftwise.report.page import Claim, Line, Page, Panel, Series, TableRow, WeightHistory, write_figures, write_page
 from driftwise.report.page.axes import LogAxis, drawable, steps
-from driftwise.report.page.curves import axes_of
-from driftwise.report.page.rates import formula, plain
+from driftwise.report.page.curve_charts import axes_of
+from driftwise.report.page.rate_formulas import formula, plain
 from driftwise.report.page.styles import styles_of
-from driftwise.report.page.tracks import layers
+from driftwise.report.page.weight_charts import layers
 from driftwise.report.page.write import page_text
 from fake_page import fake_page, fake_track
 
@@ -81,11 +81,11 @@ def with_panel(*curves, lines=()):
 
 
 def nasty_page() -> Page:
-    row = Row(NASTY, NASTY, NASTY, "cited", NASTY, NASTY, NASTY, 0.5, 0.4, 0.6, NASTY)
+    row = TableRow(NASTY, NASTY, NASTY, "cited", NASTY, NASTY, NASTY, 0.5, 0.4, 0.6, NASTY)
     curve = Series(NASTY, "cited", [1, 2], [1, 2], [1, 2], [1, 2], 0.5, 0.4, 0.6)
     one = Panel("p", NASTY, NASTY, NASTY, NASTY, [curve], [Line(NASTY, "upper", [1, 2], [1, 2])])
-    track = Track("t", NASTY, NASTY, [0, 1], [[0.5, 0.5], [0.5, 0.5]], [0, 1], [1])
-    return Page(NASTY, NASTY, [row], [one], [track], [Claim(NASTY, True, [(NASTY, NASTY)])], [NASTY], [NASTY])
+    history = WeightHistory("t", NASTY, NASTY, [0, 1], [[0.5, 0.5], [0.5, 0.5]], [0, 1], [1])
+    return Page(NASTY, NASTY, [row], [one], [history], [Claim(NASTY, True, [(NASTY, NASTY)])], [NASTY], [NASTY])
 
 
 def test_the_made_up_page_is_well_formed_and_small() -> None:
@@ -95,7 +95,7 @@ def test_the_made_up_page_is_well_formed_and_small() -> None:
     ids = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert len(outline.having("figure", "panel")) == 8
-    assert len(outline.having("figure", "track")) == 3
+    assert len(outline.having("figure", "history")) == 3
     assert len(outline.having("svg", "chart")) == 11
     assert len(outline.having("details")) == 11
     named = {attributes["aria-labelledby"] for attributes in outline.having("table") if "aria-labelledby" in attributes}
@@ -106,7 +106,7 @@ def test_every_link_leads_somewhere() -> None:
     outline = Outline(page_text(fake_page()))
     ids = {attributes.get("id") for _, attributes in outline.tags}
     assert [attributes["href"] for attributes in outline.having("a")] == [
-        "#findings", "#table", "#figures", "#tracks", "#commands", "#notes",
+        "#findings", "#table", "#figures", "#histories", "#commands", "#notes",
     ]  # fmt: skip
     assert {attributes["href"][1:] for attributes in outline.having("a")} <= ids
 
@@ -129,7 +129,7 @@ def test_nothing_is_fetched_and_no_handler_stands_in_the_markup(page: Page) -> N
 def test_whatever_the_words_say_they_stay_words() -> None:
     text = page_text(nasty_page())
     outline = Outline(text)
-    assert len(outline.having("script")) == 2  # ours, and the numbers of the track
+    assert len(outline.having("script")) == 2  # ours, and the numbers of the history
     assert "alert(1)" in "".join(outline.texts)
     assert "<b onclick" not in text
     shown = "</script><script>alert(1)</script>\"'&<b onclick=x>$title ${x} \ufffd\ufffd\ufffd"
@@ -184,19 +184,19 @@ def test_a_panel_of_any_numbers_is_drawn_with_finite_coordinates(part: Panel, tm
 
 
 @pytest.mark.parametrize(
-    "track",
+    "history",
     [
-        Track("t", "none", "A", [], [], [], []),
-        Track("t", "no rounds", "A", [], [[], []], [], [3]),
-        Track("t", "one round", "A", [5], [[0.2], [0.8]], [1], [5, 900]),
-        Track("t", "missing", "A", [0, 1, 2], [[NAN, 0.5, INF], [1.0, NAN, -1.0]], [0, 1, 1], []),
-        Track("t", "arrays", "A", np.arange(3), np.full((2, 3), 0.5), np.array([0, 1, 1]), np.array([1])),
+        WeightHistory("t", "none", "A", [], [], [], []),
+        WeightHistory("t", "no rounds", "A", [], [[], []], [], [3]),
+        WeightHistory("t", "one round", "A", [5], [[0.2], [0.8]], [1], [5, 900]),
+        WeightHistory("t", "missing", "A", [0, 1, 2], [[NAN, 0.5, INF], [1.0, NAN, -1.0]], [0, 1, 1], []),
+        WeightHistory("t", "arrays", "A", np.arange(3), np.full((2, 3), 0.5), np.array([0, 1, 1]), np.array([1])),
         fake_track("t", LONG, 0.01, n_actions=20),
     ],
-    ids=lambda track: track.title,
+    ids=lambda history: history.title,
 )
-def test_a_track_of_any_numbers_is_drawn_with_finite_coordinates(track: Track, tmp_path: Path) -> None:
-    page = replace(EMPTY, tracks=[track])
+def test_a_track_of_any_numbers_is_drawn_with_finite_coordinates(history: WeightHistory, tmp_path: Path) -> None:
+    page = replace(EMPTY, histories=[history])
     text = page_text(page)
     assert "NaN" not in text.split('application/json">')[1].split("</script>")[0]
     _has_finite_coordinates(Outline(text))
@@ -204,8 +204,8 @@ def test_a_track_of_any_numbers_is_drawn_with_finite_coordinates(track: Track, t
 
 
 def test_weights_are_piled_up_and_missing_ones_weigh_nothing() -> None:
-    track = Track("t", "", "", [0, 1, 2], [[NAN, 0.5, INF], [1.0, 0.25, -1.0]], [0, 1, 1], [])
-    assert layers(track) == [[0.0, 0.5, 0.0], [1.0, 0.75, 0.0]]
+    history = WeightHistory("t", "", "", [0, 1, 2], [[NAN, 0.5, INF], [1.0, 0.25, -1.0]], [0, 1, 1], [])
+    assert layers(history) == [[0.0, 0.5, 0.0], [1.0, 0.75, 0.0]]
 
 
 def _has_finite_coordinates(outline: Outline) -> None:
@@ -243,7 +243,7 @@ def test_every_number_of_a_picture_stands_in_its_table() -> None:
 
 
 def test_rows_without_numbers_come_as_dashes() -> None:
-    row = Row("c", "w", "A", "yardstick", "T", "-", "-", NAN, NAN, NAN, "-")
+    row = TableRow("c", "w", "A", "baseline", "T", "-", "-", NAN, NAN, NAN, "-")
     text = page_text(replace(EMPTY, table=[row]))
     assert 'data-value="nan"' in text
     assert "[" not in "".join(Outline(text).texts).split("World")[-1]
@@ -253,14 +253,14 @@ def test_rows_without_numbers_come_as_dashes() -> None:
     ("multiple", "value"), [("2.1 to 3.4", "2.1"), ("-0.5", "-0.5"), ("1.2e-05 to 3", "1.2e-05"), ("-", "")]
 )
 def test_a_multiple_is_sorted_by_where_it_starts(multiple: str, value: str) -> None:
-    row = Row("c", "w", "A", "yardstick", "T", "-", "-", 0.5, 0.4, 0.6, multiple)
+    row = TableRow("c", "w", "A", "baseline", "T", "-", "-", 0.5, 0.4, 0.6, multiple)
     (cell,) = Outline(page_text(replace(EMPTY, table=[row]))).having("td", "multiple")
     assert cell["data-value"] == value
 
 
 def test_the_numbers_of_a_track_leave_out_no_round() -> None:
-    track = Track("t", "", "A", [0, 10, 20, 30], [[1.0] * 4, [0.0] * 4], [0, 0, 1, 1], [20])
-    text = page_text(replace(EMPTY, tracks=[track]))
+    history = WeightHistory("t", "", "A", [0, 10, 20, 30], [[1.0] * 4, [0.0] * 4], [0, 0, 1, 1], [20])
+    text = page_text(replace(EMPTY, histories=[history]))
     assert re.findall(r"<tr><td>(\d+)</td><td>(\d+)</td><td>(\d)</td>", text) == [("0", "19", "1"), ("20", "30", "2")]
 
 
@@ -335,10 +335,22 @@ def test_rates_are_set_as_formulas(words: str, line: str, markup: str) -> None:
         (lambda: panel(key="../x"), "Panel: `key` must be lower-case words joined by hyphens, got '../x'"),
         (lambda: panel(series(), series()), "Panel: `series` must be of distinct labels, "),
         (lambda: replace(EMPTY, panels=[panel(), panel()]), "Page: `panels` must be of distinct keys, "),
-        (lambda: Track("t", "", "", [0], [[0.5, 0.5]], [0], []), "Track: `weights` must be 1 numbers per action, "),
-        (lambda: Track("t", "", "", [1, 1], [[1, 1]], [0, 0], []), "Track: `rounds` must be in rising order, "),
-        (lambda: Track("t", "", "", [0], [[1]], [1], []), "Track: `best` must be actions from 0 to 0, "),
-        (lambda: Track("t", "", "", [0], [[1]], [], []), "Track: `best` must be as long as the 1 `rounds`, "),
+        (
+            lambda: WeightHistory("t", "", "", [0], [[0.5, 0.5]], [0], []),
+            "WeightHistory: `weights` must be 1 numbers per action, ",
+        ),
+        (
+            lambda: WeightHistory("t", "", "", [1, 1], [[1, 1]], [0, 0], []),
+            "WeightHistory: `rounds` must be in rising order, ",
+        ),
+        (
+            lambda: WeightHistory("t", "", "", [0], [[1]], [1], []),
+            "WeightHistory: `best` must be actions from 0 to 0, ",
+        ),
+        (
+            lambda: WeightHistory("t", "", "", [0], [[1]], [], []),
+            "WeightHistory: `best` must be as long as the 1 `rounds`, ",
+        ),
     ],
 )
 def test_contents_that_make_no_sense_are_rejected(make, message: str) -> None:
@@ -348,10 +360,10 @@ def test_contents_that_make_no_sense_are_rejected(make, message: str) -> None:
 
 def test_figures_for_a_paper_are_one_file_each_and_the_same_every_time(tmp_path: Path) -> None:
     page = fake_page()
-    page = replace(page, panels=page.panels[:1], tracks=page.tracks[:1])
+    page = replace(page, panels=page.panels[:1], histories=page.histories[:1])
     written = write_figures(tmp_path / "one", page)
     assert [path.name for path in written] == [
-        f"{part.key}.{form}" for part in (page.panels[0], page.tracks[0]) for form in ("png", "svg")
+        f"{part.key}.{form}" for part in (page.panels[0], page.histories[0]) for form in ("png", "svg")
     ]
     for path, other in zip(written, write_figures(tmp_path / "two", page), strict=True):
         assert path.read_bytes() == other.read_bytes()

@@ -75,7 +75,7 @@ return Object.fromEntries([...document.querySelectorAll("figure")].map((figure) 
 
 def assert_pictures_are_drawn(page: Chrome) -> None:
     drawn = page.execute_script(BOXES)
-    assert set(drawn) == {part.key for part in (*PAGE.panels, *PAGE.tracks)}
+    assert set(drawn) == {part.key for part in (*PAGE.panels, *PAGE.histories)}
     for boxes in drawn.values():
         ((width, height),) = boxes["chart"]
         assert width > 300
@@ -88,9 +88,9 @@ def assert_pictures_are_drawn(page: Chrome) -> None:
         assert len(boxes["curves"]) == len(boxes["bands"]) == len(panel.series)
         assert len(boxes["points"]) == sum(len(series.x) for series in panel.series)
         assert len(boxes["bounds"]) == len(panel.lines)
-    for track in PAGE.tracks:
-        boxes = drawn[track.key]
-        assert len(boxes["areas"]) == len(track.weights)
+    for history in PAGE.histories:
+        boxes = drawn[history.key]
+        assert len(boxes["areas"]) == len(history.weights)
         assert len(boxes["changes"]) == 4
         assert len(boxes["strip"]) == 5
 
@@ -167,13 +167,13 @@ def test_pointing_beside_a_value_reads_the_nearest(page: Chrome) -> None:
 
 
 def test_pointing_at_a_track_reads_the_weights(page: Chrome) -> None:
-    track = PAGE.tracks[0]
-    point_at(page, the(page, f"#{track.key} .chart"))
+    history = PAGE.histories[0]
+    point_at(page, the(page, f"#{history.key} .chart"))
     said = the(page, "#tip").text.split("\n")
-    i = track.rounds.index(int(said[0].removeprefix("Round ")))
-    assert abs(i - len(track.rounds) / 2) < 0.1 * len(track.rounds)
-    action = track.best[i]
-    assert said[1] == f"best action {action + 1}: {track.weights[action][i]:.3f}"
+    i = history.rounds.index(int(said[0].removeprefix("Round ")))
+    assert abs(i - len(history.rounds) / 2) < 0.1 * len(history.rounds)
+    action = history.best[i]
+    assert said[1] == f"best action {action + 1}: {history.weights[action][i]:.3f}"
 
 
 def test_arrow_keys_read_values_too(page: Chrome) -> None:
@@ -341,7 +341,7 @@ def test_a_measured_landscape_is_drawn_and_answers(chrome: Chrome, tmp_path: Pat
     chrome.get(path.as_uri())
 
     drawn = chrome.execute_script(BOXES)
-    assert set(drawn) == {part.key for part in (*told.panels, *told.tracks)}
+    assert set(drawn) == {part.key for part in (*told.panels, *told.histories)}
     assert all(width > 300 and height > 150 for boxes in drawn.values() for width, height in boxes["chart"])
     for panel in told.panels:
         boxes = drawn[panel.key]
@@ -349,10 +349,10 @@ def test_a_measured_landscape_is_drawn_and_answers(chrome: Chrome, tmp_path: Pat
         assert len(boxes["curves"]) == len(boxes["bands"]) == len(panel.series)
         assert len(boxes["bounds"]) == len(panel.lines)
         assert all(width > 10 for name in ("curves", "bands", "bounds") for width, _ in boxes[name])
-    for track in told.tracks:
-        assert len(drawn[track.key]["areas"]) == len(track.weights)
-        assert len(drawn[track.key]["changes"]) == len(track.change_points)
-        assert drawn[track.key]["strip"]
+    for history in told.histories:
+        assert len(drawn[history.key]["areas"]) == len(history.weights)
+        assert len(drawn[history.key]["changes"]) == len(history.change_points)
+        assert drawn[history.key]["strip"]
     assert len(lines(chrome, "learner")) == len(told.table)
     assert chrome.execute_script(OVERLAPS) == []
 

@@ -26,8 +26,8 @@ def test_printed_bounds_of_measures_worked_by_hand():
     both = g + math.log(1 + 4 / math.e * (1 + math.log(10_001)))
     by_hand = both / math.sqrt(g) * math.sqrt(1 + 4 * 112) + both / 4 + 2 * math.sqrt(g) + 16 * g
     assert printed.adapt_ml_prod(KNOWN) == pytest.approx(by_hand)
-    assert printed.rerun_ucbv_block(KNOWN) == pytest.approx(math.sqrt(4 * 10_000 / 3))  # 4 x 50^2 < 30,000
-    assert printed.restarted_gd_block(KNOWN) == pytest.approx((50 * 10_000 / 9) ** (1 / 3))
+    assert printed.rerun_ucbv_restart_every(KNOWN) == pytest.approx(math.sqrt(4 * 10_000 / 3))  # 4 x 50^2 < 30,000
+    assert printed.restarted_gd_restart_every(KNOWN) == pytest.approx((50 * 10_000 / 9) ** (1 / 3))
 
 
 def test_printed_bounds_of_paths_worked_by_hand():
@@ -68,7 +68,7 @@ def test_mean_regret_stays_below_what_the_paper_prints(n_segments):
     """Where the printed bound is right, or (Theorem RTk_bound, E2) not known to be wrong; 100 runs."""
     n_rounds, n_runs, world = 400, 100, switching_world(n_segments)
     known = world.measures(n_rounds)
-    rate, block = tuning.gd_rate(known, n_segments), tuning.restarted_gd_block(known)
+    rate, block = tuning.gd_rate(known, n_segments), tuning.restarted_gd_restart_every(known)
     claims = [
         (OptimisticGD(rate), printed.optimistic_gd_tuned(known, n_segments)),
         (OptimisticGD(0.3, prox_scale=0.5), printed.optimistic_gd(known, 0.3, n_segments)),
@@ -90,7 +90,7 @@ def test_ours_are_no_worse_where_the_printed_bound_is_right(n_actions, n_rounds,
     segments = 1 + int(moved * (n_rounds - 1))
     variance = noise * n_actions * n_rounds / 4
     known = Measures(n_actions, n_rounds, segments, moved * segments, variance)
-    block = tuning.restarted_gd_block(known)
+    block = tuning.restarted_gd_restart_every(known)
     assert expected.restarted_adaptive_gd(known, block) <= printed.restarted_adaptive_gd(known, block) * (1 + 1e-9)
     tuned = expected.optimistic_gd_against(known, tuning.gd_rate(known, segments), segments)
     assert tuned <= printed.optimistic_gd_tuned(known, segments) * (1 + 1e-9)

@@ -8,9 +8,9 @@ import pytest
 from driftwise.core.divergence import least_mean
 from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
 from driftwise.learners import GLRKLUCB, KLUCB, DiscountedKLUCB, SlidingWindowKLUCB
-from driftwise.learners.bandits.index import lowest
 from driftwise.learners.bandits.kl_ucb import Extra, kl_level
-from driftwise.learners.bandits.watching import age
+from driftwise.learners.parts.index_learner import lowest
+from driftwise.learners.parts.restarting_learner import age
 from paths import make_path
 
 MEANS = (0.0, 1e-12, 2e-9, 1e-6, 1e-3, 0.02, 0.3, 0.5, 0.7, 0.98, 1 - 1e-6, 1 - 1e-12, 1.0, -1e-17, 1 + 1e-15)
@@ -81,14 +81,21 @@ def test_choices_among_indices_a_hair_apart_are_those_of_a_scan():
 
 @pytest.mark.parametrize(
     "learner",
-    [KLUCB(), KLUCB(3.0), SlidingWindowKLUCB(60), DiscountedKLUCB(0.97), DiscountedKLUCB(1e-3), GLRKLUCB(explore=0.0)],
+    [
+        KLUCB(),
+        KLUCB(3.0),
+        SlidingWindowKLUCB(60),
+        DiscountedKLUCB(0.97),
+        DiscountedKLUCB(1e-3),
+        GLRKLUCB(exploration_rate=0.0),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("family", ["coin", "tied", "equal", "switching", "nudged"])
 def test_a_run_is_that_of_a_scan(learner, family):
     """Random losses and losses that tie, round by round."""
     losses = make_path(family, 300, 5, seed=4)
-    state, rates = learner.start(5), Extra(learner.confidence)
+    state, rates = learner.start(5), Extra(learner.loglog_scale)
     by_age = isinstance(learner, GLRKLUCB)
     for row in losses:
         memory = state.memory

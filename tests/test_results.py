@@ -28,8 +28,8 @@ from driftwise.cli import specs
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.report.tables import number, text_table
-from driftwise.results.columns import write_columns
-from driftwise.results.intervals import estimate, half_width
+from driftwise.results.confidence_intervals import estimate, half_width
+from driftwise.results.parquet_columns import write_columns
 from driftwise.results.realised import Realised
 from mutating import mutations
 
@@ -160,10 +160,15 @@ def other(**values):
 DAMAGED = "holds damaged driftwise results: "
 NOT_WHOLE = "is not a whole Parquet file: "
 TAMPERED = {
-    "another format": (other(format=99), "has results format 99; this version reads format 2."),
+    "another format": (other(format=99), "has results format 99; this version reads format 3."),
     "the format without a checksum": (
         other(format=1),
-        "has results format 1; this version reads format 2. Simulate again: files of format 1 have no checksum.",
+        "has results format 1; this version reads format 3. Simulate again: files of format 1 have no checksum.",
+    ),
+    "the format with earlier names": (
+        other(format=2),
+        "has results format 2; this version reads format 3."
+        " Simulate again: files of format 2 use earlier names of parameters.",
     ),
     "a strange format": (other(format=["x" * 999]), "has results format ['xxx"),
     "no format": ({"header": without("format")}, f"{DAMAGED}KeyError('format')."),
@@ -249,7 +254,7 @@ def test_a_file_that_another_program_encoded_is_told(options, tmp_path):
 
 def test_a_small_file_of_many_rows_is_told_before_they_are_made(tmp_path):
     path, n = tmp_path / "results.parquet", 3_000_000
-    schema = pa.schema([pa.field("regret", pa.float64(), nullable=False)], metadata={"driftwise": '{"format": 2}'})
+    schema = pa.schema([pa.field("regret", pa.float64(), nullable=False)], metadata={"driftwise": '{"format": 3}'})
     pq.write_table(pa.table([np.zeros(n)], schema=schema), path, compression="none")
     assert path.stat().st_size < 20_000
     with pytest.raises(BadFile, match="it is too short for the 3000000 rows that it claims"):

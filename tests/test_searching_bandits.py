@@ -10,7 +10,7 @@ from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator, next_uniform
 from driftwise.learners import AdSwitch, Master
-from driftwise.learners.bandits import recent
+from driftwise.learners.parts import recent_sums
 from paths import FAMILIES, make_path
 from references import searching
 
@@ -24,10 +24,10 @@ ADSWITCH = {
     "fine": {"n_rounds": 2, "threshold_scale": 0.05, "check_depth": 32.0, "resolution": 3},
 }
 MASTER = {
-    "published": {"n_rounds": 1000, "failure_probability": 0.001, "scale": 1.0},
-    "quick": {"n_rounds": 100, "failure_probability": 0.9, "scale": 0.004},
-    "rash": {"n_rounds": 2, "failure_probability": 0.9, "scale": 0.003},
-    "once": {"n_rounds": 1, "failure_probability": 0.5, "scale": 0.02},
+    "published": {"n_rounds": 1000, "failure_probability": 0.001, "test_scale": 1.0},
+    "quick": {"n_rounds": 100, "failure_probability": 0.9, "test_scale": 0.004},
+    "rash": {"n_rounds": 2, "failure_probability": 0.9, "test_scale": 0.003},
+    "once": {"n_rounds": 1, "failure_probability": 0.5, "test_scale": 0.02},
 }
 
 
@@ -96,7 +96,7 @@ def test_a_change_of_a_bad_action_is_noticed_when_it_pays_its_debts(turned):
 def test_master_starts_again_when_losses_are_suddenly_low():
     """All is lost until the middle of the block from round 512 on, and nothing after it."""
     losses = np.concatenate([np.ones((767, 2)), np.zeros((256, 2)), make_path("coin", 100, 2, seed=1)])
-    parameters = {"n_rounds": 1, "failure_probability": 0.99, "scale": 16.0}
+    parameters = {"n_rounds": 1, "failure_probability": 0.99, "test_scale": 16.0}
     for seed, failures in ((0, [(1023, 1)]), (1, []), (5, [(238, 2), (1005, 1)])):
         expected, failed = searching.master(losses, draws(seed), **parameters)
         assert failed == failures
@@ -120,16 +120,16 @@ def test_a_short_path_is_played_as_the_formulas_say():
 @pytest.mark.parametrize("resolution", [1, 2, 3, 8])
 def test_sums_since_the_starting_points_are_those_of_the_plays(resolution):
     random = np.random.default_rng(resolution)
-    sums, plays = recent.no_sums(2, resolution), []
+    sums, plays = recent_sums.no_sums(2, resolution), []
     for t in range(1, 140):
         plays.append((int(random.integers(2)), float(random.integers(9)) / 8))
-        recent.record(sums, *plays[-1])
-        rows = range(1, recent.rows_in_use(t, resolution))
+        recent_sums.record(sums, *plays[-1])
+        rows = range(1, recent_sums.rows_in_use(t, resolution))
         points = searching.starting_points(t, resolution)
         expected = [searching.plays_and_mean(plays, u, 1) for u in points]
-        found = dict.fromkeys(recent.since(sums, row, 1) for row in rows)  # those that repeat the first drop out
+        found = dict.fromkeys(recent_sums.since(sums, row, 1) for row in rows)  # those that repeat the first drop out
         assert list(found) == list(dict.fromkeys((n, mean or 0.0) for n, mean in expected))
-        recent.keep(sums, t, resolution)
+        recent_sums.keep(sums, t, resolution)
 
 
 @pytest.mark.parametrize("resolution", [1, 2, 3, 8])
@@ -186,7 +186,7 @@ def test_instances_begin_as_often_as_they_should():
 
 @pytest.mark.parametrize(("n_actions", "scale"), [(1, 1.0), (2, 1.0), (50, 1.0), (2, 0.01), (2, 1e-6)])
 def test_no_test_can_fail_before_the_earliest(n_actions, scale):
-    learner = Master(n_rounds=10**5, failure_probability=1e-5, scale=scale)
+    learner = Master(n_rounds=10**5, failure_probability=1e-5, test_scale=scale)
     tolerance = 18 * scale * (log2(10**5) + 1) * log(10**10)
     earliest = learner.earliest_test(n_actions)
     assert tolerance * searching.rho(n_actions, earliest) <= 1 + 1e-9
@@ -202,7 +202,7 @@ def test_the_published_tests_wait_for_a_hundred_million_rounds():
 
 def test_the_earliest_test_fails_when_nothing_was_hoped_for():
     """With so small a failure probability every hope is 0, so a loss of 1 is the furthest from it."""
-    learner = Master(n_rounds=1000, failure_probability=1e-300, scale=5e-5)
+    learner = Master(n_rounds=1000, failure_probability=1e-300, test_scale=5e-5)
     earliest = learner.earliest_test(2)
     assert 64 < earliest <= 128
     state = learner.start(2)
@@ -289,6 +289,6 @@ def test_tuning_takes_the_rounds_and_survives_the_smallest_worlds(learner):
 )
 def test_a_memory_that_cannot_be_is_not_accepted(learner, array, index, value):
     state = run(learner, make_path("uniform", 50, 3, seed=1))[1]
-    assert learner.fault(state.memory, 3, 50) == ""
+    assert learner.memory_fault(state.memory, 3, 50) == ""
     getattr(state.memory, array)[index] = value
-    assert learner.fault(state.memory, 3, 50) != ""
+    assert learner.memory_fault(state.memory, 3, 50) != ""

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from driftwise.checks import check_learner, laws_of
+from driftwise.checks import check_learner, checks_of
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.learners import (
@@ -24,8 +24,8 @@ from driftwise.learners import (
     SleepingAdaptMLProd,
     Squint,
 )
-from driftwise.learners.covers import COVERS, TRACKING, last_round
 from driftwise.learners.experts.squint import erfcx, log_integral
+from driftwise.learners.parts.time_intervals import COVERS, TRACKING, last_round
 from driftwise.theory import pathwise_experts as bounds
 from driftwise.theory import pathwise_prod
 from paths import ADVERSARIES, FAMILIES, Case, cases, fixed_case, make_path, play
@@ -153,17 +153,17 @@ def test_the_rows_outgrow_their_first_room():
     ],
     ids=str,
 )
-def test_other_settings_obey_the_laws_too(learner):
+def test_other_settings_obey_the_checks_too(learner):
     check_learner(learner)
 
 
 @pytest.mark.parametrize("cover", ["geometric", "hazan-seshadhri"])
 @pytest.mark.parametrize("kind", [SleepingAdaptMLProd, AdaNormalHedgeTV])
-def test_a_short_cover_survives_what_the_long_law_asks(kind, cover):
+def test_a_short_cover_survives_what_the_long_check_asks(kind, cover):
     """The class is excused for the cover that keeps every row; these two are not."""
     learner = kind(cover)
-    (law,) = (law for law in laws_of(learner) if law.name in kind().exceptions)
-    law(learner, n_rounds=100_000)
+    (check,) = (check for check in checks_of(learner) if check.name in kind().skipped_checks)
+    check(learner, n_rounds=100_000)
     state = learner.start(2)
     learner.run(state, np.zeros((1000, 2)))
     assert len(state.memory.birth) == COVERS[cover].most_rows

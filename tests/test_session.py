@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from driftwise import Session
-from driftwise.checks.playing import expect_same, mixed_losses
+from driftwise.checks.plays import expect_same, mixed_losses
 from driftwise.core.errors import BadFile
 from driftwise.engine import session as module
 from driftwise.learners import (
@@ -139,9 +139,12 @@ def forge(path, weights=None, session=None, **changes):
 
 
 def test_a_session_of_another_format_is_told(tmp_path):
-    forge(tmp_path / "session", format=2)
-    message = rf"^{tmp_path / 'session'} has session format 2; this version reads format 1\.$"
+    forge(tmp_path / "session", format=3)
+    message = rf"^{tmp_path / 'session'} has session format 3; this version reads format 2\.$"
     with pytest.raises(BadFile, match=message):
+        Session.load(tmp_path / "session")
+    forge(tmp_path / "session", format=1)
+    with pytest.raises(BadFile, match=r"Format 1 uses earlier names of parameters: start a new session\.$"):
         Session.load(tmp_path / "session")
 
 
@@ -233,7 +236,7 @@ def test_parameters_that_ask_for_more_memory_than_the_file_has_are_told_before_i
         {"name": "sliding-window-ucb", "window": 2**50},
         {"name": "calibrated-hedge", "n_rates": 2**50},
         {"name": "sleeping-optimistic-adapt-ml-prod", "memory": "merged", "resolution": 2**50},
-        {"name": "bandit-over-bandit", "block": 2**50},
+        {"name": "bandit-over-bandit", "restart_every": 2**50},
         {"name": "adswitch", "resolution": 2**50},
     ):
         small = learners.build({"name": learner["name"], **({"memory": "merged"} if "memory" in learner else {})})
@@ -263,7 +266,7 @@ def test_a_session_without_a_whole_header_is_told(gone, tmp_path):
         ({"format": [1]}, "`format` must be a whole number from 0 to 2**62, got [1]."),
         ({"learner": 3}, "`learner` must be a spec, got 3."),
         ({"learner": "hedge"}, "`learner` must be a spec, got 'hedge'."),
-        ({"learner": {"name": "ucb1", "confidence": -1}}, "UCB1: `confidence` must be a finite number > 0, got -1."),
+        ({"learner": {"name": "ucb1", "log_scale": -1}}, "UCB1: `log_scale` must be a finite number > 0, got -1."),
         ({"n_actions": 10**10}, WHO % ("optimistic-gd", 10**10, 0) + ": no array is made for so many."),
         ({"rounds": 2**49}, WHO % ("optimistic-gd", 2, 2**49) + ": no array is made for so many."),
     ],
@@ -304,7 +307,7 @@ for thread in threads:
     thread.join()
 assert session.rounds == 1600
 assert abs(session.predict().sum() - 1) < 1e-9
-assert session.learner.fault(session.state.memory, 64, 1600) == ""
+assert session.learner.memory_fault(session.state.memory, 64, 1600) == ""
 """
 
 

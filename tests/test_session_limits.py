@@ -8,7 +8,7 @@ import pytest
 from driftwise import Session
 from driftwise.core.corners import LARGEST, LONGEST, SMALLEST
 from driftwise.core.errors import BadFile
-from driftwise.core.histograms import bucket_sizes
+from driftwise.core.exponential_histograms import bucket_sizes
 from driftwise.detectors import GLR
 from driftwise.learners import (
     CBCE,
@@ -44,9 +44,9 @@ def test_more_rounds_than_there_are_rows_are_told_before_they_are_listed(learner
 def test_the_size_of_a_grid_is_known_without_starting_its_bases():
     """A file can name a thousand bases and as many actions as it has bytes."""
     learner = Sword(LONGEST, LARGEST)
-    assert learner.limits(10**15, 0)["words"] == len(learner.bases(10**15)) * 2 * 10**15
+    assert learner.memory_limits(10**15, 0)["words"] == len(learner.bases(10**15)) * 2 * 10**15
     state = learner.start(3)
-    assert learner.limits(3, 0) == {"words": state.memory.bases.size, "rule_words": state.memory.rule.size}
+    assert learner.memory_limits(3, 0) == {"words": state.memory.bases.size, "rule_words": state.memory.rule.size}
 
 
 def test_stakes_that_lose_all_their_wealth_leave_a_distribution():
@@ -79,13 +79,13 @@ def test_a_window_without_a_chance_does_not_overflow():
     state = learner.start(2)
     state.memory.chances[:] = np.eye(len(state.memory.chances))[0]
     state.memory.drawn[0] = 1
-    assert learner.fault(state.memory, 2, 0) == ""
+    assert learner.memory_fault(state.memory, 2, 0) == ""
     learner.run(state, np.zeros((4, 2)))
     expect_numbers(state)
 
 
 def test_the_smallest_share_of_exploring_still_has_a_probability_above_0():
-    learner = CUSUMUCB(explore=SMALLEST)
+    learner = CUSUMUCB(exploration_rate=SMALLEST)
     state = learner.start(2)
     state.memory.plays[:], state.memory.total[:], state.memory.generator[:] = (2.0, 2.0), (2.0, 0.0), DRAWS_ZERO
     assert learner.choose(state) == (0, SMALLEST)
@@ -98,9 +98,9 @@ def test_a_long_window_may_leave_sums_a_little_below_0():
     learner.run(state, np.random.default_rng(2).random((2 * window, 2)))
     learner.run(state, np.zeros((window - 1, 2)))
     assert state.memory.total[0] < -1e-9
-    assert learner.fault(state.memory, 2, state.rounds) == ""
+    assert learner.memory_fault(state.memory, 2, state.rounds) == ""
     state.memory.total[0] = -0.01
-    assert learner.fault(state.memory, 2, state.rounds) == f"`total` must be in [-{1e12 * 2**-52:.12g}, 2999999]"
+    assert learner.memory_fault(state.memory, 2, state.rounds) == f"`total` must be in [-{1e12 * 2**-52:.12g}, 2999999]"
 
 
 def test_a_long_sum_of_a_detector_may_differ_from_those_of_its_buckets():
@@ -127,7 +127,7 @@ def test_radii_without_a_cap_stay_numbers(log_scale):
     learner = RerunUCBV(clip=False, log_scale=log_scale)
     state = learner.start(2)
     learner.run(state, np.zeros((20, 2)))
-    assert learner.fault(state.memory, 2, 20) == ""
+    assert learner.memory_fault(state.memory, 2, 20) == ""
 
 
 def test_one_action_and_one_round_told_have_the_constants_of_an_anytime_prior():
@@ -135,7 +135,7 @@ def test_one_action_and_one_round_told_have_the_constants_of_an_anytime_prior():
     learner = SleepingOptimisticAdaptMLProd(n_rounds=1)
     state = learner.start(1)
     learner.run(state, np.zeros((30, 1)))
-    assert learner.fault(state.memory, 1, 30) == ""
+    assert learner.memory_fault(state.memory, 1, 30) == ""
 
 
 def test_a_logarithm_of_another_machine_is_accepted():
@@ -144,11 +144,11 @@ def test_a_logarithm_of_another_machine_is_accepted():
     state = switch.start(2)
     switch.run(state, np.zeros((5, 2)))
     state.memory.horizon[1] = math.nextafter(state.memory.horizon[1], 9.0)
-    assert switch.fault(state.memory, 2, 5) == ""
+    assert switch.memory_fault(state.memory, 2, 5) == ""
     state.memory.horizon[0] = math.nextafter(state.memory.horizon[0], 9.0)
-    assert switch.fault(state.memory, 2, 5).startswith("`horizon`")
+    assert switch.memory_fault(state.memory, 2, 5).startswith("`horizon`")
     cover = SAOL(OptimisticAdaptMLProd.name)
     state = cover.start(3)
     fresh = state.rates.layout.unpack(state.memory.fresh)
     fresh.scale[0] = math.nextafter(fresh.scale[0], 0.0)
-    assert cover.fault(state.memory, 3, 0) == ""
+    assert cover.memory_fault(state.memory, 3, 0) == ""

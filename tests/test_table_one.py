@@ -161,7 +161,7 @@ def test_a_bound_of_the_table_has_no_say_in_what_its_cell_leaves_free(place):
 
 
 def test_what_a_cell_leaves_free_is_as_bad_as_it_can_be():
-    known = Measures(3, 1000, 7, 2.0, 40.0, changes=(1, 2, 3, 4, 5, 6))
+    known = Measures(3, 1000, 7, 2.0, 40.0, change_points=(1, 2, 3, 4, 5, 6))
     assert any_drift(known) == Measures(3, 1000, 7, 7.0, 40.0, drift_within=6.0, squared_drift=21.0)
     assert any_segments(known) == Measures(3, 1000, 1000, 2.0, 40.0, drift_within=2.0, squared_drift=6.0)
     assert any_segments(Measures(3, 1, 1, 1.0, 0.0)).drift_within == 0

@@ -22,8 +22,8 @@ from driftwise import (
     TwoPoint,
     simulate,
 )
-from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput, TuningWarning
+from driftwise.core.tuning_caveats import collected
 from driftwise.environments import Beta, Constant, Segments
 from driftwise.learners import Learner, learners
 from driftwise.theory import expected, pathwise_meta, tuning
@@ -245,7 +245,7 @@ def test_the_paper_s_rate_has_the_paper_s_order_with_constant_five_halves(known)
     ],
 )
 def test_the_block_of_rerun_ucbv_is_that_of_equation_2(known, rule, block):
-    assert tuning.rerun_ucbv_block(known, rule) == block
+    assert tuning.rerun_ucbv_restart_every(known, rule) == block
     assert RerunUCBV.tuned(known, rule=rule).restart_every == block
 
 
@@ -255,7 +255,7 @@ def test_the_block_of_rerun_ucbv_is_that_of_equation_2(known, rule, block):
 def test_the_two_branches_of_equation_2_meet(rule, variance):
     K, T, V = 3, 7000, 2.5
     border = variance(K, T, V)
-    sides = [tuning.rerun_ucbv_block(measures(K, T, 5, V, border * (1 + side)), rule) for side in (-1e-9, 1e-9)]
+    sides = [tuning.rerun_ucbv_restart_every(measures(K, T, 5, V, border * (1 + side)), rule) for side in (-1e-9, 1e-9)]
     assert sides[0] == sides[1] == math.ceil(math.sqrt(K * T / V))
 
 
@@ -270,20 +270,22 @@ def test_the_two_branches_of_equation_2_meet(rule, variance):
     ],
 )
 def test_the_block_of_restarted_gd_is_that_of_its_theorem(known, block):
-    assert tuning.restarted_gd_block(known) == block
+    assert tuning.restarted_gd_restart_every(known) == block
     assert RestartedAdaptiveGD.tuned(known).restart_every == block
 
 
 def test_the_sharp_block_of_restarted_gd_minimises_its_bound():
     known = measures(3, 10**6, 10**6, 5.0, 300.0, drift_within=4.0)
-    sharp = tuning.restarted_gd_block(known, "sharp")
+    sharp = tuning.restarted_gd_restart_every(known, "sharp")
     assert sharp == math.ceil((8.25**2 * 300 * 10**6 / (8 * 4.0**2)) ** (1 / 3))
     assert RestartedAdaptiveGD.tuned(known, rule="sharp").restart_every == sharp
     bounds = {block: expected.restarted_adaptive_gd(known, block) for block in range(50, 2000)}
     assert bounds[sharp] <= 1.002 * min(bounds.values())  # up to the rounding of the number of blocks
-    assert bounds[sharp] < 0.95 * bounds[tuning.restarted_gd_block(known)]
-    assert tuning.restarted_gd_block(measures(3, 1000, 9, 5.0, 0.0), "sharp") == 1
-    assert tuning.restarted_gd_block(measures(3, 1000, 1, 5.0, 50.0), "sharp") == 1000  # a first jump needs no restart
+    assert bounds[sharp] < 0.95 * bounds[tuning.restarted_gd_restart_every(known)]
+    assert tuning.restarted_gd_restart_every(measures(3, 1000, 9, 5.0, 0.0), "sharp") == 1
+    assert (
+        tuning.restarted_gd_restart_every(measures(3, 1000, 1, 5.0, 50.0), "sharp") == 1000
+    )  # a first jump needs no restart
 
 
 @pytest.mark.parametrize(
@@ -321,7 +323,7 @@ def test_the_scale_of_aomd_minimises_its_bound():
 @FIXED
 @given(possible_measures())
 def test_blocks_are_whole_and_fit_the_rounds(known):
-    rules = (tuning.rerun_ucbv_block, tuning.restarted_gd_block)
+    rules = (tuning.rerun_ucbv_restart_every, tuning.restarted_gd_restart_every)
     blocks = [block(known, rule) for block in rules for rule in ("paper", "sharp")]
     for block in (*blocks, tuning.sleeping_segments(known)):
         assert isinstance(block, int)

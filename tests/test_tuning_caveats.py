@@ -9,8 +9,8 @@ import warnings
 import pytest
 
 from driftwise import Bernoulli, Environment, Measures, Results, Sinusoidal, Switching, TwoPoint, simulate
-from driftwise.core.caveats import collected
 from driftwise.core.errors import TuningWarning
+from driftwise.core.tuning_caveats import collected
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import table
 from driftwise.learners import (
@@ -65,7 +65,7 @@ def test_on_a_sinusoid_five_rules_give_what_means_nothing_and_say_so():
     known = SINUSOID.measures(3000)
     with collected() as reasons:
         glr, exp3_s, share, windowed, watching = (rule(known) for rule in DESTROYED.values())
-    assert (glr.explore, exp3_s.mixing, share.switch_rate, windowed.window) == (1.0, 1.0, 0.5, 6)
+    assert (glr.exploration_rate, exp3_s.exploration_rate, share.switch_rate, windowed.window) == (1.0, 1.0, 0.5, 6)
     assert watching.window > 3000
     assert reasons == [
         "2999 changes in 3000 rounds, its rule asks to explore in 100 % of them",
@@ -109,8 +109,8 @@ BORDERS = {
     "rexp3": (Rexp3.tuned, moving(5, 3000, 2999, drift=111.0), moving(5, 3000, 2999, drift=112.0)),  # blocks of 18
     "oracle-restarts": (
         OracleRestarts.tuned,
-        Measures(3, 9, 3, 2.0, 0.0, changes=(3, 6)),
-        Measures(3, 9, 4, 2.0, 0.0, changes=(1, 3, 6)),
+        Measures(3, 9, 3, 2.0, 0.0, change_points=(3, 6)),
+        Measures(3, 9, 4, 2.0, 0.0, change_points=(1, 3, 6)),
     ),
 }
 
@@ -127,7 +127,7 @@ def test_half_of_the_rounds_is_too_much_to_explore(learner):
     found = set()
     for changes in (*range(1, 100, 7), 300, 500, 1000, 2999):
         with collected() as reasons:
-            explore = learner.tuned(moving(3, 3000, changes)).explore
+            explore = learner.tuned(moving(3, 3000, changes)).exploration_rate
         assert bool(reasons) == (explore >= 0.5)
         found.add(bool(reasons))
     assert found == {False, True}
@@ -157,7 +157,7 @@ def test_m_ucb_explores_in_three_of_four_rounds_of_the_six_segments():
     with collected() as reasons:
         tuned = MUCB.tuned(moving(3, 12_000, 5))
     assert reasons == ["5 changes in 12000 rounds, its rule asks to explore in 96 % of them"]
-    assert (round(tuned.explore, 2), tuned.window) == (0.96, 5948)
+    assert (round(tuned.exploration_rate, 2), tuned.window) == (0.96, 5948)
     played = tuned.run(tuned.start(n_actions=3), [[0.2, 0.5, 0.8]] * 2000)
     in_turn = played.reshape(-1, 4)
     assert (in_turn[:, :3] == [0, 1, 2]).all()
@@ -302,16 +302,16 @@ def test_the_command_says_it_once_and_keeps_it_in_its_json(monkeypatch, capsys):
 
 @pytest.fixture(scope="module")
 def guests(tmp_path_factory):
-    """Return Fixed Share as a guest and Hedge at home in a drifting cell, the page, and what was reported."""
+    """Return Fixed Share as a added and Hedge at home in a drifting cell, the page, and what was reported."""
     with collected() as reasons:
-        told = tiny_landscape(tmp_path_factory.mktemp("pieces"), ["full-drifting"], ["fixed-share", "hedge"])
+        told = tiny_landscape(tmp_path_factory.mktemp("measurements"), ["full-drifting"], ["fixed-share", "hedge"])
     return *told, reasons
 
 
 def test_a_sweep_tells_of_its_marked_learners_once(guests):
     outcomes, _, reasons = guests
     marked = [outcome for outcome in outcomes if outcome.caveat]
-    assert {outcome.member.label for outcome in marked} == {"fixed-share"}
+    assert {outcome.participant.label for outcome in marked} == {"fixed-share"}
     assert reasons == [outcome.caveat for outcome in marked]
     assert reasons[0].startswith("at every value of T, the first: 299 changes in 300 rounds ")
 
@@ -331,7 +331,7 @@ def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_m
     assert all(bool(row.caveat) == (row.learner == "fixed-share") for row in page.table if "Theorem" not in row.world)
     for panel in page.panels:
         for one in panel.series:
-            (outcome,) = [o for o in outcomes if o.sweep.key == panel.key and o.member.label == one.label]
+            (outcome,) = [o for o in outcomes if o.sweep.key == panel.key and o.participant.label == one.label]
             assert bool(one.caveat) == bool(outcome.caveat)
 
 
@@ -343,14 +343,14 @@ def test_the_page_shows_the_mark_wherever_it_shows_the_learner(guests):
     assert html.count(f'<p class="note">* fixed-share: {WORDS}') == len(marked)  # below the figures
     assert "<title>fixed-share *\n" in html  # what a pointer reads
     assert "</svg>fixed-share *</button>" in html  # the legend
-    assert '<span class="who">fixed-share *</span>' in html  # a track
+    assert '<span class="who">fixed-share *</span>' in html  # a history
     assert "hedge *" not in html
 
 
 def test_figures_for_a_paper_have_the_mark(guests, tmp_path):
     _, page, _ = guests
     panel = page.panels[0]
-    write_figures(tmp_path, dataclasses.replace(page, panels=[panel], tracks=[]), ["svg"])
+    write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[]), ["svg"])
     svg = (tmp_path / f"{panel.key}.svg").read_text(encoding="utf-8")
     assert f"<!-- * {WORDS} -->" in svg
     assert any(f"<!-- fixed-share ({p.exponent:.2f}) * -->" in svg for p in panel.series)
@@ -362,7 +362,9 @@ def test_a_claim_tells_of_the_marked_learners_that_it_speaks_of(tmp_path):
     (claim,) = claims(outcomes)
     assert not any(WORDS in text for _, text in claim.figures)  # it does not speak of Fixed Share
     paper = next(outcome for outcome in outcomes if outcome.sweep.key == "full-drifting-rounds")
-    doubtful = dataclasses.replace(paper, pieces=tuple(piece._replace(caveat="why") for piece in paper.pieces))
+    doubtful = dataclasses.replace(
+        paper, measurements=tuple(measurement._replace(caveat="why") for measurement in paper.measurements)
+    )
     (claim,) = claims([doubtful if outcome is paper else outcome for outcome in outcomes])
     told = f"{WORDS}: at every value of T, the first: why"
     assert ("* restarted-adaptive-gd in full-drifting-rounds", told) in claim.figures

@@ -85,41 +85,41 @@ def _kl_score(weights, losses, level):
     return least_mean(min(1.0, _mean(weights, losses)), level / fsum(weights)) if len(weights) else -inf
 
 
-def ucb1(confidence=2.0):
-    return Index(everything, log_level, _mean_less_radius(confidence))
+def ucb1(log_scale=2.0):
+    return Index(everything, log_level, _mean_less_radius(log_scale))
 
 
-def ucb_v(confidence=1.2, bias=1.0):
+def ucb_v(log_scale=1.2, bias=1.0):
     def score(weights, losses, level):
         if not len(weights):
             return -inf
         n, mean = fsum(weights), _mean(weights, losses)
         variance = fsum(weights * (losses - mean) ** 2) / n
-        E = confidence * level
+        E = log_scale * level
         return mean - sqrt(2 * variance * E / n) - 3 * bias * E / n
 
     return Index(everything, log_level, score)
 
 
-def kl_ucb(confidence=0.0):
-    return Index(everything, kl_level(confidence), _kl_score)
+def kl_ucb(loglog_scale=0.0):
+    return Index(everything, kl_level(loglog_scale), _kl_score)
 
 
-def discounted_ucb(discount=0.995, confidence=0.6):
+def discounted_ucb(discount=0.995, log_scale=0.6):
     """X/N - 2 sqrt(xi ln n / N)"""
-    return Index(fading(discount), log_level, _mean_less_radius(4 * confidence))
+    return Index(fading(discount), log_level, _mean_less_radius(4 * log_scale))
 
 
-def sliding_window_ucb(window=1000, confidence=0.6):
-    return Index(sliding(inf if window is None else window), log_level, _mean_less_radius(confidence))
+def sliding_window_ucb(window=1000, log_scale=0.6):
+    return Index(sliding(inf if window is None else window), log_level, _mean_less_radius(log_scale))
 
 
-def discounted_kl_ucb(discount=0.995, confidence=0.0):
-    return Index(fading(discount), kl_level(confidence), _kl_score)
+def discounted_kl_ucb(discount=0.995, loglog_scale=0.0):
+    return Index(fading(discount), kl_level(loglog_scale), _kl_score)
 
 
-def sliding_window_kl_ucb(window=1000, confidence=0.0):
-    return Index(sliding(inf if window is None else window), kl_level(confidence), _kl_score)
+def sliding_window_kl_ucb(window=1000, loglog_scale=0.0):
+    return Index(sliding(inf if window is None else window), kl_level(loglog_scale), _kl_score)
 
 
 def thompson(beta, discount=1.0):
@@ -305,7 +305,7 @@ def alarms(test, values, reaching=False):
 class Watch(NamedTuple):
     test: Callable  # a detector
     reaching: bool  # an alarm at the threshold, not only above
-    explore: float = 0.0
+    exploration_rate: float = 0.0
     schedule: bool = False  # explore in turns, or else at random
     everywhere: bool = False  # forget all actions, or else the one that changed
     by_age: bool = False  # the level is of the rounds since an action was forgotten, or else of the plays that count
@@ -320,15 +320,15 @@ def watching_actions(index, watch, losses, uniform, made=None, doubt=None, see=a
     past, doubt = Past(n_rounds, n_actions), doubt or Doubt()
     watched = [[] for _ in range(n_actions)]
     start = 0
-    period = ceil(n_actions / watch.explore) if watch.explore > 0 else None
+    period = ceil(n_actions / watch.exploration_rate) if watch.exploration_rate > 0 else None
     for t in range(n_rounds):
         scores, plays = past.indices(index, watch.by_age)
         action = None
         if watch.schedule:
             if period is not None and (t - start) % period < n_actions:
                 action = (t - start) % period
-        elif watch.explore > 0:
-            share = uniform() / watch.explore  # given that it is below 1, uniform
+        elif watch.exploration_rate > 0:
+            share = uniform() / watch.exploration_rate  # given that it is below 1, uniform
             action = int(share * n_actions) if share < 1 else None
         if action is None:
             action = doubt.settle(scores, plays, None if made is None else made[t])

@@ -199,7 +199,7 @@ def optimistic_hedge(losses, hints=None, learning_rate=None):
     return np.array(played)
 
 
-def sword(losses, n_rounds, largest_rate=8.0, rule_rate=None):
+def sword(losses, n_rounds, largest_rate=8.0, meta_learning_rate=None):
     """Return the weights Sword plays."""
     n_actions = losses.shape[1]
     rates = [largest_rate]
@@ -213,7 +213,7 @@ def sword(losses, n_rounds, largest_rate=8.0, rule_rate=None):
             base.see(row)
     before = np.vstack([np.zeros((1, n_actions)), losses[:-1]])
     lost, guessed = np.einsum("tbk,tk->tb", plays, losses), np.einsum("tbk,tk->tb", plays, before)
-    shares = optimistic_hedge(lost, guessed, rule_rate)
+    shares = optimistic_hedge(lost, guessed, meta_learning_rate)
     return np.einsum("tb,tbk->tk", shares, plays)
 
 

@@ -2,21 +2,21 @@
 
 from driftwise.adversaries.bandit_low import BanditLow
 from driftwise.adversaries.base import Adversary, adversaries, adversary
-from driftwise.adversaries.choosing import choose
-from driftwise.adversaries.copies import Copies
 from driftwise.adversaries.full_low import FullLow
 from driftwise.adversaries.full_v import FullV
-from driftwise.adversaries.script import Script, Staged
+from driftwise.adversaries.learner_copies import LearnerCopies
+from driftwise.adversaries.script import AdversarialEnvironment, Script
+from driftwise.adversaries.strongest import strongest
 
 __all__ = [
+    "AdversarialEnvironment",
     "Adversary",
     "BanditLow",
-    "Copies",
     "FullLow",
     "FullV",
+    "LearnerCopies",
     "Script",
-    "Staged",
     "adversaries",
     "adversary",
-    "choose",
+    "strongest",
 ]

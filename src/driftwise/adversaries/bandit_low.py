@@ -18,8 +18,8 @@ symbol     name in the code    meaning
 $\Gamma$   `segments`          the most segments it may have, at least 2
 $K$        `n_actions`         actions; those after the second never lose less than $s$
            `mode`              how it chooses the change of each interval, see below
-$R$        `copies`            copies of the learner that it is tried on
-$s$        `height`            the largest loss, which scales the drift and the regret
+$R$        `n_copies`            copies of the learner that it is tried on
+$s$        `scale`            the largest loss, which scales the drift and the regret
 =========  ==================  =========================================================================
 
 - "random": with probability 1/2 no change, else at the start of a uniformly drawn block. If the learner plays the
@@ -44,12 +44,12 @@ from math import isqrt
 import numpy as np
 
 from driftwise.adversaries.base import Adversary, adversary
-from driftwise.adversaries.copies import Copies
-from driftwise.adversaries.script import NOBODY, QUIET, Script
+from driftwise.adversaries.learner_copies import LearnerCopies
+from driftwise.adversaries.script import NO_FAVOURITE, NO_NOISE, Script
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import require_count, require_number
-from driftwise.environments.means.segments import equal_starts
+from driftwise.environments.paths.segments import equal_starts
 
 __all__ = ["BanditLow"]
 
@@ -71,13 +71,13 @@ class BanditLow(Adversary):
     segments: int
     n_actions: int = 2
     mode: str = "random"
-    copies: int = 64
-    height: float = 1.0
+    n_copies: int = 64
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         require_count(self, "segments", at_least=2)
         self._check_common()
-        require_number(self, "height", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "scale", lambda x: 0 < x <= 1, "in (0, 1]")
 
     @property
     def least_rounds(self) -> int:
@@ -86,12 +86,12 @@ class BanditLow(Adversary):
 
     def guarantee(self, n_rounds: int) -> float:
         """Return a quarter of the height for each round of one block per interval."""
-        return self.height * sum(isqrt(end - start) for start, end in self._intervals(n_rounds)) / 4
+        return self.scale * sum(isqrt(end - start) for start, end in self._intervals(n_rounds)) / 4
 
     def budget(self, n_rounds: int) -> Measures:
         """Return two segments for each interval."""
         segments = 2 * len(self._intervals(n_rounds))
-        return Measures(self.n_actions, n_rounds, segments, drift=self.height * segments, variance=0.0)
+        return Measures(self.n_actions, n_rounds, segments, drift=self.scale * segments, variance=0.0)
 
     def draw(self, n_rounds: int, generator: np.random.Generator) -> Script:
         """Change in half of the intervals, each time with a random block."""
@@ -103,7 +103,7 @@ class BanditLow(Adversary):
             changes.append(start + block * length if generator.random() < 0.5 else end)
         return self._script(intervals, changes)
 
-    def respond(self, copies: Copies, n_rounds: int, generator: np.random.Generator) -> Script:
+    def respond(self, copies: LearnerCopies, n_rounds: int, generator: np.random.Generator) -> Script:
         """Choose the change of one interval after the other."""
         intervals = self._intervals(n_rounds)
         choose = _in_quiet_block if self.mode == "proof" else self._when_least_looked_at
@@ -115,8 +115,8 @@ class BanditLow(Adversary):
             changes.append(start + after)
             if start + after < end < n_rounds:  # after the last interval nobody asks
                 copies = before
-                copies.live(first, after, QUIET, generator)
-                copies.live(second, end - start - after, QUIET, generator)
+                copies.live(first, after, NO_NOISE, generator)
+                copies.live(second, end - start - after, NO_NOISE, generator)
         return self._script(intervals, changes)
 
     def _intervals(self, n_rounds: int) -> list[tuple[int, int]]:
@@ -125,7 +125,7 @@ class BanditLow(Adversary):
         return list(pairwise((*starts, n_rounds)))
 
     def _losses(self) -> tuple[Vector, Vector]:
-        first = np.full(self.n_actions, self.height)
+        first = np.full(self.n_actions, self.scale)
         first[0] /= 2
         second = first.copy()
         second[_SECOND] = 0.0
@@ -136,7 +136,7 @@ class BanditLow(Adversary):
         pieces = [
             piece
             for (start, end), change in zip(intervals, changes, strict=True)
-            for piece, rounds in (((start, NOBODY), change - start), ((change, _SECOND), end - change))
+            for piece, rounds in (((start, NO_FAVOURITE), change - start), ((change, _SECOND), end - change))
             if rounds
         ]
         starts, favourites = np.array(pieces, dtype=np.int64).T

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from driftwise.adversaries.copies import Copies, draws
-from driftwise.adversaries.script import Script, Staged
+from driftwise.adversaries.learner_copies import LearnerCopies, draws
+from driftwise.adversaries.script import AdversarialEnvironment, Script
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.measures import Measures
 from driftwise.core.validation import check_seed, count, require_choice, require_count
@@ -37,7 +37,7 @@ class Adversary(ABC):
     modes: ClassVar[tuple[str, ...]]
     n_actions: int
     mode: str
-    copies: int
+    n_copies: int
 
     @property
     def least_rounds(self) -> int:
@@ -57,10 +57,10 @@ class Adversary(ABC):
         """Draw a script without looking at a learner."""
 
     @abstractmethod
-    def respond(self, copies: Copies, n_rounds: int, generator: np.random.Generator) -> Script:
+    def respond(self, copies: LearnerCopies, n_rounds: int, generator: np.random.Generator) -> Script:
         """Write a script by trying it on copies of a learner."""
 
-    def against(self, learner: Learner | None, n_rounds: int, seed: int = 0) -> Staged:
+    def against(self, learner: Learner | None, n_rounds: int, seed: int = 0) -> AdversarialEnvironment:
         """Return the environment for a learner; in the mode "random" it is the same for all, and None will do."""
         n_rounds, seed = self.enough(n_rounds), check_seed(self, seed)
         if learner is not None and not isinstance(learner, Learner):
@@ -71,15 +71,15 @@ class Adversary(ABC):
                 f" got {learner.name} with {learner.feedback} feedback."
             )
         if self.mode == "random":
-            return Staged(self, learner, n_rounds, seed, script=None)
+            return AdversarialEnvironment(self, learner, n_rounds, seed, script=None)
         if learner is None:
             raise rejection(self, "learner", f"a learner in the mode '{self.mode}'", None, "'random' needs none.")
         player = cast(ExpertLearner | BanditLearner, learner)
         # Without any noise, copies that do not draw would all do the same.
         alike = self.budget(n_rounds).variance == 0 and not draws(player, self.n_actions)
-        copies = Copies(player, self.n_actions, 1 if alike else self.copies, seed)
+        copies = LearnerCopies(player, self.n_actions, 1 if alike else self.n_copies, seed)
         script = self.respond(copies, n_rounds, np.random.default_rng([seed, 1]))
-        return Staged(self, learner, n_rounds, seed, script)
+        return AdversarialEnvironment(self, learner, n_rounds, seed, script)
 
     def to_spec(self) -> dict[str, Any]:
         """Return the plain values that `adversaries.build` turns back into an equal adversary."""
@@ -93,7 +93,7 @@ class Adversary(ABC):
         """Check the fields that all adversaries have; with one action there is nothing to regret."""
         require_count(self, "n_actions", at_least=2)
         require_choice(self, "mode", self.modes)
-        require_count(self, "copies")
+        require_count(self, "n_copies")
 
 
 adversaries: Registry[Adversary] = Registry("adversary")

@@ -20,7 +20,7 @@ $\Gamma$   `segments`          the most segments it may have
 $\Lambda$  `variance`          the most variance it may have
 $K$        `n_actions`         actions, at least 2
            `mode`              "random" draws the favourites, "best-response" takes the one played least
-$R$        `copies`            copies of the learner that a best response is tried on
+$R$        `n_copies`            copies of the learner that a best response is tried on
            `case`              "noisy", "quiet", or the one of these with the "larger" guarantee
 =========  ==================  =========================================================================
 
@@ -38,16 +38,16 @@ import math
 from dataclasses import dataclass
 
 from driftwise.adversaries.base import adversary
-from driftwise.adversaries.favouring import FEEDBACKS, MODES, Favouring, Layout, gap_within, quiet
+from driftwise.adversaries.favoured_action import FEEDBACKS, MODES, FavouredActionAdversary, Layout, gap_within, quiet
 from driftwise.core.validation import require, require_choice, require_count, require_number
-from driftwise.environments.means.segments import equal_starts
+from driftwise.environments.paths.segments import equal_starts
 
 __all__ = ["FullLow"]
 
 
 @adversary("full-low", feedbacks=FEEDBACKS, modes=MODES)
 @dataclass(frozen=True)
-class FullLow(Favouring):
+class FullLow(FavouredActionAdversary):
     """Hide the best action of each segment in noise, or change it before anyone can know.
 
     >>> FullLow(segments=10, variance=0.0, n_actions=5).guarantee(n_rounds=1000)
@@ -61,7 +61,7 @@ class FullLow(Favouring):
     variance: float
     n_actions: int = 2
     mode: str = "random"
-    copies: int = 64
+    n_copies: int = 64
     case: str = "larger"
 
     def __post_init__(self) -> None:

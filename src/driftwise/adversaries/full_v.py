@@ -19,12 +19,12 @@ symbol     name in the code    meaning
 $V$        `drift`             the most drift it may have, with the jump from 0 to the first means
 $\Lambda$  `variance`          the most variance it may have
 $K$        `n_actions`         actions, at least 2
-           `parameters`        "exact" as above, or as in the "paper"
+           `constants`        "exact" as above, or as in the "paper"
            `mode`              "random" draws the favourites, "best-response" takes the one played least
-$R$        `copies`            copies of the learner that a best response is tried on
+$R$        `n_copies`            copies of the learner that a best response is tried on
 =========  ==================  =========================================================================
 
-With `parameters="paper"`, $B = \lfloor (\Lambda T / (32 K V^2))^{1/3} \rfloor$, $\sigma = \sqrt{\Lambda / (4 K T)}$ and
+With `constants="paper"`, $B = \lfloor (\Lambda T / (32 K V^2))^{1/3} \rfloor$, $\sigma = \sqrt{\Lambda / (4 K T)}$ and
 $\epsilon = V B / T$, where $2 B \mathrm{KL} \le \frac14$. Such a run may drift by $\sigma - \epsilon$ too much (erratum
 E8), by up to $\sigma$ where $B$ does not divide $T$, which `budget` owns up to; it uses a quarter of the variance, and
 guarantees about half as much.
@@ -38,20 +38,20 @@ import math
 from dataclasses import dataclass
 
 from driftwise.adversaries.base import adversary
-from driftwise.adversaries.favouring import FEEDBACKS, MODES, Favouring, Layout, gap_within, quiet
+from driftwise.adversaries.favoured_action import FEEDBACKS, MODES, FavouredActionAdversary, Layout, gap_within, quiet
 from driftwise.core.validation import require_choice, require_number
-from driftwise.environments.means.segments import equal_starts
+from driftwise.environments.paths.segments import equal_starts
 
 __all__ = ["FullV"]
 
 
 @adversary("full-v", feedbacks=FEEDBACKS, modes=MODES)
 @dataclass(frozen=True)
-class FullV(Favouring):
+class FullV(FavouredActionAdversary):
     """Let the best action change a little, too little to be seen in time.
 
     >>> adversary = FullV(drift=2.0, variance=100.0)
-    >>> adversary.guarantee(10_000) > 1.9 * FullV(2.0, 100.0, parameters="paper").guarantee(10_000)
+    >>> adversary.guarantee(10_000) > 1.9 * FullV(2.0, 100.0, constants="paper").guarantee(10_000)
     True
     >>> adversary.budget(10_000).drift <= 2.0
     True
@@ -60,14 +60,14 @@ class FullV(Favouring):
     drift: float
     variance: float
     n_actions: int = 2
-    parameters: str = "exact"
+    constants: str = "exact"
     mode: str = "random"
-    copies: int = 64
+    n_copies: int = 64
 
     def __post_init__(self) -> None:
         require_number(self, "drift", lambda x: 0 < x < math.inf, "a finite number > 0")
         require_number(self, "variance", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-        require_choice(self, "parameters", ("exact", "paper"))
+        require_choice(self, "constants", ("exact", "paper"))
         self._check_common()
 
     def layout(self, n_rounds: int) -> Layout:
@@ -76,7 +76,7 @@ class FullV(Favouring):
         drift = min(self.drift, n_rounds)  # losses cannot move faster
         pieces = math.ceil(drift)
         still = quiet(pieces, drift / pieces)
-        if self.parameters == "paper":
+        if self.constants == "paper":
             return self._printed(n_rounds) or still
         return max(still, self._largest(n_rounds), key=lambda layout: layout.guarantee(self.n_actions))
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from driftwise.core.errors import rejection
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
-from driftwise.core.memory import check_memory
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
-from driftwise.environments import Block, Deterministic, MeasureMeter, Noise, Seed, Source, Stream
+from driftwise.environments import Block, Deterministic, MeasuresAccumulator, Noise, Seed, Source, Stream
 from driftwise.environments.environment import BYTES_PER_LOSS, generators
 from driftwise.registry import to_spec
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from driftwise.adversaries.base import Adversary
     from driftwise.learners import Learner
 
-__all__ = ["NOBODY", "QUIET", "Script", "Staged"]
+__all__ = ["NO_FAVOURITE", "NO_NOISE", "AdversarialEnvironment", "Script"]
 
-NOBODY = -1  # the favourite of a piece that has none
-QUIET = Deterministic()
+NO_FAVOURITE = -1  # the favourite of a piece that has none
+NO_NOISE = Deterministic()
 _CELLS = 40960  # means measured at a time: a third of a megabyte
 
 
@@ -35,7 +35,7 @@ _CELLS = 40960  # means measured at a time: a third of a megabyte
 class Script:
     """Pieces without change: piece `j` begins in round `starts[j]` and favours action `favourites[j]`.
 
-    >>> script = Script(np.array([0.5, 1.0]), 0.0, starts=np.array([0, 2]), favourites=np.array([NOBODY, 1]))
+    >>> script = Script(np.array([0.5, 1.0]), 0.0, starts=np.array([0, 2]), favourites=np.array([NO_FAVOURITE, 1]))
     >>> script.moments(first=1, n=2)[0]
     array([[0.5, 1. ],
            [0.5, 0. ]])
@@ -46,14 +46,14 @@ class Script:
     starts: Actions
     favourites: Actions
     noisy: int = 0  # so many rounds at the head of each piece scatter; the means stay when the noise goes
-    noise: Noise = QUIET
+    noise: Noise = NO_NOISE
 
     def moments(self, first: int, n: int) -> tuple[Matrix, Matrix, Actions]:
         """Return the means and variances of `n` rounds from round `first` on, and which of them scatter."""
         rounds = np.arange(first, first + n)
         piece = np.searchsorted(self.starts, rounds, side="right") - 1
         means, favourites = np.tile(self.base, (n, 1)), self.favourites[piece]
-        rows = np.flatnonzero(favourites != NOBODY)
+        rows = np.flatnonzero(favourites != NO_FAVOURITE)
         means[rows, favourites[rows]] = self.low
         scattered = np.flatnonzero(rounds - self.starts[piece] < self.noisy)
         variances = np.zeros_like(means)
@@ -77,7 +77,7 @@ class _Played(Stream):
 
 
 @dataclass(frozen=True, eq=False)
-class Staged(Source):
+class AdversarialEnvironment(Source):
     """What an adversary has made for one learner, or for all: play it with `simulate`.
 
     With a script, every run follows it and only the noise differs; without one, each run draws a script of its own.
@@ -104,7 +104,7 @@ class Staged(Source):
     def measures(self, n_rounds: int, seed: Seed = 0) -> Measures:
         """Return the exact measures of the run that `start` gives; they are within the adversary's budget."""
         n_rounds, script, _ = self._prepare(n_rounds, seed)
-        meter = MeasureMeter(self.n_actions)
+        meter = MeasuresAccumulator(self.n_actions)
         length = max(1, _CELLS // self.n_actions)
         for first in range(0, n_rounds, length):
             means, variances, _ = script.moments(first, min(length, n_rounds - first))

@@ -10,7 +10,8 @@ from driftwise.adversaries import Adversary, adversaries
 from driftwise.core.docstrings import symbols
 from driftwise.core.errors import UnknownName
 from driftwise.detectors import detectors
-from driftwise.environments import noises, paths
+from driftwise.environments.noises import noises
+from driftwise.environments.paths import paths
 from driftwise.learners import Learner, learners
 from driftwise.registry import Registry
 

@@ -24,7 +24,7 @@ def command(names: tuple[str, ...], quiet: bool) -> None:
     """
     import time
 
-    from driftwise.engine.ahead import cache_folder, compile_engine, compile_learner
+    from driftwise.engine.compile_ahead import cache_folder, compile_engine, compile_learner
     from driftwise.learners import learners
 
     chosen = [learners.get(name) for name in dict.fromkeys(names or learners)]

@@ -29,17 +29,17 @@ _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-driftin
     help="How many rounds, values and runs; quick takes minutes, the others longer.",
 )
 @click.option("--cell", "cells", type=click.Choice(_CELLS), multiple=True, help="Only this cell. Repeat for more.")
-@click.option("--learners", metavar="NAME[,NAME..]", help="Only these; any other of the registry joins as a guest.")
+@click.option("--learners", metavar="NAME[,NAME..]", help="Only these; any other of the registry joins as a added.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("out/landscape"),
     show_default=True,
-    help="The folder of pages and of finished pieces; a second run plays only what is missing.",
+    help="The folder of pages and of finished measurements; a second run plays only what is missing.",
 )
 @click.option("--figures", is_flag=True, help="Also write every figure as PNG and SVG, for a paper.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The one seed of everything random.")
-@click.option("--threads", type=int, help="Threads over pieces; they do not change the results.  [default: all]")
+@click.option("--threads", type=int, help="Threads over measurements; they do not change the results.  [default: all]")
 @click.option("--quiet", is_flag=True, help="No progress bar, no notes on standard error.")
 def command(
     preset: str,
@@ -69,7 +69,7 @@ def command(
     from driftwise.landscape.outcomes import measure, table
     from driftwise.landscape.pages import page
     from driftwise.landscape.sweeps import PRESETS, chosen
-    from driftwise.landscape.tracks import tracks
+    from driftwise.landscape.weight_histories import weight_histories
     from driftwise.report.figures import canvas
     from driftwise.report.page import write_figures, write_page
 
@@ -83,13 +83,13 @@ def command(
     seed = check_seed("landscape", seed)
     # A selection does not replace the page of the whole.
     name = preset if cells == () and learners is None else f"{preset}-selection"
-    for file in (out / f"{name}.html", out / "pieces" / "piece"):
+    for file in (out / f"{name}.html", out / "measurements" / "measurement"):
         check_writable(file)
     with notes(quiet):
         with _kept(out), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
-            outcomes = measure(sweeps, effort.n_runs, seed, out / "pieces", n_threads, progress)
+            outcomes = measure(sweeps, effort.n_runs, seed, out / "measurements", n_threads, progress)
         with progress_bar(quiet, "tracking", eta=False) as progress:
-            paths = tracks(sweeps, seed, progress)
+            paths = weight_histories(sweeps, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs of every point. driftwise {__version__}."
     told = page(outcomes, paths, [_again(preset, cells, learners, seed)], about)
     write_page(out / f"{name}.html", told)
@@ -117,8 +117,10 @@ def _kept(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = out / "pieces"
-        click.echo(f"\ndriftwise: finished pieces are kept in {kept}; the same command goes on from there.", err=True)
+        kept = out / "measurements"
+        click.echo(
+            f"\ndriftwise: finished measurements are kept in {kept}; the same command goes on from there.", err=True
+        )
         raise
 
 

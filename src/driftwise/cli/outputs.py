@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from driftwise.core.errors import InvalidInput
+from driftwise.core.file_names import shown_path
 from driftwise.core.files import check_writable
-from driftwise.core.locations import shown_path
 from driftwise.report.figures import canvas, figure_format
-from driftwise.results.saving import check_format
+from driftwise.results.formats import check_format
 
 __all__ = ["check_outputs"]
 

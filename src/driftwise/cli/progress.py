@@ -16,7 +16,7 @@ def notes(quiet: bool) -> Iterator[None]:
     """Say a warning once, in the words of its author, and that something is compiled if that takes long."""
     import warnings
 
-    from driftwise.cli.compiling import compile_notice
+    from driftwise.cli.compile_notice import compile_notice
 
     with compile_notice(quiet), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, one_line, rejection, shown
-from driftwise.core.locations import shown_path
+from driftwise.core.file_names import shown_path
 from driftwise.core.measures import Measures
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Learner, learners

@@ -15,9 +15,9 @@ from typing import IO, Any
 import numpy as np
 
 from driftwise.core.errors import BadFile, InvalidInput
-from driftwise.core.locations import existing_file, shown_path
-from driftwise.core.npy import LONGEST_HEADER, NpyHeader, npy_header
-from driftwise.core.zips import called, stored_entries
+from driftwise.core.file_names import existing_file, shown_path
+from driftwise.core.npy_header import LONGEST_HEADER, NpyHeader, npy_header
+from driftwise.core.zip_entries import called, stored_entries
 
 __all__ = ["read_archive", "write_archive"]
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from driftwise.core.errors import BadFile
-from driftwise.core.locations import Destination, destination, shown_path
-from driftwise.core.temporaries import longest_name, temporary_file
+from driftwise.core.file_names import Destination, destination, shown_path
+from driftwise.core.temporary_files import longest_name, temporary_file
 
 __all__ = ["check_writable", "write_atomically"]
 

@@ -36,7 +36,7 @@ class Measures:
     $\Lambda$          `variance`          total variance of the losses
     $V - \|\mu_1\|$    `drift_within`      movement from round 2 on; at most `drift`, which stands for it when unknown
     $\sum \|d\mu\|^2$  `squared_drift`     squared Euclidean movement, with the first jump; bounded when unknown
-    -                  `changes`           the rounds, from 0, at which the mean changed; None if unknown or too many
+    -                  `change_points`     rounds, from 0, at which the mean changed; None if unknown or too many
     =================  ==================  =================================================================
 
     >>> Measures(n_actions=2, n_rounds=100, segments=3, drift=2.0, variance=10.0).drift_within
@@ -50,7 +50,7 @@ class Measures:
     variance: float
     drift_within: float = math.nan
     squared_drift: float = math.nan
-    changes: tuple[int, ...] | None = field(default=None, repr=False)
+    change_points: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         require_count(self, "n_actions")
@@ -63,14 +63,14 @@ class Measures:
             real = as_real(getattr(self, name))
             require(self, name, real is not None and not real < 0 and real != math.inf, "a finite number >= 0")
             object.__setattr__(self, name, real)
-        if self.changes is not None:
+        if self.change_points is not None:
             rule = f"{self.segments - 1} rising rounds in 1 .. {self.n_rounds - 1}, one for each change"
             try:
-                object.__setattr__(self, "changes", tuple(operator.index(t) for t in self.changes))
+                object.__setattr__(self, "change_points", tuple(operator.index(t) for t in self.change_points))
             except TypeError:
-                raise rejection(self, "changes", rule, self.changes) from None
-            rising = all(a < b for a, b in itertools.pairwise((0, *self.changes, self.n_rounds)))
-            require(self, "changes", len(self.changes) == self.segments - 1 and rising, rule)
+                raise rejection(self, "change_points", rule, self.change_points) from None
+            rising = all(a < b for a, b in itertools.pairwise((0, *self.change_points, self.n_rounds)))
+            require(self, "change_points", len(self.change_points) == self.segments - 1 and rising, rule)
         if math.isnan(self.drift_within):
             object.__setattr__(self, "drift_within", 0.0 if self.segments == 1 else self.drift)
         if math.isnan(self.squared_drift):

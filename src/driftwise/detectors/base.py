@@ -15,7 +15,7 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.kernel import clone, kinds_of, unbound
-from driftwise.core.memory import check_memory
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import as_losses, first_bad_loss
 from driftwise.registry import Registry

@@ -32,10 +32,10 @@ from typing import NamedTuple
 import numpy as np
 
 from driftwise.core.divergence import entropy
-from driftwise.core.fields import within
-from driftwise.core.histograms import bucket_sizes
+from driftwise.core.exponential_histograms import bucket_sizes
 from driftwise.core.kernel import kernel
-from driftwise.core.logarithms import log_ratio
+from driftwise.core.log_ratio import log_ratio
+from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
 from driftwise.detectors.base import Detector, detector

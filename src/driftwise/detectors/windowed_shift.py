@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
+from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
 from driftwise.core.validation import require, require_count, require_number
 from driftwise.detectors.base import Detector, detector

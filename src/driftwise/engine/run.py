@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.caveats import collected
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
+from driftwise.core.tuning_caveats import collected
 from driftwise.core.types import Actions, Matrix
-from driftwise.engine.meters import LossMeter, sample_actions
+from driftwise.engine.loss_accumulator import LossAccumulator, sample_actions
 from driftwise.engine.players import Entry
 from driftwise.environments import Source, Stream
-from driftwise.environments.measuring import MeasureMeter
+from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner
 from driftwise.results.comparators import Comparator, Dynamic
-from driftwise.results.realised import Realised, RealisedMeter, best_follower
+from driftwise.results.realised import Realised, RealisedAccumulator, best_follower
 
-__all__ = ["Plan", "Run", "play_run"]
+__all__ = ["Run", "SimulationPlan", "play_run"]
 
 _ENVIRONMENT, _LEARNER, _SAMPLER = 0, 1, 2  # branches of a run's seed
 
@@ -39,7 +39,7 @@ class Run(NamedTuple):
     seconds: npt.NDArray[np.float64]
 
 
-class Plan(NamedTuple):
+class SimulationPlan(NamedTuple):
     """What all runs share."""
 
     environment: Source
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
     stop: threading.Event
 
 
-def play_run(plan: Plan, run: int) -> Run:
+def play_run(plan: SimulationPlan, run: int) -> Run:
     """Play one run from its own seeds; if it fails, the others are told to stop."""
     try:
         return _play(plan, run)
@@ -67,25 +67,27 @@ def play_run(plan: Plan, run: int) -> Run:
         raise
 
 
-def _play(plan: Plan, run: int) -> Run:
+def _play(plan: SimulationPlan, run: int) -> Run:
     environment, n_rounds = plan.environment, plan.n_rounds
     seed = _branch(plan.seed, run, _ENVIRONMENT)
     stream, measures = _begin(plan, seed)
-    team, caveats = _team(plan.entries, measures)
+    learners, caveats = _make_learners(plan.entries, measures)
     states = [
         learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, entry.copy)))
-        for entry, learner in zip(plan.entries, team, strict=True)
+        for entry, learner in zip(plan.entries, learners, strict=True)
     ]
     samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.copy)) for entry in plan.entries]
-    meters = [LossMeter() for _ in team]
+    meters = [LossAccumulator() for _ in learners]
     follower = plan.comparator.start(environment.n_actions, n_rounds)
-    realised = RealisedMeter(environment.n_actions, best_follower(measures) if plan.realised and measures else None)
-    moving = MeasureMeter(environment.n_actions)
+    realised = RealisedAccumulator(
+        environment.n_actions, best_follower(measures) if plan.realised and measures else None
+    )
+    moving = MeasuresAccumulator(environment.n_actions)
     first, end = plan.comparator.span(n_rounds)
-    regrets = np.empty((len(team), len(plan.rounds)))
+    regrets = np.empty((len(learners), len(plan.rounds)))
     on_the_way = np.empty((len(plan.bound_rounds), 5))
-    bounds = np.full((len(team), len(plan.bound_rounds)), np.nan)
-    seconds = np.zeros(len(team))
+    bounds = np.full((len(learners), len(plan.bound_rounds)), np.nan)
+    seconds = np.zeros(len(learners))
     for start in range(0, n_rounds, plan.block_size):
         if plan.stop.is_set():
             break
@@ -100,22 +102,22 @@ def _play(plan: Plan, run: int) -> Run:
         if block.means is not None and block.variances is not None:
             at, bound_marks = _within(plan.bound_rounds, start, stop)
             moving.record(block.means, block.variances, bound_marks, on_the_way[at])
-            bounds[:, at] = _bounds(plan, team, at, on_the_way[at])
-        for i, learner in enumerate(team):
+            bounds[:, at] = _bounds(plan, learners, at, on_the_way[at])
+        for i, learner in enumerate(learners):
             began = time.perf_counter()
-            played = learner.advance(states[i], block.losses)
+            played = learner.play_block(states[i], block.losses)
             seconds[i] += time.perf_counter() - began
             if plan.play == "sample":
                 played = sample_actions(played, samplers[i])
-            regrets[i, here] = meters[i].suffer(played[counted], target[counted], marks) - best
+            regrets[i, here] = meters[i].add_block(played[counted], target[counted], marks) - best
             plan.advance(stop - start)
     if measures is None and environment.has_means and not plan.stop.is_set():
         measures = moving.measures() if moving.n_rounds == n_rounds else environment.measures(n_rounds, seed)
-    specs = [entry.spec(learner) for entry, learner in zip(plan.entries, team, strict=True)]
+    specs = [entry.spec(learner) for entry, learner in zip(plan.entries, learners, strict=True)]
     return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
 
 
-def _begin(plan: Plan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:
+def _begin(plan: SimulationPlan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:
     """Start the environment, with its measures if something asks for them before the first round."""
     environment, n_rounds = plan.environment, plan.n_rounds
     asked = plan.realised or any(entry.is_rule for entry in plan.entries)
@@ -124,22 +126,22 @@ def _begin(plan: Plan, seed: np.random.SeedSequence) -> tuple[Stream, Measures |
     return environment.start(n_rounds, seed), None
 
 
-def _team(entries: Sequence[Entry], measures: Measures | None) -> tuple[list[Learner], list[str]]:
+def _make_learners(entries: Sequence[Entry], measures: Measures | None) -> tuple[list[Learner], list[str]]:
     """Make the learners of a run, each with what its rule reports: a rule may be wrapped in any other."""
-    team, caveats = [], []
+    learners, caveats = [], []
     for entry in entries:
         with collected() as reasons:
-            team.append(entry.learner(measures))
+            learners.append(entry.learner(measures))
         caveats.append("; ".join(dict.fromkeys(reasons)))
-    return team, caveats
+    return learners, caveats
 
 
-def _bounds(plan: Plan, team: Sequence[Learner], at: slice, on_the_way: Matrix) -> Matrix:
+def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, on_the_way: Matrix) -> Matrix:
     """Evaluate every learner's bound on the measures up to some bound marks.
 
     Block by block: all at the end would hold the interpreter's lock for long, and other runs would wait for it.
     """
-    bounds = np.full((len(team), len(on_the_way)), np.nan)
+    bounds = np.full((len(learners), len(on_the_way)), np.nan)
     if not isinstance(plan.comparator, Dynamic):
         return bounds
     for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], on_the_way, strict=True)):
@@ -147,13 +149,13 @@ def _bounds(plan: Plan, team: Sequence[Learner], at: slice, on_the_way: Matrix) 
         so_far = Measures(
             plan.environment.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
         )  # fmt: skip
-        for i, learner in enumerate(team):
+        for i, learner in enumerate(learners):
             value = plan.bound(learner, so_far)
             bounds[i, j] = np.nan if value is None else value
     return bounds
 
 
-def _admit(realised: RealisedMeter, losses: Matrix, start: int) -> None:
+def _admit(realised: RealisedAccumulator, losses: Matrix, start: int) -> None:
     """Measure what an environment made, and check it on the way; a third party's may err."""
     bad = realised.update(losses)
     if bad >= 0:

@@ -15,18 +15,18 @@ import numpy as np
 
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, shown
-from driftwise.core.fields import MOST_ROUNDS, broken_shape
+from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
-from driftwise.core.locations import shown_path
+from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.types import Vector
 from driftwise.core.validation import MOST, count
 from driftwise.learners import Learner, State, learners
-from driftwise.learners.hinted import HintedLearner
+from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
 
 __all__ = ["Session"]
 
-FORMAT = 1
+FORMAT = 2  # 1 had other names of parameters and arrays
 
 
 class Session:
@@ -135,7 +135,8 @@ class Session:
         header, arrays = _read(path)
         if header["format"] != FORMAT:
             got = header["format"]
-            raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.")
+            hint = " Format 1 uses earlier names of parameters: start a new session." if got == 1 else ""
+            raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.{hint}")
         try:
             learner = learners.build(header["learner"])
             n_actions = count("Session", "n_actions", header["n_actions"])
@@ -164,7 +165,7 @@ class Session:
             if arrays[name].dtype != array.dtype:
                 raise InvalidInput(f"{who}: `{name}` must hold {array.dtype}, got {arrays[name].dtype}.")
         memory = kind(*(np.ascontiguousarray(arrays[name]) for name in kind._fields))
-        if fault := learner.fault(memory, n_actions, rounds):
+        if fault := learner.memory_fault(memory, n_actions, rounds):
             raise InvalidInput(f"{who}: {fault}.")
         session.state.memory, session.state.rounds = memory, rounds
         return session

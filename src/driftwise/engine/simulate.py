@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 
-from driftwise.core.caveats import report
 from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.memory import check_memory, memory_bytes
+from driftwise.core.machine_memory import check_memory, memory_bytes
+from driftwise.core.tuning_caveats import report
 from driftwise.core.types import Actions
 from driftwise.core.validation import check_seed, count
 from driftwise.engine.players import Entry, Player, entries
-from driftwise.engine.run import Plan, Run, play_run
+from driftwise.engine.run import Run, SimulationPlan, play_run
 from driftwise.environments import Replay, Source
 from driftwise.environments.environment import BYTES_PER_LOSS
 from driftwise.results.comparators import Comparator, Dynamic
@@ -109,7 +109,7 @@ def simulate(
     provable = isinstance(comparator, Dynamic) and environment.has_means
     # Runs on one path ask for the same bounds again and again.
     bound = functools.lru_cache(2 * _BOUND_POINTS * len(who))(lambda learner, measures: learner.bound(measures))
-    plan = Plan(
+    plan = SimulationPlan(
         environment=environment,
         entries=who,
         comparator=comparator,
@@ -155,7 +155,7 @@ def _block(n_actions: int) -> int:
     return max(1, min(2**14, _CELLS // n_actions))
 
 
-def _play_all(plan: Plan, n_runs: int, n_threads: int) -> list[Run]:
+def _play_all(plan: SimulationPlan, n_runs: int, n_threads: int) -> list[Run]:
     np.empty(
         3 * 2**20
     )  # freed at once: it teaches glibc to keep freed blocks, or each would be mapped anew, page by page

@@ -1,29 +1,29 @@
 """Where losses come from: a path of means and a noise around it, or a recording."""
 
 from driftwise.environments.environment import Block, Environment, Seed, Source, Stream
-from driftwise.environments.laws.base import Fitted, Noise, noise, noises
-from driftwise.environments.laws.bernoulli import Bernoulli
-from driftwise.environments.laws.beta import Beta
-from driftwise.environments.laws.clipped_gaussian import ClippedGaussian
-from driftwise.environments.laws.deterministic import Deterministic
-from driftwise.environments.laws.support import Support
-from driftwise.environments.laws.truncated_gaussian import TruncatedGaussian
-from driftwise.environments.laws.two_point import TwoPoint
-from driftwise.environments.laws.with_variance import WithVariance
-from driftwise.environments.means.base import MeanStream, Path, path, paths
-from driftwise.environments.means.constant import Constant
-from driftwise.environments.means.corners import Corners
-from driftwise.environments.means.linear import Linear
-from driftwise.environments.means.random_segments import RandomSegments
-from driftwise.environments.means.random_walk import RandomWalk
-from driftwise.environments.means.segments import Segments
-from driftwise.environments.means.sinusoidal import Sinusoidal
-from driftwise.environments.means.switching import Switching
-from driftwise.environments.means.table import Table
-from driftwise.environments.means.with_drift import WithDrift
-from driftwise.environments.measuring import MeasureMeter
-from driftwise.environments.regimes import adversarial, stationary
-from driftwise.environments.rehearsal import Rehearsal
+from driftwise.environments.extremes import adversarial, stationary
+from driftwise.environments.measures_accumulator import MeasuresAccumulator
+from driftwise.environments.noises.base import Fitted, Noise, noise
+from driftwise.environments.noises.bernoulli import Bernoulli
+from driftwise.environments.noises.beta import Beta
+from driftwise.environments.noises.clipped_gaussian import ClippedGaussian
+from driftwise.environments.noises.deterministic import Deterministic
+from driftwise.environments.noises.scaled_bernoulli import ScaledBernoulli
+from driftwise.environments.noises.truncated_gaussian import TruncatedGaussian
+from driftwise.environments.noises.two_point import TwoPoint
+from driftwise.environments.noises.with_variance import WithVariance
+from driftwise.environments.path_preview import PathPreview
+from driftwise.environments.paths.base import MeanStream, Path, path
+from driftwise.environments.paths.coin_flips import CoinFlips
+from driftwise.environments.paths.constant import Constant
+from driftwise.environments.paths.linear import Linear
+from driftwise.environments.paths.random_segments import RandomSegments
+from driftwise.environments.paths.random_walk import RandomWalk
+from driftwise.environments.paths.segments import Segments
+from driftwise.environments.paths.sinusoidal import Sinusoidal
+from driftwise.environments.paths.switching import Switching
+from driftwise.environments.paths.table import Table
+from driftwise.environments.paths.with_drift import WithDrift
 from driftwise.environments.replay import Replay
 
 __all__ = [
@@ -31,26 +31,26 @@ __all__ = [
     "Beta",
     "Block",
     "ClippedGaussian",
+    "CoinFlips",
     "Constant",
-    "Corners",
     "Deterministic",
     "Environment",
     "Fitted",
     "Linear",
     "MeanStream",
-    "MeasureMeter",
+    "MeasuresAccumulator",
     "Noise",
     "Path",
+    "PathPreview",
     "RandomSegments",
     "RandomWalk",
-    "Rehearsal",
     "Replay",
+    "ScaledBernoulli",
     "Seed",
     "Segments",
     "Sinusoidal",
     "Source",
     "Stream",
-    "Support",
     "Switching",
     "Table",
     "TruncatedGaussian",
@@ -59,8 +59,6 @@ __all__ = [
     "WithVariance",
     "adversarial",
     "noise",
-    "noises",
     "path",
-    "paths",
     "stationary",
 ]

@@ -18,7 +18,7 @@ from typing import TextIO
 import numpy as np
 
 from driftwise.core.errors import BadFile, InvalidInput, shown
-from driftwise.core.locations import shown_path
+from driftwise.core.file_names import shown_path
 from driftwise.core.types import Matrix
 
 __all__ = ["read_csv"]

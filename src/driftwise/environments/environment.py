@@ -15,13 +15,13 @@ import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
-from driftwise.core.memory import check_memory
 from driftwise.core.types import Matrix
 from driftwise.core.validation import check_seed, count
-from driftwise.environments.laws.base import Noise, as_noise
-from driftwise.environments.means.base import MeanStream, Path, as_path
-from driftwise.environments.rehearsal import Rehearsal
+from driftwise.environments.noises.base import Noise, as_noise
+from driftwise.environments.path_preview import PathPreview
+from driftwise.environments.paths.base import MeanStream, Path, as_path
 
 __all__ = ["BYTES_PER_LOSS", "Block", "Environment", "Seed", "Source", "Stream", "generators"]
 
@@ -171,8 +171,8 @@ class Environment(Source):
             raise InvalidInput(f"An environment spec must have a `path` and a `noise`, got {shown(dict(spec))}.")
         return cls(path=spec["path"], noise=spec["noise"])
 
-    def _rehearse(self, n_rounds: int, seed: Seed) -> tuple[Rehearsal, Generator]:
+    def _rehearse(self, n_rounds: int, seed: Seed) -> tuple[PathPreview, Generator]:
         n_rounds = count(self, "n_rounds", n_rounds)
         check_memory(self.path, "n_actions", self.n_actions, BYTES_PER_LOSS * self.n_actions)
         for_path, for_noise = generators(self, seed)
-        return Rehearsal(self.path, n_rounds, for_path), for_noise
+        return PathPreview(self.path, n_rounds, for_path), for_noise

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.errors import BadFile
-from driftwise.core.locations import shown_path
-from driftwise.core.npy import LONGEST_HEADER, npy_header
+from driftwise.core.file_names import shown_path
+from driftwise.core.npy_header import LONGEST_HEADER, npy_header
 from driftwise.core.types import Matrix
 
 __all__ = ["NpyFile"]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.errors import BadFile, MissingDependency, rejection
-from driftwise.core.locations import existing_file, shown_path
-from driftwise.core.memory import memory_bytes
+from driftwise.core.file_names import existing_file, shown_path
+from driftwise.core.machine_memory import memory_bytes
 from driftwise.environments.csv_reader import read_csv
 from driftwise.environments.npy_file import NpyFile
 

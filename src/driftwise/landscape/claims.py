@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from driftwise.adversaries import Adversary
-from driftwise.core.caveats import MARK, SAYS_NOTHING
 from driftwise.core.measures import Measures
+from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING
+from driftwise.landscape.measurements import Measurement
 from driftwise.landscape.outcomes import Outcome
-from driftwise.landscape.pieces import Piece
 from driftwise.report.page import Claim
 from driftwise.report.tables import number
-from driftwise.results.fits import Power
+from driftwise.results.power_fits import Power
 from driftwise.theory import expected, tuning
 
 __all__ = ["claims"]
@@ -27,7 +27,7 @@ def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
     """Return the claims that these outcomes speak of."""
     by_key: dict[str, dict[str, Outcome]] = {}
     for outcome in outcomes:
-        by_key.setdefault(outcome.sweep.key, {})[outcome.member.label] = outcome
+        by_key.setdefault(outcome.sweep.key, {})[outcome.participant.label] = outcome
     return [
         _with_caveats(make(*(by_key[key] for key in needs)), by_key, needs)
         for make, needs in _CLAIMS
@@ -51,8 +51,8 @@ def _measured(by_key: dict[str, dict[str, Outcome]], needs: dict[str, tuple[str,
     return all(key in by_key and by_key[key].keys() >= set(labels) for key, labels in needs.items())
 
 
-def _log_rounds(piece: Piece) -> float:
-    return math.log(piece.n_actions * piece.n_rounds)
+def _log_rounds(measurement: Measurement) -> float:
+    return math.log(measurement.n_actions * measurement.n_rounds)
 
 
 def _told(power: Power) -> str:
@@ -81,14 +81,14 @@ def _constant(rounds: dict[str, Outcome]) -> Claim:
 def _bandit(low: dict[str, Outcome]) -> Claim:
     """(ii) With bandit feedback two segments without noise cost every learner sqrt(T)/4, and Algorithm 2 a constant."""
     multiples = {
-        f"{label} at T = {piece.n_rounds}": multiple
+        f"{label} at T = {measurement.n_rounds}": multiple
         for label, outcome in low.items()
-        for piece, multiple in zip(outcome.pieces, outcome.multiples, strict=True)
+        for measurement, multiple in zip(outcome.measurements, outcome.multiples, strict=True)
     }
     least = min(multiples, key=multiples.__getitem__)
-    columns = zip(*(outcome.pieces for outcome in low.values()), strict=True)  # one for each T
-    beside = [float(np.concatenate([piece.beside for piece in column]).max()) for column in columns]
-    longest = max(piece.n_rounds for outcome in low.values() for piece in outcome.pieces)
+    columns = zip(*(outcome.measurements for outcome in low.values()), strict=True)  # one for each T
+    beside = [float(np.concatenate([measurement.beside for measurement in column]).max()) for column in columns]
+    longest = max(measurement.n_rounds for outcome in low.values() for measurement in outcome.measurements)
     budget = Measures(2, longest, segments=2, drift=2.0, variance=0.0)
     constant = expected.optimistic_gd(budget, tuning.gd_rate(budget))
     return Claim(
@@ -108,11 +108,11 @@ def _drifting(low: dict[str, Outcome], rounds: dict[str, Outcome]) -> Claim:
     """(iii) With full information, constant V and Lambda, regret grows like T^(1/3)."""
     paper = low["restarted-adaptive-gd"]
     scaled = []
-    for value, piece in zip(paper.sweep.values, paper.pieces, strict=True):
+    for value, measurement in zip(paper.sweep.values, paper.measurements, strict=True):
         adversary = paper.sweep.setting(value).source
         assert isinstance(adversary, Adversary)
-        m = adversary.budget(piece.n_rounds)
-        scaled.append(float(piece.regrets.mean()) / (m.variance * m.drift * piece.n_rounds) ** (1 / 3))
+        m = adversary.budget(measurement.n_rounds)
+        scaled.append(float(measurement.regrets.mean()) / (m.variance * m.drift * measurement.n_rounds) ** (1 / 3))
     spread = max(scaled) / min(scaled) if min(scaled) > 0 else math.inf
     above = min(paper.multiples)
     sine, hedge = rounds["restarted-adaptive-gd"].power(), rounds["hedge"].power()

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driftwise.adversaries import Adversary
-from driftwise.core.caveats import marked, report
-from driftwise.landscape.pieces import Order, Piece, Store, play_all
+from driftwise.core.tuning_caveats import marked, report
+from driftwise.landscape.measurements import Job, Measurement, MeasurementStore, run_jobs
+from driftwise.landscape.participants import CELLS, Participant
 from driftwise.landscape.sweeps import Sweep
-from driftwise.landscape.teams import CELLS, Member
-from driftwise.report.page import wording
+from driftwise.report.page import number_text
 from driftwise.report.tables import number, text_table
-from driftwise.results.fits import Power, fit_power
+from driftwise.results.confidence_intervals import Estimate, estimate
 from driftwise.results.footnotes import footnote
-from driftwise.results.intervals import Estimate, estimate
+from driftwise.results.power_fits import Power, fit_power
 from driftwise.theory.table_one import TABLE, Rate
 
 __all__ = ["Outcome", "measure", "rates", "span", "table"]
@@ -27,35 +27,37 @@ class Outcome:
     """One learner through one sweep."""
 
     sweep: Sweep
-    member: Member
-    pieces: tuple[Piece, ...]
+    participant: Participant
+    measurements: tuple[Measurement, ...]
 
     @property
     def x(self) -> list[float]:
         """What varied, as measured: budgets may be spent in part."""
         axis = self.sweep.axis
         if axis == "T":
-            return [float(piece.n_rounds) for piece in self.pieces]
+            return [float(measurement.n_rounds) for measurement in self.measurements]
         name = {"Gamma": "segments", "V": "drift", "Lambda": "variance"}[axis]
-        return [float(getattr(piece, name).mean()) for piece in self.pieces]
+        return [float(getattr(measurement, name).mean()) for measurement in self.measurements]
 
     @property
     def regrets(self) -> list[Estimate]:
         """The mean regrets with their intervals."""
-        return [estimate(piece.regrets) for piece in self.pieces]
+        return [estimate(measurement.regrets) for measurement in self.measurements]
 
     @property
     def caveat(self) -> str:
         """Why the learner's tuning says nothing, and at how many values; "" where it says something at all of them."""
-        told = [piece.caveat for piece in self.pieces if piece.caveat]
+        told = [measurement.caveat for measurement in self.measurements if measurement.caveat]
         if not told:
             return ""
-        where = "every value" if len(told) == len(self.pieces) else f"{len(told)} of {len(self.pieces)} values"
+        where = (
+            "every value" if len(told) == len(self.measurements) else f"{len(told)} of {len(self.measurements)} values"
+        )
         return f"at {where} of {self.sweep.axis}{', the first' if len(told) > 1 else ''}: {told[0]}"
 
-    def power(self, divide: Callable[[Piece], float] | None = None) -> Power:
+    def power(self, divide: Callable[[Measurement], float] | None = None) -> Power:
         """Fit the exponent of regret in what varied, after dividing by a factor if one is given."""
-        samples = [piece.regrets / (divide(piece) if divide else 1.0) for piece in self.pieces]
+        samples = [measurement.regrets / (divide(measurement) if divide else 1.0) for measurement in self.measurements]
         return fit_power(self.x, samples)
 
     @property
@@ -65,8 +67,8 @@ class Outcome:
         assert bound is not None
         sources = [self.sweep.setting(value).source for value in self.sweep.values]
         return [
-            source.guarantee(piece.n_rounds) if isinstance(source, Adversary) else bound(piece.measures)
-            for source, piece in zip(sources, self.pieces, strict=True)
+            source.guarantee(measurement.n_rounds) if isinstance(source, Adversary) else bound(measurement.measures)
+            for source, measurement in zip(sources, self.measurements, strict=True)
         ]
 
     @property
@@ -76,8 +78,8 @@ class Outcome:
         assert bound is not None
         sources = [self.sweep.setting(value).source for value in self.sweep.values]
         known = [
-            source.budget(piece.n_rounds) if isinstance(source, Adversary) else piece.measures
-            for source, piece in zip(sources, self.pieces, strict=True)
+            source.budget(measurement.n_rounds) if isinstance(source, Adversary) else measurement.measures
+            for source, measurement in zip(sources, self.measurements, strict=True)
         ]
         return [min(bound(measures), measures.n_rounds) for measures in known]
 
@@ -97,17 +99,19 @@ def measure(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
     """Play what is missing and return what was found, sweep by sweep."""
-    keys = [(sweep, member) for sweep in chosen for member in sweep.members]
-    orders = [
-        Order(sweep.setting(value), member.label, member.player, n_runs, seed, sweep.companion)
-        for sweep, member in keys
+    keys = [(sweep, participant) for sweep in chosen for participant in sweep.participants]
+    jobs = [
+        Job(sweep.setting(value), participant.label, participant.player, n_runs, seed, sweep.companion)
+        for sweep, participant in keys
         for value in sweep.values
     ]
-    pieces = iter(play_all(orders, Store(folder), n_threads, progress))
-    outcomes = [Outcome(sweep, member, tuple(next(pieces) for _ in sweep.values)) for sweep, member in keys]
+    measurements = iter(run_jobs(jobs, MeasurementStore(folder), n_threads, progress))
+    outcomes = [
+        Outcome(sweep, participant, tuple(next(measurements) for _ in sweep.values)) for sweep, participant in keys
+    ]
     for outcome in outcomes:
         if outcome.caveat:
-            report(f"landscape: '{outcome.member.label}' in {outcome.sweep.key}", outcome.caveat)
+            report(f"landscape: '{outcome.participant.label}' in {outcome.sweep.key}", outcome.caveat)
     return outcomes
 
 
@@ -144,16 +148,22 @@ def table(outcomes: Sequence[Outcome]) -> str:
             rows = []
             for outcome in here:
                 power, last = outcome.power(), outcome.regrets[-1]
-                exponent, low, high = map(wording.power, power)
+                exponent, low, high = map(number_text.power, power)
                 interval = f"{low} .. {high}" if math.isfinite(power.exponent) else "-"
                 rows.append(
-                    [marked(outcome.member.label, outcome.caveat), outcome.member.role, number(last.mean), exponent,
-                     interval, span(outcome.multiples)]
-                )  # fmt: skip
+                    [
+                        marked(outcome.participant.label, outcome.caveat),
+                        outcome.participant.role,
+                        number(last.mean),
+                        exponent,
+                        interval,
+                        span(outcome.multiples),
+                    ]
+                )
             first, x = here[0].sweep, here[0].x
             lines += ["", f"  {first.world}; {first.axis} from {number(x[0])} to {number(x[-1])}"]
             headers = ["learner", "part", "at the end", "exponent", "95% interval", "x lower bound"]
-            below = footnote({outcome.member.label: outcome.caveat for outcome in here if outcome.caveat})
+            below = footnote({outcome.participant.label: outcome.caveat for outcome in here if outcome.caveat})
             told = [*text_table(headers, rows, left=2).splitlines(), *below.splitlines()]
             lines += ["  " + line for line in told]
     return "\n".join(lines).lstrip("\n")

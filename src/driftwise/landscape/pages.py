@@ -1,4 +1,4 @@
-"""The measured Table 1 as a page: rows, panels with their bounds, tracks, claims, and how to measure it again."""
+"""The measured Table 1 as a page: rows, panels with bounds, weights over time, claims, and the command to repeat it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from driftwise.core.caveats import SAYS_NOTHING
+from driftwise.core.tuning_caveats import SAYS_NOTHING
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import Outcome, rates, span
-from driftwise.landscape.teams import CELLS
-from driftwise.report.page import Claim, Line, Page, Panel, Row, Series, Track
-from driftwise.report.page.rates import plain
+from driftwise.landscape.participants import CELLS
+from driftwise.report.page import Claim, Line, Page, Panel, Series, TableRow, WeightHistory
+from driftwise.report.page.rate_formulas import plain
 
 __all__ = ["page", "written"]
 
@@ -39,7 +39,7 @@ _NOTES = (
 )
 
 
-def page(outcomes: Sequence[Outcome], tracks: Sequence[Track], commands: Sequence[str], about: str) -> Page:
+def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], commands: Sequence[str], about: str) -> Page:
     """Return the page of these outcomes; `about` says how much was measured."""
     panels = [_panel(list(group)) for _, group in groupby(outcomes, key=lambda outcome: outcome.sweep.key)]
     return Page(
@@ -48,7 +48,7 @@ def page(outcomes: Sequence[Outcome], tracks: Sequence[Track], commands: Sequenc
         f" regret that was measured where segments, drift and variance are known exactly. {about}",
         table=[_row(outcome) for outcome in outcomes],
         panels=panels,
-        tracks=tracks,
+        histories=histories,
         claims=[_written(claim) for claim in claims(outcomes)],
         commands=commands,
         notes=_NOTES,
@@ -65,14 +65,14 @@ def _written(claim: Claim) -> Claim:
     return Claim(plain(claim.text), claim.holds, figures)
 
 
-def _row(outcome: Outcome) -> Row:
-    sweep, member, power = outcome.sweep, outcome.member, outcome.power()
+def _row(outcome: Outcome) -> TableRow:
+    sweep, participant, power = outcome.sweep, outcome.participant, outcome.power()
     upper, lower = rates(sweep.cell)
-    return Row(
+    return TableRow(
         cell=CELLS[sweep.cell],
         world=written(sweep.world),
-        learner=member.label,
-        role=member.role,
+        learner=participant.label,
+        role=participant.role,
         axis=sweep.axis,
         upper=upper.text,
         lower=lower.text,
@@ -90,7 +90,10 @@ def _panel(outcomes: list[Outcome]) -> Panel:
     sweep = first.sweep
     upper, lower = rates(sweep.cell)
     # A bound that says nothing is not drawn.
-    highest = [y if y < piece.n_rounds else math.nan for y, piece in zip(first.upper, first.pieces, strict=True)]
+    highest = [
+        y if y < measurement.n_rounds else math.nan
+        for y, measurement in zip(first.upper, first.measurements, strict=True)
+    ]
     lowest = [y if y > 0 else math.nan for y in first.lower]
     return Panel(
         key=sweep.key,
@@ -109,7 +112,7 @@ def _panel(outcomes: list[Outcome]) -> Panel:
 
 def _series(outcome: Outcome) -> Series:
     mean, low, high = zip(*outcome.regrets, strict=True)
-    label, role = outcome.member.label, outcome.member.role
+    label, role = outcome.participant.label, outcome.participant.role
     return Series(label, role, outcome.x, mean, low, high, *outcome.power(), caveat=_caveat(outcome))
 
 

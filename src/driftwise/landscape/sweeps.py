@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from driftwise.adversaries import BanditLow, FullLow, FullV
 from driftwise.core.errors import UnknownName
 from driftwise.environments import Bernoulli, Environment, Sinusoidal, Switching, TwoPoint
-from driftwise.landscape.pieces import Setting
-from driftwise.landscape.teams import TEAMS, Member, every_bandit, guest
+from driftwise.landscape.measurements import Setting
+from driftwise.landscape.participants import PARTICIPANTS, Participant, added, every_bandit
 from driftwise.learners import Learner, OptimisticGD, OracleRestarts, learners
 
 __all__ = ["PRESETS", "Preset", "Sweep", "chosen", "sweeps"]
@@ -50,7 +50,7 @@ class Sweep:
     axis: str  # "T", "Gamma", "V" or "Lambda"
     values: tuple[float, ...]
     setting: Callable[[float], Setting]
-    members: tuple[Member, ...]
+    participants: tuple[Participant, ...]
     companion: Learner | None = None  # plays the very same losses
     shown: float | None = None  # the value at which weights over time are shown; None where another sweep shows them
 
@@ -93,7 +93,7 @@ def sweeps(preset: Preset) -> list[Sweep]:
         setting: Callable[[float], Setting],
         shown: float | None = None,
     ) -> Sweep:
-        return Sweep(f"{cell}-{key}", cell, world, axis, values, setting, TEAMS[cell], shown=shown)
+        return Sweep(f"{cell}-{key}", cell, world, axis, values, setting, PARTICIPANTS[cell], shown=shown)
 
     faced = geometric(preset.shortest, min(preset.longest, preset.most_faced), preset.points)
     return [
@@ -145,9 +145,9 @@ def chosen(preset: Preset, cells: Collection[str], names: Sequence[str] | None) 
             raise UnknownName("learner", name, known, "in these cells")
     kept = []
     for sweep in found:
-        at_home = {member.label: member for member in sweep.members}
+        usual = {participant.label: participant for participant in sweep.participants}
         fitting = [name for name in dict.fromkeys(names) if welcome[name] == sweep.feedback]
         if fitting:
-            members = tuple(at_home[name] if name in at_home else guest(name) for name in fitting)
-            kept.append(dataclasses.replace(sweep, members=members))
+            participants = tuple(usual[name] if name in usual else added(name) for name in fitting)
+            kept.append(dataclasses.replace(sweep, participants=participants))
     return kept

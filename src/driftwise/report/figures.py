@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.core.errors import InvalidInput, MissingDependency
 from driftwise.core.files import write_atomically
+from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.core.types import Actions, Vector
-from driftwise.report.lettering import add_legend, literal, no_glyph_is_fine
+from driftwise.report.label_text import add_legend, literal, no_glyph_is_fine
 from driftwise.report.palette import COLOURS
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftwise.core.compensated_sums import add
 from driftwise.core.errors import rejection
 from driftwise.core.kernel import kernel
-from driftwise.core.memory import check_memory
-from driftwise.core.sums import add
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import require, require_count
 from driftwise.core.vectors import least

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from driftwise.core.caveats import MARK, SAYS_NOTHING
+from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING
 
 __all__ = ["Caveat", "footnote"]
 

@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftwise.core.compensated_sums import loaded, plus, store
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.sums import loaded, plus, store
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import first_bad_loss
 from driftwise.results.comparators import Dynamic, Follower, Switched
 
-__all__ = ["Realised", "RealisedMeter", "best_follower", "completed"]
+__all__ = ["Realised", "RealisedAccumulator", "best_follower", "completed"]
 
 _MOST_SEGMENTS = 256  # the dynamic program takes segments x actions operations a round
 
@@ -50,7 +50,7 @@ def best_follower(measures: Measures) -> Follower | None:
     return Switched(measures.segments).start(measures.n_actions) if measures.segments <= _MOST_SEGMENTS else None
 
 
-class RealisedMeter:
+class RealisedAccumulator:
     """Measure losses block by block, and the loss of a follower on them if there is one."""
 
     def __init__(self, n_actions: int, best: Follower | None = None) -> None:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.caveats import SAYS_NOTHING, marked
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.measures import Measures
+from driftwise.core.tuning_caveats import SAYS_NOTHING, marked
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.report.figures import Curve, regret_figure, save_figure
 from driftwise.report.tables import number, text_table
-from driftwise.results import store
+from driftwise.results import results_file
+from driftwise.results.confidence_intervals import Estimate, estimate, half_width
 from driftwise.results.footnotes import Caveat, footnote
-from driftwise.results.intervals import Estimate, estimate, half_width
+from driftwise.results.formats import check_format, write_csv
 from driftwise.results.realised import Realised, completed
-from driftwise.results.saving import check_format, write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -203,12 +203,12 @@ class Results:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write everything but the timings; equal results give equal bytes."""
-        store.write(self, path)
+        results_file.write(self, path)
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Results:
         """Read what `to_parquet` wrote."""
-        return cls(**store.read(path))
+        return cls(**results_file.read(path))
 
     def _index(self, label: str) -> int:
         if label not in self.labels:

@@ -11,25 +11,33 @@ import math
 from driftwise.core.measures import Measures
 from driftwise.theory.expected import drifting
 
-__all__ = ["exp3", "exp3_mixing", "exp3_s", "exp3_s_mixing", "rexp3", "rexp3_block", "tsallis_inf"]
+__all__ = [
+    "exp3",
+    "exp3_exploration_rate",
+    "exp3_s",
+    "exp3_s_exploration_rate",
+    "rexp3",
+    "rexp3_restart_every",
+    "tsallis_inf",
+]
 
 
-def exp3_mixing(n_actions: int, n_rounds: int) -> float:
-    r"""Return $\min\{1, \sqrt{K \ln K / ((e-1) T)}\}$; with one action any mixing will do.
+def exp3_exploration_rate(n_actions: int, n_rounds: int) -> float:
+    r"""Return $\min\{1, \sqrt{K \ln K / ((e-1) T)}\}$; with one action any exploration_rate will do.
 
-    >>> round(exp3_mixing(n_actions=2, n_rounds=1000), 4)
+    >>> round(exp3_exploration_rate(n_actions=2, n_rounds=1000), 4)
     0.0284
     """
     return min(1.0, math.sqrt(n_actions * math.log(n_actions) / ((math.e - 1) * n_rounds))) or 1.0
 
 
-def exp3_s_mixing(measures: Measures) -> float:
+def exp3_s_exploration_rate(measures: Measures) -> float:
     r"""Return $\min\{1, \sqrt{K (\Gamma \ln(KT) + e) / ((e-1) T)}\}$, for $\alpha = 1/T$."""
     K, T = measures.n_actions, measures.n_rounds
     return min(1.0, math.sqrt(K * (measures.segments * math.log(K * T) + math.e) / ((math.e - 1) * T)))
 
 
-def rexp3_block(measures: Measures) -> int:
+def rexp3_restart_every(measures: Measures) -> int:
     r"""Return $\lceil (K \ln K)^{1/3} (T/V')^{2/3} \rceil$, at least 1 and at most $T$."""
     K, T, V = measures.n_actions, measures.n_rounds, measures.drift_within
     if V == 0:
@@ -38,14 +46,14 @@ def rexp3_block(measures: Measures) -> int:
     return math.ceil(min(T, max(1.0, block)))
 
 
-def exp3(measures: Measures, mixing: float) -> float | None:
+def exp3(measures: Measures, exploration_rate: float) -> float | None:
     r"""Theorem 3.1 of Auer et al.: $(e-1) \gamma T + K \ln K / \gamma$ against each fixed action."""
     if measures.segments > 1:
         return None
-    return rexp3(measures, mixing, measures.n_rounds)
+    return rexp3(measures, exploration_rate, measures.n_rounds)
 
 
-def exp3_s(measures: Measures, mixing: float, sharing: float) -> float:
+def exp3_s(measures: Measures, exploration_rate: float, sharing: float) -> float:
     r"""Theorem 8.1 of Auer et al., or its drifting form if that is less.
 
     Against $S$ segments: $K (\ln K + (S-1) \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$. The theorem counts
@@ -57,12 +65,12 @@ def exp3_s(measures: Measures, mixing: float, sharing: float) -> float:
 
     def against(segments: int) -> float:
         length = math.log(K) + (segments - 1) * math.log(K / sharing) + math.e * sharing * T
-        return K * length / mixing + (math.e - 1) * mixing * T
+        return K * length / exploration_rate + (math.e - 1) * exploration_rate * T
 
     return min(T, against(measures.segments), drifting(against, measures))
 
 
-def rexp3(measures: Measures, mixing: float, restart_every: int) -> float:
+def rexp3(measures: Measures, exploration_rate: float, restart_every: int) -> float:
     r"""Theorem 2 of Besbes et al., explicit: $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
 
     Exp3's bound in each of $M = \lceil T/B \rceil$ blocks, and what the best fixed action of a block may lose to the
@@ -73,7 +81,7 @@ def rexp3(measures: Measures, mixing: float, restart_every: int) -> float:
         return 0.0
     B = min(restart_every, T)
     moved = B * min(2 * measures.drift_within, measures.segments - 1)
-    return min(T, (math.e - 1) * mixing * T + math.ceil(T / B) * K * math.log(K) / mixing + moved)
+    return min(T, (math.e - 1) * exploration_rate * T + math.ceil(T / B) * K * math.log(K) / exploration_rate + moved)
 
 
 def tsallis_inf(measures: Measures, reduced_variance: bool) -> float | None:

@@ -28,10 +28,10 @@ __all__ = [
     "optimistic_gd_path",
     "optimistic_gd_tuned",
     "radius",
-    "rerun_ucbv_block",
     "rerun_ucbv_interval",
+    "rerun_ucbv_restart_every",
     "restarted_adaptive_gd",
-    "restarted_gd_block",
+    "restarted_gd_restart_every",
 ]
 
 
@@ -63,14 +63,14 @@ def rerun_ucbv_interval(radii: Vector, drift: float, n_actions: int, failure_pro
     return 2 * float(radii.sum()) + 2 * drift * n + failure_probability * n_actions * n
 
 
-def rerun_ucbv_block(measures: Measures) -> float:
-    r"""Eq. (B): not a whole number, may exceed $T$, and 0/0 without drift (E12). Ours: `tuning.rerun_ucbv_block`."""
+def rerun_ucbv_restart_every(measures: Measures) -> float:
+    r"""Eq. (B): not a whole number, may exceed $T$, and 0/0 without drift (E12). See `tuning`."""
     K, T, V, L = measures.n_actions, measures.n_rounds, measures.drift, measures.variance
     return float((K**2 * L * T / V**2) ** (1 / 3)) if K * L**2 >= T * V else math.sqrt(K * T / V)
 
 
-def restarted_gd_block(measures: Measures) -> float:
-    r"""Section 3.2: $(\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1 (E12). Ours: `tuning.restarted_gd_block`."""
+def restarted_gd_restart_every(measures: Measures) -> float:
+    r"""Section 3.2: $(\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1 (E12). See `tuning`."""
     T, V, L = measures.n_rounds, measures.drift, measures.variance
     return float((L * T / V**2) ** (1 / 3)) if L * T > V**2 else 1.0
 

@@ -65,7 +65,9 @@ def any_drift(measures: Measures) -> Measures:
     r"""Forget the drift: $\Gamma$ segments drift by at most $\Gamma$."""
     segments = measures.segments
     squares = float(measures.n_actions * segments)
-    return dataclasses.replace(measures, drift=segments, drift_within=segments - 1, squared_drift=squares, changes=None)
+    return dataclasses.replace(
+        measures, drift=segments, drift_within=segments - 1, squared_drift=squares, change_points=None
+    )
 
 
 def any_segments(measures: Measures) -> Measures:
@@ -73,7 +75,7 @@ def any_segments(measures: Measures) -> Measures:
     within = 0.0 if measures.n_rounds == 1 else measures.drift
     squares = measures.n_actions * measures.drift
     return dataclasses.replace(
-        measures, segments=measures.n_rounds, drift_within=within, squared_drift=squares, changes=None
+        measures, segments=measures.n_rounds, drift_within=within, squared_drift=squares, change_points=None
     )
 
 
@@ -89,24 +91,24 @@ def _optimistic_gd(measures: Measures) -> float:
 
 def _restarted_gd(measures: Measures) -> float:
     known = any_segments(measures)
-    return expected.restarted_adaptive_gd(known, tuning.restarted_gd_block(known))
+    return expected.restarted_adaptive_gd(known, tuning.restarted_gd_restart_every(known))
 
 
 def _rerun_ucbv(measures: Measures) -> float:
     known = any_segments(measures)
-    bound = expected.rerun_ucbv(known, tuning.rerun_ucbv_block(known), tuning.ucbv_failure(known, "rigorous"))
+    bound = expected.rerun_ucbv(known, tuning.rerun_ucbv_restart_every(known), tuning.ucbv_failure(known, "rigorous"))
     return measures.n_rounds if bound is None else bound
 
 
 def _exp3_s(measures: Measures) -> float:
     known = any_drift(measures)
-    return adversarial.exp3_s(known, adversarial.exp3_s_mixing(known), 1 / known.n_rounds)
+    return adversarial.exp3_s(known, adversarial.exp3_s_exploration_rate(known), 1 / known.n_rounds)
 
 
 def _rexp3(measures: Measures) -> float:
     known = any_segments(measures)
-    block = adversarial.rexp3_block(known)
-    return adversarial.rexp3(known, adversarial.exp3_mixing(known.n_actions, block), block)
+    block = adversarial.rexp3_restart_every(known)
+    return adversarial.rexp3(known, adversarial.exp3_exploration_rate(known.n_actions, block), block)
 
 
 def _ada_normal_hedge(measures: Measures) -> float:

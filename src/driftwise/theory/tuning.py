@@ -15,15 +15,15 @@ __all__ = [
     "aomd_scale",
     "discount",
     "gd_rate",
-    "rerun_ucbv_block",
-    "restarted_gd_block",
+    "rerun_ucbv_restart_every",
+    "restarted_gd_restart_every",
     "sleeping_segments",
     "ucbv_failure",
     "window",
 ]
 
 
-def rerun_ucbv_block(measures: Measures, rule: str = "paper") -> int:
+def rerun_ucbv_restart_every(measures: Measures, rule: str = "paper") -> int:
     r"""Return the block length $B$ of Rerun-UCB-V, eq. (2) of the paper.
 
     $B = (K^2 \Lambda T / V^2)^{1/3}$ if $K \Lambda^2 \ge T V$, else $\sqrt{K T / V}$. The sharp rule uses
@@ -62,7 +62,7 @@ def gd_rate(measures: Measures, comparator_segments: int | None = None, rule: st
     return _root(comparator_segments, L + K * measures.drift)
 
 
-def restarted_gd_block(measures: Measures, rule: str = "paper") -> int:
+def restarted_gd_restart_every(measures: Measures, rule: str = "paper") -> int:
     r"""Return the block length of Theorem full_info_given_V.
 
     $B = (\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1. Sharp, the minimiser of $8.25 \sqrt{2 \Lambda T / B} +

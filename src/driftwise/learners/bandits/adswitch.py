@@ -45,14 +45,15 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, Corners, NoLearning
-from driftwise.core.fields import HUGE, between, generator, packed, within
 from driftwise.core.kernel import kernel
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
-from driftwise.core.memory import check_memory
+from driftwise.core.memory_fields import HUGE, between, generator, packed, within
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
-from driftwise.learners.bandits.recent import (
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.recent_sums import (
     Sums,
     bounds_on_mean,
     evict,
@@ -63,7 +64,6 @@ from driftwise.learners.bandits.recent import (
     rows_in_use,
     sums_bytes,
 )
-from driftwise.learners.base import BanditLearner, Card, bandit
 
 __all__ = ["AdSwitch"]
 
@@ -206,18 +206,18 @@ class AdSwitch(BanditLearner):
         """Take the number of rounds, and the other parameters as they are by default."""
         return cls(n_rounds=measures.n_rounds)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start with every action GOOD and none played."""
         check_memory(self, "resolution", self.resolution, sums_bytes(n_actions, self.resolution))
         floor, gap, owed = np.zeros((3, n_actions))
         sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
         return Memory(sums, floor, np.ones(n_actions), gap, owed, last, clock, self._horizon(0), generator)
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the rows of the sums; episodes are counted from 1."""
         return {"rows": n_rows(self.resolution), "after": rounds + 1}
 
-    def contradiction(self, memory: Memory, rounds: int) -> str:
+    def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the clock, T and the sums, and that there is something to play."""
         now, played, episode = memory.clock.tolist()
         if now != rounds or not 0 <= played <= rounds or episode < 1:

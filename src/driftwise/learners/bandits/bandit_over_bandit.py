@@ -10,9 +10,9 @@ $$ w_j \leftarrow w_j \exp\Big(\frac{\gamma}{\Delta + 1} \frac{g}{p_j}\Big), \qq
 ========  ==================  ========================================================
 symbol    name in the code    meaning
 ========  ==================  ========================================================
-$H$       `block`             rounds in a block
-$\gamma$  `mixing`            the share of blocks whose window is drawn uniformly
-$\xi$     `confidence`        how wide the intervals of sliding-window UCB are
+$H$       `restart_every`             rounds in a block
+$\gamma$  `exploration_rate`            the share of blocks whose window is drawn uniformly
+$\xi$     `log_scale`        how wide the intervals of sliding-window UCB are
 ========  ==================  ========================================================
 
 Tuned: $H = \lceil \sqrt{KT} \rceil$ and $\gamma = \min\{1, \sqrt{(\Delta+1) \ln(\Delta+1) / ((e-1) \lceil T/H
@@ -32,33 +32,33 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners, NoLearning
-from driftwise.core.fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.kernel import kernel
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
-from driftwise.core.memory import check_memory
+from driftwise.core.memory_fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
-from driftwise.learners.bandits.index import lowest, slide_by
-from driftwise.learners.bandits.sampling import draw
 from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
-from driftwise.learners.bandits.sums import ring_contradiction, rounding, sums_contradiction
-from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.index_learner import lowest, slide_by
+from driftwise.learners.parts.index_memory_checks import ring_contradiction, rounding, sums_contradiction
+from driftwise.learners.parts.sampling import draw
 
 __all__ = ["BanditOverBandit"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round; the first seven are the tally of the block."""
+    """What the learner carries from round to round; the first seven are the memory of the block."""
 
     plays: Annotated[Vector, between(0, "elapsed", "actions")]
     total: Annotated[Vector, between("least_sum", "elapsed", "actions")]
     squares: Annotated[Vector, between("least_sum", "elapsed", "actions")]
     counted: Annotated[Vector, between(0, "elapsed", 1)]
     clock: Annotated[Actions, exactly("elapsed", 1)]  # rounds of the block
-    acts: Annotated[Actions, index("actions", "block", none=True)]  # a ring of the latest actions
-    seen: Annotated[Vector, between(0, 1, "block")]
-    windows: Annotated[Actions, between(1, "block", "windows")]  # J
+    acts: Annotated[Actions, index("actions", "restart_every", none=True)]  # a ring of the latest actions
+    seen: Annotated[Vector, between(0, 1, "restart_every")]
+    windows: Annotated[Actions, between(1, "restart_every", "windows")]  # J
     standing: Annotated[Vector, between(-HUGE, 0, "windows")]  # less what EXP3 thinks they spared
     chances: Annotated[Vector, distribution("windows")]  # p
     drawn: Annotated[Actions, index("windows", 1)]  # the place in J of the window of the block
@@ -70,7 +70,7 @@ class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
     width: float  # xi
-    mixing: float
+    exploration_rate: float
 
 
 @kernel
@@ -81,7 +81,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     memory.suffered[0] += loss
     if memory.clock[0] == memory.seen.size:
         suffered = memory.suffered[0] / memory.seen.size
-        learn(memory.standing, memory.chances, rates.mixing, window, suffered, memory.chances[window])
+        learn(memory.standing, memory.chances, rates.exploration_rate, window, suffered, memory.chances[window])
         memory.drawn[0] = draw(memory.chances, memory.generator)[0]
         memory.plays[:] = 0.0
         memory.total[:] = 0.0
@@ -109,48 +109,48 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
 class BanditOverBandit(BanditLearner):
     """Choose among drifting actions without knowing how fast they drift.
 
-    >>> learner = BanditOverBandit(block=4)
+    >>> learner = BanditOverBandit(restart_every=4)
     >>> learner.start(n_actions=2).memory.windows
     array([1, 2, 4])
     """
 
-    block: int = 200
-    mixing: float = 0.2
-    confidence: float = 0.6
+    restart_every: int = 200
+    exploration_rate: float = 0.2
+    log_scale: float = 0.6
 
     corners = Corners(
-        block=(
+        restart_every=(
             NoLearning(1, "a block cannot try two actions"),
             NoLearning(2, "a block cannot try three actions"),
             10_000,
         ),
-        mixing=(SMALLEST, ONLY_EXPLORES),
-        confidence=(SMALLEST, TOO_WIDE),
+        exploration_rate=(SMALLEST, ONLY_EXPLORES),
+        log_scale=(SMALLEST, TOO_WIDE),
     )
 
     def __post_init__(self) -> None:
-        require_count(self, "block")
-        require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_count(self, "restart_every")
+        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Set block and mixing by the number of rounds."""
+        """Set block and exploration_rate by the number of rounds."""
         K, T = measures.n_actions, measures.n_rounds
-        block = math.ceil(math.sqrt(K * T))
-        size = math.ceil(math.log(block)) + 1
-        mixing = math.sqrt(size * math.log(size) / ((math.e - 1) * math.ceil(T / block)))
-        return cls(block=block, mixing=min(1.0, mixing) or 1.0)
+        restart_every = math.ceil(math.sqrt(K * T))
+        size = math.ceil(math.log(restart_every)) + 1
+        exploration_rate = math.sqrt(size * math.log(size) / ((math.e - 1) * math.ceil(T / restart_every)))
+        return cls(restart_every=restart_every, exploration_rate=min(1.0, exploration_rate) or 1.0)
 
     @property
     def windows(self) -> list[int]:
         """The windows to choose from."""
-        steps = math.ceil(math.log(self.block))
-        return sorted({int(self.block ** (j / max(1, steps)) + 1e-9) for j in range(steps + 1)})
+        steps = math.ceil(math.log(self.restart_every))
+        return sorted({int(self.restart_every ** (j / max(1, steps)) + 1e-9) for j in range(steps + 1)})
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Draw the first window."""
-        check_memory(self, "block", self.block, 16 * self.block)
+        check_memory(self, "restart_every", self.restart_every, 16 * self.restart_every)
         plays, total, squares = np.zeros((3, n_actions))
         windows = np.array(self.windows)
         chances = np.full(len(windows), 1.0 / len(windows))
@@ -160,8 +160,8 @@ class BanditOverBandit(BanditLearner):
             squares=squares,
             counted=np.zeros(1),
             clock=np.zeros(1, np.int64),
-            acts=np.full(self.block, -1),
-            seen=np.zeros(self.block),
+            acts=np.full(self.restart_every, -1),
+            seen=np.zeros(self.restart_every),
             windows=windows,
             standing=np.zeros(len(windows)),
             chances=chances,
@@ -170,12 +170,12 @@ class BanditOverBandit(BanditLearner):
             generator=generator,
         )
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the sizes of the block and of its windows, its rounds, and how far below 0 rounding leaves sums."""
-        sizes = {"block": self.block, "windows": len(self.windows)}
-        return {**sizes, "elapsed": rounds % self.block, "least_sum": -rounding(self.block)}
+        sizes = {"restart_every": self.restart_every, "windows": len(self.windows)}
+        return {**sizes, "elapsed": rounds % self.restart_every, "least_sum": -rounding(self.restart_every)}
 
-    def contradiction(self, memory: Memory, rounds: int) -> str:
+    def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the windows, and the sums against the ring."""
         if memory.windows.tolist() != self.windows:
             return f"`windows` must be {self.windows}"
@@ -184,4 +184,4 @@ class BanditOverBandit(BanditLearner):
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.confidence, self.mixing)
+        return Rates(self.log_scale, self.exploration_rate)

@@ -8,8 +8,8 @@ action.
 ==========  ==================  ============================================================
 symbol      name in the code    meaning
 ==========  ==================  ============================================================
-$\alpha$    `explore`           the chance of a round played at random
-$\xi$       `confidence`        how wide the intervals are
+$\alpha$    `exploration_rate`           the chance of a round played at random
+$\xi$       `log_scale`        how wide the intervals are
 $M$         `warmup`            losses of an action that give the mean to compare with
 $\epsilon$  `slack`             the change that is let pass
 $h$         `threshold`         the sum that raises an alarm
@@ -37,8 +37,8 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.detectors import CUSUM
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner
-from driftwise.learners.base import Card, composed
+from driftwise.learners.contract import Card, composed
+from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule
 from driftwise.theory import vacuous
 
 __all__ = ["CUSUMUCB"]
@@ -58,35 +58,35 @@ __all__ = ["CUSUMUCB"]
     ),
 )
 @dataclass(frozen=True)
-class CUSUMUCB(WatchingLearner):
+class CUSUMUCB(RestartingLearner):
     """Choose among actions that change one by one.
 
     `tuned` explores by the source's rule, which grows with the number of actions; the default parameters may do better
     (`driftwise show cusum-ucb`).
 
-    >>> learner = CUSUMUCB(explore=0.0)
+    >>> learner = CUSUMUCB(exploration_rate=0.0)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
     array([0, 1, 0, 0, 0])
     """
 
-    explore: float = 0.05
-    confidence: float = 2.0
+    exploration_rate: float = 0.05
+    log_scale: float = 2.0
     warmup: int = 100
     slack: float = 0.1
     threshold: float = 10.0
 
     corners = Corners(
-        explore=(0.0, SMALLEST, ONLY_EXPLORES),
-        confidence=(SMALLEST, TOO_WIDE),
+        exploration_rate=(0.0, SMALLEST, ONLY_EXPLORES),
+        log_scale=(SMALLEST, TOO_WIDE),
         warmup=(1, LONGEST),
         slack=(0.0, LARGEST),
         threshold=(NoLearning(SMALLEST, "it sees a change in every round"), math.inf),
     )
 
     def __post_init__(self) -> None:
-        require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
+        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
         base, detector = self.parts
-        for name, part in (("confidence", base), ("warmup", detector), ("slack", detector), ("threshold", detector)):
+        for name, part in (("log_scale", base), ("warmup", detector), ("slack", detector), ("threshold", detector)):
             object.__setattr__(self, name, getattr(part, name))  # checked there
 
     @classmethod
@@ -94,18 +94,18 @@ class CUSUMUCB(WatchingLearner):
         """Set threshold and exploration by the number of changes."""
         changes = max(1, measures.segments - 1)
         threshold = max(1.0, math.log(measures.n_rounds / changes))
-        explore = measures.n_actions * math.sqrt(changes * threshold / measures.n_rounds)
-        return cls(explore=min(1.0, explore), threshold=threshold)
+        exploration_rate = measures.n_actions * math.sqrt(changes * threshold / measures.n_rounds)
+        return cls(exploration_rate=min(1.0, exploration_rate), threshold=threshold)
 
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where it explores in half of the rounds or more."""
-        return vacuous.exploring(measures, self.explore)
+        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def parts(self) -> tuple[UCB1, CUSUM]:
         """UCB1 and CUSUM."""
-        return UCB1(self.confidence), CUSUM(self.warmup, self.slack, self.threshold)
+        return UCB1(self.log_scale), CUSUM(self.warmup, self.slack, self.threshold)
 
-    def restarts(self, n_actions: int) -> Restarts:
+    def restarts(self, n_actions: int) -> RestartRule:
         """Explore at random, forget one action."""
-        return Restarts(self.explore, 0, False)
+        return RestartRule(self.exploration_rate, 0, False)

@@ -8,7 +8,7 @@ symbol    name in the code    meaning
 ========  ==================  =============================================================================
 -         `base`              an index learner, its name or its spec
 -         `detector`          a detector, its name or its spec
-$\alpha$  `explore`           the share of rounds that explore
+$\alpha$  `exploration_rate`           the share of rounds that explore
 -         `schedule`          explore in turns, at fixed rounds; otherwise at random
 -         `restart`           "local" forgets the action that changed, "global" everything
 ========  ==================  =============================================================================
@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.validation import require, require_choice, require_number
 from driftwise.detectors import Detector, PageHinkley, detectors
-from driftwise.learners.bandits.index import IndexLearner
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
-from driftwise.learners.base import Card, Learner, composed, learners
+from driftwise.learners.contract import Card, Learner, composed, learners
+from driftwise.learners.parts.index_learner import IndexLearner
+from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
 
 __all__ = ["DetectAndRestart"]
 
@@ -47,24 +47,24 @@ __all__ = ["DetectAndRestart"]
     ),
 )
 @dataclass(frozen=True)
-class DetectAndRestart(WatchingLearner):
+class DetectAndRestart(RestartingLearner):
     """Put an index and a detector together.
 
     >>> learner = DetectAndRestart("kl-ucb", detector={"name": "cusum", "warmup": 50})
     >>> learner.base, learner.detector.warmup
-    (KLUCB(confidence=0.0), 50)
+    (KLUCB(log_scale=0.0), 50)
     """
 
     base: Learner | str = UCB1()  # noqa: RUF009 (frozen)
     detector: Detector | str = PageHinkley()  # noqa: RUF009
-    explore: float = 0.05
+    exploration_rate: float = 0.05
     schedule: bool = False
     restart: str = "local"
 
     corners = Corners(
         base=("ucb1", "sliding-window-kl-ucb", "thompson"),
         detector=("cusum", "windowed-shift", "glr"),
-        explore=(0.0, SMALLEST, ONLY_EXPLORES),
+        exploration_rate=(0.0, SMALLEST, ONLY_EXPLORES),
         schedule=(True, False),
         restart=("local", "global"),
     )
@@ -73,7 +73,7 @@ class DetectAndRestart(WatchingLearner):
         object.__setattr__(self, "base", learners.member(self, "base", self.base))
         object.__setattr__(self, "detector", detectors.member(self, "detector", self.detector))
         require(self, "base", isinstance(self.base, IndexLearner), "an index learner such as UCB1()")
-        require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
+        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
         require(self, "schedule", isinstance(self.schedule, bool), "True or False")
         require_choice(self, "restart", ("local", "global"))
 
@@ -84,7 +84,7 @@ class DetectAndRestart(WatchingLearner):
         assert isinstance(self.detector, Detector)
         return self.base, self.detector
 
-    def restarts(self, n_actions: int) -> Restarts:
+    def restarts(self, n_actions: int) -> RestartRule:
         """Explore and forget as told."""
-        period = schedule(self.explore, n_actions) if self.schedule else 0
-        return Restarts(self.explore, period, self.restart == "global")
+        period = schedule(self.exploration_rate, n_actions) if self.schedule else 0
+        return RestartRule(self.exploration_rate, period, self.restart == "global")

@@ -8,7 +8,7 @@ $$ \min \{ q \le X_i / N_i : N_i \, kl(X_i / N_i, q) \le \ln n + c \ln \ln n \} 
 symbol    name in the code    meaning
 ========  ==================  ====================================================
 $\gamma$  `discount`          what a play still counts one round later
-$c$       `confidence`        a little more confidence, as in KL-UCB
+$c$       `loglog_scale`        a little more confidence, as in KL-UCB
 ========  ==================  ====================================================
 
 No bound is known to us: the combination is of practice, with the discount of discounted UCB.
@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.forgetting import DiscountedLearner
-from driftwise.learners.bandits.index import fade, index_learner
 from driftwise.learners.bandits.kl_ucb import kl_level, kl_pruning, kl_score
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.forgetting_index import DiscountedLearner
+from driftwise.learners.parts.index_learner import fade, index_learner
 
 __all__ = ["DiscountedKLUCB"]
 
@@ -36,7 +36,7 @@ __all__ = ["DiscountedKLUCB"]
 class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
-    confidence: float
+    loglog_scale: float
     discount: float
 
 
@@ -65,14 +65,14 @@ class DiscountedKLUCB(DiscountedLearner):
     """
 
     discount: float = 0.995
-    confidence: float = 0.0
+    loglog_scale: float = 0.0
 
-    corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), confidence=(0.0, TOO_WIDE))
+    corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), loglog_scale=(0.0, TOO_WIDE))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.confidence, self.discount)
+        return Rates(self.loglog_scale, self.discount)

@@ -24,10 +24,10 @@ import numpy as np
 
 from driftwise.core.corners import SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
-from driftwise.learners.bandits.forgetting import DiscountedLearner
-from driftwise.learners.bandits.index import Tally, fade, index_learner
 from driftwise.learners.bandits.thompson import no_level, sampled_mean, to_zero_or_one
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.forgetting_index import DiscountedLearner
+from driftwise.learners.parts.index_learner import IndexMemory, fade, index_learner
 
 __all__ = ["DiscountedThompson"]
 
@@ -39,8 +39,8 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _keep(tally: Tally, rates: Rates, action: int, loss: float) -> None:
-    fade(tally, rates, action, to_zero_or_one(tally, loss))
+def _keep(memory: IndexMemory, rates: Rates, action: int, loss: float) -> None:
+    fade(memory, rates, action, to_zero_or_one(memory, loss))
 
 
 @index_learner(

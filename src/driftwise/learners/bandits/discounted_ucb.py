@@ -9,7 +9,7 @@ $$ \arg\min_i \frac{X_i}{N_i} - 2 \sqrt{\frac{\xi \ln n}{N_i}} . $$
 symbol    name in the code    meaning
 ========  ==================  ======================================================
 $\gamma$  `discount`          what a play still counts one round later
-$\xi$     `confidence`        how wide the intervals are; the theory needs over 1/2
+$\xi$     `log_scale`        how wide the intervals are; the theory needs over 1/2
 ========  ==================  ======================================================
 
 The logarithm is taken as 0 where what counts is less than one play. Tuned, with $\Upsilon = \Gamma - 1$ changes,
@@ -29,10 +29,10 @@ from typing import NamedTuple
 
 from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.forgetting import DiscountedLearner
-from driftwise.learners.bandits.index import fade, index_learner, log_level
 from driftwise.learners.bandits.ucb1 import mean_less_radius
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.forgetting_index import DiscountedLearner
+from driftwise.learners.parts.index_learner import fade, index_learner, log_level
 
 __all__ = ["DiscountedUCB"]
 
@@ -53,7 +53,7 @@ class Rates(NamedTuple):
         cost="O(K)",
         bound="sqrt(Gamma T) ln T for fixed gaps",
         reference="Garivier, Moulines (2011)",
-        in_practice="take a smaller confidence: on six segments the regret is 1,119 with the default, which the theory "
+        in_practice="take a smaller log_scale: on six segments the regret is 1,119 with the default, which the theory "
         "needs, 571 with 0.125, the constant of SMPyBandits, and 316 with 0.03; on a random walk 2,985, 1,423 and 749",
     ),
     keep=fade,
@@ -64,7 +64,7 @@ class Rates(NamedTuple):
 class DiscountedUCB(DiscountedLearner):
     """Choose among actions whose means change now and then.
 
-    The default `confidence` is what the theory needs; with a smaller one, such as 0.125, the regret is often half as
+    The default `log_scale` is what the theory needs; with a smaller one, such as 0.125, the regret is often half as
     much or less (`driftwise show discounted-ucb`).
 
     >>> learner = DiscountedUCB(discount=0.9)
@@ -73,17 +73,17 @@ class DiscountedUCB(DiscountedLearner):
     """
 
     discount: float = 0.995
-    confidence: float = 0.6
+    log_scale: float = 0.6
 
     corners = Corners(
         discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0),
-        confidence=(SMALLEST, TOO_WIDE),
+        log_scale=(SMALLEST, TOO_WIDE),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(width=4.0 * self.confidence, discount=self.discount)
+        return Rates(width=4.0 * self.log_scale, discount=self.discount)

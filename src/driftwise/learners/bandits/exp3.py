@@ -9,7 +9,7 @@ $$ p_{t,i} = (1 - \gamma) \frac{e^{\gamma \hat G_{t,i} / K}}{\sum_j e^{\gamma \h
 ========  ==================  ==========================================================
 symbol    name in the code    meaning
 ========  ==================  ==========================================================
-$\gamma$  `mixing`            share of uniform play, and (over $K$) the learning rate
+$\gamma$  `exploration_rate`            share of uniform play, and (over $K$) the learning rate
 ========  ==================  ==========================================================
 
 Against every fixed action: $(e-1) \gamma T + K \ln K / \gamma$, least at $\gamma = \sqrt{K \ln K / ((e-1) T)}$. It
@@ -28,14 +28,14 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
-from driftwise.core.fields import HUGE, between, chances, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import HUGE, between, chances, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.sampling import chance, draw
-from driftwise.learners.base import BanditLearner, Card, bandit
-from driftwise.learners.experts.exponential import exponential_weights, share
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.exponential_weights import exponential_weights, share
+from driftwise.learners.parts.sampling import chance, draw
 from driftwise.theory import adversarial
 
 __all__ = ["Exp3", "learn"]
@@ -52,16 +52,18 @@ class Memory(NamedTuple):
 class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
-    mixing: float
+    exploration_rate: float
 
 
 @kernel
-def learn(totals: Vector, probabilities: Vector, mixing: float, action: int, loss: float, probability: float) -> None:
+def learn(
+    totals: Vector, probabilities: Vector, exploration_rate: float, action: int, loss: float, probability: float
+) -> None:
     """Add the estimated gain of a round and write the next probabilities."""
-    even = mixing / totals.size
+    even = exploration_rate / totals.size
     totals[action] -= (1.0 - loss) / chance(probability, probabilities[action], even)
     exponential_weights(totals, even, probabilities)
-    share(probabilities, mixing)
+    share(probabilities, exploration_rate)
 
 
 @kernel
@@ -71,7 +73,7 @@ def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
 
 @kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
-    learn(memory.totals, memory.probabilities, rates.mixing, action, loss, probability)
+    learn(memory.totals, memory.probabilities, rates.exploration_rate, action, loss, probability)
 
 
 @bandit(
@@ -79,7 +81,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     Card(
         title="Exp3",
         in_words="Weigh actions by the exponential of their estimated gains, and play uniformly now and then.",
-        knows="rounds, through the mixing",
+        knows="rounds, through the exploration_rate",
         cost="O(K)",
         bound="sqrt(T K ln K) against every fixed action",
         reference="Auer, Cesa-Bianchi, Freund, Schapire (2002), Theorem 3.1",
@@ -91,7 +93,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
 class Exp3(BanditLearner):
     """Follow the best fixed action, whoever makes the losses.
 
-    >>> learner = Exp3(mixing=0.5)
+    >>> learner = Exp3(exploration_rate=0.5)
     >>> state = learner.start(n_actions=2, seed=1)
     >>> learner.choose(state)
     (1, 0.5)
@@ -100,26 +102,26 @@ class Exp3(BanditLearner):
     array([0.438..., 0.561...])
     """
 
-    mixing: float = 0.05
+    exploration_rate: float = 0.05
 
-    corners = Corners(mixing=(SMALLEST, ONLY_EXPLORES))
+    corners = Corners(exploration_rate=(SMALLEST, ONLY_EXPLORES))
 
     def __post_init__(self) -> None:
-        require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the mixing that minimises the bound for the number of rounds."""
-        return cls(mixing=adversarial.exp3_mixing(measures.n_actions, measures.n_rounds))
+        """Take the exploration_rate that minimises the bound for the number of rounds."""
+        return cls(exploration_rate=adversarial.exp3_exploration_rate(measures.n_actions, measures.n_rounds))
 
     def bound(self, measures: Measures) -> float | None:
         """Return the static bound, where the best action never changes."""
-        return adversarial.exp3(measures, self.mixing)
+        return adversarial.exp3(measures, self.exploration_rate)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), generator)
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the mixing."""
-        return Rates(self.mixing)
+        """Return the exploration_rate."""
+        return Rates(self.exploration_rate)

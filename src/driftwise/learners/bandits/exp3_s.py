@@ -10,8 +10,8 @@ $$ p_{t,i} = (1 - \gamma) \frac{w_{t,i}}{W_t} + \frac{\gamma}{K}, \qquad
 ========  ==================  ==========================================================
 symbol    name in the code    meaning
 ========  ==================  ==========================================================
-$\gamma$  `mixing`            share of uniform play, and (over $K$) the learning rate
-$\alpha$  `sharing`           what is shared out each round, over $e$ times all weights
+$\gamma$  `exploration_rate`            share of uniform play, and (over $K$) the learning rate
+$\alpha$  `switch_rate`           what is shared out each round, over $e$ times all weights
 ========  ==================  ==========================================================
 
 Against every sequence of actions with $S$ segments: $K (S \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$; with
@@ -30,15 +30,15 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
-from driftwise.core.fields import chances, distribution, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import chances, distribution, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.bandits.sampling import chance, draw
-from driftwise.learners.base import BanditLearner, Card, bandit
-from driftwise.learners.experts.exponential import share
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.exponential_weights import share
+from driftwise.learners.parts.sampling import chance, draw
 from driftwise.theory import adversarial, vacuous
 
 __all__ = ["Exp3S"]
@@ -55,7 +55,7 @@ class Memory(NamedTuple):
 class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
-    mixing: float
+    exploration_rate: float
     shared: float  # e alpha
 
 
@@ -67,7 +67,7 @@ def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
 @kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
     weights, probabilities = memory.weights, memory.probabilities
-    even = rates.mixing / weights.size
+    even = rates.exploration_rate / weights.size
     gain = (1.0 - loss) / chance(probability, probabilities[action], even)
     weights[action] *= np.exp(even * gain)  # at most e
     each = rates.shared / weights.size
@@ -78,7 +78,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     for k in range(weights.size):
         weights[k] /= mass
     assign(probabilities, weights)
-    share(probabilities, rates.mixing)
+    share(probabilities, rates.exploration_rate)
 
 
 @bandit(
@@ -86,7 +86,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     Card(
         title="Exp3.S",
         in_words="Exp3 that shares out a little of all weights after every round, so that it can change its mind.",
-        knows="rounds and segments, through the mixing and the sharing",
+        knows="rounds and segments, through the exploration_rate and the sharing",
         cost="O(K)",
         bound="sqrt(K T Gamma ln(K T))",
         reference="Auer, Cesa-Bianchi, Freund, Schapire (2002), Theorem 8.1",
@@ -98,7 +98,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
 class Exp3S(BanditLearner):
     """Track the best action through a sequence of switches, whoever makes the losses.
 
-    >>> learner = Exp3S(mixing=0.5, sharing=0.1)
+    >>> learner = Exp3S(exploration_rate=0.5, switch_rate=0.1)
     >>> state = learner.start(n_actions=2, seed=1)
     >>> learner.choose(state)
     (1, 0.5)
@@ -107,33 +107,33 @@ class Exp3S(BanditLearner):
     array([0.449..., 0.550...])
     """
 
-    mixing: float = 0.1
-    sharing: float = 0.001
+    exploration_rate: float = 0.1
+    switch_rate: float = 0.001
 
-    corners = Corners(mixing=(SMALLEST, ONLY_EXPLORES), sharing=(SMALLEST, 1.0))
+    corners = Corners(exploration_rate=(SMALLEST, ONLY_EXPLORES), switch_rate=(SMALLEST, 1.0))
 
     def __post_init__(self) -> None:
-        require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "sharing", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "switch_rate", lambda x: 0 < x <= 1, "in (0, 1]")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
         """Take the parameters of Corollary 8.3 for the number of rounds and segments."""
-        return cls(mixing=adversarial.exp3_s_mixing(measures), sharing=1 / measures.n_rounds)
+        return cls(exploration_rate=adversarial.exp3_s_exploration_rate(measures), switch_rate=1 / measures.n_rounds)
 
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where half of its play or more is uniform."""
-        return vacuous.exploring(measures, self.mixing)
+        return vacuous.exploring(measures, self.exploration_rate)
 
     def bound(self, measures: Measures) -> float:
         """Return Theorem 8.1's bound for these parameters, against as many segments as the means have."""
-        return adversarial.exp3_s(measures, self.mixing, self.sharing)
+        return adversarial.exp3_s(measures, self.exploration_rate, self.switch_rate)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), generator)
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the mixing, and the sharing in the weights' own measure."""
-        return Rates(self.mixing, math.e * self.sharing)
+        """Return the exploration_rate, and the sharing in the weights' own measure."""
+        return Rates(self.exploration_rate, math.e * self.switch_rate)

@@ -11,8 +11,8 @@ watched by `driftwise.detectors.GLR`, whose alarm makes the learner forget that 
 ========  =======================  ============================================================================
 symbol    name in the code         meaning
 ========  =======================  ============================================================================
-$\alpha$  `explore`                the share of rounds that explore
-$c$       `confidence`             a little more confidence, as in KL-UCB
+$\alpha$  `exploration_rate`                the share of rounds that explore
+$c$       `loglog_scale`             a little more confidence, as in KL-UCB
 $\delta$  `failure_probability`    the chance of a false alarm, nearly
 -         `restart`                "local" forgets the action that changed, "global" everything
 $r$       `resolution`             how finely a change is located; None tries every place, in time that grows
@@ -39,8 +39,8 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_number
 from driftwise.detectors import GLR
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
-from driftwise.learners.base import Card, composed
+from driftwise.learners.contract import Card, composed
+from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
 from driftwise.theory import vacuous
 
 __all__ = ["GLRKLUCB"]
@@ -60,16 +60,16 @@ __all__ = ["GLRKLUCB"]
     ),
 )
 @dataclass(frozen=True)
-class GLRKLUCB(WatchingLearner):
+class GLRKLUCB(RestartingLearner):
     """Choose among actions that change, with few assumptions.
 
-    >>> learner = GLRKLUCB(explore=0.0)
+    >>> learner = GLRKLUCB(exploration_rate=0.0)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
     array([0, 1, 0, 0, 0])
     """
 
-    explore: float = 0.05
-    confidence: float = 0.0
+    exploration_rate: float = 0.05
+    loglog_scale: float = 0.0
     failure_probability: float = 0.01
     restart: str = "local"
     resolution: int | None = 8
@@ -77,8 +77,8 @@ class GLRKLUCB(WatchingLearner):
     by_age = True
 
     corners = Corners(
-        explore=(0.0, SMALLEST, ONLY_EXPLORES),
-        confidence=(0.0, TOO_WIDE),
+        exploration_rate=(0.0, SMALLEST, ONLY_EXPLORES),
+        loglog_scale=(0.0, TOO_WIDE),
         failure_probability=(0.0, SMALLEST, BELOW_ONE),
         restart=("local", "global"),
         resolution=(2, None, 64),
@@ -86,15 +86,15 @@ class GLRKLUCB(WatchingLearner):
     )
 
     def __post_init__(self) -> None:
-        require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
+        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
         require_choice(self, "restart", ("local", "global"))
         base, detector = self.parts
-        object.__setattr__(self, "confidence", base.confidence)  # checked there
+        object.__setattr__(self, "loglog_scale", base.loglog_scale)  # checked there
         for name in ("failure_probability", "resolution", "check_every"):
             object.__setattr__(self, name, getattr(detector, name))
 
     @property
-    def exceptions(self) -> dict[str, str]:
+    def skipped_checks(self) -> dict[str, str]:
         """Say why a million rounds are too many where every split is kept."""
         why = "without a resolution every test tries every split: a million rounds would take 10^11 operations"
         return {} if self.resolution else {"choices_survive_a_million_constant_rounds": why}
@@ -109,13 +109,13 @@ class GLRKLUCB(WatchingLearner):
 
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where it explores in half of the rounds or more."""
-        return vacuous.exploring(measures, self.explore)
+        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def parts(self) -> tuple[KLUCB, GLR]:
         """KL-UCB and the likelihood ratio."""
-        return KLUCB(self.confidence), GLR(self.failure_probability, self.resolution, self.check_every)
+        return KLUCB(self.loglog_scale), GLR(self.failure_probability, self.resolution, self.check_every)
 
-    def restarts(self, n_actions: int) -> Restarts:
+    def restarts(self, n_actions: int) -> RestartRule:
         """Explore on schedule."""
-        return Restarts(self.explore, schedule(self.explore, n_actions), self.restart == "global")
+        return RestartRule(self.exploration_rate, schedule(self.exploration_rate, n_actions), self.restart == "global")

@@ -9,7 +9,7 @@ with $kl$ the divergence of Bernoulli laws, after playing every action once.
 =======  ==================  ====================================================================
 symbol   name in the code    meaning
 =======  ==================  ====================================================================
-$c$      `confidence`        a little more confidence; the theory takes 3, practice 0
+$c$      `loglog_scale`        a little more confidence; the theory takes 3, practice 0
 =======  ==================  ====================================================================
 
 It never forgets. While nothing changes its regret is the least possible for Bernoulli losses,
@@ -31,9 +31,9 @@ from driftwise.core.divergence import least_mean
 from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner
-from driftwise.learners.bandits.pruning import Pruning
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner
+from driftwise.learners.parts.index_pruning import Pruning
 
 __all__ = ["KLUCB", "Extra", "kl_level", "kl_pruning", "kl_score"]
 
@@ -41,37 +41,37 @@ __all__ = ["KLUCB", "Extra", "kl_level", "kl_pruning", "kl_score"]
 class Extra(NamedTuple):
     """The parameter, as the kernels read it."""
 
-    confidence: float
+    loglog_scale: float
 
 
 @kernel
 def kl_level(count: float, rates: Any) -> float:
     r"""Return $\ln n + c \ln \ln n$, both logarithms at least 0."""
     level = np.log(count) if count > 1.0 else 0.0
-    return float(level + rates.confidence * np.log(level) if level > 1.0 else level)
+    return float(level + rates.loglog_scale * np.log(level) if level > 1.0 else level)
 
 
 @kernel
-def kl_score(tally: Tally, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
+def kl_score(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
     """Return the lowest mean that the losses allow."""
-    n: float = tally.plays[action]
+    n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
-    return least_mean(tally.total[action] / n, level / n)
+    return least_mean(memory.total[action] / n, level / n)
 
 
 @kernel
-def _estimate(tally: Tally, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
-    n: float = tally.plays[action]
+def _estimate(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
+    n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
-    return least_mean_roughly(tally.total[action] / n, level / n)
+    return least_mean_roughly(memory.total[action] / n, level / n)
 
 
 @kernel
-def _exceeds(tally: Tally, rates: Any, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
-    n: float = tally.plays[action]
-    return n > 0.0 and least_mean_exceeds(tally.total[action] / n, level / n, bound)
+def _exceeds(memory: IndexMemory, rates: Any, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
+    n: float = memory.plays[action]
+    return n > 0.0 and least_mean_exceeds(memory.total[action] / n, level / n, bound)
 
 
 kl_pruning = Pruning(_estimate, _exceeds)
@@ -101,13 +101,13 @@ class KLUCB(IndexLearner):
     array([0, 1, 0, 0, 0])
     """
 
-    confidence: float = 0.0
+    loglog_scale: float = 0.0
 
-    corners = Corners(confidence=(0.0, TOO_WIDE))
+    corners = Corners(loglog_scale=(0.0, TOO_WIDE))
 
     def __post_init__(self) -> None:
-        require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""
-        return Extra(self.confidence)
+        return Extra(self.loglog_scale)

@@ -8,7 +8,7 @@ first $K$ play the actions in turn. The last $w$ losses of each action are watch
 ========  ==================  ==================================================================
 symbol    name in the code    meaning
 ========  ==================  ==================================================================
-$\gamma$  `explore`           the share of rounds that explore
+$\gamma$  `exploration_rate`           the share of rounds that explore
 $w$       `window`            the losses of an action that are looked at, an even number
 $b$       `threshold`         how far the sums of their halves may be apart
 ========  ==================  ==================================================================
@@ -34,8 +34,8 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.detectors import WindowedShift
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.bandits.watching import Restarts, WatchingLearner, schedule
-from driftwise.learners.base import Card, composed
+from driftwise.learners.contract import Card, composed
+from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
 from driftwise.theory import vacuous
 
 __all__ = ["MUCB"]
@@ -55,28 +55,28 @@ __all__ = ["MUCB"]
     ),
 )
 @dataclass(frozen=True)
-class MUCB(WatchingLearner):
+class MUCB(RestartingLearner):
     """Choose among actions that change together.
 
     `tuned` is for long games: in short ones it explores in most of the rounds (`driftwise show m-ucb`).
 
-    >>> learner = MUCB(explore=0.0)
+    >>> learner = MUCB(exploration_rate=0.0)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
     array([0, 1, 0, 0, 0])
     """
 
-    explore: float = 0.05
+    exploration_rate: float = 0.05
     window: int = 200
     threshold: float = 20.0
 
     corners = Corners(
-        explore=(0.0, SMALLEST, ONLY_EXPLORES),
+        exploration_rate=(0.0, SMALLEST, ONLY_EXPLORES),
         window=(2, 10_000),
         threshold=(NoLearning(SMALLEST, "it sees a change in every round"), math.inf),
     )
 
     def __post_init__(self) -> None:
-        require_number(self, "explore", lambda x: 0 <= x <= 1, "in [0, 1]")
+        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
         detector = self.parts[1]
         for name in ("window", "threshold"):
             object.__setattr__(self, name, getattr(detector, name))  # checked there
@@ -92,20 +92,20 @@ class MUCB(WatchingLearner):
         window = 2 * math.ceil(2 / least_change**2 * (math.sqrt(log_all) + math.sqrt(math.log(2 * T))) ** 2)
         threshold = math.sqrt(window / 2 * log_all)
         delay = min(window / 2, math.ceil(threshold / least_change) + 3 * math.sqrt(window))
-        explore = math.sqrt((measures.segments - 1) * K * delay / (2 * T))
-        return cls(explore=min(1.0, explore), window=window, threshold=threshold)
+        exploration_rate = math.sqrt((measures.segments - 1) * K * delay / (2 * T))
+        return cls(exploration_rate=min(1.0, exploration_rate), window=window, threshold=threshold)
 
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where it explores in half of the rounds or more, or its window is longer than the game."""
         if vacuous.changing(measures) and self.window >= measures.n_rounds:
             return f"its window of {self.window} losses of an action is as long as the game, {measures.n_rounds} rounds"
-        return vacuous.exploring(measures, self.explore)
+        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def parts(self) -> tuple[UCB1, WindowedShift]:
         """UCB1 and the windowed shift."""
         return UCB1(), WindowedShift(self.window, self.threshold)
 
-    def restarts(self, n_actions: int) -> Restarts:
+    def restarts(self, n_actions: int) -> RestartRule:
         """Explore on schedule, forget everything."""
-        return Restarts(self.explore, schedule(self.explore, n_actions), True)
+        return RestartRule(self.exploration_rate, schedule(self.exploration_rate, n_actions), True)

@@ -16,7 +16,7 @@ symbol     name in the code         meaning
 =========  =======================  ========================================================
 $T$        `n_rounds`               rounds to come; they matter through logarithms only
 $\delta$   `failure_probability`    the chance that a test fails without a change
-$c$        `scale`                  how large a change the tests wait for; the proof needs 1
+$c$        `test_scale`                  how large a change the tests wait for; the proof needs 1
 =========  =======================  ========================================================
 
 **As published, the tests are idle in runs of a usual length.** No mean exceeds 1, so neither test can fail in a block
@@ -41,12 +41,12 @@ import numpy as np
 
 from driftwise.core.corners import BELOW_ONE, LARGEST, LONGEST, SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
-from driftwise.core.logarithms import log_ratio
+from driftwise.core.log_ratio import log_ratio
 from driftwise.core.measures import Measures
 from driftwise.core.types import Words
 from driftwise.core.validation import count, require_count, require_number
-from driftwise.learners.bandits.multi_scale import ORDERS, Memory, begin_block, begin_instances, plan, record, rho
-from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.multi_scale_ucb import ORDERS, Memory, begin_block, begin_instances, plan, record, rho
 
 __all__ = ["Master"]
 
@@ -113,18 +113,18 @@ class Master(BanditLearner):
 
     n_rounds: int = 1_000_000
     failure_probability: float = 0.001
-    scale: float = 1.0
+    test_scale: float = 1.0
 
     corners = Corners(
         n_rounds=(1, LONGEST),
         failure_probability=(SMALLEST, BELOW_ONE),
-        scale=(NoLearning(SMALLEST, "every test fails"), LARGEST),
+        test_scale=(NoLearning(SMALLEST, "every test fails"), LARGEST),
     )
 
     def __post_init__(self) -> None:
         require_count(self, "n_rounds")
         require_number(self, "failure_probability", lambda x: 0 < x < 1, "in (0, 1)")
-        require_number(self, "scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "test_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -137,7 +137,7 @@ class Master(BanditLearner):
         root = 2.0 / factor / (1.0 + math.sqrt(1.0 + 4.0 / factor))  # of factor (x + x^2) = 1 with x^2 = K / n
         return math.ceil(count(self, "n_actions", n_actions) / root**2)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start with a block of one round and its instance, which plays action 0."""
         plays, totals = np.zeros((2, ORDERS, n_actions))
         ends = np.eye(1, ORDERS, dtype=np.int64)[0]
@@ -145,11 +145,11 @@ class Master(BanditLearner):
         lost, beyond, most_hoped, hope = np.zeros((4, 1))
         return Memory(plays, totals, np.zeros(ORDERS), ends, block, lost, beyond, most_hoped, action, hope, generator)
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return how far below the hopes losses can have stayed."""
         return {"least_beyond": -rounds}
 
-    def contradiction(self, memory: Memory, rounds: int) -> str:
+    def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check whatever addresses something."""
         (order, played), (action, instance) = memory.block.tolist(), memory.action.tolist()
         if not (order < ORDERS and played < memory.ends[order] == 1 << order):
@@ -161,4 +161,4 @@ class Master(BanditLearner):
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm and the tolerance of the tests."""
         log_term = log_ratio(self.n_rounds, self.failure_probability)
-        return Rates(log_term, 6.0 * self.scale * (math.log2(self.n_rounds) + 1.0) * log_term)
+        return Rates(log_term, 6.0 * self.test_scale * (math.log2(self.n_rounds) + 1.0) * log_term)

@@ -7,7 +7,7 @@ show what the search for changes costs, not in use.
 symbol  name in the code    meaning
 ======  ==================  ======================================================================
 -       `base`              a bandit learner, its name or its spec
--       `changes`           the rounds, from 0, before which it starts afresh
+-       `change_points`           the rounds, from 0, before which it starts afresh
 ======  ==================  ======================================================================
 
 `OracleRestarts.tuned` takes the changes from the measures of a run, where they are known.
@@ -31,8 +31,8 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import require
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.base import BanditLearner, Card, Learner, State, composed, learners
-from driftwise.learners.loops import BanditLoops
+from driftwise.learners.contract import BanditLearner, Card, Learner, State, composed, learners
+from driftwise.learners.contract.loops import BanditLoops
 from driftwise.theory import vacuous
 
 __all__ = ["OracleRestarts"]
@@ -53,18 +53,18 @@ __all__ = ["OracleRestarts"]
 class OracleRestarts(BanditLearner):
     """Start afresh at known changes.
 
-    >>> learner = OracleRestarts("ucb1", changes=(3,))
+    >>> learner = OracleRestarts("ucb1", change_points=(3,))
     >>> learner.run(learner.start(n_actions=3), [[0.0, 1.0, 1.0]] * 6)
     array([0, 1, 2, 0, 1, 2])
     """
 
     base: Learner | str = KLUCB()  # noqa: RUF009 (frozen)
-    changes: tuple[int, ...] = ()
+    change_points: tuple[int, ...] = ()
 
-    corners = Corners(base=("ucb1", "thompson", "glr-kl-ucb"), changes=((), (1,), (1, 2, 50, LONGEST)))
+    corners = Corners(base=("ucb1", "thompson", "glr-kl-ucb"), change_points=((), (1,), (1, 2, 50, LONGEST)))
 
     @property
-    def exceptions(self) -> Mapping[str, str]:
+    def skipped_checks(self) -> Mapping[str, str]:
         """It cannot be tuned without the changes."""
         return {"tuning_and_bounds_take_any_measures": "measures need not say when the means change"}
 
@@ -72,16 +72,21 @@ class OracleRestarts(BanditLearner):
         object.__setattr__(self, "base", learners.member(self, "base", self.base))
         alone = isinstance(self.base, BanditLearner) and not isinstance(self.base, OracleRestarts)
         require(self, "base", alone, "a bandit learner other than the oracle")
-        whole = isinstance(self.changes, Sequence) and all(type(t) is int and t > 0 for t in self.changes)
-        require(self, "changes", whole and list(self.changes) == sorted(set(self.changes)), "rising rounds > 0")
-        object.__setattr__(self, "changes", tuple(self.changes))
+        whole = isinstance(self.change_points, Sequence) and all(type(t) is int and t > 0 for t in self.change_points)
+        require(
+            self,
+            "change_points",
+            whole and list(self.change_points) == sorted(set(self.change_points)),
+            "rising rounds > 0",
+        )
+        object.__setattr__(self, "change_points", tuple(self.change_points))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
         """Take the changes of the run."""
-        if measures.changes is None:
+        if measures.change_points is None:
             raise rejection(cls.__name__, "measures", "of an environment with at most 1000 changes", measures)
-        return cls(changes=measures.changes)
+        return cls(change_points=measures.change_points)
 
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where a segment has fewer rounds than there are actions."""
@@ -101,9 +106,9 @@ class OracleRestarts(BanditLearner):
         """Return the parameters of the base."""
         return self._base.rates(n_actions)
 
-    def first(self, n_actions: int, generator: Words) -> Any:
+    def first_memory(self, n_actions: int, generator: Words) -> Any:
         """Start the base."""
-        return self._base.first(n_actions, generator)
+        return self._base.first_memory(n_actions, generator)
 
     @functools.cached_property
     def grows(self) -> bool:
@@ -119,34 +124,34 @@ class OracleRestarts(BanditLearner):
         """The memory of the base."""
         return self._base.memory_type
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers of the base, with the rounds since the last change."""
         since = self._since_change(rounds)
-        return {**self._base.limits(n_actions, since), "rounds": since}
+        return {**self._base.memory_limits(n_actions, since), "rounds": since}
 
-    def contradiction(self, memory: Any, rounds: int) -> str:
+    def memory_contradiction(self, memory: Any, rounds: int) -> str:
         """Let the base check, with the rounds since the last change."""
-        return self._base.contradiction(memory, self._since_change(rounds))
+        return self._base.memory_contradiction(memory, self._since_change(rounds))
 
     def _since_change(self, rounds: int) -> int:
-        return rounds - max((t for t in self.changes if t <= rounds), default=0)
+        return rounds - max((t for t in self.change_points if t <= rounds), default=0)
 
     def update(self, state: State, action: int, loss: float, probability: float | None) -> None:
         """Take in the loss of the chosen action, and start afresh before a change."""
         super().update(state, action, loss, probability)
         self._restart(state)
 
-    def advance(self, state: State, losses: Matrix) -> Actions:
+    def play_block(self, state: State, losses: Matrix) -> Actions:
         """Play a block that has been checked already, in pieces between the changes."""
-        cuts = [t - state.rounds for t in self.changes if 0 < t - state.rounds < len(losses)]
+        cuts = [t - state.rounds for t in self.change_points if 0 < t - state.rounds < len(losses)]
         played = []
         for piece in np.split(losses, cuts):
-            played.append(super().advance(state, piece))
+            played.append(super().play_block(state, piece))
             self._restart(state)
         return np.concatenate(played)
 
     def _restart(self, state: State) -> None:
-        if state.rounds in self.changes:
+        if state.rounds in self.change_points:
             generator = getattr(state.memory, "generator", None)  # random numbers go on, or pieces would repeat them
             words = new_generator(0) if generator is None else generator
-            state.memory = self.make_room(self.first(state.n_actions, words), 1)
+            state.memory = self.make_room(self.first_memory(state.n_actions, words), 1)

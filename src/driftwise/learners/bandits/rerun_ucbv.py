@@ -36,14 +36,14 @@ import numpy as np
 
 from driftwise.core.corners import BELOW_ONE, FORGETS_ALL, LONGEST, SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.errors import rejection
-from driftwise.core.fields import HUGE, between, exactly
 from driftwise.core.kernel import kernel
-from driftwise.core.logarithms import log_ratio
+from driftwise.core.log_ratio import log_ratio
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import HUGE, between, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require, require_count, require_number
-from driftwise.learners.bandits.sums import sums_contradiction
-from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.index_memory_checks import sums_contradiction
 from driftwise.theory import expected, tuning, vacuous
 
 __all__ = ["RerunUCBV"]
@@ -161,7 +161,7 @@ class RerunUCBV(BanditLearner):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
         if failure not in ("paper", "rigorous"):
             raise rejection(cls.__name__, "failure", "'paper' or 'rigorous'", failure)
-        block = tuning.rerun_ucbv_block(measures, rule)
+        block = tuning.rerun_ucbv_restart_every(measures, rule)
         return cls(restart_every=block, failure_probability=tuning.ucbv_failure(measures, failure))
 
     def tuning_caveat(self, measures: Measures) -> str:
@@ -174,16 +174,16 @@ class RerunUCBV(BanditLearner):
             measures, self.restart_every, self.failure_probability, self.double_variance, self.log_scale
         )
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start with nothing played: every index is 0 - 1."""
         plays, total, squares = np.zeros((3, n_actions))
         return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the rounds of the block."""
         return {"elapsed": rounds % (self.restart_every or _NEVER)}
 
-    def contradiction(self, memory: Memory, rounds: int) -> str:
+    def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the sums against each other."""
         return sums_contradiction(memory)
 

@@ -11,7 +11,7 @@ $V'$ the drift from round 2 on.
 symbol    name in the code    meaning
 ========  ==================  =================================================================
 $B$       `restart_every`     rounds in a block
-$\gamma$  `mixing`            share of uniform play; None is the value above for the block
+$\gamma$  `exploration_rate`            share of uniform play; None is the value above for the block
 ========  ==================  =================================================================
 
 Expected dynamic regret, with $M$ blocks: $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
@@ -28,14 +28,14 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import FORGETS_ALL, LONGEST, ONLY_EXPLORES, SMALLEST, Corners, NoLearning
-from driftwise.core.fields import HUGE, between, chances, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import HUGE, between, chances, exactly, generator
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
-from driftwise.learners.bandits.sampling import draw
-from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.sampling import draw
 from driftwise.theory import adversarial, vacuous
 
 __all__ = ["Rexp3"]
@@ -54,7 +54,7 @@ class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
     restart_every: int
-    mixing: float
+    exploration_rate: float
 
 
 @kernel
@@ -66,7 +66,7 @@ def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
     memory.elapsed[0] += 1
     if memory.elapsed[0] < rates.restart_every:
-        learn(memory.totals, memory.probabilities, rates.mixing, action, loss, probability)
+        learn(memory.totals, memory.probabilities, rates.exploration_rate, action, loss, probability)
     else:
         memory.elapsed[0] = 0
         memory.totals[:] = 0.0
@@ -90,7 +90,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
 class Rexp3(BanditLearner):
     """Follow actions that drift, told only how often to start again.
 
-    >>> learner = Rexp3(restart_every=2, mixing=0.5)
+    >>> learner = Rexp3(restart_every=2, exploration_rate=0.5)
     >>> state = learner.start(n_actions=2, seed=1)
     >>> learner.update(state, action=1, loss=0.0, probability=0.5)
     >>> state.memory.probabilities
@@ -101,42 +101,42 @@ class Rexp3(BanditLearner):
     """
 
     restart_every: int = 1000
-    mixing: float | None = None
+    exploration_rate: float | None = None
 
     corners = Corners(
         restart_every=(FORGETS_ALL, NoLearning(2, "it forgets everything in every other round"), LONGEST),
-        mixing=(SMALLEST, ONLY_EXPLORES),
+        exploration_rate=(SMALLEST, ONLY_EXPLORES),
     )
 
     def __post_init__(self) -> None:
         require_count(self, "restart_every")
-        if self.mixing is not None:
-            require_number(self, "mixing", lambda x: 0 < x <= 1, "in (0, 1]")
+        if self.exploration_rate is not None:
+            require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the block length of Theorem 2; the mixing follows from it."""
-        return cls(restart_every=adversarial.rexp3_block(measures))
+        """Take the block length of Theorem 2; the exploration_rate follows from it."""
+        return cls(restart_every=adversarial.rexp3_restart_every(measures))
 
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where half of its play or more is uniform, in blocks of a few rounds an action."""
-        return vacuous.exploring(measures, self._mixing(measures.n_actions))
+        return vacuous.exploring(measures, self._exploration_rate(measures.n_actions))
 
     def bound(self, measures: Measures) -> float:
         """Return Theorem 2's bound, with constants, for these parameters."""
-        return adversarial.rexp3(measures, self._mixing(measures.n_actions), self.restart_every)
+        return adversarial.rexp3(measures, self._exploration_rate(measures.n_actions), self.restart_every)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1, np.int64), generator)
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the rounds of the block."""
         return {"elapsed": rounds % self.restart_every}
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the parameters, the mixing worked out."""
-        return Rates(self.restart_every, self._mixing(n_actions))
+        """Return the parameters, the exploration_rate worked out."""
+        return Rates(self.restart_every, self._exploration_rate(n_actions))
 
-    def _mixing(self, n_actions: int) -> float:
-        return self.mixing or adversarial.exp3_mixing(n_actions, self.restart_every)
+    def _exploration_rate(self, n_actions: int) -> float:
+        return self.exploration_rate or adversarial.exp3_exploration_rate(n_actions, self.restart_every)

@@ -11,7 +11,7 @@ and at once an action that was not played in the window.
 symbol   name in the code    meaning
 =======  ==================  ====================================================
 $\tau$   `window`            the rounds that count; None lets all of them count
-$c$      `confidence`        a little more confidence, as in KL-UCB
+$c$      `loglog_scale`        a little more confidence, as in KL-UCB
 =======  ==================  ====================================================
 
 The window is that of sliding-window UCB; no bound of ours.
@@ -29,10 +29,10 @@ from dataclasses import dataclass
 
 from driftwise.core.corners import TOO_WIDE, Corners
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.forgetting import WINDOWS, WindowedLearner
-from driftwise.learners.bandits.index import index_learner, slide
 from driftwise.learners.bandits.kl_ucb import Extra, kl_level, kl_pruning, kl_score
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.forgetting_index import WINDOWS, WindowedLearner
+from driftwise.learners.parts.index_learner import index_learner, slide
 
 __all__ = ["SlidingWindowKLUCB"]
 
@@ -62,17 +62,17 @@ class SlidingWindowKLUCB(WindowedLearner):
     """
 
     window: int | None = 1000
-    confidence: float = 0.0
+    loglog_scale: float = 0.0
 
     corners = Corners(
         window=WINDOWS,
-        confidence=(0.0, TOO_WIDE),
+        loglog_scale=(0.0, TOO_WIDE),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_number(self, "confidence", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""
-        return Extra(self.confidence)
+        return Extra(self.loglog_scale)

@@ -11,7 +11,7 @@ and at once an action that was not played in the window.
 symbol   name in the code    meaning
 =======  ==================  ======================================================
 $\tau$   `window`            the rounds that count; None lets all of them count
-$\xi$    `confidence`        how wide the intervals are; the theory needs over 1/2
+$\xi$    `log_scale`        how wide the intervals are; the theory needs over 1/2
 =======  ==================  ======================================================
 
 Tuned, with $\Upsilon = \Gamma - 1$ changes, $\tau = 2 \sqrt{T \ln T / \Upsilon}$, its regret is
@@ -29,10 +29,10 @@ from dataclasses import dataclass
 
 from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.forgetting import WINDOWS, WindowedLearner
-from driftwise.learners.bandits.index import index_learner, log_level, slide
 from driftwise.learners.bandits.ucb1 import Width, mean_less_radius
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.forgetting_index import WINDOWS, WindowedLearner
+from driftwise.learners.parts.index_learner import index_learner, log_level, slide
 
 __all__ = ["SlidingWindowUCB"]
 
@@ -61,17 +61,17 @@ class SlidingWindowUCB(WindowedLearner):
     """
 
     window: int | None = 1000
-    confidence: float = 0.6
+    log_scale: float = 0.6
 
     corners = Corners(
         window=WINDOWS,
-        confidence=(SMALLEST, TOO_WIDE),
+        log_scale=(SMALLEST, TOO_WIDE),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     def rates(self, n_actions: int) -> Width:
         """Return the width of the intervals."""
-        return Width(self.confidence)
+        return Width(self.log_scale)

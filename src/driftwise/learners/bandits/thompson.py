@@ -25,9 +25,9 @@ import numpy as np
 
 from driftwise.core.kernel import kernel
 from driftwise.core.random import next_uniform
-from driftwise.core.variates import next_beta
-from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner
-from driftwise.learners.base import Card
+from driftwise.core.random_variates import next_beta
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner
 
 __all__ = ["Thompson", "no_level", "sampled_mean", "to_zero_or_one"]
 
@@ -39,9 +39,9 @@ class Rates(NamedTuple):
 
 
 @kernel
-def to_zero_or_one(tally: Tally, loss: float) -> float:
+def to_zero_or_one(memory: IndexMemory, loss: float) -> float:
     """Round a loss to 0 or 1 at random, keeping its mean."""
-    return 1.0 if next_uniform(tally.generator) < loss else 0.0
+    return 1.0 if next_uniform(memory.generator) < loss else 0.0
 
 
 @kernel
@@ -51,15 +51,15 @@ def no_level(count: float, rates: Any) -> float:  # noqa: ARG001
 
 
 @kernel
-def sampled_mean(tally: Tally, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
+def sampled_mean(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
     """Draw a mean loss that the past makes plausible."""
-    spared = max(0.0, tally.plays[action] - tally.total[action])
-    return next_beta(tally.generator, max(0.0, tally.total[action]) + 1.0, spared + 1.0)
+    spared = max(0.0, memory.plays[action] - memory.total[action])
+    return next_beta(memory.generator, max(0.0, memory.total[action]) + 1.0, spared + 1.0)
 
 
 @kernel
-def _keep(tally: Tally, rates: Rates, action: int, loss: float) -> None:
-    add(tally, rates, action, to_zero_or_one(tally, loss))
+def _keep(memory: IndexMemory, rates: Rates, action: int, loss: float) -> None:
+    add(memory, rates, action, to_zero_or_one(memory, loss))
 
 
 @index_learner(

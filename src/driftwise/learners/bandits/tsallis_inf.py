@@ -35,14 +35,14 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from driftwise.core.corners import Corners
-from driftwise.core.fields import HUGE, between, chances, exactly, generator
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import HUGE, between, chances, exactly, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice
 from driftwise.core.vectors import largest, least
-from driftwise.learners.bandits.sampling import RAREST, chance, draw
-from driftwise.learners.base import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.parts.sampling import RAREST, chance, draw
 from driftwise.theory import adversarial
 
 __all__ = ["TsallisINF"]
@@ -147,7 +147,7 @@ class TsallisINF(BanditLearner):
         """Return the adversarial bound, where the best action never changes."""
         return adversarial.tsallis_inf(measures, self._reduces_variance)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1), generator)
 

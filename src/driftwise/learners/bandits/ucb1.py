@@ -9,7 +9,7 @@ after playing every action once.
 =======  ==================  ==============================================
 symbol   name in the code    meaning
 =======  ==================  ==============================================
-$\xi$    `confidence`        how wide the intervals are; the theory takes 2
+$\xi$    `log_scale`        how wide the intervals are; the theory takes 2
 =======  ==================  ==============================================
 
 It never forgets, so nothing is promised after a change. Without one, and with $\xi = 2$, its expected regret is at most
@@ -32,8 +32,8 @@ from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner, log_level
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
 
 __all__ = ["UCB1", "Width", "mean_less_radius"]
 
@@ -45,12 +45,12 @@ class Width(NamedTuple):
 
 
 @kernel
-def mean_less_radius(tally: Tally, rates: Any, action: int, level: float) -> float:
+def mean_less_radius(memory: IndexMemory, rates: Any, action: int, level: float) -> float:
     r"""Return $\hat\mu - \sqrt{\xi \cdot level / n}$."""
-    n: float = tally.plays[action]
+    n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
-    return float(tally.total[action] / n - np.sqrt(rates.width * level / n))
+    return float(memory.total[action] / n - np.sqrt(rates.width * level / n))
 
 
 @index_learner(
@@ -76,16 +76,16 @@ class UCB1(IndexLearner):
     array([0, 1, 0, 0, 0])
     """
 
-    confidence: float = 2.0
+    log_scale: float = 2.0
 
-    corners = Corners(confidence=(TOO_NARROW, TOO_WIDE))
+    corners = Corners(log_scale=(TOO_NARROW, TOO_WIDE))
 
     def __post_init__(self) -> None:
-        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     def bound(self, measures: Measures) -> float | None:
         """Return the bound that holds whatever the gaps, where nothing changes and the width is the theory's."""
-        if measures.segments > 1 or self.confidence != 2.0:
+        if measures.segments > 1 or self.log_scale != 2.0:
             return None
         K, T = measures.n_actions, measures.n_rounds
         if K == 1:
@@ -94,4 +94,4 @@ class UCB1(IndexLearner):
 
     def rates(self, n_actions: int) -> Width:
         """Return the width of the intervals."""
-        return Width(self.confidence)
+        return Width(self.log_scale)

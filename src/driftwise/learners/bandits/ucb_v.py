@@ -10,7 +10,7 @@ after playing every action once.
 =======  ==================  =====================================================================
 symbol   name in the code    meaning
 =======  ==================  =====================================================================
-$\zeta$  `confidence`        how fast the confidence grows; the theory needs more than 1
+$\zeta$  `log_scale`        how fast the confidence grows; the theory needs more than 1
 $c$      `bias`              the weight of the term that guards against variances seen too small
 =======  ==================  =====================================================================
 
@@ -32,8 +32,8 @@ import numpy as np
 from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
-from driftwise.learners.bandits.index import IndexLearner, Tally, add, index_learner, log_level
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
 
 __all__ = ["UCBV"]
 
@@ -41,18 +41,18 @@ __all__ = ["UCBV"]
 class Rates(NamedTuple):
     """The parameters, as the kernels read them."""
 
-    confidence: float
+    log_scale: float
     bias: float
 
 
 @kernel
-def _score(tally: Tally, rates: Rates, action: int, level: float) -> float:
-    n: float = tally.plays[action]
+def _score(memory: IndexMemory, rates: Rates, action: int, level: float) -> float:
+    n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
-    mean = tally.total[action] / n
-    variance = max(0.0, tally.squares[action] / n - mean * mean)
-    share = rates.confidence * level / n
+    mean = memory.total[action] / n
+    variance = max(0.0, memory.squares[action] / n - mean * mean)
+    share = rates.log_scale * level / n
     return float(mean - np.sqrt(2.0 * variance * share) - 3.0 * rates.bias * share)
 
 
@@ -79,18 +79,18 @@ class UCBV(IndexLearner):
     array([0, 1, 0, 1, 0])
     """
 
-    confidence: float = 1.2
+    log_scale: float = 1.2
     bias: float = 1.0
 
     corners = Corners(
-        confidence=(TOO_NARROW, TOO_WIDE),
+        log_scale=(TOO_NARROW, TOO_WIDE),
         bias=(NoLearning(0.0, "losses that do not vary have no interval"), TOO_WIDE),
     )
 
     def __post_init__(self) -> None:
-        require_number(self, "confidence", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
         require_number(self, "bias", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""
-        return Rates(self.confidence, self.bias)
+        return Rates(self.log_scale, self.bias)

@@ -29,12 +29,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.exponential import exponential_weights
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.exponential_weights import exponential_weights
 from driftwise.theory import pathwise_experts
 
 __all__ = ["AdaHedge"]
@@ -113,7 +113,7 @@ class AdaHedge(ExpertLearner):
             return None
         return pathwise_experts.ada_hedge_worst(measures.n_actions, measures.n_rounds)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
 

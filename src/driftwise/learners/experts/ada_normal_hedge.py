@@ -23,12 +23,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.rows import Rates, RowLearner, rule
+from driftwise.learners.contract import Card, expert
+from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_experts
 
 __all__ = ["NORMAL", "AdaNormalHedge"]
@@ -81,7 +81,7 @@ NORMAL = rule("normal", 3, _possible, _start, _absorb, _log_weight)
     update=NORMAL.update,
 )
 @dataclass(frozen=True)
-class AdaNormalHedge(RowLearner):
+class AdaNormalHedge(SleepingLearner):
     """Follow the best fixed action; the less the play and the action differ, the less it costs.
 
     >>> learner = AdaNormalHedge()

@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from driftwise.core.corners import Corners
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice
-from driftwise.learners.base import Card, expert
-from driftwise.learners.covers import COVERS, TRACKING, Cover
+from driftwise.learners.contract import Card, expert
 from driftwise.learners.experts.ada_normal_hedge import NORMAL
-from driftwise.learners.experts.rows import RowLearner
+from driftwise.learners.parts.sleeping_experts import SleepingLearner
+from driftwise.learners.parts.time_intervals import COVERS, TRACKING, Cover
 from driftwise.theory import pathwise_experts
 
 __all__ = ["AdaNormalHedgeTV"]
@@ -51,7 +51,7 @@ __all__ = ["AdaNormalHedgeTV"]
     update=NORMAL.update,
 )
 @dataclass(frozen=True)
-class AdaNormalHedgeTV(RowLearner):
+class AdaNormalHedgeTV(SleepingLearner):
     """Track switches with nothing to tune.
 
     >>> learner = AdaNormalHedgeTV(cover="hazan-seshadhri")

@@ -24,12 +24,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.rows import Rates, RowLearner, rule
+from driftwise.learners.contract import Card, expert
+from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_prod
 
 __all__ = ["PROD", "AdaptMLProd"]
@@ -88,7 +88,7 @@ PROD = rule("prod", 4, _possible, _start, _absorb, _log_weight)
     update=PROD.update,
 )
 @dataclass(frozen=True)
-class AdaptMLProd(RowLearner):
+class AdaptMLProd(SleepingLearner):
     """Follow the best fixed action, sooner the more clearly it is the best.
 
     >>> learner = AdaptMLProd()

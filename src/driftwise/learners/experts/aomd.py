@@ -30,13 +30,13 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
-from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.simplex import proximal_step
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import expected, pathwise_meta, tuning, vacuous
 
 __all__ = ["AOMD"]
@@ -117,12 +117,12 @@ class AOMD(ExpertLearner):
         moved = expected.deviation(measures)
         return min(measures.n_rounds, pathwise_meta.aomd_coarse(moved, self.rate_scale, measures.segments))
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform, with no losses seen."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.ones(2))
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return what A can have grown to."""
         return {"most_deviation": 1 + n_actions * rounds}
 

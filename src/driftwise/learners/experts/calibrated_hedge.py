@@ -29,14 +29,14 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
-from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
-from driftwise.core.memory import check_memory
+from driftwise.core.machine_memory import check_memory
+from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.exponential import dot, exponential_weights
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.exponential_weights import dot, exponential_weights
 
 __all__ = ["CalibratedHedge"]
 
@@ -103,13 +103,13 @@ class CalibratedHedge(ExpertLearner):
         require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
         require_count(self, "n_rates")
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         check_memory(self, "n_rates", self.n_rates, 8 * self.n_rates * (n_actions + 1))
         plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
         return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return how many rates there are."""
         return {"rates": self.n_rates}
 

@@ -28,14 +28,14 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LARGEST, SMALLEST, TOO_SLOW, Corners, NoLearning
-from driftwise.core.fields import between, distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.shared_weights import Rates, absorb, most_total
-from driftwise.theory import sharing, vacuous
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.fixed_share_weights import Rates, absorb, most_total
+from driftwise.theory import fixed_share, vacuous
 
 __all__ = ["FixedShare"]
 
@@ -91,7 +91,7 @@ class FixedShare(ExpertLearner):
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
         """Take the rates that minimise the bound for the number of segments."""
-        return cls(*sharing.rates(measures))
+        return cls(*fixed_share.rates(measures))
 
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where its bound is no better than that of uniform play."""
@@ -100,14 +100,14 @@ class FixedShare(ExpertLearner):
     def bound(self, measures: Measures) -> float:
         """Return the bound against as many switches as the means have."""
         T = measures.n_rounds
-        length = sharing.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
+        length = fixed_share.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / self.learning_rate + self.learning_rate * T / 8)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions))
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return what a total can be."""
         return {"most_total": most_total(self.switch_rate, n_actions, rounds)}
 

@@ -27,13 +27,13 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
-from driftwise.core.fields import HUGE, between, distribution, exactly
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import HUGE, between, distribution, exactly
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.exponential import exponential_weights
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.exponential_weights import exponential_weights
 
 __all__ = ["Hedge"]
 
@@ -110,7 +110,7 @@ class Hedge(ExpertLearner):
             return min(T, 2 * math.sqrt(T / 2 * log_actions) + math.sqrt(log_actions / 8))
         return min(T, log_actions / self.learning_rate + self.learning_rate * T / 8)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
 

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.rows import Rates, RowLearner, rule
+from driftwise.learners.contract import Card, expert
+from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_experts
 
 __all__ = ["MLPoly"]
@@ -73,7 +73,7 @@ POLYNOMIAL = rule("polynomial", 2, _possible, _start, _absorb, _log_weight)
     update=POLYNOMIAL.update,
 )
 @dataclass(frozen=True)
-class MLPoly(RowLearner):
+class MLPoly(SleepingLearner):
     """Follow the actions that would have been better so far.
 
     >>> learner = MLPoly()

@@ -26,14 +26,14 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
-from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.base import Card, ExpertLearner, expert
+from driftwise.learners.contract import Card, ExpertLearner, expert
 from driftwise.learners.experts.optimistic_gd import Rates
-from driftwise.learners.experts.simplex import proximal_step
+from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import pathwise_meta, vacuous
 
 __all__ = ["OnlineGD"]
@@ -94,7 +94,7 @@ class OnlineGD(ExpertLearner):
         K, T = measures.n_actions, measures.n_rounds
         return min(T, pathwise_meta.online_gd(K * T, K, self.learning_rate, measures.segments))
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         return Memory(np.full(n_actions, 1.0 / n_actions))
 

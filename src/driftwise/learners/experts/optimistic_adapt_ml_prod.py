@@ -34,9 +34,16 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice
-from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.prod import RATE_CAP, Experts, absorb, experts_contradiction, new_experts, solve, wake
-from driftwise.learners.hinted import HintedLearner
+from driftwise.learners.contract import Card, HintedLearner, expert
+from driftwise.learners.parts.prod_experts import (
+    RATE_CAP,
+    ProdExperts,
+    absorb,
+    experts_contradiction,
+    new_experts,
+    solve,
+    wake,
+)
 from driftwise.theory import expected
 
 __all__ = ["OptimisticAdaptMLProd"]
@@ -49,14 +56,14 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _hint(memory: Experts, rates: Rates, guess: Vector) -> None:  # noqa: ARG001
+def _hint(memory: ProdExperts, rates: Rates, guess: Vector) -> None:  # noqa: ARG001
     for k in range(guess.size):  # a slice would be copied first, lest it overlap
         memory.guess[k] = guess[k]
     solve(memory)
 
 
 @kernel
-def _update(memory: Experts, rates: Rates, losses: Vector) -> None:
+def _update(memory: ProdExperts, rates: Rates, losses: Vector) -> None:
     absorb(memory, losses)
     _hint(memory, rates, losses)
 
@@ -99,18 +106,18 @@ class OptimisticAdaptMLProd(HintedLearner):
         """Return Theorem RTk_bound's closed form where the best action never changes."""
         return expected.adapt_ml_prod(measures) if self.prior == "inside" else None
 
-    def first(self, n_actions: int, generator: Words) -> Experts:
+    def first_memory(self, n_actions: int, generator: Words) -> ProdExperts:
         """Start uniform, guessing no losses."""
         experts = new_experts(1, n_actions)
         log_actions = math.log(n_actions)
         wake(experts, log_actions, -log_actions / RATE_CAP if self.prior == "inside" else 0.0)
         return experts
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the size of the one row, and its constant."""
         return {"rows": 1, "woken": 1, "most_scale": math.log(n_actions)}
 
-    def contradiction(self, memory: Experts, rounds: int) -> str:
+    def memory_contradiction(self, memory: ProdExperts, rounds: int) -> str:
         """Check the learning rates."""
         return experts_contradiction(memory, rounds)
 

@@ -29,13 +29,13 @@ import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.errors import rejection
-from driftwise.core.fields import distribution
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import count, require_number
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.simplex import proximal_step
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import expected, tuning, vacuous
 
 __all__ = ["OptimisticGD"]
@@ -114,7 +114,7 @@ class OptimisticGD(ExpertLearner):
         """Return Theorem dev's bound, corrected, for this learning rate."""
         return expected.optimistic_gd(measures, self.learning_rate, self.prox_scale)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(weights=uniform, center=uniform.copy())

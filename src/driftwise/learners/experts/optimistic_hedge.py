@@ -30,15 +30,14 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
-from driftwise.core.fields import between, distribution, scratch
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import between, distribution, scratch
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.exponential import exponential_weights
+from driftwise.learners.contract import Card, HintedLearner, expert
 from driftwise.learners.experts.hedge import Rates
-from driftwise.learners.hinted import HintedLearner
+from driftwise.learners.parts.exponential_weights import exponential_weights
 from driftwise.theory import expected, pathwise_meta
 
 __all__ = ["OptimisticHedge"]
@@ -126,7 +125,7 @@ class OptimisticHedge(HintedLearner):
             measures.n_rounds, pathwise_meta.optimistic_hedge(moved, measures.n_actions, self.learning_rate)
         )  # fmt: skip
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform, guessing no losses."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, np.zeros(n_actions), np.zeros(n_actions), np.zeros(1), np.zeros(n_actions))

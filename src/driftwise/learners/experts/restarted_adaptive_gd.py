@@ -28,13 +28,13 @@ import numpy as np
 
 from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.errors import rejection
-from driftwise.core.fields import between, distribution, exactly
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import between, distribution, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.simplex import proximal_step
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import expected, tuning
 
 __all__ = ["RestartedAdaptiveGD"]
@@ -117,18 +117,18 @@ class RestartedAdaptiveGD(ExpertLearner):
         """Take the block length of Theorem full_info_given_V, or that of its least bound (`rule="sharp"`)."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
-        return cls(restart_every=tuning.restarted_gd_block(measures, rule))
+        return cls(restart_every=tuning.restarted_gd_restart_every(measures, rule))
 
     def bound(self, measures: Measures) -> float:
         """Return Theorem full_info_given_V's bound, with constants, for this block length."""
         return expected.restarted_adaptive_gd(measures, self.restart_every)
 
-    def first(self, n_actions: int, generator: Words) -> Memory:
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Start uniform, with no losses seen."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.zeros(1), np.zeros(1, np.int64))
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the rounds of the block, and what its sum can have grown to."""
         elapsed = rounds % (self.restart_every or _NEVER)
         return {"elapsed": elapsed, "most_deviation": n_actions * elapsed}

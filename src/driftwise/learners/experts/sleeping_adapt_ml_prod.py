@@ -30,10 +30,10 @@ from typing import Self
 from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_count
-from driftwise.learners.base import Card, expert
-from driftwise.learners.covers import COVERS, TRACKING, Cover
+from driftwise.learners.contract import Card, expert
 from driftwise.learners.experts.adapt_ml_prod import PROD
-from driftwise.learners.experts.rows import RowLearner
+from driftwise.learners.parts.sleeping_experts import SleepingLearner
+from driftwise.learners.parts.time_intervals import COVERS, TRACKING, Cover
 from driftwise.theory import pathwise_prod
 
 __all__ = ["SleepingAdaptMLProd"]
@@ -52,7 +52,7 @@ __all__ = ["SleepingAdaptMLProd"]
     update=PROD.update,
 )
 @dataclass(frozen=True)
-class SleepingAdaptMLProd(RowLearner):
+class SleepingAdaptMLProd(SleepingLearner):
     """Track switches with nothing to tune.
 
     >>> learner = SleepingAdaptMLProd(cover="hazan-seshadhri")

@@ -37,15 +37,23 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LONGEST, Corners
-from driftwise.core.histograms import bucket_sizes
+from driftwise.core.exponential_histograms import bucket_sizes
 from driftwise.core.kernel import kernel
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
-from driftwise.core.memory import check_memory
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice, require_count
-from driftwise.learners.base import Card, ExpertLearner, expert
-from driftwise.learners.experts.merging import merge
-from driftwise.learners.experts.prod import RATE_CAP, Experts, absorb, experts_contradiction, new_experts, solve, wake
+from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.parts.prod_experts import (
+    RATE_CAP,
+    ProdExperts,
+    absorb,
+    experts_contradiction,
+    new_experts,
+    solve,
+    wake,
+)
+from driftwise.learners.parts.prod_merging import merge
 from driftwise.theory import expected
 
 __all__ = ["SleepingOptimisticAdaptMLProd"]
@@ -62,7 +70,7 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _wake_next(memory: Experts, rates: Rates) -> None:
+def _wake_next(memory: ProdExperts, rates: Rates) -> None:
     if rates.log_experts > 0.0:
         wake(memory, rates.log_experts, -rates.log_experts / RATE_CAP)
     else:
@@ -73,7 +81,7 @@ def _wake_next(memory: Experts, rates: Rates) -> None:
 
 
 @kernel
-def _update(memory: Experts, rates: Rates, losses: Vector) -> None:
+def _update(memory: ProdExperts, rates: Rates, losses: Vector) -> None:
     absorb(memory, losses)
     _wake_next(memory, rates)
     for k in range(losses.size):  # a slice would be copied first, lest it overlap
@@ -117,7 +125,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
             require_count(self, "n_rounds")
 
     @property
-    def exceptions(self) -> dict[str, str]:
+    def skipped_checks(self) -> dict[str, str]:
         """Say why a million rounds are too many."""
         if self.memory == "merged":
             return {}
@@ -135,7 +143,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
             return None
         return expected.sleeping_adapt_ml_prod(measures, self.n_rounds)
 
-    def first(self, n_actions: int, generator: Words) -> Experts:
+    def first_memory(self, n_actions: int, generator: Words) -> ProdExperts:
         """Wake the first row."""
         n_rows = _FIRST_ROWS if self.memory == "exact" else self._merged_rows
         check_memory(self, "resolution", self.resolution, 8 * n_rows * (4 * n_actions + 2))
@@ -148,13 +156,13 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
         log_experts = math.log(n_actions * self.n_rounds) if self.n_rounds else 0.0
         return Rates(log_experts, self.resolution if self.memory == "merged" else 0)
 
-    def limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return how many rows have woken, the largest constant of one, and the room that merged rows have."""
         scale = self.rates(n_actions).log_experts or math.log(n_actions * (rounds + 2))
         rows = {"rows": self._merged_rows} if self.memory == "merged" else {}
         return {"woken": rounds + 1, "most_scale": scale, **rows}
 
-    def contradiction(self, memory: Experts, rounds: int) -> str:
+    def memory_contradiction(self, memory: ProdExperts, rounds: int) -> str:
         """Check that the rows are those that wake in so many rounds, with room for one more."""
         sizes = bucket_sizes(rounds + 1, self.resolution) if self.memory == "merged" else None
         n_rows = rounds + 1 if sizes is None else len(sizes)
@@ -173,7 +181,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner):
         """Whether every row is kept."""
         return self.memory == "exact"
 
-    def make_room(self, memory: Experts, n_rounds: int) -> Experts:
+    def make_room(self, memory: ProdExperts, n_rounds: int) -> ProdExperts:
         """Double the rows until they hold `n_rounds` more; merged rows never outgrow their room."""
         if self.memory == "merged":
             return memory

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftwise.core.fields import within
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.base import Card, expert
-from driftwise.learners.experts.rows import Rates, RowLearner, rule
+from driftwise.learners.contract import Card, expert
+from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_experts
 
 __all__ = ["Squint", "erfcx", "log_integral"]
@@ -119,7 +119,7 @@ SQUINT = rule("squint", 2, _possible, _start, _absorb, _log_weight)
     update=SQUINT.update,
 )
 @dataclass(frozen=True)
-class Squint(RowLearner):
+class Squint(SleepingLearner):
     """Follow the best fixed action, with every learning rate at once.
 
     >>> learner = Squint()

@@ -32,10 +32,10 @@ from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
 from driftwise.learners.experts.hedge import Hedge
 from driftwise.learners.experts.online_gd import OnlineGD
-from driftwise.learners.meta.grid import Grid, grid
+from driftwise.learners.parts.grid_learner import GridLearner, grid
 from driftwise.theory import pathwise_meta
 
 __all__ = ["Ader"]
@@ -54,7 +54,7 @@ __all__ = ["Ader"]
     rule=Hedge,
 )
 @dataclass(frozen=True)
-class Ader(Grid):
+class Ader(GridLearner):
     """Track switching losses without knowing how often they switch.
 
     >>> learner = Ader(n_rounds=100)

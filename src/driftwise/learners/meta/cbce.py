@@ -32,12 +32,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from driftwise.core.corners import Corners
-from driftwise.core.fields import HUGE, within
 from driftwise.core.kernel import kernel
+from driftwise.core.memory_fields import HUGE, within
 from driftwise.core.types import Vector
-from driftwise.learners.base import Card
-from driftwise.learners.meta.covering import BASES, Cover, NoRates, Rows, cover
-from driftwise.learners.meta.intervals import DYADIC
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalMemory, NoRates, interval_learner
+from driftwise.learners.parts.interval_slots import DYADIC
 
 __all__ = ["CBCE"]
 
@@ -47,14 +47,14 @@ _ROUNDING = 1e-12  # of a coin: a difference of two sums of products that are at
 
 
 @kernel
-def _stake(rows: Rows, level: int) -> float:
+def _stake(rows: IntervalMemory, level: int) -> float:
     coins = rows.standing[level, _SUM]
     n = rows.clock[0] - rows.starts[level] + 1.0
     return 0.0 if abs(coins) <= _ROUNDING * n else float(coins / n * rows.standing[level, _WEALTH])
 
 
 @kernel
-def _settle(rows: Rows, rates: NoRates, suffered: float) -> None:  # noqa: ARG001
+def _settle(rows: IntervalMemory, rates: NoRates, suffered: float) -> None:  # noqa: ARG001
     for level in range(rows.clock[1]):
         stake = _stake(rows, level)
         coin = suffered - rows.suffered[level]
@@ -71,7 +71,7 @@ def _prior(start: int) -> float:
 
 
 @kernel
-def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
+def _share(rows: IntervalMemory, rates: NoRates) -> None:  # noqa: ARG001
     now, levels = rows.clock
     total = 0.0
     for level in range(levels):
@@ -85,7 +85,7 @@ def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
             rows.shares[level] = _prior(rows.starts[level])
 
 
-@cover(
+@interval_learner(
     "cbce",
     Card(
         title="Coin betting for changing environments (CBCE)",
@@ -100,7 +100,7 @@ def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
     share=_share,
 )
 @dataclass(frozen=True)
-class CBCE(Cover):
+class CBCE(IntervalLearner):
     """Do well on every interval of rounds.
 
     >>> learner = CBCE(base="optimistic-gd")

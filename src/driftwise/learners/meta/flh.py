@@ -33,13 +33,13 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
-from driftwise.core.fields import HUGE
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import HUGE
 from driftwise.core.validation import require_number
-from driftwise.learners.base import Card
-from driftwise.learners.meta.covering import BASES, Cover, Rows, cover
-from driftwise.learners.meta.intervals import LASTING
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalMemory, interval_learner
+from driftwise.learners.parts.interval_slots import LASTING
 from driftwise.theory import vacuous
 
 __all__ = ["FLH"]
@@ -52,8 +52,8 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _settle(rows: Rows, rates: Rates, suffered: float) -> None:  # noqa: ARG001
-    # Rows that end now still count in the sum: what they had is lost to all others alike.
+def _settle(rows: IntervalMemory, rates: Rates, suffered: float) -> None:  # noqa: ARG001
+    # IntervalMemory that end now still count in the sum: what they had is lost to all others alike.
     top = -np.inf
     for slot in range(rows.clock[1]):
         if rows.starts[slot] > 0:
@@ -70,7 +70,7 @@ def _settle(rows: Rows, rates: Rates, suffered: float) -> None:  # noqa: ARG001
 
 
 @kernel
-def _share(rows: Rows, rates: Rates) -> None:  # noqa: ARG001
+def _share(rows: IntervalMemory, rates: Rates) -> None:  # noqa: ARG001
     now, in_use = rows.clock
     mass = 0.0
     for slot in range(in_use):
@@ -84,7 +84,7 @@ def _share(rows: Rows, rates: Rates) -> None:  # noqa: ARG001
             rows.standing[slot, 0] -= np.log(mass)
 
 
-@cover(
+@interval_learner(
     "flh",
     Card(
         title="Follow the leading history (AFLH)",
@@ -101,7 +101,7 @@ def _share(rows: Rows, rates: Rates) -> None:  # noqa: ARG001
     share=_share,
 )
 @dataclass(frozen=True)
-class FLH(Cover):
+class FLH(IntervalLearner):
     """Do well on every interval of about one length.
 
     `tuned` minimises the bound, which is not the regret: where means switch, the default rate may do better
@@ -125,7 +125,7 @@ class FLH(Cover):
         require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @property
-    def exceptions(self) -> dict[str, str]:
+    def skipped_checks(self) -> dict[str, str]:
         """Say why the order of actions may matter at huge rates."""
         why = "a rate this large turns the rounding of a row's loss into a weight"
         return {"relabelling_actions_relabels_the_weights": why} if self.learning_rate > 1e12 else {}

@@ -26,9 +26,9 @@ import numpy as np
 
 from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
-from driftwise.learners.base import Card
-from driftwise.learners.meta.covering import BASES, Cover, NoRates, Rows, cover
-from driftwise.learners.meta.intervals import DYADIC
+from driftwise.learners.contract import Card
+from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalMemory, NoRates, interval_learner
+from driftwise.learners.parts.interval_slots import DYADIC
 
 __all__ = ["SAOL"]
 
@@ -39,13 +39,13 @@ def _rate(level: int) -> float:
 
 
 @kernel
-def _settle(rows: Rows, rates: NoRates, suffered: float) -> None:  # noqa: ARG001
+def _settle(rows: IntervalMemory, rates: NoRates, suffered: float) -> None:  # noqa: ARG001
     for level in range(rows.clock[1]):
         rows.standing[level, 0] += np.log1p(_rate(level) * (suffered - rows.suffered[level]))
 
 
 @kernel
-def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
+def _share(rows: IntervalMemory, rates: NoRates) -> None:  # noqa: ARG001
     now, levels = rows.clock
     top = -np.inf
     for level in range(levels):
@@ -56,7 +56,7 @@ def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
         rows.shares[level] = np.exp(rows.standing[level, 0] - top)
 
 
-@cover(
+@interval_learner(
     "saol",
     Card(
         title="Strongly adaptive online learning (SAOL)",
@@ -71,7 +71,7 @@ def _share(rows: Rows, rates: NoRates) -> None:  # noqa: ARG001
     share=_share,
 )
 @dataclass(frozen=True)
-class SAOL(Cover):
+class SAOL(IntervalLearner):
     """Do well on every interval of rounds.
 
     >>> learner = SAOL(base="optimistic-gd")

@@ -10,7 +10,7 @@ symbol    name in the code    meaning
 ========  ==================  ==============================================================================
 $T$       `n_rounds`          the most rounds it is made for; a generous number costs a few bases more
 $\eta_0$  `largest_rate`      the fastest base's rate; at 8 one round of losses can decide everything
-$\alpha$  `rule_rate`         Optimistic Hedge's rate; None is its anytime rate
+$\alpha$  `meta_learning_rate`         Optimistic Hedge's rate; None is its anytime rate
 ========  ==================  ==============================================================================
 
 Pathwise against every comparator with $N$ segments, with $D = \sum_t \|\ell_t - \ell_{t-1}\|_2^2$ and $M$ bases:
@@ -34,10 +34,10 @@ from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, TOO_SLOW, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
-from driftwise.learners.base import Card
+from driftwise.learners.contract import Card
 from driftwise.learners.experts.optimistic_gd import OptimisticGD
 from driftwise.learners.experts.optimistic_hedge import OptimisticHedge
-from driftwise.learners.meta.grid import Grid, grid
+from driftwise.learners.parts.grid_learner import GridLearner, grid
 from driftwise.theory import expected, pathwise_meta
 
 __all__ = ["Sword"]
@@ -56,7 +56,7 @@ __all__ = ["Sword"]
     rule=OptimisticHedge,
 )
 @dataclass(frozen=True)
-class Sword(Grid):
+class Sword(GridLearner):
     """Track switching distributions without knowing how often they switch or how the losses vary.
 
     >>> learner = Sword(n_rounds=100)
@@ -68,18 +68,20 @@ class Sword(Grid):
 
     n_rounds: int = 2**30
     largest_rate: float = 8.0
-    rule_rate: float | None = None
+    meta_learning_rate: float | None = None
 
-    corners = Corners(n_rounds=(1, 2, LONGEST), largest_rate=(TOO_SLOW, LARGEST), rule_rate=(SMALLEST, LARGEST, None))
+    corners = Corners(
+        n_rounds=(1, 2, LONGEST), largest_rate=(TOO_SLOW, LARGEST), meta_learning_rate=(SMALLEST, LARGEST, None)
+    )
 
     def __post_init__(self) -> None:
         require_count(self, "n_rounds")
         require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
-        if self.rule_rate is not None:
-            require_number(self, "rule_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+        if self.meta_learning_rate is not None:
+            require_number(self, "meta_learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @property
-    def exceptions(self) -> dict[str, str]:
+    def skipped_checks(self) -> dict[str, str]:
         """Say why a million rounds are too many for hundreds of bases."""
         if self.largest_rate < 2.0**100:
             return {}
@@ -96,7 +98,7 @@ class Sword(Grid):
         rates = self.learning_rates(measures.n_actions)
         moved = expected.largest_deviation(measures)
         base = min(expected.optimistic_gd(measures, float(rate)) for rate in rates)
-        return min(measures.n_rounds, base + pathwise_meta.optimistic_hedge(moved, len(rates), self.rule_rate))
+        return min(measures.n_rounds, base + pathwise_meta.optimistic_hedge(moved, len(rates), self.meta_learning_rate))
 
     def learning_rates(self, n_actions: int) -> Vector:
         """Return the bases' rates, fastest first."""
@@ -111,4 +113,4 @@ class Sword(Grid):
 
     def rule(self, n_actions: int) -> OptimisticHedge:
         """Return Optimistic Hedge."""
-        return OptimisticHedge(self.rule_rate)
+        return OptimisticHedge(self.meta_learning_rate)

@@ -3,8 +3,8 @@
 Whoever measures fills a `Page` with numbers and words; nothing here knows learners.
 """
 
-from driftwise.report.page.contents import Claim, Line, Page, Panel, Row, Series, Track
-from driftwise.report.page.plates import write_figures
+from driftwise.report.page.contents import Claim, Line, Page, Panel, Series, TableRow, WeightHistory
+from driftwise.report.page.exported_figures import write_figures
 from driftwise.report.page.write import write_page
 
-__all__ = ["Claim", "Line", "Page", "Panel", "Row", "Series", "Track", "write_figures", "write_page"]
+__all__ = ["Claim", "Line", "Page", "Panel", "Series", "TableRow", "WeightHistory", "write_figures", "write_page"]

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 from driftwise.core.validation import require, require_choice
 
-__all__ = ["KINDS", "ROLES", "Claim", "Line", "Page", "Panel", "Row", "Series", "Track"]
+__all__ = ["KINDS", "ROLES", "Claim", "Line", "Page", "Panel", "Series", "TableRow", "WeightHistory"]
 
-ROLES = ("paper", "cited", "parameter-free", "guest", "yardstick")
+ROLES = ("paper", "cited", "parameter-free", "added", "baseline")
 KINDS = ("upper", "lower", "guide")
 _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # it names files and places on the page
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One line of the measured Table 1: how a learner's regret grew, beside what the paper proves."""
 
     cell: str  # "full information, switching"
@@ -93,7 +93,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Track:
+class WeightHistory:
     """A learner's weights on one path of losses, in a few hundred stretches of its rounds."""
 
     key: str
@@ -132,23 +132,23 @@ class Page:
 
     title: str
     subtitle: str
-    table: Sequence[Row]
+    table: Sequence[TableRow]
     panels: Sequence[Panel]
-    tracks: Sequence[Track]
+    histories: Sequence[WeightHistory]
     claims: Sequence[Claim]
     commands: Sequence[str]  # what repeats the measurements
     notes: Sequence[str]
 
     def __post_init__(self) -> None:
-        keys = [panel.key for panel in self.panels] + [track.key for track in self.tracks]
-        _require_distinct(self, "panels", keys, "keys, tracks included")
+        keys = [panel.key for panel in self.panels] + [history.key for history in self.histories]
+        _require_distinct(self, "panels", keys, "keys, histories included")
 
 
 def _require_length(owner: object, name: str, length: int, of_what: str) -> None:
     require(owner, name, len(getattr(owner, name)) == length, f"as long as the {length} {of_what}")
 
 
-def _require_key(owner: Panel | Track) -> None:
+def _require_key(owner: Panel | WeightHistory) -> None:
     require(owner, "key", _KEY.fullmatch(owner.key) is not None, "lower-case words joined by hyphens")
 
 

@@ -148,7 +148,7 @@
     };
   }
 
-  function readTrack(chart) {
+  function readHistory(chart) {
     const data = JSON.parse(chart.closest("figure").querySelector("script").textContent);
     const { rounds, best, weights, box } = data;
     const [left, right, top, bottom] = box;
@@ -265,7 +265,7 @@
   startLegend();
   startTable();
   for (const chart of all(".panel .chart")) attach(chart, readPanel(chart));
-  for (const chart of all(".track .chart")) attach(chart, readTrack(chart));
+  for (const chart of all(".history .chart")) attach(chart, readHistory(chart));
   addEventListener("hashchange", () => {
     readAddress();
     show();

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from driftwise.core.caveats import MARK, marked
+from driftwise.core.tuning_caveats import MARK, marked
 from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Line, Panel
-from driftwise.report.page.curves import panel_picture
+from driftwise.report.page.curve_charts import panel_picture
 from driftwise.report.page.markup import Markup, element, joined
-from driftwise.report.page.rates import formula
+from driftwise.report.page.number_text import exponent_of, name_of
+from driftwise.report.page.rate_formulas import formula
 from driftwise.report.page.styles import Style
-from driftwise.report.page.wording import exponent_of, name_of
 from driftwise.report.tables import number
 
 __all__ = ["panel_figure"]

@@ -16,10 +16,10 @@ ROLE_NAMES = {
     "paper": "This paper",
     "cited": "Cited",
     "parameter-free": "Parameter-free",
-    "guest": "Guest",
-    "yardstick": "Yardstick",
+    "added": "Guest",
+    "baseline": "Yardstick",
 }
-_GREY_ROLE = "yardstick"
+_GREY_ROLE = "baseline"
 
 
 class Marker(NamedTuple):

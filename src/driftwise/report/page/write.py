@@ -11,14 +11,14 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from driftwise.core.caveats import MARK, SAYS_NOTHING, marked
 from driftwise.core.files import write_atomically
+from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.page.contents import Claim, Page
 from driftwise.report.page.markup import Markup, element
+from driftwise.report.page.measured_table import cells_of, measured_table
 from driftwise.report.page.panels import panel_figure
-from driftwise.report.page.rows import cells_of, measured_table
 from driftwise.report.page.styles import ROLE_NAMES, Style, by_role, colour_rules, styles_of, swatch
-from driftwise.report.page.tracks import track_figure
+from driftwise.report.page.weight_charts import history_figure
 
 __all__ = ["page_text", "write_page"]
 
@@ -72,12 +72,12 @@ def _sections(page: Page) -> list[_Section]:
     """Return what stands under each heading; nothing where there is nothing to say."""
     styles = styles_of(page.panels)
     commands = [element("pre", element("code", command)) for command in page.commands]
-    tracks = element("div", *map(track_figure, page.tracks), class_="grid") if page.tracks else Markup()
+    histories = element("div", *map(history_figure, page.histories), class_="grid") if page.histories else Markup()
     return [
         _Section("Findings", "Findings", _list([_claim(claim) for claim in page.claims], "claims")),
         _Section("Table", "Table 1, measured", _table(page, styles)),
         _Section("Figures", "Regret, as more changes", _cells(page, styles)),
-        _Section("Tracks", "Tracking, round by round", tracks),
+        _Section("Tracks", "Tracking, round by round", histories),
         _Section("Commands", "Measure it again", _list(commands, "commands")),
         _Section("Notes", "Notes", _list(page.notes, "notes")),
     ]

@@ -1,0 +1,181 @@
+"""What is true of every learner, whatever its feedback."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from driftwise.checks.bad_input import BAD_NUMBERS, expect_rejected
+from driftwise.checks.check import Check, check, expect, expect_equal
+from driftwise.checks.plays import AnyLearner, expect_apart, expect_same, mixed_losses, stepped
+from driftwise.core.kernel import compiled
+from driftwise.core.types import Matrix
+from driftwise.engine import Session
+from driftwise.learners import ExpertLearner
+
+__all__ = ["CHECKS"]
+
+CHECKS: list[Check] = []
+_ROUNDS = 120
+
+
+@check(CHECKS)
+def run_equals_stepping(learner: AnyLearner) -> None:
+    """A block in one call and its rounds one by one agree bit for bit."""
+    for n_actions in (2, 5):
+        losses = mixed_losses(_ROUNDS, n_actions)
+        one, other = learner.start(n_actions, seed=1), learner.start(n_actions, seed=1)
+        expect_equal("the play of a run and of stepping", learner.run(one, losses), stepped(learner, other, losses))
+        expect_same(one, other, "after a run and after stepping")
+
+
+@check(CHECKS)
+def halves_equal_the_whole(learner: AnyLearner) -> None:
+    """Two blocks in a row and their union agree bit for bit, wherever the cut is."""
+    losses = mixed_losses(_ROUNDS, 3)
+    whole = learner.start(3, seed=1)
+    expected = learner.run(whole, losses)
+    for cut in (0, 1, 47, _ROUNDS):
+        halves = learner.start(3, seed=1)
+        played = np.concatenate([learner.run(halves, losses[:cut]), learner.run(halves, losses[cut:])])
+        expect_equal(f"the play cut at round {cut}", played, expected)
+        expect_same(halves, whole, f"after a run cut at round {cut} and a whole one")
+
+
+@check(CHECKS)
+def equal_seeds_give_equal_runs(learner: AnyLearner) -> None:
+    """The parameters and the seed decide everything."""
+    losses = mixed_losses(_ROUNDS, 3)
+    twin = dataclasses.replace(learner)  # type: ignore[type-var]
+    one, other = learner.start(3, seed=7), twin.start(3, seed=7)
+    expect_same(one, other, "before two runs from one seed")
+    expect_equal("the play from one seed, twice,", learner.run(one, losses), twin.run(other, losses))
+    expect_same(one, other, "after two runs from one seed")
+
+
+@check(CHECKS)
+def two_runs_share_nothing(learner: AnyLearner) -> None:
+    """A second run on other losses, block by block in between, leaves the first as it would be alone."""
+    blocks = np.array_split(mixed_losses(_ROUNDS, 3), 6)
+    alone, one, other = (learner.start(3, seed=seed) for seed in (1, 1, 2))
+    for block in blocks:
+        expect_equal("the play beside another run", learner.run(one, block), learner.run(alone, block))
+        learner.run(other, 1.0 - block)
+    expect_apart(one, other)
+
+
+@check(CHECKS)
+def inputs_are_left_alone(learner: AnyLearner) -> None:
+    """Losses are neither written nor kept, and every layout of the same losses gives the same play."""
+    losses = mixed_losses(40, 4)
+    expected = learner.run(learner.start(4, seed=1), losses)
+    by_stepping = stepped(learner, learner.start(4, seed=1), losses)
+    for layout, given in _layouts(losses):
+        played = learner.run(learner.start(4, seed=1), given)
+        expect_equal(f"the play on {layout} losses", played, expected)
+        played = stepped(learner, learner.start(4, seed=1), given)
+        expect_equal(f"the play by stepping on {layout} losses", played, by_stepping)
+    expect_equal("the play on a list", learner.run(learner.start(4, seed=1), losses.tolist()), expected)
+    given, state = losses.copy(), learner.start(4, seed=1)
+    learner.run(state, given)
+    expect_equal("the caller's array of losses", given, losses)
+    before = state.copy()
+    given[:] = 0.5
+    expect_same(state, before, "when the caller writes into losses already played")
+
+
+def _layouts(losses: Matrix) -> Iterator[tuple[str, Matrix]]:
+    yield "read-only", losses
+    yield "writable", losses.copy()
+    yield "column-major", np.asfortranarray(losses)
+    yield "strided", np.repeat(losses, 2, axis=1)[:, ::2]
+    yield "reversed", losses[::-1].copy()[::-1]
+    yield "byte-swapped", losses.astype(losses.dtype.newbyteorder())
+
+
+@check(CHECKS)
+def snapshot_and_resume_is_seamless(learner: AnyLearner) -> None:
+    """A copy of a state, and a session saved and loaded, go on as the original does."""
+    losses = mixed_losses(_ROUNDS, 3)
+    session = Session(learner, 3, seed=1)
+    learner.run(session.state, losses[:70])
+    snapshot = session.state.copy()
+    expect_apart(session.state, snapshot)
+    with tempfile.TemporaryDirectory() as folder:
+        session.save(Path(folder) / "session")
+        loaded = Session.load(Path(folder) / "session")
+    expect_same(loaded.state, snapshot, "after loading and in a copy")
+    expected = learner.run(session.state, losses[70:])
+    for what, state in (("a copy", snapshot), ("a loaded session", loaded.state)):
+        expect_equal(f"the play of the original and of {what}", learner.run(state, losses[70:]), expected)
+        expect_same(state, session.state, f"after {what} and the original went on")
+
+
+@check(CHECKS)
+def memories_keep_to_their_declarations(learner: AnyLearner) -> None:
+    """Whatever is played, and wherever it stops, the memory is one that a file may hold."""
+    for n_actions, seed in ((2, 1), (5, 2)):
+        state = learner.start(n_actions, seed=seed)
+        kinds = (mixed_losses(70, n_actions, seed), *(np.full((70, n_actions), loss) for loss in (0.0, 1.0)))
+        for block in (part for losses in kinds for part in np.split(losses, [1, 2, 7, 32])):
+            learner.run(state, block)
+            fault = learner.memory_fault(state.memory, n_actions, state.rounds)
+            expect(not fault, f"after {state.rounds} rounds with {n_actions} actions, {fault}")
+
+
+@check(CHECKS)
+def a_rejected_run_changes_nothing(learner: AnyLearner) -> None:
+    """A block with one bad loss, even in its last round, is refused whole."""
+    state = learner.start(3, seed=1)
+    learner.run(state, mixed_losses(20, 3))
+    for bad in BAD_NUMBERS:
+        block = mixed_losses(10, 3).copy()
+        block[-1, -1] = bad
+        expect_rejected(f"a block with the loss {bad}", state, learner.run, block)
+    good = mixed_losses(4, 3)
+    shapes: dict[str, Any] = {
+        "a block with too few actions": good[:, :2],
+        "one round instead of a block": good[0],
+        "rows of unequal length": [[0.5, 0.5, 0.5], [0.5]],
+        "words": [["a", "b", "c"]],
+        "complex numbers": good + 0j,
+        "nothing": None,
+    }
+    for what, block in shapes.items():
+        expect_rejected(what, state, learner.run, block)
+
+
+@check(CHECKS)
+def single_action_and_single_round_work(learner: AnyLearner) -> None:
+    """One action, one round and a block of no rounds are nothing special."""
+    for n_actions, n_rounds in ((1, 30), (1, 1), (1, 0), (3, 1), (3, 0)):
+        state = learner.start(n_actions, seed=1)
+        played = learner.run(state, mixed_losses(n_rounds, n_actions))
+        setting = f"with {n_actions} actions and {n_rounds} rounds"
+        expect(len(played) == state.rounds == n_rounds, f"{setting}, {state.rounds} rounds and {played} were played")
+        if n_actions == 1:
+            only = 1.0 if isinstance(learner, ExpertLearner) else 0
+            expect(bool((played == only).all()), f"{setting}, the play was {played}")
+        fault = learner.memory_fault(state.memory, n_actions, n_rounds)
+        expect(not fault, f"{setting}, {fault}")
+
+
+# Last: it also counts what the checks above have compiled.
+@check(CHECKS)
+def one_compiled_signature_per_kernel(learner: AnyLearner) -> None:
+    """No layout or type of input compiles a loop a second time."""
+    losses = mixed_losses(6, 3)
+    state = learner.start(3)
+    for _, given in _layouts(losses):
+        stepped(learner, state, given)
+        learner.run(learner.start(3), given)
+    learner.run(learner.start(3), np.ones((2, 3), np.int8))
+    entries = {} if state.live is None else state.live._asdict()
+    for name, loop in {**learner.loops._asdict(), **entries}.items():
+        if loop is not None:
+            expect(compiled(loop) <= 1, f"the loop `{name}` was compiled {compiled(loop)} times")

@@ -1,0 +1,118 @@
+"""What a learner says about itself is true and complete."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+
+from driftwise.checks.check import Check, check, expect
+from driftwise.core.docstrings import symbols
+from driftwise.core.errors import InvalidInput
+from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import fields_of
+from driftwise.core.tuning_caveats import collected
+from driftwise.learners import Learner, learners
+from driftwise.registry import to_spec
+
+__all__ = ["CHECKS"]
+
+CHECKS: list[Check] = []
+
+# The corners: one action, one round, nothing moves, nothing scatters, everything changes.
+_MEASURES = (
+    Measures(n_actions=1, n_rounds=1, segments=1, drift=0.0, variance=0.0),
+    Measures(n_actions=10, n_rounds=1000, segments=1, drift=0.0, variance=0.0),
+    Measures(n_actions=10, n_rounds=1000, segments=1, drift=0.5, variance=2500.0, drift_within=0.0),
+    Measures(n_actions=10, n_rounds=1000, segments=1000, drift=1000.0, variance=0.0),
+    Measures(n_actions=2, n_rounds=10**9, segments=7, drift=3.0, variance=1e6),
+)
+
+
+@check(CHECKS)
+def spec_round_trips(learner: Learner) -> None:
+    """The plain values of `to_spec` rebuild an equal learner, also after a journey through JSON."""
+    spec = to_spec(learner)
+    for what, given in (("its spec", spec), ("its spec as JSON", json.loads(json.dumps(spec)))):
+        rebuilt = learners.build(given)
+        expect(type(rebuilt) is type(learner) and rebuilt == learner, f"{what} makes {rebuilt}")
+
+
+@check(CHECKS)
+def parameters_are_frozen(learner: Learner) -> None:
+    """A learner is a frozen dataclass: equal parameters make equal learners with equal hashes."""
+    twin = dataclasses.replace(learner)  # type: ignore[type-var]
+    expect(twin == learner and hash(twin) == hash(learner), "a twin is not equal to it")
+    for field in dataclasses.fields(learner):  # type: ignore[arg-type]
+        value = getattr(twin, field.name)
+        try:
+            setattr(twin, field.name, value)
+        except dataclasses.FrozenInstanceError:
+            continue
+        expect(False, f"`{field.name}` can be set")
+
+
+@check(CHECKS)
+def documented_symbols_are_parameters(learner: Learner) -> None:
+    """The symbol table in the docstring names every parameter, and nothing else."""
+    tables = (symbols(member) for member in type(learner).__mro__)  # a subclass may inherit its table
+    documented = {symbol.name for symbol in next((table for table in tables if table), [])}
+    parameters = {field.name for field in dataclasses.fields(learner) if field.init}  # type: ignore[arg-type]
+    missing, strange = sorted(parameters - documented), sorted(documented - parameters)
+    expect(not missing, f"the table of symbols has no row for {', '.join(missing)}")
+    expect(not strange, f"the table of symbols names {', '.join(strange)}, which is no parameter")
+
+
+@check(CHECKS)
+def corners_name_every_parameter(learner: Learner) -> None:
+    """`corners` has the ends of every parameter's range, and the constructor takes them."""
+    parameters = {field.name for field in dataclasses.fields(learner) if field.init}  # type: ignore[arg-type]
+    missing, strange = sorted(parameters - {*learner.corners}), sorted({*learner.corners} - parameters)
+    expect(not missing, f"`corners` has nothing for {', '.join(missing)}")
+    expect(not strange, f"`corners` names {', '.join(strange)}, which is no parameter")
+    expect(len(type(learner).at_corners()) >= len(parameters), "a parameter has no corner")
+
+
+@check(CHECKS)
+def memory_declares_its_numbers(learner: Learner) -> None:
+    """Every field of the memory says what its numbers may be, and a new memory keeps to it."""
+    for name, field in fields_of(learner.memory_type).items():
+        expect(field is not None, f"the field `{name}` of its memory declares nothing")
+    fault = learner.memory_fault(learner.start(3).memory, 3, 0)
+    expect(not fault, f"of a new memory, {fault}")
+
+
+@check(CHECKS)
+def card_is_complete(learner: Learner) -> None:
+    """Every line of the card says something, and the learner has a name fit for a command line."""
+    card = dataclasses.asdict(learner.card)
+    optional = {"in_practice"} if learner.card.in_practice is None else set()
+    for line, text in ((line, card[line]) for line in card.keys() - optional):
+        expect(isinstance(text, str) and bool(text.strip()) and "\n" not in text, f"its `{line}` is {text!r}")
+    expect(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", learner.name) is not None, f"its name is {learner.name!r}")
+    expect(learner.feedback in ("full", "bandit"), f"its feedback is {learner.feedback!r}")
+
+
+@check(CHECKS)
+def tuning_and_bounds_take_any_measures(learner: Learner) -> None:
+    """`tuned` gives a learner of the same class or says that it does not tune; a bound is a number, or None.
+
+    A caveat is one line, there is none where nothing changes, and `tuned` reports it.
+    """
+    for measures in _MEASURES:
+        made = learner
+        reported: list[str] = []
+        try:
+            with collected() as reported:
+                made = type(learner).tuned(measures)
+        except InvalidInput as refusal:
+            expect("no rule for tuning" in str(refusal), f"`tuned({measures})` raised: {refusal}")
+        expect(type(made) is type(learner), f"`tuned({measures})` made {made}")
+        caveat = made.tuning_caveat(measures)
+        expect(isinstance(caveat, str) and "\n" not in caveat, f"its caveat for {measures} is {caveat!r}")
+        expect(not caveat or measures.segments > 1, f"it has a caveat where nothing changes: {caveat}")
+        expect(reported == ([caveat] if caveat else []), f"its caveat is {caveat!r}, but `tuned` reported {reported}")
+        for bound in (learner.bound(measures), made.bound(measures)):
+            fine = bound is None or (0 <= bound < math.inf)
+            expect(fine, f"the bound for {measures} is {bound}")

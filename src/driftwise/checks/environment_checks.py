@@ -1,0 +1,195 @@
+"""What is true of every environment: losses in [0, 1] that are what their means and variances say."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.checks.check import Check, Counterexample, check, expect, expect_equal
+from driftwise.core.errors import InvalidInput
+from driftwise.core.types import Matrix, Vector
+from driftwise.environments import Block, Environment, Source
+from driftwise.environments.environment import BYTES_PER_LOSS
+
+__all__ = ["CHECKS", "N_ROUNDS"]
+
+CHECKS: list[Check] = []
+N_ROUNDS = 1100  # more than the largest block below
+_SIZES = (1, 7, 1024)
+_ERRORS = 5.0  # standard errors that a sum of losses may stray
+
+
+@check(CHECKS)
+def losses_are_fit_to_be_played(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """Losses are in [0, 1], in the one layout that kernels are compiled for, one column per action."""
+    losses = environment.start(n_rounds, seed=1).draw(n_rounds).losses
+    expect(losses.shape == (n_rounds, environment.n_actions), f"{n_rounds} rounds have the shape {losses.shape}")
+    good = losses.dtype == np.float64 and losses.flags.c_contiguous and losses.flags.writeable
+    expect(good, f"losses are {losses.dtype} with the flags {losses.flags}")
+    expect(bool(((losses >= 0) & (losses <= 1)).all()), f"losses reach from {losses.min()} to {losses.max()}")
+
+
+@check(CHECKS)
+def blocks_do_not_show(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """However a run is cut into blocks, it is the same bit for bit."""
+    whole = environment.start(n_rounds, seed=1).draw(n_rounds)
+    for size in _SIZES:
+        stream = environment.start(n_rounds, seed=1)
+        blocks = [stream.draw(min(size, n_rounds - first)) for first in range(0, n_rounds, size)]
+        for name, expected, parts in zip(Block._fields, whole, zip(*blocks, strict=True), strict=True):
+            if expected is not None:
+                expect_equal(f"`{name}` in blocks of {size}", np.concatenate(parts), expected)
+
+
+@check(CHECKS)
+def equal_seeds_give_equal_losses(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """A seed names a run, and a `SeedSequence` is not used up by naming it."""
+    sequence = np.random.SeedSequence(5)
+    one, again = (environment.start(n_rounds, sequence).draw(n_rounds).losses for _ in range(2))
+    expect_equal("the losses from one seed, twice,", again, one)
+
+
+@check(CHECKS)
+def noise_depends_on_the_seed(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """Where losses scatter, another seed scatters them otherwise."""
+    one, other = (environment.start(n_rounds, seed).draw(n_rounds) for seed in (1, 2))
+    if one.variances is not None and one.variances.sum() >= 1:
+        expect(not np.array_equal(one.losses, other.losses), "two seeds gave the same losses")
+
+
+@check(CHECKS)
+def streams_share_nothing(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """A second run, drawn in between, leaves the first as it would be alone."""
+    alone = environment.start(n_rounds, seed=1)
+    one, other = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=2)
+    for n in _blocks_of(97, n_rounds):
+        expect_equal("the losses beside another run", one.draw(n).losses, alone.draw(n).losses)
+        other.draw(n)
+
+
+@check(CHECKS)
+def blocks_are_the_callers_own(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """Whoever writes into a block spoils neither the rounds to come nor another block."""
+    alone, spoiled = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=1)
+    kept: list[tuple[Matrix, Matrix]] = []
+    for n in _blocks_of(97, n_rounds):
+        expected, block = alone.draw(n).losses, spoiled.draw(n)
+        expect_equal("the losses after a block was written into", block.losses, expected)
+        kept.append((expected, expected.copy()))
+        for part in _arrays(block):
+            if part.flags.writeable:
+                part[:] = 0.5
+    for block_now, block_then in kept:
+        expect_equal("a block after later ones were drawn", block_now, block_then)
+
+
+@check(CHECKS)
+def means_and_variances_are_possible(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """Means are in [0, 1], and no variance exceeds what a distribution on [0, 1] with that mean can have."""
+    block = environment.start(n_rounds, seed=1).draw(n_rounds)
+    expect((block.means is not None) == environment.has_means, f"`has_means` is {environment.has_means}")
+    if block.means is None or block.variances is None:
+        return
+    means, variances = block.means, block.variances
+    expect(bool(((means >= 0) & (means <= 1)).all()), f"means reach from {means.min()} to {means.max()}")
+    room = means * (1.0 - means) + 1e-12
+    expect(bool(((variances >= 0) & (variances <= room)).all()), "a variance is negative or above m (1 - m)")
+
+
+@check(CHECKS)
+def losses_scatter_as_announced(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """Per action, losses stray from their means, and their squares from the variances, by chance alone.
+
+    Bernstein's inequality for terms of at most 1: a sum with variance v exceeds z sqrt(v) + z^2 / 3 with
+    probability exp(-z^2 / 2) at most, and a squared deviation varies no more than the deviation.
+    """
+    losses, means, variances = environment.start(n_rounds, seed=1).draw(n_rounds)
+    if means is None or variances is None:
+        return
+    still = variances == 0
+    expect(np.allclose(losses[still], means[still], rtol=0, atol=1e-12), "losses stray where the variance is 0")
+    total: Vector = variances.sum(axis=0)
+    allowed = _ERRORS * np.sqrt(total) + _ERRORS**2 / 3
+    strayed = np.abs((losses - means).sum(axis=0))
+    expect(bool((strayed <= allowed).all()), f"sums stray from their means by {strayed}, more than {allowed}")
+    spread = np.abs(((losses - means) ** 2).sum(axis=0) - total)
+    expect(bool((spread <= allowed).all()), f"squares stray from the variances by {spread}, more than {allowed}")
+
+
+@check(CHECKS)
+def measures_are_those_of_the_run(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """`measures` agrees with a computation on the whole matrix of means, and without means it refuses."""
+    _, means, variances = environment.start(n_rounds, seed=1).draw(n_rounds)
+    if means is None or variances is None:
+        expect(_refuses(environment.measures, n_rounds), "a recording without means has measures")
+        return
+    found = environment.measures(n_rounds, seed=1)
+    moves = np.abs(np.diff(means, axis=0, prepend=np.zeros((1, means.shape[1]))))
+    expected = {
+        "n_actions": means.shape[1],
+        "n_rounds": n_rounds,
+        "segments": 1 + int((moves[1:] > 0).any(axis=1).sum()),
+        "drift": math.fsum(moves.max(axis=1)),
+        "variance": math.fsum(variances.ravel()),
+        "drift_within": math.fsum(moves[1:].max(axis=1)),
+        "squared_drift": math.fsum((moves**2).ravel()),
+    }
+    for name, value in expected.items():
+        got = getattr(found, name)
+        expect(math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-12), f"`{name}` is {value}, `measures` says {got}")
+
+
+@check(CHECKS)
+def a_measured_start_is_a_start(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """`start_measured` gives the run of `start` and the measures of `measures`, whatever may be kept."""
+    expected = environment.start(n_rounds, seed=1).draw(n_rounds)
+    if expected.means is None or expected.variances is None:
+        return
+    for room in (0, BYTES_PER_LOSS * n_rounds * environment.n_actions):
+        stream, measures = environment.start_measured(n_rounds, 1, room)
+        expect_equal("the losses of a measured start", stream.draw(n_rounds).losses, expected.losses)
+        expect(measures == environment.measures(n_rounds, seed=1), "a measured start has other measures")
+
+
+@check(CHECKS)
+def too_many_rounds_are_rejected(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+    """A run ends where it was said to end; asking for more is refused and costs none of the rounds left."""
+    stream = environment.start(n_rounds, seed=1)
+    expected = environment.start(n_rounds, seed=1).draw(n_rounds).losses
+    expect(_refuses(stream.draw, n_rounds + 1), f"{n_rounds + 1} rounds were drawn from a run of {n_rounds}")
+    expect_equal("the losses after a refusal", stream.draw(n_rounds).losses, expected)
+    expect(_refuses(stream.draw, 1), f"one more round was drawn after all {n_rounds}")
+    expect(_refuses(environment.start, 0), "a run of 0 rounds was started")
+
+
+@check(CHECKS)
+def spec_round_trips(environment: Source, n_rounds: int = N_ROUNDS) -> None:  # noqa: ARG001
+    """A spec is plain values, and rebuilds an equal environment if it is a recipe rather than a recording."""
+    spec = json.loads(json.dumps(environment.to_spec()))
+    if isinstance(environment, Environment):
+        rebuilt = type(environment).from_spec(spec)
+        expect(rebuilt == environment, f"its spec makes {rebuilt}")
+
+
+def _blocks_of(size: int, n_rounds: int) -> Iterator[int]:
+    for first in range(0, n_rounds, size):
+        yield min(size, n_rounds - first)
+
+
+def _arrays(block: Block) -> Iterator[npt.NDArray[Any]]:
+    return (part for part in block if part is not None)
+
+
+def _refuses(call: Callable[[int], object], n: int) -> bool:
+    try:
+        call(n)
+    except InvalidInput:
+        return True
+    except Exception as error:
+        raise Counterexample(f"{n} rounds raised {type(error).__name__} instead of InvalidInput: {error}") from None
+    return False

@@ -1,0 +1,71 @@
+"""How the checks play: losses of every kind, rounds one at a time, states side by side."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.checks.check import expect, expect_equal
+from driftwise.core.types import Matrix
+from driftwise.learners import BanditLearner, ExpertLearner, State
+
+__all__ = ["AnyLearner", "expect_apart", "expect_same", "fixed_losses", "mixed_losses", "stepped"]
+
+AnyLearner = ExpertLearner | BanditLearner
+
+
+def mixed_losses(n_rounds: int, n_actions: int, seed: int = 0) -> Matrix:
+    """Return losses of every kind, some rounds each: scattered, 0 or 1, tied, repeated, all equal, nearly equal.
+
+    They are read-only, so that no learner can spoil them for the next.
+    """
+    random = np.random.default_rng(seed)
+    scattered = random.random((n_rounds, n_actions))
+    kinds = (
+        scattered,
+        scattered.round(),
+        (4 * scattered).round() / 4,
+        np.tile(random.random(n_actions), (n_rounds, 1)),
+        np.repeat(scattered[:, :1], n_actions, axis=1),
+        0.5 + 1e-9 * scattered,
+    )
+    turn = np.arange(n_rounds) // 5 % len(kinds)
+    losses = np.choose(turn[:, np.newaxis], kinds)
+    losses.flags.writeable = False
+    return losses
+
+
+def fixed_losses(losses: tuple[float, ...], n_rounds: int) -> Matrix:
+    """Return the same losses in every round, read-only."""
+    return np.broadcast_to(np.array(losses), (n_rounds, len(losses)))
+
+
+def stepped(learner: AnyLearner, state: State, losses: Matrix) -> npt.NDArray[Any]:
+    """Play a block one round at a time and return what was played."""
+    if isinstance(learner, ExpertLearner):
+        weights = np.empty(losses.shape)
+        for t, row in enumerate(losses):
+            weights[t] = learner.predict(state)
+            learner.update(state, row)
+        return weights
+    actions = np.empty(len(losses), np.int64)
+    for t, row in enumerate(losses):
+        actions[t], probability = learner.choose(state)
+        learner.update(state, int(actions[t]), row[actions[t]], probability)
+    return actions
+
+
+def expect_same(one: State, other: State, when: str) -> None:
+    """Expect two states to be alike bit for bit."""
+    expect(one.rounds == other.rounds, f"{when}, `rounds` is {one.rounds} and {other.rounds}")
+    for name, array in one.arrays().items():
+        expect_equal(f"{when}, the array `{name}`", array, other.arrays()[name])
+
+
+def expect_apart(one: State, other: State) -> None:
+    """Expect two states to have no array in common."""
+    for (name, mine), (other_name, theirs) in itertools.product(one.arrays().items(), other.arrays().items()):
+        expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")

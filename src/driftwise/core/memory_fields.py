@@ -1,0 +1,176 @@
+"""What the arrays of a memory may hold, declared beside them and checked when a file is loaded.
+
+A memory is a NamedTuple of arrays; each field carries its shape and the rule for its numbers:
+
+    class Memory(NamedTuple):
+        weights: Annotated[Vector, distribution("actions")]
+        totals: Annotated[Vector, between(0, "rounds", "actions")]
+
+Words stand for numbers that are known when a memory is checked: `actions`, `rounds`, and what the learner adds by
+`memory_limits`. A size that is not known may be anything, the same in all fields.
+
+>>> from typing import Annotated, NamedTuple
+>>> Memory = NamedTuple("Memory", [("totals", Annotated[Array, between(0, "rounds", "actions")])])
+>>> broken_rule(Memory(np.array([0.0, 9.0])), {"actions": 2, "rounds": 7})
+'`totals` must be in [0, 7]'
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "HUGE",
+    "MOST_ROUNDS",
+    "Field",
+    "between",
+    "broken_rule",
+    "broken_shape",
+    "chances",
+    "distribution",
+    "exactly",
+    "fields_of",
+    "generator",
+    "index",
+    "is_distribution",
+    "packed",
+    "scratch",
+    "within",
+]
+
+MOST_ROUNDS = 2**48  # a year of a microsecond each is 2^45; every counter and table has room for these
+HUGE = 1e300  # sums of numbers up to this size do not overflow
+_CLOSE = 1e-9  # what rounding may do to a sum of weights, or to a bound, relative to it
+
+Array = npt.NDArray[Any]
+Limits = Mapping[str, float]
+Bound = float | str
+
+
+@dataclass(frozen=True)
+class Field:
+    """The shape of an array and the rule that its numbers obey."""
+
+    shape: tuple[int | str, ...]
+    rule: Callable[[Limits], str]  # in words
+    holds: Callable[[Array, Limits], bool]
+
+
+def between(low: Bound, high: Bound, *shape: int | str) -> Field:
+    """Declare numbers in [low, high], up to rounding; NaN is in no range."""
+    return Field(
+        shape,
+        lambda limits: f"in [{_value(low, limits):.12g}, {_value(high, limits):.12g}]",
+        lambda array, limits: within(array, _value(low, limits), _value(high, limits)),
+    )
+
+
+def exactly(value: Bound, *shape: int | str) -> Field:
+    """Declare numbers that are all known."""
+    return Field(
+        shape,
+        lambda limits: f"{_value(value, limits):.12g}",
+        lambda array, limits: bool((array == _value(value, limits)).all()),
+    )
+
+
+def distribution(*shape: int | str) -> Field:
+    """Declare weights: none negative, each row with the sum 1."""
+    return Field(shape, lambda _: "a distribution", lambda array, _: is_distribution(array))
+
+
+def chances(*shape: int | str) -> Field:
+    """Declare probabilities to draw from: a distribution of which rounding has left none above 1."""
+    return Field(
+        shape,
+        lambda _: "a distribution, with no number above 1",
+        lambda array, _: is_distribution(array) and bool((array <= 1.0).all()),
+    )
+
+
+def index(size: str, *shape: int | str, none: bool = False) -> Field:
+    """Declare places in an array of `size`; with `none`, -1 stands for no place."""
+    low = -1 if none else 0
+    return Field(
+        shape,
+        lambda limits: f"a whole number in [{low}, {int(limits[size]) - 1}]",
+        lambda array, limits: bool(((array >= low) & (array < limits[size])).all()),
+    )
+
+
+def generator() -> Field:
+    """Declare the words of a random number generator: any but all zeros, which it would never leave."""
+    return Field((4,), lambda _: "words that are not all zero", lambda array, _: bool(array.any()))
+
+
+def scratch(*shape: int | str) -> Field:
+    """Declare room that is written before it is read."""
+    return Field(shape, lambda _: "any numbers", lambda array, limits: True)  # noqa: ARG005
+
+
+def packed(*shape: int | str) -> Field:
+    """Declare words that hold memories of other learners, or numbers whose rule needs other fields.
+
+    The learner whose memory it is checks them in `memory_contradiction`.
+    """
+    return scratch(*shape)
+
+
+def is_distribution(array: Array) -> bool:
+    """Say whether every row has no negative number and the sum 1."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool((array >= 0).all() and (np.abs(array.sum(axis=-1) - 1.0) <= _CLOSE).all())
+
+
+def within(array: Array, low: Any, high: Any) -> bool:
+    """Say whether all numbers are in [low, high], up to rounding where they are not whole."""
+    if array.dtype.kind != "f":
+        return bool(((array >= low) & (array <= high)).all())
+    with np.errstate(invalid="ignore"):
+        room = _CLOSE * (1.0 + np.abs(array))
+        return bool((np.isfinite(array) & (array >= low - room) & (array <= high + room)).all())
+
+
+@functools.cache
+def fields_of(kind: Any) -> dict[str, Field | None]:
+    """Return the declarations of a memory's fields, None where there is none."""
+    hints = get_type_hints(kind, include_extras=True)
+    found = {name: getattr(hints.get(name), "__metadata__", ()) for name in kind._fields}
+    return {name: next((note for note in notes if isinstance(note, Field)), None) for name, notes in found.items()}
+
+
+def broken_shape(kind: Any, shapes: Mapping[str, tuple[int, ...]], limits: Limits) -> str:
+    """Return the first rule about shapes that some arrays break, '' where they keep all of them."""
+    known = dict(limits)
+    for name, field in fields_of(kind).items():
+        if field is None:
+            return f"`{name}` must declare what its numbers may be"
+        shape = shapes[name]
+        if len(shape) == len(field.shape):
+            for word, size in zip(field.shape, shape, strict=True):
+                known.setdefault(str(word), size if isinstance(word, str) else word)
+        wanted = tuple(int(known.get(str(word), -1)) for word in field.shape)
+        if shape != wanted:
+            return f"`{name}` must have the shape {wanted}, got {shape}"
+    return ""
+
+
+def broken_rule(memory: Any, limits: Limits) -> str:
+    """Return the first rule about its numbers that a memory breaks, '' where it keeps all of them."""
+    kind: Any = type(memory)
+    for (name, field), array in zip(fields_of(kind).items(), memory, strict=True):
+        if field is None:
+            return f"`{name}` must declare what its numbers may be"
+        if not field.holds(array, limits):
+            return f"`{name}` must be {field.rule(limits)}"
+    return ""
+
+
+def _value(bound: Bound, limits: Limits) -> float:
+    return limits[bound] if isinstance(bound, str) else bound

@@ -1,1 +1,0 @@
-"""How the losses scatter around the means."""

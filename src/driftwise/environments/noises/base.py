@@ -1,0 +1,86 @@
+"""What every noise shares: how losses scatter around the means of a path."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.types import Matrix
+from driftwise.registry import Registry, to_spec
+
+if TYPE_CHECKING:
+    from driftwise.environments.noises.with_variance import WithVariance
+    from driftwise.environments.path_preview import PathPreview
+
+__all__ = ["Fitted", "Noise", "as_noise", "noise", "noises", "unattainable"]
+
+
+class Noise(ABC):
+    """How losses scatter: a law in [0, 1] for each value of the path."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the actual means and variances of the losses where the path is at `means`."""
+
+    @abstractmethod
+    def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:
+        """Return losses in [0, 1], a new array; draws go entry by entry, so blocks may be cut anywhere."""
+
+    def settle(self, rehearsal: PathPreview) -> Noise:  # noqa: ARG002
+        """Return the noise that one run will use, once its path is known."""
+        return self
+
+    def to_spec(self) -> dict[str, Any]:
+        """Return the plain values that `noises.build` turns back into an equal noise."""
+        spec = to_spec(self)
+        return {key: value.to_spec() if isinstance(value, Noise) else value for key, value in spec.items()}
+
+
+class Fitted(Noise):
+    """A noise with a free parameter that can be solved for a total variance."""
+
+    @abstractmethod
+    def fit(self, variance: float, rehearsal: PathPreview) -> Noise:
+        """Return this noise with the parameter for which the run's total variance is exactly that."""
+
+    def with_variance(self, variance: float) -> WithVariance:
+        """Return this noise, its free parameter solved run by run so that Lambda is exactly `variance`."""
+        from driftwise.environments.noises.with_variance import WithVariance
+
+        return WithVariance(self, variance)
+
+
+noises: Registry[Noise] = Registry("noise")
+N = TypeVar("N", bound=type[Noise])
+
+
+def noise(name: str) -> Callable[[N], N]:
+    """Register a noise under `name`."""
+
+    def enter(member: N) -> N:
+        member.name = name
+        noises.add(name, member)
+        return member
+
+    return enter
+
+
+def as_noise(owner: object, value: Any) -> Noise:
+    """Return a noise given as itself or as its spec."""
+    if isinstance(value, Mapping):
+        return noises.build(value)
+    if not isinstance(value, Noise):
+        raise rejection(owner, "noise", "a noise or its spec", value)
+    return value
+
+
+def unattainable(law: Noise, variance: float, least: float, most: float) -> InvalidInput:
+    """Word a total variance that a law cannot have on a path."""
+    rule = f"in [{least}, {most}] for {type(law).__name__} on this path"
+    return rejection("WithVariance", "variance", rule, variance)

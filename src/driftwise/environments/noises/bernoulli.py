@@ -1,0 +1,30 @@
+r"""Losses 0 or 1: $P(\ell_{t,k} = 1) = \mu_{t,k}$, the widest scatter a mean allows, $\mu(1 - \mu)$."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftwise.core.types import Matrix
+from driftwise.environments.noises.base import Noise, noise
+
+__all__ = ["Bernoulli"]
+
+
+@noise("bernoulli")
+@dataclass(frozen=True)
+class Bernoulli(Noise):
+    """Losses 0 or 1 with the path's means.
+
+    >>> Bernoulli().draw(np.array([[0.0, 1.0]]), np.random.default_rng(0))
+    array([[0., 1.]])
+    """
+
+    def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the means and variances."""
+        return means, means * (1.0 - means)
+
+    def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:
+        """Return the losses."""
+        return (generator.random(means.shape) < means).astype(np.float64)

@@ -1,0 +1,89 @@
+r"""Gaussian losses given that they fall in [0, 1]: smooth, with no mass on the ends.
+
+$\ell = Y$ given $0 \le Y \le 1$, with $Y \sim N(m, s^2)$. Let $u = m/s$, $v = (1-m)/s$ and
+$Z = \Phi(u) + \Phi(v) - 1$; from $m$, in units of $s$:
+
+$$ E = \frac{\varphi(u) - \varphi(v)}{Z}, \qquad
+   \mathrm{Var} = 1 - \frac{u\,\varphi(u) + v\,\varphi(v)}{Z} - E^2 . $$
+
+=======  ==================  =================================================
+symbol   name in the code    meaning
+=======  ==================  =================================================
+$m$      the path's value    where the Gaussian is centered
+$s$      `scale`             its standard deviation; 0 is no noise
+=======  ==================  =================================================
+
+$\mathrm{Var}$ is of the order of $s^{-2}$ for large $s$, the difference of numbers near 1. From $s = 1/2$ on the
+density is gentle, and Gauss-Legendre quadrature is exact to rounding where the closed form is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from driftwise.core.kernel import clone, kernel
+from driftwise.core.types import Matrix
+from driftwise.environments.noises.base import noise
+from driftwise.environments.noises.gaussian import FAR, Gaussian, body, density, fill_moments
+
+__all__ = ["TruncatedGaussian"]
+
+_GENTLE = 0.5
+# Sixteen points integrate polynomials up to degree 31: at s = 1/2 the remainder is below 1e-20.
+_NODES, _WEIGHTS = (tuple(map(float, values)) for values in np.polynomial.legendre.leggauss(16))
+
+
+@kernel
+def _by_quadrature(center: float, scale: float) -> tuple[float, float]:
+    mass, mean, variance = 0.0, 0.0, 0.0
+    for i in range(len(_NODES)):
+        x = 0.5 + 0.5 * _NODES[i]
+        share = _WEIGHTS[i] * density((x - center) / scale)
+        mass += share
+        mean += share * x
+    mean /= mass
+    for i in range(len(_NODES)):
+        x = 0.5 + 0.5 * _NODES[i]
+        variance += _WEIGHTS[i] * density((x - center) / scale) * (x - mean) ** 2
+    return mean, variance / mass
+
+
+@kernel
+def _moments(center: float, scale: float) -> tuple[float, float]:
+    if scale == 0.0:
+        return center, 0.0
+    if scale >= _GENTLE:
+        return _by_quadrature(center, scale)
+    u, v = min(FAR, center / scale), min(FAR, (1.0 - center) / scale)
+    mass = body(u) + body(v)
+    move = (density(u) - density(v)) / mass
+    second = 1.0 - (u * density(u) + v * density(v)) / mass
+    return center + scale * move, scale * scale * (second - move * move)
+
+
+_fill = clone(fill_moments, "truncated-gaussian", MOMENTS=_moments)
+
+
+@noise("truncated-gaussian")
+@dataclass(frozen=True)
+class TruncatedGaussian(Gaussian):
+    """Gaussian losses, given that they fall in [0, 1].
+
+    >>> TruncatedGaussian(scale=1000.0).moments(np.array([[0.2]]))[1].round(6)  # nearly uniform: 1/12
+    array([[0.083333]])
+    """
+
+    def fill(self, centers: Matrix, means: Matrix, variances: Matrix) -> None:
+        """Write the moments of the losses around `centers`."""
+        _fill(centers, self.scale, means, variances)
+
+    def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:
+        """Return the losses, by inversion of the distribution function."""
+        if self.scale == 0.0:
+            return means.copy()
+        below, above = ndtr(-means / self.scale), ndtr((1.0 - means) / self.scale)
+        losses = means + self.scale * ndtri(below + generator.random(means.shape) * (above - below))
+        return np.clip(losses, 0.0, 1.0, out=losses)

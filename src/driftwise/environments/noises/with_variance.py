@@ -1,0 +1,63 @@
+r"""Any noise with a free parameter, its parameter solved before a run so that $\Lambda$ is exactly as asked.
+
+=========  ==================  =================================================
+symbol     name in the code    meaning
+=========  ==================  =================================================
+           `noise`             the noise with the free parameter
+$\Lambda$  `variance`          the total variance of the run asked for
+=========  ==================  =================================================
+
+Each run is solved on its own path, by closed form or by search on rehearsals of it (see the noise's `fit`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.types import Matrix
+from driftwise.core.validation import require_number
+from driftwise.environments.noises.base import Fitted, Noise, as_noise, noise, noises
+from driftwise.environments.path_preview import PathPreview
+
+__all__ = ["WithVariance"]
+
+
+@noise("with-variance")
+@dataclass(frozen=True)
+class WithVariance(Noise):
+    """A noise with an exact total variance; the parameter it came with is ignored.
+
+    >>> from driftwise.environments import Beta, Environment, Switching
+    >>> world = Environment(Switching(n_segments=4, n_actions=5), Beta().with_variance(20.0))
+    >>> round(world.measures(n_rounds=1000).variance, 9)
+    20.0
+    """
+
+    noise: Fitted
+    variance: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", as_noise(self, self.noise))
+        if not isinstance(self.noise, Fitted):  # a spec may name any noise
+            fitted = ", ".join(name for name in noises if issubclass(noises.get(name), Fitted))
+            raise rejection(self, "noise", f"one with a free parameter ({fitted})", self.noise)
+        require_number(self, "variance", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+
+    def settle(self, rehearsal: PathPreview) -> Noise:
+        """Return the inner noise, solved for this run."""
+        return self.noise.fit(self.variance, rehearsal)
+
+    def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:  # noqa: ARG002
+        """Reject: before a run the parameter is not known."""
+        raise self._unsettled()
+
+    def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:  # noqa: ARG002
+        """Reject: before a run the parameter is not known."""
+        raise self._unsettled()
+
+    def _unsettled(self) -> InvalidInput:
+        return InvalidInput("WithVariance: its parameter depends on the run; draw from an Environment's stream.")

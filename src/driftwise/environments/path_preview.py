@@ -1,0 +1,116 @@
+"""A path of means walked through before it is played, block by block, as often as a budget needs."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from driftwise.core.measures import Measures
+from driftwise.core.types import Actions, Matrix
+from driftwise.environments.measures_accumulator import MeasuresAccumulator, add_all, summed
+from driftwise.environments.paths.base import MeanStream
+
+if TYPE_CHECKING:
+    from driftwise.environments.noises.base import Noise
+    from driftwise.environments.paths.base import Path
+
+__all__ = ["SLACK", "PathPreview"]
+
+_CELLS = 40960  # one block: 4096 rounds of ten actions, a third of a megabyte
+SLACK = 1e-12  # a budget may overshoot what is possible by this share: it is rounding, not a wish
+
+
+class PathPreview:
+    """The means that a path will take in one run."""
+
+    def __init__(self, path: Path, n_rounds: int, generator: np.random.Generator) -> None:
+        self.n_rounds = n_rounds
+        self.n_actions = path.n_actions
+        self._path = path
+        self._generator = generator
+        self._length = min(max(1, _CELLS // self.n_actions), n_rounds)  # rounds of a block
+
+    def start(self) -> MeanStream:
+        """Return the stream, each time from the beginning: every call starts from the same generator."""
+        return self._path.start(self.n_rounds, copy.deepcopy(self._generator))
+
+    def blocks(self) -> Iterator[Matrix]:
+        """Walk through the path; each block overwrites the last."""
+        stream, room = self.start(), np.empty((self._length, self.n_actions))
+        for n in self._lengths():
+            stream.fill(room[:n])
+            yield room[:n]
+
+    def span(self) -> tuple[float, float]:
+        """Return the lowest and the highest mean of the path."""
+        extremes = [(block.min(), block.max()) for block in self.blocks()]
+        return float(min(low for low, _ in extremes)), float(max(high for _, high in extremes))
+
+    def variance(self, noise: Noise) -> float:
+        """Return the total variance that a noise would give this path."""
+        total = np.zeros(2)
+        for block in self.blocks():
+            add_all(total, noise.moments(block)[1])
+        return summed(total)
+
+    def measures(self, noise: Noise) -> Measures:
+        """Return the measures of this path under a noise."""
+        return self.measured(noise, room=0)[0]
+
+    def measured(self, noise: Noise, room: int) -> tuple[Measures, MeanStream | None]:
+        """Return the measures, and the means that were walked through, or None if they take more than `room` bytes."""
+        meter, kept = MeasuresAccumulator(self.n_actions), _Kept()
+        for means, lengths in self._walk(room):
+            if lengths is None:
+                meter.update(*noise.moments(means))
+            else:
+                meter.repeat(*noise.moments(means), lengths)
+            room -= means.nbytes
+            if room >= 0:
+                kept.keep(means, lengths)
+            else:
+                kept = _Kept()
+        return meter.measures(), kept if room >= 0 else None
+
+    def _walk(self, room: int) -> Iterator[tuple[Matrix, Actions | None]]:
+        """Walk through the path in pieces if it has them, in rounds if not; what fits `room` is not overwritten."""
+        stream = self.start()
+        reused = None if 8 * self.n_rounds * self.n_actions <= room else np.empty((self._length, self.n_actions))
+        for n in self._lengths():
+            pieces = stream.pieces(n)
+            if pieces is not None:
+                yield pieces
+                continue
+            block = np.empty((n, self.n_actions)) if reused is None else reused[:n]
+            stream.fill(block)
+            yield block, None
+
+    def _lengths(self) -> Iterator[int]:
+        for first in range(0, self.n_rounds, self._length):
+            yield min(self._length, self.n_rounds - first)
+
+
+class _Kept(MeanStream):
+    """Means that were walked through before; each block is let go once it was read."""
+
+    def __init__(self) -> None:
+        self._blocks: deque[tuple[Matrix, Actions | None]] = deque()
+        self._rows = np.empty((0, 0))  # what is left of the block being read
+
+    def keep(self, means: Matrix, lengths: Actions | None) -> None:
+        self._blocks.append((means, lengths))
+
+    def fill(self, means: Matrix) -> None:
+        done = 0
+        while done < len(means):
+            if not len(self._rows):
+                rows, lengths = self._blocks.popleft()
+                self._rows = rows if lengths is None else np.repeat(rows, lengths, axis=0)
+            n = min(len(self._rows), len(means) - done)
+            means[done : done + n] = self._rows[:n]
+            self._rows = self._rows[n:]
+            done += n

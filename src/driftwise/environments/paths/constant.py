@@ -1,0 +1,53 @@
+r"""Means that never move: $\mu_t = \mu$, the stationary world of the classics.
+
+=======  ==================  =========================
+symbol   name in the code    meaning
+=======  ==================  =========================
+$\mu$    `means`             the mean loss per action
+=======  ==================  =========================
+
+$\Gamma = 1$ and $V = \|\mu\|_\infty$, the jump from $\mu_0 = 0$.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.environments.paths.base import MeanStream, Path, as_row, path
+
+__all__ = ["Constant"]
+
+
+class _Still(MeanStream):
+    def __init__(self, means: Vector) -> None:
+        self._means = means
+
+    def fill(self, means: Matrix) -> None:
+        means[:] = self._means
+
+    def pieces(self, n: int) -> tuple[Matrix, Actions]:
+        return self._means.reshape(1, -1).copy(), np.array([n])
+
+
+@path("constant")
+@dataclass(frozen=True)
+class Constant(Path):
+    """The same means in every round.
+
+    >>> Constant((0.4, 0.6)).n_actions
+    2
+    """
+
+    means: tuple[float, ...]
+    n_actions: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", as_row(self, "means", self.means))
+        object.__setattr__(self, "n_actions", len(self.means))
+
+    def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
+        """Return the means of a run."""
+        return _Still(np.array(self.means))

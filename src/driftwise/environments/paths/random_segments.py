@@ -1,0 +1,67 @@
+r"""Piecewise-constant means, all drawn anew in every segment: $\mu_{j,k}$ uniform on $[a, b]$, independent.
+
+=======  ==================  ==============================================
+symbol   name in the code    meaning
+=======  ==================  ==============================================
+$n$      `n_segments`        how many stretches without change; $\Gamma = n$
+$K$      `n_actions`         actions
+$a$      `low`               the least a mean can be
+$b$      `high`              the most a mean can be
+         `lengths`           of the segments: "equal", or "random" change points
+=======  ==================  ==============================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftwise.core.types import Actions, Matrix
+from driftwise.core.validation import require_choice, require_count, require_number
+from driftwise.environments.paths.base import MeanStream, Path, path
+from driftwise.environments.paths.segments import SegmentStream
+from driftwise.environments.paths.switching import LENGTHS, segment_starts
+
+__all__ = ["RandomSegments"]
+
+
+class _Uniform(SegmentStream):
+    def __init__(self, path: RandomSegments, starts: Actions, generator: np.random.Generator) -> None:
+        super().__init__(starts, path.n_actions)
+        self._path = path
+        self._generator = generator
+
+    def segments(self, first: int, last: int) -> Matrix:
+        share = self._generator.random((last - first, self._path.n_actions))
+        return self._path.low + (self._path.high - self._path.low) * share
+
+
+@path("random-segments")
+@dataclass(frozen=True)
+class RandomSegments(Path):
+    """Uniform means that are drawn anew `n_segments - 1` times, in segments of `equal` or `random` length.
+
+    >>> from driftwise.environments import Bernoulli, Environment
+    >>> world = Environment(RandomSegments(n_segments=5, n_actions=3, lengths="random"), Bernoulli())
+    >>> world.measures(n_rounds=1000, seed=2).segments
+    5
+    """
+
+    n_segments: int
+    n_actions: int
+    low: float = 0.0
+    high: float = 1.0
+    lengths: str = "equal"
+
+    def __post_init__(self) -> None:
+        require_count(self, "n_segments")
+        require_count(self, "n_actions")
+        require_number(self, "high", lambda x: 0 < x <= 1, "in (0, 1]")
+        require_number(self, "low", lambda x: 0 <= x < self.high, f"in [0, high = {self.high})")
+        require_choice(self, "lengths", LENGTHS)
+
+    def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
+        """Return the means of a run; the change points are drawn here, the means as they are needed."""
+        starts = segment_starts(self, self.lengths, self.n_segments, n_rounds, generator)
+        return _Uniform(self, starts, generator)

@@ -1,0 +1,115 @@
+r"""Piecewise-constant means given by hand: $\mu_t = m_j$ for $c_j \le t < c_{j+1}$.
+
+=======  ==================  ==================================================================
+symbol   name in the code    meaning
+=======  ==================  ==================================================================
+$m_j$    `means`             the means of segment $j$, one row each
+$c_j$    `change_points`     the rounds, counted from 0, where segments 2, 3, ... start; $c_1 = 0$
+=======  ==================  ==================================================================
+
+$\Gamma$ is the number of rows as long as neighbours differ.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from driftwise.core.errors import rejection
+from driftwise.core.types import Actions, Matrix
+from driftwise.environments.paths.base import MeanStream, Path, as_rows, path
+
+__all__ = ["SegmentStream", "Segments", "equal_starts"]
+
+
+class SegmentStream(MeanStream):
+    """Means that stand still between the rounds `starts`."""
+
+    def __init__(self, starts: Actions, n_actions: int) -> None:
+        self._starts = starts
+        self._round = 0
+        self._begun = 0
+        self._current = np.empty((1, n_actions))  # its length is 0 until the first segment has begun
+
+    @abstractmethod
+    def segments(self, first: int, last: int) -> Matrix:
+        """Return the means of the segments `first_memory` to `last - 1`; each is asked for once, in order."""
+
+    def pieces(self, n: int) -> tuple[Matrix, Actions]:
+        """Return the segments of the next `n` rounds, cut to them."""
+        end = self._round + n
+        begun = int(np.searchsorted(self._starts, end))
+        rows = np.concatenate((self._current, self.segments(self._begun, begun)))
+        lengths = np.diff(np.concatenate(([self._round], self._starts[self._begun : begun], [end])))
+        self._round, self._begun, self._current = end, begun, rows[-1:]
+        return (rows, lengths) if lengths[0] else (rows[1:], lengths[1:])
+
+    def fill(self, means: Matrix) -> None:
+        """Write the next means, repeating each segment's over its rounds."""
+        rows, lengths = self.pieces(len(means))
+        means[:] = np.repeat(rows, lengths, axis=0)
+
+
+def equal_starts(n_segments: int, n_rounds: int) -> Actions:
+    """Return where segments start if their lengths differ by one round at most: segment j at j n_rounds // n_segments.
+
+    Whole lengths and what is left over are multiplied apart, or the product might not fit 64 bits.
+    """
+    length, left = divmod(n_rounds, n_segments)
+    j = np.arange(n_segments, dtype=np.int64)
+    return j * length + j * left // n_segments
+
+
+class _Given(SegmentStream):
+    def __init__(self, starts: Actions, rows: Matrix) -> None:
+        super().__init__(starts, rows.shape[1])
+        self._rows = rows
+
+    def segments(self, first: int, last: int) -> Matrix:
+        return self._rows[first:last]
+
+
+@path("segments")
+@dataclass(frozen=True)
+class Segments(Path):
+    """Given means on given segments; without change points the segments are equally long.
+
+    >>> from driftwise.environments import Deterministic, Environment
+    >>> path = Segments(means=((0.1, 0.9), (0.8, 0.2)), change_points=(3,))
+    >>> Environment(path, Deterministic()).start(n_rounds=5).draw(5).means[:, 0]
+    array([0.1, 0.1, 0.1, 0.8, 0.8])
+    """
+
+    means: tuple[tuple[float, ...], ...]
+    change_points: tuple[int, ...] | None = None
+    n_actions: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", as_rows(self, "means", self.means))
+        object.__setattr__(self, "n_actions", len(self.means[0]))
+        if self.change_points is None:
+            return
+        try:
+            points = tuple(operator.index(point) for point in self.change_points)
+        except TypeError:
+            raise rejection(self, "change_points", "whole numbers", self.change_points) from None
+        if any(later <= earlier for earlier, later in pairwise((0, *points))):
+            raise rejection(self, "change_points", "increasing and >= 1", points)
+        if len(points) != len(self.means) - 1:
+            rule = f"one fewer than the {len(self.means)} rows of `means`"
+            raise rejection(self, "change_points", rule, points)
+        object.__setattr__(self, "change_points", points)
+
+    def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
+        """Return the means of a run, which must reach the last segment."""
+        least = 1 + self.change_points[-1] if self.change_points else len(self.means)
+        if n_rounds < least:
+            raise rejection(self, "n_rounds", f">= {least} to reach the last segment", n_rounds)
+        starts = equal_starts(len(self.means), n_rounds)
+        if self.change_points is not None:
+            starts[1:] = self.change_points
+        return _Given(starts, np.array(self.means))

@@ -1,0 +1,76 @@
+r"""Means that swing, each action with its own phase: a slow, smooth drift without any change point.
+
+$$ \mu_{t,k} = c + A \sin\bigl(2\pi\,(n\,t/T + k/K)\bigr), \qquad t = 0, \dots, T-1 . $$
+
+=======  ==================  =============================================
+symbol   name in the code    meaning
+=======  ==================  =============================================
+$K$      `n_actions`         actions; their phases are spread evenly
+$n$      `n_periods`         swings over the whole run, whole or not
+$A$      `amplitude`         the largest distance from the center
+$c$      `center`            the level around which the means swing
+=======  ==================  =============================================
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftwise.core.kernel import kernel
+from driftwise.core.types import Matrix
+from driftwise.core.validation import require_count, require_number
+from driftwise.environments.paths.base import MeanStream, Path, path
+
+__all__ = ["Sinusoidal"]
+
+_MOST = 1e9  # periods; with more, rounding eats more than the seventh digit of the phase
+
+
+@kernel
+def _swing(means: Matrix, first: int, turns: float, amplitude: float, center: float) -> None:
+    for t in range(means.shape[0]):
+        for k in range(means.shape[1]):
+            turn = turns * (first + t) + k / means.shape[1]
+            means[t, k] = center + amplitude * math.sin(2.0 * math.pi * turn)
+
+
+class _Swinging(MeanStream):
+    def __init__(self, path: Sinusoidal, n_rounds: int) -> None:
+        self._path = path
+        self._turns = path.n_periods / n_rounds
+        self._round = 0
+
+    def fill(self, means: Matrix) -> None:
+        _swing(means, self._round, self._turns, self._path.amplitude, self._path.center)
+        self._round += len(means)
+
+
+@path("sinusoidal")
+@dataclass(frozen=True)
+class Sinusoidal(Path):
+    """Means that swing around a center; the best action changes hands in turn.
+
+    >>> from driftwise.environments import Bernoulli, Environment
+    >>> world = Environment(Sinusoidal(n_actions=3, n_periods=2), Bernoulli())
+    >>> world.measures(n_rounds=1000).segments
+    1000
+    """
+
+    n_actions: int
+    n_periods: float = 1.0
+    amplitude: float = 0.3
+    center: float = 0.5
+
+    def __post_init__(self) -> None:
+        require_count(self, "n_actions")
+        require_number(self, "n_periods", lambda x: 0 <= x <= _MOST, f"in [0, {_MOST:g}]")
+        require_number(self, "center", lambda x: 0 <= x <= 1, "in [0, 1]")
+        fits = f">= 0 and leave center +- amplitude in [0, 1] (center = {self.center})"
+        require_number(self, "amplitude", lambda x: 0 <= x <= self.center and self.center + x <= 1, fits)
+
+    def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
+        """Return the means of a run."""
+        return _Swinging(self, n_rounds)

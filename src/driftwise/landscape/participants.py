@@ -1,0 +1,137 @@
+"""Who plays in each cell of Table 1: the paper's learners, those it cites, and those that need not be told anything."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.measures import Measures
+from driftwise.core.tuning_caveats import collected
+from driftwise.engine.players import Player
+from driftwise.learners import (
+    AOMD,
+    CBCE,
+    GLRKLUCB,
+    UCB1,
+    AdaNormalHedgeTV,
+    BanditOverBandit,
+    DiscountedUCB,
+    Exp3S,
+    FixedShare,
+    Hedge,
+    Learner,
+    Master,
+    OptimisticGD,
+    OracleRestarts,
+    RerunUCBV,
+    RestartedAdaptiveGD,
+    Rexp3,
+    SleepingOptimisticAdaptMLProd,
+    SlidingWindowUCB,
+    Sword,
+    Thompson,
+    learners,
+)
+from driftwise.report.page.contents import ROLES
+
+__all__ = ["CELLS", "PARTICIPANTS", "Participant", "added", "every_bandit", "told_rounds"]
+
+CELLS = {
+    "full-switching": "full information, switching",
+    "full-drifting": "full information, drifting",
+    "bandit-switching": "bandit, switching",
+    "bandit-drifting": "bandit, drifting",
+}
+
+
+class Participant(NamedTuple):
+    """A learner with its part: "paper", "cited", "parameter-free" or "baseline"."""
+
+    label: str
+    role: str
+    player: Player
+
+
+_ALGORITHM_4 = Participant(
+    "sleeping-optimistic-adapt-ml-prod",
+    "paper",
+    functools.partial(SleepingOptimisticAdaptMLProd.tuned, memory="merged"),
+)
+
+
+def told_rounds(rule: Callable[[Measures], Learner]) -> Player:
+    """Return a rule that hears of actions and rounds only: what it would be told about a world without change."""
+    return lambda measures: rule(Measures(measures.n_actions, measures.n_rounds, 1, 0.0, 0.0))
+
+
+_HEDGE = Participant("hedge", "baseline", Hedge())
+
+PARTICIPANTS = {
+    "full-switching": (
+        Participant("optimistic-gd", "paper", OptimisticGD.tuned),
+        _ALGORITHM_4,
+        Participant("fixed-share", "cited", FixedShare.tuned),
+        Participant("ada-normal-hedge-tv", "cited", AdaNormalHedgeTV(cover="geometric")),
+        Participant("aomd", "cited", AOMD.tuned),
+        Participant("cbce", "parameter-free", CBCE()),
+        Participant("sword", "parameter-free", told_rounds(Sword.tuned)),
+        _HEDGE,
+    ),
+    "full-drifting": (
+        Participant("restarted-adaptive-gd", "paper", RestartedAdaptiveGD.tuned),
+        _ALGORITHM_4,
+        Participant("aomd", "cited", AOMD()),
+        Participant("cbce", "parameter-free", CBCE()),
+        Participant("sword", "parameter-free", told_rounds(Sword.tuned)),
+        _HEDGE,
+    ),
+    "bandit-switching": (
+        Participant("rerun-ucbv", "paper", RerunUCBV.tuned),
+        Participant("exp3-s", "cited", Exp3S.tuned),
+        Participant("discounted-ucb", "cited", DiscountedUCB.tuned),
+        Participant("sliding-window-ucb", "cited", SlidingWindowUCB.tuned),
+        Participant("glr-kl-ucb", "parameter-free", told_rounds(functools.partial(GLRKLUCB.tuned, restart="global"))),
+        Participant("master", "parameter-free", told_rounds(Master.tuned)),
+        Participant("ucb1", "baseline", UCB1()),
+    ),
+    "bandit-drifting": (
+        Participant("rerun-ucbv", "paper", RerunUCBV.tuned),
+        Participant("rexp3", "cited", Rexp3.tuned),
+        Participant("bandit-over-bandit", "parameter-free", told_rounds(BanditOverBandit.tuned)),
+        Participant("master", "parameter-free", told_rounds(Master.tuned)),
+        Participant("thompson", "baseline", Thompson()),
+        Participant("ucb1", "baseline", UCB1()),
+    ),
+}
+
+
+_CITED = {"discounted-ucb", "exp3-s", "rexp3", "sliding-window-ucb", "ucb-v"}
+_STEADY = {"exp3", "kl-ucb", "thompson", "tsallis-inf", "ucb1"}  # made for worlds that do not change
+
+
+def every_bandit() -> tuple[Participant, ...]:
+    """Return every bandit learner of the registry with its defaults, but for the oracle, which is told the changes."""
+    names = [name for name in learners if learners.get(name).feedback == "bandit" and name != OracleRestarts.name]
+    participants = [Participant(name, _part(name), learners.get(name)()) for name in names]
+    return tuple(sorted(participants, key=lambda participant: ROLES.index(participant.role)))
+
+
+def _part(name: str) -> str:
+    if name == RerunUCBV.name:
+        return "paper"
+    if name in _STEADY:
+        return "baseline"
+    return "cited" if name in _CITED else "parameter-free"
+
+
+def added(name: str) -> Participant:
+    """Return any learner of the registry, tuned to its world where it has a rule for that."""
+    kind = learners.get(name)
+    try:
+        with collected():  # only whether there is a rule counts, not what it says of this world
+            kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
+    except InvalidInput:
+        return Participant(name, "added", kind())
+    return Participant(name, "added", kind.tuned)

@@ -1,0 +1,76 @@
+"""Weights over time, on one path of each world: a learner of the paper beside a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from driftwise.core.tuning_caveats import SAYS_NOTHING, collected
+from driftwise.core.types import Actions, Matrix
+from driftwise.landscape.measurements import Job
+from driftwise.landscape.pages import written
+from driftwise.landscape.participants import Participant
+from driftwise.landscape.sweeps import Sweep
+from driftwise.report.page import WeightHistory
+
+__all__ = ["weight_histories"]
+
+_STRETCHES = 250
+_MOST_CHANGES = 40  # that can be told apart in a picture
+
+
+def weight_histories(
+    sweeps: Sequence[Sweep], seed: int, progress: Callable[[int, int], None] | None = None
+) -> list[WeightHistory]:
+    """Return the weights over time of the first learner of the paper and the first baseline in every shown world."""
+    wanted = [
+        (sweep, participant, sweep.shown)
+        for sweep in sweeps
+        if sweep.shown is not None
+        for participant in dict.fromkeys((_first(sweep, "paper"), _first(sweep, "baseline")))
+    ]
+    found = []
+    for done, (sweep, participant, value) in enumerate(wanted, start=1):
+        found.append(_history(sweep, participant, value, seed))
+        if progress is not None:
+            progress(done, len(wanted))
+    return found
+
+
+def _first(sweep: Sweep, role: str) -> Participant:
+    return next((participant for participant in sweep.participants if participant.role == role), sweep.participants[0])
+
+
+def _history(sweep: Sweep, participant: Participant, value: float, seed: int) -> WeightHistory:
+    job = Job(sweep.setting(value), participant.label, participant.player, 1, seed)
+    with collected():
+        source, n_rounds = job.source(), job.setting.n_rounds
+    measures = source.measures(n_rounds, seed)
+    block = source.start(n_rounds, seed).draw(n_rounds)
+    assert block.means is not None  # both kinds of source have them
+    with collected() as reasons:
+        learner = job.learner(job.known(measures))
+    played = learner.play_block(learner.start(source.n_actions, seed), block.losses)
+    starts = np.unique(np.linspace(0, n_rounds, _STRETCHES, endpoint=False).astype(int))
+    middles = (starts + np.append(starts[1:], n_rounds)) // 2
+    changes = measures.change_points or ()
+    return WeightHistory(
+        key=f"history-{sweep.key}-{participant.label}",
+        title=written(f"{sweep.world}, {sweep.axis} = {value:g}"),
+        learner=participant.label,
+        rounds=starts.tolist(),
+        weights=_shares(played, source.n_actions, starts).T.tolist(),
+        best=block.means[middles].argmin(axis=1).tolist(),
+        change_points=list(changes) if len(changes) <= _MOST_CHANGES else [],
+        what="weight" if played.ndim == 2 else "share",
+        caveat=f"{SAYS_NOTHING}: {reasons[0]}" if reasons else "",
+    )
+
+
+def _shares(played: Matrix | Actions, n_actions: int, starts: Actions) -> Matrix:
+    """Return the mean weights in each stretch, or how often each action was chosen in it."""
+    weights = played if played.ndim == 2 else np.eye(n_actions)[played]
+    lengths = np.diff(np.append(starts, len(weights)))
+    shares: Matrix = np.add.reduceat(weights, starts, axis=0) / lengths[:, None]
+    return shares

@@ -1,0 +1,21 @@
+"""What every learner is: the classes to derive from, and the decorators that register a class."""
+
+from driftwise.learners.contract.bandit_learner import BanditLearner
+from driftwise.learners.contract.expert_learner import ExpertLearner
+from driftwise.learners.contract.hinted_learner import HintedLearner
+from driftwise.learners.contract.learner import Learner
+from driftwise.learners.contract.registration import bandit, composed, expert, learners
+from driftwise.learners.contract.state import Card, State
+
+__all__ = [
+    "BanditLearner",
+    "Card",
+    "ExpertLearner",
+    "HintedLearner",
+    "Learner",
+    "State",
+    "bandit",
+    "composed",
+    "expert",
+    "learners",
+]

@@ -1,0 +1,80 @@
+"""Learners with bandit feedback: they play one action and see that action's loss."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from driftwise.core.errors import outside, rejection
+from driftwise.core.types import Actions, Matrix
+from driftwise.core.validation import as_real, count
+from driftwise.learners.contract.learner import Learner
+from driftwise.learners.contract.live_rounds import LiveBandit, live_bandit
+from driftwise.learners.contract.loops import BanditLoops
+from driftwise.learners.contract.state import State
+
+__all__ = ["BanditLearner"]
+
+
+class BanditLearner(Learner):
+    """A learner with bandit feedback: it plays one action and sees that action's loss."""
+
+    feedback = "bandit"
+    loops: ClassVar[BanditLoops]
+
+    def choose(self, state: State) -> tuple[int, float | None]:
+        """Return the action for the coming round and its probability, None where no closed form exists."""
+        self._claim(state)
+        live = state.live or self._live(state)
+        action, probability = live.choose(live.table)
+        return action, probability if probability == probability else None  # NaN is not
+
+    def update(self, state: State, action: int, loss: float, probability: float | None) -> None:
+        """Take in the loss of the chosen action; pass the probability that `choose` gave."""
+        self._claim(state)
+        live = state.live or self._live(state)
+        usual = type(action) is int and 0 <= action < state.n_actions and isinstance(loss, float)
+        if probability is None:
+            chance = math.nan
+        else:
+            chance, usual = probability, usual and isinstance(probability, float) and 0.0 < probability <= 1.0
+        if not (usual and live.update(live.table, action, loss, chance)):
+            live.update(live.table, *self._checked(state, action, loss, probability))
+        state.rounds += 1
+        if self.grows:
+            state.memory = self.make_room(state.memory, 1)
+
+    def _live(self, state: State) -> LiveBandit:
+        state.live = live_bandit(self.loops.kernels, state.memory, state.rates)
+        live: LiveBandit = state.live
+        return live
+
+    def _checked(self, state: State, action: Any, loss: Any, probability: Any) -> tuple[int, float, float]:
+        """Return what a round brought as compiled code wants it, or say what is wrong with it."""
+        action = count(self, "action", action, at_least=0)
+        if action >= state.n_actions:
+            raise rejection(self, "action", f"< n_actions = {state.n_actions}", action)
+        suffered = float(loss) if isinstance(loss, (bool, np.bool_)) else as_real(loss)
+        if suffered is None:
+            raise rejection(self, "loss", "a number in [0, 1]", loss)
+        if not 0 <= suffered <= 1:
+            raise outside(self, "loss", suffered, "")
+        chance = math.nan if probability is None else as_real(probability)
+        if chance is None or not (probability is None or 0 < chance <= 1):
+            raise rejection(self, "probability", "in (0, 1] or None", probability)
+        return action, suffered, chance
+
+    def run(self, state: State, losses: Any) -> Actions:
+        """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""
+        return self.play_block(state, self._admit(state, losses))
+
+    def play_block(self, state: State, losses: Matrix) -> Actions:
+        """Play a block that has been checked already."""
+        actions = np.empty(len(losses), np.int64)
+        if self.grows:
+            state.memory = self.make_room(state.memory, len(losses) + 1)
+        self.loops.run(state.memory, state.rates, losses, actions)
+        state.rounds += len(losses)
+        return actions

@@ -1,0 +1,72 @@
+"""Learners with full feedback: they play weights and then see every action's loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from driftwise.core.errors import outside
+from driftwise.core.types import Matrix, Vector
+from driftwise.core.validation import as_losses
+from driftwise.learners.contract.learner import Learner
+from driftwise.learners.contract.live_rounds import FINE, OTHER_SIZE, LiveExpert, live_expert
+from driftwise.learners.contract.loops import ExpertLoops
+from driftwise.learners.contract.state import State
+
+__all__ = ["ExpertLearner"]
+
+Kernel = Callable[..., Any]
+
+
+class ExpertLearner(Learner):
+    """A learner with full feedback: it plays weights and then sees every action's loss."""
+
+    feedback = "full"
+    loops: ClassVar[ExpertLoops]
+
+    def predict(self, state: State) -> Vector:
+        """Return the weights for the coming round; changes nothing."""
+        self._claim(state)
+        weights: Vector = state.memory.weights.copy()
+        return weights
+
+    def update(self, state: State, losses: Any) -> None:
+        """Take in the losses of the round."""
+        self._claim(state)
+        live = state.live or self._live(state)
+        self._take(state, live.step, live.table, losses, "losses")
+        state.rounds += 1
+        if self.grows:
+            state.memory = self.make_room(state.memory, 1)
+
+    def _live(self, state: State) -> LiveExpert:
+        state.live = live_expert(self.loops.kernels, state.memory, state.rates)
+        live: LiveExpert = state.live
+        return live
+
+    def _take(self, state: State, entry: Kernel, table: Any, values: Any, name: str) -> None:
+        """Hand a vector to compiled code, which checks it; an array of another kind is converted first."""
+        try:
+            bad = entry(table, values) if type(values) is np.ndarray else OTHER_SIZE
+        except TypeError:
+            bad = OTHER_SIZE
+        if bad == OTHER_SIZE:
+            values = as_losses(self, values, (state.n_actions,), name)
+            bad = entry(table, values)
+        if bad != FINE:
+            raise outside(self, name, values[bad], f"at action {bad}")
+
+    def run(self, state: State, losses: Any) -> Matrix:
+        """Play a block of rounds, (n_rounds, n_actions), and return the weights played."""
+        return self.play_block(state, self._admit(state, losses))
+
+    def play_block(self, state: State, losses: Matrix) -> Matrix:
+        """Play a block that has been checked already."""
+        played = np.empty_like(losses)
+        if self.grows:
+            state.memory = self.make_room(state.memory, len(losses) + 1)
+        self.loops.run(state.memory, state.rates, losses, played)
+        state.rounds += len(losses)
+        return played

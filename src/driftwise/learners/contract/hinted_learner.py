@@ -1,0 +1,42 @@
+"""Learners that act on a guess of the coming losses, and take a better guess if someone has one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.types import Matrix
+from driftwise.learners.contract.expert_learner import ExpertLearner
+from driftwise.learners.contract.state import State
+
+__all__ = ["HintedLearner"]
+
+
+class HintedLearner(ExpertLearner):
+    """A full-feedback learner that guesses the last losses unless it is given a hint."""
+
+    def hint(self, state: State, guess: Any) -> None:
+        """Replace the guess of the coming round's losses and play accordingly; `update` ends its effect."""
+        self._claim(state)
+        live = state.live or self._live(state)
+        assert live.hint is not None
+        self._take(state, live.hint, live.table, guess, "guess")
+
+    def run(self, state: State, losses: Any, hints: Any = None) -> Matrix:
+        """Play a block; row t of `hints`, if given, is the guess for row t of `losses`."""
+        if hints is None:
+            return super().run(state, losses)
+        block, guesses = self._admit(state, losses), self._admit(state, hints, "hints")
+        if len(guesses) != len(block):
+            raise InvalidInput(
+                f"{type(self).__name__}: `hints` must have one row per round, got {len(guesses)} for {len(block)}."
+            )
+        assert self.loops.run_hinted is not None
+        played = np.empty_like(block)
+        if self.grows:
+            state.memory = self.make_room(state.memory, len(block) + 1)
+        self.loops.run_hinted(state.memory, state.rates, block, guesses, played)
+        state.rounds += len(block)
+        return played

@@ -1,0 +1,125 @@
+"""The contract every learner keeps.
+
+A learner is a frozen dataclass of parameters. `start` makes a `State`; `run` plays a block of rounds,
+continuing from the state; stepping (`predict` or `choose`, then `update`) calls the same kernels, so it agrees
+with `run` bit for bit.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from driftwise.core.corners import Corners
+from driftwise.core.errors import InvalidInput, outside, rejection
+from driftwise.core.machine_memory import check_memory
+from driftwise.core.measures import Measures
+from driftwise.core.random import new_generator
+from driftwise.core.types import Actions, Matrix, Words
+from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
+from driftwise.learners.contract.memory_checks import MemoryChecks
+from driftwise.learners.contract.state import Card, State
+from driftwise.learners.contract.tuning_rules import announcing
+
+__all__ = ["Learner"]
+
+_MANY_ACTIONS = 2**16  # with fewer, no learner's first memory is large
+
+
+class Learner(MemoryChecks, ABC):
+    """An algorithm with its parameters."""
+
+    name: ClassVar[str]
+    feedback: ClassVar[str]
+    card: ClassVar[Card]
+    corners: ClassVar[Corners] = Corners()  # of its parameters; checks run there too
+
+    @classmethod
+    def at_corners(cls) -> list[Self]:
+        """Return the learner at the corners of its parameters."""
+        return [cls(**setting) for setting in cls.corners.settings()]
+
+    @property
+    def no_learning(self) -> str:
+        """Why these parameters leave nothing to learn, '' where they do not; see `corners`."""
+        return self.corners.no_learning(self)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if isinstance(rule := vars(cls).get("tuned"), classmethod):
+            cls.tuned = announcing(rule)  # type: ignore[method-assign, assignment]
+
+    @property
+    def skipped_checks(self) -> Mapping[str, str]:
+        """The common checks that do not apply to this learner, each with the reason."""
+        return {}
+
+    @abstractmethod
+    def first_memory(self, n_actions: int, generator: Words) -> Any:
+        """Return the memory before round 1 (a NamedTuple of arrays); keep `generator` in it to draw."""
+
+    @abstractmethod
+    def rates(self, n_actions: int) -> Any:
+        """Return the parameters as the kernels read them (a NamedTuple of scalars)."""
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:  # noqa: ARG003
+        """Return the learner with the parameters its theorem asks for."""
+        raise InvalidInput(f"{cls.__name__}: it has no rule for tuning; give its parameters.")
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return why `tuned` says nothing about these measures, for which it made this learner, or an empty string."""
+        return ""
+
+    def bound(self, measures: Measures) -> float | None:
+        """Return its theorem's bound on the expected dynamic regret, constants explicit; None where there is none."""
+        return None
+
+    @functools.cached_property
+    def grows(self) -> bool:
+        """Whether its memory may need more room as rounds go by."""
+        return type(self).make_room is not Learner.make_room
+
+    def make_room(self, memory: Any, n_rounds: int) -> Any:
+        """Return a memory that can take `n_rounds` more rounds; a memory that never grows is returned as is.
+
+        Between calls a state always has room for one more round, so a rejected update leaves it untouched.
+        """
+        return memory
+
+    def start(self, n_actions: int, seed: int = 0) -> State:
+        """Return the state before round 1."""
+        n_actions = count(self, "n_actions", n_actions)
+        generator = new_generator(check_seed(self, seed))
+        if n_actions > _MANY_ACTIONS:
+            self._check_memory(n_actions)
+        return State(self, n_actions, self.rates(n_actions), self.first_memory(n_actions, generator))
+
+    @abstractmethod
+    def play_block(self, state: State, losses: Matrix) -> Matrix | Actions:
+        """Play a block that has been checked already."""
+
+    def _check_memory(self, n_actions: int) -> None:
+        """Reject more actions than fit into memory; arrays have so many bytes, and so many more for each action."""
+        one, two = (sum(array.nbytes for array in self.first_memory(n, new_generator(0))) for n in (1, 2))
+        check_memory(self, "n_actions", n_actions, one + (two - one) * (n_actions - 1))
+
+    def _claim(self, state: State) -> None:
+        if type(state) is State and state.learner is self:
+            return
+        if not isinstance(state, State):
+            raise rejection(self, "state", "what `start` gave", state)
+        if state.learner is not self and state.learner != self:
+            raise InvalidInput(f"{self}: the state belongs to {state.learner}.")
+
+    def _admit(self, state: State, values: Any, name: str = "losses") -> Matrix:
+        """Check a block of losses and return it as the kernels want it."""
+        self._claim(state)
+        block = as_losses(self, values, (None, state.n_actions), name)
+        bad = first_bad_loss(block.reshape(-1))
+        if bad >= 0:
+            t, k = divmod(bad, state.n_actions)
+            raise outside(self, name, block[t, k], f"at round {t} of the block, action {k}")
+        return block

@@ -1,0 +1,142 @@
+"""Live rounds: one table of addresses crosses into compiled code, and what comes with it is checked there.
+
+A state goes live with its first round outside a block. The entry points are compiled once for a kind of memory, for one
+kind of arguments; whatever else is passed raises `TypeError`, and the caller converts it or says what is wrong with it.
+"""
+
+# mypy: allow-untyped-calls
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from driftwise.core.addresses import address_table, rebuilder
+from driftwise.core.kernel import clone, unbound
+from driftwise.core.types import Actions, Vector
+from driftwise.core.validation import first_bad_loss
+from driftwise.learners.contract.loops import Kernels
+
+__all__ = ["FINE", "OTHER_SIZE", "LiveBandit", "LiveExpert", "live_bandit", "live_expert"]
+
+Kernel = Callable[..., Any]
+REBUILD: Kernel = unbound
+UPDATE: Kernel = unbound
+CHOOSE: Kernel = unbound
+TAKE: Kernel = unbound
+FINE, OTHER_SIZE = -1, -2  # what a step returns; otherwise the action whose loss is outside [0, 1]
+
+_TABLE, _LOSSES = types.int64[::1], types.float64[::1]
+
+
+class LiveExpert(NamedTuple):
+    """The entry points of a state with full feedback, and its table."""
+
+    table: Any
+    step: Kernel
+    hint: Kernel | None
+
+
+class LiveBandit(NamedTuple):
+    """The entry points of a state with bandit feedback, and its table."""
+
+    table: Any
+    choose: Kernel
+    update: Kernel
+
+
+def live_expert(kernels: Kernels, memory: Any, rates: Any) -> LiveExpert:
+    """Return the entry points for a memory; who holds them must hold the memory."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return LiveExpert((memory, rates), *_interpreted_expert(kernels))
+    kinds = numba.typeof(memory), numba.typeof(rates)
+
+    def hint(table: Actions, guess: Vector) -> Any:  # compiled with the first hint: most learners get none
+        assert kernels.hint is not None
+        return _vector_entry(kernels, kernels.hint, *kinds)(table, guess)
+
+    step = _vector_entry(kernels, kernels.update, *kinds)
+    return LiveExpert(address_table(memory, rates), step, hint if kernels.hint else None)
+
+
+def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
+    """Return the entry points for a memory; who holds them must hold the memory."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        choose = clone(_choose, kernels.name, CHOOSE=kernels.choose, REBUILD=_same)
+        update = clone(_update, kernels.name, UPDATE=kernels.update, REBUILD=_same)
+        return LiveBandit((memory, rates), choose, update)
+    entries = _bandit(kernels, numba.typeof(memory), numba.typeof(rates))
+    return LiveBandit(address_table(memory, rates), *entries)
+
+
+@functools.cache
+def _vector_entry(kernels: Kernels, take: Kernel, memory: Any, rates: Any) -> Kernel:
+    parts = {"TAKE": take, "REBUILD": rebuilder(memory, rates)}
+    return _closed(clone(_take, kernels.name, kernels.kinds, **parts), _TABLE, _LOSSES)
+
+
+@functools.cache
+def _bandit(kernels: Kernels, memory: Any, rates: Any) -> tuple[Kernel, Kernel]:
+    name, kinds, rebuild = kernels.name, kernels.kinds, rebuilder(memory, rates)
+    choose = clone(_choose, name, kinds, CHOOSE=kernels.choose, REBUILD=rebuild)
+    update = clone(_update, name, kinds, UPDATE=kernels.update, REBUILD=rebuild)
+    return _closed(choose, _TABLE), _closed(update, _TABLE, types.int64, types.float64, types.float64)
+
+
+def _closed(entry: Any, *arguments: Any) -> Kernel:
+    """Compile for one kind of arguments, and for no other: another layout would compile everything again."""
+    entry.compile(arguments)
+    entry.disable_compile()
+    kernel: Kernel = entry
+    return kernel
+
+
+def _interpreted_expert(kernels: Kernels) -> tuple[Kernel, Kernel | None]:
+    step = clone(_take, kernels.name, TAKE=kernels.update, REBUILD=_same)
+    hint = clone(_take, kernels.name, TAKE=kernels.hint, REBUILD=_same) if kernels.hint else None
+    return _typed(step), _typed(hint) if hint else None
+
+
+def _typed(entry: Kernel) -> Kernel:
+    """Raise for arguments that a compiled entry would not take, too."""
+
+    def checked(table: Any, losses: Any) -> Any:
+        if losses.ndim != 1 or losses.dtype != np.float64 or not losses.flags.carray:
+            raise TypeError("not a vector of numbers in the usual layout")
+        return entry(table, losses)
+
+    return checked
+
+
+def _same(table: Any) -> Any:
+    return table
+
+
+def _take(table: Actions, values: Vector) -> int:
+    """Take in losses, or a guess of them."""
+    memory, rates = REBUILD(table)
+    if values.size != memory.weights.size:
+        return OTHER_SIZE
+    bad: int = first_bad_loss(values)
+    if bad < 0:
+        TAKE(memory, rates, values)
+    return bad
+
+
+def _choose(table: Actions) -> tuple[int, float]:
+    memory, rates = REBUILD(table)
+    choice: tuple[int, float] = CHOOSE(memory, rates)
+    return choice
+
+
+def _update(table: Actions, action: int, loss: float, probability: float) -> bool:
+    """Take in a loss in [0, 1]; the action and the probability, NaN where there is none, were checked."""
+    memory, rates = REBUILD(table)
+    if not 0.0 <= loss <= 1.0:
+        return False
+    UPDATE(memory, rates, action, loss, probability)
+    return True

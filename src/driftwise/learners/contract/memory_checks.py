@@ -1,0 +1,50 @@
+"""What a learner knows about its memory: enough to refuse one from a file that its kernels could not trust."""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.memory_fields import broken_rule, broken_shape
+
+__all__ = ["MemoryChecks"]
+
+
+class MemoryChecks:
+    """The part of a learner that checks memories; the fields of a memory declare most of it (`core.memory_fields`)."""
+
+    @property
+    def memory_type(self) -> type:
+        """The NamedTuple that `first_memory` returns, by its annotation."""
+        for owner in type(self).__mro__:
+            hint = get_type_hints(vars(owner)["first_memory"]).get("return") if "first_memory" in vars(owner) else None
+            if isinstance(hint, type) and hasattr(hint, "_fields"):
+                return hint
+        raise InvalidInput(
+            f"{type(self).__name__}: `first_memory` must name the NamedTuple that it returns, `-> Memory`."
+        )
+
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the numbers that the declarations of the memory name, beside `actions` and `rounds`.
+
+        They are asked for before a file's arrays are trusted, so nothing large may be made here.
+        """
+        return {}
+
+    def memory_contradiction(self, memory: Any, rounds: int) -> str:
+        """Return a rule that binds several fields of the memory and is broken, '' where there is none."""
+        return ""
+
+    def memory_fault(self, memory: Any, n_actions: int, rounds: int) -> str:
+        """Return what is wrong with a memory that should be this learner's after `rounds`, '' where nothing is."""
+        limits = self.all_limits(n_actions, rounds)
+        shapes = {name: array.shape for name, array in memory._asdict().items()}
+        return (
+            broken_shape(self.memory_type, shapes, limits)
+            or broken_rule(memory, limits)
+            or self.memory_contradiction(memory, rounds)
+        )
+
+    def all_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return every number that the declarations of the memory may name."""
+        return {"actions": n_actions, "rounds": rounds, **self.memory_limits(n_actions, rounds)}

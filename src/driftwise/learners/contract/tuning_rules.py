@@ -1,0 +1,25 @@
+"""Rules that tune a learner, and say so where they say nothing."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from driftwise.core.measures import Measures
+from driftwise.core.tuning_caveats import collected, report
+
+__all__ = ["announcing"]
+
+
+def announcing(rule: classmethod[Any, Any, Any]) -> classmethod[Any, Any, Any]:
+    """Return `tuned` of a class, which reports the caveat of the learner that it made."""
+
+    @functools.wraps(rule.__func__)
+    def tuned(cls: Any, measures: Measures, *args: Any, **settings: Any) -> Any:
+        with collected():  # a rule may call that of its base class: one learner, one caveat
+            learner = rule.__func__(cls, measures, *args, **settings)
+        if isinstance(learner, cls) and (reason := learner.tuning_caveat(measures)):
+            report(f"{cls.__name__}.tuned", reason)
+        return learner
+
+    return classmethod(tuned)

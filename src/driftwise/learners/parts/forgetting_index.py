@@ -1,0 +1,64 @@
+"""Index learners that forget: what the rules of discounted and of sliding-window UCB say about all of their kind."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from driftwise.core.corners import NoLearning
+from driftwise.core.measures import Measures
+from driftwise.core.validation import require_count, require_number
+from driftwise.learners.parts.index_learner import IndexLearner
+from driftwise.theory import tuning, vacuous
+
+__all__ = ["WINDOWS", "DiscountedLearner", "WindowedLearner"]
+
+
+# The corners of a window.
+WINDOWS = (
+    NoLearning(1, "a window cannot hold two actions"),
+    NoLearning(2, "a window cannot hold three actions"),
+    10_000,
+    None,
+)
+
+
+class DiscountedLearner(IndexLearner):
+    """An index learner on a past that fades."""
+
+    discount: float
+
+    def __post_init__(self) -> None:
+        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set the discount by the number of changes, as for discounted UCB; without any, nothing fades."""
+        return cls(discount=tuning.discount(measures))  # type: ignore[call-arg]
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it remembers as long as a segment lasts."""
+        return vacuous.discount(measures, self.discount)
+
+
+class WindowedLearner(IndexLearner):
+    """An index learner on the latest rounds."""
+
+    window: int | None
+
+    def __post_init__(self) -> None:
+        if self.window is not None:
+            require_count(self, "window")
+
+    @classmethod
+    def tuned(cls, measures: Measures) -> Self:
+        """Set the window by the number of changes, as for sliding-window UCB."""
+        return cls(window=tuning.window(measures))  # type: ignore[call-arg]
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where its window is as long as a segment, or holds no action twice."""
+        return vacuous.window(measures, self.window)
+
+    @property
+    def ring(self) -> int:
+        """The rounds that its window holds."""
+        return self.window or 0

@@ -1,0 +1,30 @@
+"""What learners made of learners share: they keep the contract, but their rounds are played by more than one kernel."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from driftwise.core.errors import outside
+from driftwise.core.types import Matrix
+from driftwise.core.validation import as_losses, first_bad_loss
+from driftwise.learners.contract import ExpertLearner, State
+
+__all__ = ["MetaLearner"]
+
+
+class MetaLearner(ExpertLearner):
+    """A full-feedback learner whose stepping is a run of one round."""
+
+    @abstractmethod
+    def play_block(self, state: State, losses: Matrix) -> Matrix:
+        """Play a block that has been checked already."""
+
+    def update(self, state: State, losses: Any) -> None:
+        """Take in the losses of the round."""
+        self._claim(state)
+        losses = as_losses(self, losses, (state.n_actions,))
+        bad = first_bad_loss(losses)
+        if bad >= 0:
+            raise outside(self, "losses", losses[bad], f"at action {bad}")
+        self.play_block(state, losses.reshape(1, -1))
