@@ -397,8 +397,8 @@ MISTAKES = [
     (
         "simulate --variance 50",
         2,
-        "WithVariance: `noise` must be one with a free parameter (beta, clipped-gaussian, scaled-bernoulli, truncated-gaussian,"
-        " two-point), got Bernoulli().",
+        "WithVariance: `noise` must be one with a free parameter (beta, clipped-gaussian, scaled-bernoulli,"
+        " truncated-gaussian, two-point), got Bernoulli().",
     ),
     ("simulate --noise beta --variance -1", 2, "WithVariance: `variance` must be a finite number >= 0, got -1.0."),
     (

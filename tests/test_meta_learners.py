@@ -104,9 +104,9 @@ def test_a_cover_compiles_its_base_no_second_time(base):
     kind().update(kind().start(2), [0.5, 0.5])
     for cover in (SAOL(base), CBCE(base), FLH(base)):
         run(cover, make_path("uniform", 20, 2, seed=0))
-        assert all(compiled(loop) <= 1 for loop in cover.loops)
-    assert compiled(kind.loops.step) <= 1
-    assert compiled(kind.loops.run) <= 1
+        assert all(compiled(loop) <= 1 for loop in cover.entry_points().values())
+    assert compiled(kind.compiled_loops.step) <= 1
+    assert compiled(kind.compiled_loops.run) <= 1
 
 
 # The bases of a cover

@@ -176,6 +176,6 @@ def one_compiled_signature_per_kernel(learner: AnyLearner) -> None:
         learner.run(learner.start(3), given)
     learner.run(learner.start(3), np.ones((2, 3), np.int8))
     entries = {} if state.live is None else state.live._asdict()
-    for name, loop in {**learner.loops._asdict(), **entries}.items():
+    for name, loop in {**learner.entry_points(), **entries}.items():
         if loop is not None:
             expect(compiled(loop) <= 1, f"the loop `{name}` was compiled {compiled(loop)} times")

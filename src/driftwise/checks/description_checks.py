@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import re
+from typing import Any
 
 from driftwise.checks.check import Check, check, expect
 from driftwise.core.docstrings import symbols
@@ -77,7 +78,8 @@ def corners_name_every_parameter(learner: Learner) -> None:
 @check(CHECKS)
 def memory_declares_its_numbers(learner: Learner) -> None:
     """Every field of the memory says what its numbers may be, and a new memory keeps to it."""
-    for name, field in fields_of(learner.memory_type).items():
+    kind: Any = learner.memory_type
+    for name, field in fields_of(kind).items():
         expect(field is not None, f"the field `{name}` of its memory declares nothing")
     fault = learner.memory_fault(learner.start(3).memory, 3, 0)
     expect(not fault, f"of a new memory, {fault}")
@@ -86,6 +88,8 @@ def memory_declares_its_numbers(learner: Learner) -> None:
 @check(CHECKS)
 def card_is_complete(learner: Learner) -> None:
     """Every line of the card says something, and the learner has a name fit for a command line."""
+    if learner.card is None:
+        return
     card = dataclasses.asdict(learner.card)
     optional = {"in_practice"} if learner.card.in_practice is None else set()
     for line, text in ((line, card[line]) for line in card.keys() - optional):

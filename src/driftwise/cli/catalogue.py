@@ -49,7 +49,7 @@ def describe(member: type[Any]) -> dict[str, Any]:
         "parameters": _parameters(member),
     }
     if issubclass(member, Learner):
-        record |= {**dataclasses.asdict(member.card), "feedback": member.feedback}
+        record |= {**(dataclasses.asdict(member.card) if member.card else {}), "feedback": member.feedback}
     if issubclass(member, Adversary):
         record["feedback"] = " or ".join(member.feedbacks)
     return record

@@ -41,4 +41,4 @@ def compile_engine() -> None:
 def cache_folder() -> Path:
     """Return the folder in which compiled code is kept, the first of several beside the package."""
     chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    return Path(chosen or Hedge.loops.run.stats.cache_path)  # type: ignore[attr-defined]
+    return Path(chosen or Hedge.compiled_loops.run.stats.cache_path)  # type: ignore[attr-defined]

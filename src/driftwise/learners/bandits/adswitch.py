@@ -171,7 +171,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class AdSwitch(BanditLearner):
+class AdSwitch(BanditLearner[Memory, Rates]):
     """Track the best action without being told how often it changes.
 
     >>> learner = AdSwitch(n_rounds=1000)

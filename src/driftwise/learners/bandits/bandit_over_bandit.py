@@ -106,7 +106,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class BanditOverBandit(BanditLearner):
+class BanditOverBandit(BanditLearner[Memory, Rates]):
     """Choose among drifting actions without knowing how fast they drift.
 
     >>> learner = BanditOverBandit(restart_every=4)

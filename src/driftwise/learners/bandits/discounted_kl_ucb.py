@@ -56,7 +56,7 @@ class Rates(NamedTuple):
     pruning=kl_pruning,
 )
 @dataclass(frozen=True)
-class DiscountedKLUCB(DiscountedLearner):
+class DiscountedKLUCB(DiscountedLearner[Rates]):
     """Choose among actions whose means change now and then, sharply.
 
     >>> learner = DiscountedKLUCB(discount=0.9)

@@ -59,7 +59,7 @@ def _keep(memory: IndexMemory, rates: Rates, action: int, loss: float) -> None:
     probability=np.nan,
 )
 @dataclass(frozen=True)
-class DiscountedThompson(DiscountedLearner):
+class DiscountedThompson(DiscountedLearner[Rates]):
     """Choose among actions whose means change now and then, at random.
 
     >>> learner = DiscountedThompson(discount=0.9)

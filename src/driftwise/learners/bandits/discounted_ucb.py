@@ -61,7 +61,7 @@ class Rates(NamedTuple):
     score=mean_less_radius,
 )
 @dataclass(frozen=True)
-class DiscountedUCB(DiscountedLearner):
+class DiscountedUCB(DiscountedLearner[Rates]):
     """Choose among actions whose means change now and then.
 
     The default `log_scale` is what the theory needs; with a smaller one, such as 0.125, the regret is often half as

@@ -90,7 +90,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class Exp3(BanditLearner):
+class Exp3(BanditLearner[Memory, Rates]):
     """Follow the best fixed action, whoever makes the losses.
 
     >>> learner = Exp3(exploration_rate=0.5)

@@ -95,7 +95,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class Exp3S(BanditLearner):
+class Exp3S(BanditLearner[Memory, Rates]):
     """Track the best action through a sequence of switches, whoever makes the losses.
 
     >>> learner = Exp3S(exploration_rate=0.5, switch_rate=0.1)

@@ -93,7 +93,7 @@ kl_pruning = Pruning(_estimate, _exceeds)
     pruning=kl_pruning,
 )
 @dataclass(frozen=True)
-class KLUCB(IndexLearner):
+class KLUCB(IndexLearner[Extra]):
     """Choose among actions whose means stay, sharply.
 
     >>> learner = KLUCB()

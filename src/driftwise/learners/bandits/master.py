@@ -104,7 +104,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class Master(BanditLearner):
+class Master(BanditLearner[Memory, Rates]):
     """Track the best action without being told how often or how far the means move.
 
     >>> Master(n_rounds=10**5, failure_probability=1e-5).earliest_test(n_actions=2)

@@ -50,7 +50,7 @@ __all__ = ["OracleRestarts"]
     ),
 )
 @dataclass(frozen=True)
-class OracleRestarts(BanditLearner):
+class OracleRestarts(BanditLearner[Any, Any]):
     """Start afresh at known changes.
 
     >>> learner = OracleRestarts("ucb1", change_points=(3,))
@@ -98,7 +98,7 @@ class OracleRestarts(BanditLearner):
         return self.base
 
     @property
-    def loops(self) -> BanditLoops:  # type: ignore[override]
+    def loops(self) -> BanditLoops:
         """The loops of the base."""
         return self._base.loops
 

@@ -121,7 +121,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class RerunUCBV(BanditLearner):
+class RerunUCBV(BanditLearner[Memory, Rates]):
     """Choose among drifting actions when only the chosen loss is seen.
 
     >>> learner = RerunUCBV(restart_every=200)

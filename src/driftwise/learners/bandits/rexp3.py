@@ -87,7 +87,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class Rexp3(BanditLearner):
+class Rexp3(BanditLearner[Memory, Rates]):
     """Follow actions that drift, told only how often to start again.
 
     >>> learner = Rexp3(restart_every=2, exploration_rate=0.5)

@@ -53,7 +53,7 @@ __all__ = ["SlidingWindowKLUCB"]
     pruning=kl_pruning,
 )
 @dataclass(frozen=True)
-class SlidingWindowKLUCB(WindowedLearner):
+class SlidingWindowKLUCB(WindowedLearner[Extra]):
     """Choose among actions whose means change now and then, sharply.
 
     >>> learner = SlidingWindowKLUCB(window=3)

@@ -52,7 +52,7 @@ __all__ = ["SlidingWindowUCB"]
     score=mean_less_radius,
 )
 @dataclass(frozen=True)
-class SlidingWindowUCB(WindowedLearner):
+class SlidingWindowUCB(WindowedLearner[Width]):
     """Choose among actions whose means change now and then.
 
     >>> learner = SlidingWindowUCB(window=3)

@@ -78,7 +78,7 @@ def _keep(memory: IndexMemory, rates: Rates, action: int, loss: float) -> None:
     probability=np.nan,
 )
 @dataclass(frozen=True)
-class Thompson(IndexLearner):
+class Thompson(IndexLearner[Rates]):
     """Choose among actions whose means stay, at random.
 
     >>> learner = Thompson()

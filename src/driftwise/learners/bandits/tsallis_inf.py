@@ -124,7 +124,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     update=_update,
 )
 @dataclass(frozen=True)
-class TsallisINF(BanditLearner):
+class TsallisINF(BanditLearner[Memory, Rates]):
     """Follow the best fixed action, told nothing, in random and in adversarial worlds.
 
     >>> learner = TsallisINF()

@@ -68,7 +68,7 @@ def mean_less_radius(memory: IndexMemory, rates: Any, action: int, level: float)
     score=mean_less_radius,
 )
 @dataclass(frozen=True)
-class UCB1(IndexLearner):
+class UCB1(IndexLearner[Width]):
     """Choose among actions whose means stay.
 
     >>> learner = UCB1()

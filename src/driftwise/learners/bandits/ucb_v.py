@@ -71,7 +71,7 @@ def _score(memory: IndexMemory, rates: Rates, action: int, level: float) -> floa
     score=_score,
 )
 @dataclass(frozen=True)
-class UCBV(IndexLearner):
+class UCBV(IndexLearner[Rates]):
     """Choose among actions whose means stay and whose noise may be small.
 
     >>> learner = UCBV()

@@ -14,24 +14,34 @@ from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import LiveBandit, live_bandit
 from driftwise.learners.contract.loops import BanditLoops
 from driftwise.learners.contract.state import State
+from driftwise.learners.contract.types import M, R
 
 __all__ = ["BanditLearner"]
 
 
-class BanditLearner(Learner):
+class BanditLearner(Learner[M, R]):
     """A learner with bandit feedback: it plays one action and sees that action's loss."""
 
     feedback = "bandit"
-    loops: ClassVar[BanditLoops]
+    compiled_loops: ClassVar[BanditLoops]  # set by `bandit`
 
-    def choose(self, state: State) -> tuple[int, float | None]:
+    @property
+    def loops(self) -> BanditLoops:
+        """The compiled loops over rounds."""
+        return self.compiled_loops
+
+    def entry_points(self) -> dict[str, Any]:
+        """Return every compiled function that plays rounds of this learner, by name."""
+        return self.loops._asdict()
+
+    def choose(self, state: State[M, R]) -> tuple[int, float | None]:
         """Return the action for the coming round and its probability, None where no closed form exists."""
         self._claim(state)
         live = state.live or self._live(state)
         action, probability = live.choose(live.table)
         return action, probability if probability == probability else None  # NaN is not
 
-    def update(self, state: State, action: int, loss: float, probability: float | None) -> None:
+    def update(self, state: State[M, R], action: int, loss: float, probability: float | None) -> None:
         """Take in the loss of the chosen action; pass the probability that `choose` gave."""
         self._claim(state)
         live = state.live or self._live(state)
@@ -46,12 +56,12 @@ class BanditLearner(Learner):
         if self.grows:
             state.memory = self.make_room(state.memory, 1)
 
-    def _live(self, state: State) -> LiveBandit:
+    def _live(self, state: State[M, R]) -> LiveBandit:
         state.live = live_bandit(self.loops.kernels, state.memory, state.rates)
         live: LiveBandit = state.live
         return live
 
-    def _checked(self, state: State, action: Any, loss: Any, probability: Any) -> tuple[int, float, float]:
+    def _checked(self, state: State[M, R], action: Any, loss: Any, probability: Any) -> tuple[int, float, float]:
         """Return what a round brought as compiled code wants it, or say what is wrong with it."""
         action = count(self, "action", action, at_least=0)
         if action >= state.n_actions:
@@ -66,11 +76,11 @@ class BanditLearner(Learner):
             raise rejection(self, "probability", "in (0, 1] or None", probability)
         return action, suffered, chance
 
-    def run(self, state: State, losses: Any) -> Actions:
+    def run(self, state: State[M, R], losses: Any) -> Actions:
         """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""
         return self.play_block(state, self._admit(state, losses))
 
-    def play_block(self, state: State, losses: Matrix) -> Actions:
+    def play_block(self, state: State[M, R], losses: Matrix) -> Actions:
         """Play a block that has been checked already."""
         actions = np.empty(len(losses), np.int64)
         if self.grows:

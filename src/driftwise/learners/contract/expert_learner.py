@@ -14,25 +14,36 @@ from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import FINE, OTHER_SIZE, LiveExpert, live_expert
 from driftwise.learners.contract.loops import ExpertLoops
 from driftwise.learners.contract.state import State
+from driftwise.learners.contract.types import M, R
 
 __all__ = ["ExpertLearner"]
 
 Kernel = Callable[..., Any]
 
 
-class ExpertLearner(Learner):
+class ExpertLearner(Learner[M, R]):
     """A learner with full feedback: it plays weights and then sees every action's loss."""
 
     feedback = "full"
-    loops: ClassVar[ExpertLoops]
+    compiled_loops: ClassVar[ExpertLoops]  # set by `expert`
 
-    def predict(self, state: State) -> Vector:
+    @property
+    def loops(self) -> ExpertLoops:
+        """The compiled loops over rounds."""
+        return self.compiled_loops
+
+    def entry_points(self) -> dict[str, Any]:
+        """Return every compiled function that plays rounds of this learner, by name."""
+        return self.loops._asdict()
+
+    def predict(self, state: State[M, R]) -> Vector:
         """Return the weights for the coming round; changes nothing."""
         self._claim(state)
-        weights: Vector = state.memory.weights.copy()
+        memory: Any = state.memory  # every memory of a learner with full feedback has `weights`
+        weights: Vector = memory.weights.copy()
         return weights
 
-    def update(self, state: State, losses: Any) -> None:
+    def update(self, state: State[M, R], losses: Any) -> None:
         """Take in the losses of the round."""
         self._claim(state)
         live = state.live or self._live(state)
@@ -41,12 +52,12 @@ class ExpertLearner(Learner):
         if self.grows:
             state.memory = self.make_room(state.memory, 1)
 
-    def _live(self, state: State) -> LiveExpert:
+    def _live(self, state: State[M, R]) -> LiveExpert:
         state.live = live_expert(self.loops.kernels, state.memory, state.rates)
         live: LiveExpert = state.live
         return live
 
-    def _take(self, state: State, entry: Kernel, table: Any, values: Any, name: str) -> None:
+    def _take(self, state: State[M, R], entry: Kernel, table: Any, values: Any, name: str) -> None:
         """Hand a vector to compiled code, which checks it; an array of another kind is converted first."""
         try:
             bad = entry(table, values) if type(values) is np.ndarray else OTHER_SIZE
@@ -58,11 +69,11 @@ class ExpertLearner(Learner):
         if bad != FINE:
             raise outside(self, name, values[bad], f"at action {bad}")
 
-    def run(self, state: State, losses: Any) -> Matrix:
+    def run(self, state: State[M, R], losses: Any) -> Matrix:
         """Play a block of rounds, (n_rounds, n_actions), and return the weights played."""
         return self.play_block(state, self._admit(state, losses))
 
-    def play_block(self, state: State, losses: Matrix) -> Matrix:
+    def play_block(self, state: State[M, R], losses: Matrix) -> Matrix:
         """Play a block that has been checked already."""
         played = np.empty_like(losses)
         if self.grows:

@@ -10,21 +10,22 @@ from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
 from driftwise.learners.contract.expert_learner import ExpertLearner
 from driftwise.learners.contract.state import State
+from driftwise.learners.contract.types import M, R
 
 __all__ = ["HintedLearner"]
 
 
-class HintedLearner(ExpertLearner):
+class HintedLearner(ExpertLearner[M, R]):
     """A full-feedback learner that guesses the last losses unless it is given a hint."""
 
-    def hint(self, state: State, guess: Any) -> None:
+    def hint(self, state: State[M, R], guess: Any) -> None:
         """Replace the guess of the coming round's losses and play accordingly; `update` ends its effect."""
         self._claim(state)
         live = state.live or self._live(state)
         assert live.hint is not None
         self._take(state, live.hint, live.table, guess, "guess")
 
-    def run(self, state: State, losses: Any, hints: Any = None) -> Matrix:
+    def run(self, state: State[M, R], losses: Any, hints: Any = None) -> Matrix:
         """Play a block; row t of `hints`, if given, is the guess for row t of `losses`."""
         if hints is None:
             return super().run(state, losses)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self
 
 from driftwise.core.corners import Corners
 from driftwise.core.errors import InvalidInput, outside, rejection
@@ -22,18 +22,19 @@ from driftwise.core.validation import as_losses, check_seed, count, first_bad_lo
 from driftwise.learners.contract.memory_checks import MemoryChecks
 from driftwise.learners.contract.state import Card, State
 from driftwise.learners.contract.tuning_rules import announcing
+from driftwise.learners.contract.types import M, R
 
 __all__ = ["Learner"]
 
 _MANY_ACTIONS = 2**16  # with fewer, no learner's first memory is large
 
 
-class Learner(MemoryChecks, ABC):
+class Learner(MemoryChecks[M], ABC, Generic[M, R]):
     """An algorithm with its parameters."""
 
     name: ClassVar[str]
     feedback: ClassVar[str]
-    card: ClassVar[Card]
+    card: ClassVar[Card | None]
     corners: ClassVar[Corners] = Corners()  # of its parameters; checks run there too
 
     @classmethod
@@ -57,11 +58,11 @@ class Learner(MemoryChecks, ABC):
         return {}
 
     @abstractmethod
-    def first_memory(self, n_actions: int, generator: Words) -> Any:
+    def first_memory(self, n_actions: int, generator: Words) -> M:
         """Return the memory before round 1 (a NamedTuple of arrays); keep `generator` in it to draw."""
 
     @abstractmethod
-    def rates(self, n_actions: int) -> Any:
+    def rates(self, n_actions: int) -> R:
         """Return the parameters as the kernels read them (a NamedTuple of scalars)."""
 
     @classmethod
@@ -82,14 +83,14 @@ class Learner(MemoryChecks, ABC):
         """Whether its memory may need more room as rounds go by."""
         return type(self).make_room is not Learner.make_room
 
-    def make_room(self, memory: Any, n_rounds: int) -> Any:
+    def make_room(self, memory: M, n_rounds: int) -> M:
         """Return a memory that can take `n_rounds` more rounds; a memory that never grows is returned as is.
 
         Between calls a state always has room for one more round, so a rejected update leaves it untouched.
         """
         return memory
 
-    def start(self, n_actions: int, seed: int = 0) -> State:
+    def start(self, n_actions: int, seed: int = 0) -> State[M, R]:
         """Return the state before round 1."""
         n_actions = count(self, "n_actions", n_actions)
         generator = new_generator(check_seed(self, seed))
@@ -98,7 +99,7 @@ class Learner(MemoryChecks, ABC):
         return State(self, n_actions, self.rates(n_actions), self.first_memory(n_actions, generator))
 
     @abstractmethod
-    def play_block(self, state: State, losses: Matrix) -> Matrix | Actions:
+    def play_block(self, state: State[M, R], losses: Matrix) -> Matrix | Actions:
         """Play a block that has been checked already."""
 
     def _check_memory(self, n_actions: int) -> None:
@@ -106,7 +107,7 @@ class Learner(MemoryChecks, ABC):
         one, two = (sum(array.nbytes for array in self.first_memory(n, new_generator(0))) for n in (1, 2))
         check_memory(self, "n_actions", n_actions, one + (two - one) * (n_actions - 1))
 
-    def _claim(self, state: State) -> None:
+    def _claim(self, state: State[M, R]) -> None:
         if type(state) is State and state.learner is self:
             return
         if not isinstance(state, State):
@@ -114,7 +115,7 @@ class Learner(MemoryChecks, ABC):
         if state.learner is not self and state.learner != self:
             raise InvalidInput(f"{self}: the state belongs to {state.learner}.")
 
-    def _admit(self, state: State, values: Any, name: str = "losses") -> Matrix:
+    def _admit(self, state: State[M, R], values: Any, name: str = "losses") -> Matrix:
         """Check a block of losses and return it as the kernels want it."""
         self._claim(state)
         block = as_losses(self, values, (None, state.n_actions), name)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, get_type_hints
+from typing import Generic, cast, get_type_hints
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.memory_fields import broken_rule, broken_shape
+from driftwise.learners.contract.types import M
 
 __all__ = ["MemoryChecks"]
 
 
-class MemoryChecks:
+class MemoryChecks(Generic[M]):
     """The part of a learner that checks memories; the fields of a memory declare most of it (`core.memory_fields`)."""
 
     @property
-    def memory_type(self) -> type:
+    def memory_type(self) -> type[M]:
         """The NamedTuple that `first_memory` returns, by its annotation."""
         for owner in type(self).__mro__:
             hint = get_type_hints(vars(owner)["first_memory"]).get("return") if "first_memory" in vars(owner) else None
             if isinstance(hint, type) and hasattr(hint, "_fields"):
-                return hint
+                return cast("type[M]", hint)
         raise InvalidInput(
             f"{type(self).__name__}: `first_memory` must name the NamedTuple that it returns, `-> Memory`."
         )
@@ -31,11 +32,11 @@ class MemoryChecks:
         """
         return {}
 
-    def memory_contradiction(self, memory: Any, rounds: int) -> str:
+    def memory_contradiction(self, memory: M, rounds: int) -> str:
         """Return a rule that binds several fields of the memory and is broken, '' where there is none."""
         return ""
 
-    def memory_fault(self, memory: Any, n_actions: int, rounds: int) -> str:
+    def memory_fault(self, memory: M, n_actions: int, rounds: int) -> str:
         """Return what is wrong with a memory that should be this learner's after `rounds`, '' where nothing is."""
         limits = self.all_limits(n_actions, rounds)
         shapes = {name: array.shape for name, array in memory._asdict().items()}

@@ -23,31 +23,31 @@ B = TypeVar("B", bound=type[BanditLearner])
 L = TypeVar("L", bound=type[Learner])
 
 
-def expert(name: str, card: Card, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
+def expert(name: str, card: Card | None = None, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
     """Register a full-feedback learner under `name` and bind its kernels to the loops."""
 
     def enter(member: E) -> E:
         member.name, member.card = name, card
-        member.loops = expert_loops(name, kinds_of(member), update, hint)
+        member.compiled_loops = expert_loops(name, kinds_of(member), update, hint)
         learners.add(name, member)
         return member
 
     return enter
 
 
-def bandit(name: str, card: Card, *, choose: Kernel, update: Kernel) -> Callable[[B], B]:
+def bandit(name: str, card: Card | None = None, *, choose: Kernel, update: Kernel) -> Callable[[B], B]:
     """Register a bandit learner under `name` and bind its kernels to the loops."""
 
     def enter(member: B) -> B:
         member.name, member.card = name, card
-        member.loops = bandit_loops(name, kinds_of(member), choose, update)
+        member.compiled_loops = bandit_loops(name, kinds_of(member), choose, update)
         learners.add(name, member)
         return member
 
     return enter
 
 
-def composed(name: str, card: Card) -> Callable[[L], L]:
+def composed(name: str, card: Card | None = None) -> Callable[[L], L]:
     """Register a learner made of others under `name`; its `loops` depend on what it is made of."""
 
     def enter(member: L) -> L:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
 
+from driftwise.learners.contract.types import M, R
+
 if TYPE_CHECKING:
-    from driftwise.learners.contract import Learner
+    from driftwise.learners.contract.learner import Learner
 
 __all__ = ["Card", "State"]
 
@@ -26,13 +28,13 @@ class Card:
     in_practice: str | None = None  # where the default or the tuning of theory costs much: what costs less
 
 
-class State:
+class State(Generic[M, R]):
     """A learner's memory: hold it, copy it, save it. `memory` is a NamedTuple of arrays.
 
     Not safe to share between threads: compiled rounds write into the arrays without a lock. `Session` has one.
     """
 
-    def __init__(self, learner: Learner, n_actions: int, rates: Any, memory: Any, rounds: int = 0) -> None:
+    def __init__(self, learner: Learner[M, R], n_actions: int, rates: R, memory: M, rounds: int = 0) -> None:
         self.learner = learner
         self.n_actions = n_actions
         self.rates = rates
@@ -44,12 +46,12 @@ class State:
         return f"State({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
 
     @property
-    def memory(self) -> Any:
+    def memory(self) -> M:
         """The arrays, by name."""
         return self._memory
 
     @memory.setter
-    def memory(self, memory: Any) -> None:
+    def memory(self, memory: M) -> None:
         if memory is not self._memory:  # there was room enough
             self._memory = memory
             self.live = None

@@ -97,7 +97,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class AdaHedge(ExpertLearner):
+class AdaHedge(ExpertLearner[Memory, Rates]):
     """Follow the best fixed action, boldly while that is safe.
 
     >>> learner = AdaHedge()

@@ -86,7 +86,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class AOMD(ExpertLearner):
+class AOMD(ExpertLearner[Memory, Rates]):
     """Track switching distributions without knowing how the losses vary.
 
     >>> learner = AOMD()

@@ -84,7 +84,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class CalibratedHedge(ExpertLearner):
+class CalibratedHedge(ExpertLearner[Memory, Rates]):
     """Let the past choose the learning rate.
 
     >>> learner = CalibratedHedge(largest_rate=1.0, n_rates=4)

@@ -65,7 +65,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class FixedShare(ExpertLearner):
+class FixedShare(ExpertLearner[Memory, Rates]):
     """Track the best action through a sequence of switches.
 
     >>> learner = FixedShare(learning_rate=1.0, switch_rate=0.5)

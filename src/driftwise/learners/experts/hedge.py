@@ -77,7 +77,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class Hedge(ExpertLearner):
+class Hedge(ExpertLearner[Memory, Rates]):
     """Follow the best fixed action.
 
     >>> learner = Hedge(learning_rate=1.0)

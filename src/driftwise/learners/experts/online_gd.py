@@ -63,7 +63,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class OnlineGD(ExpertLearner):
+class OnlineGD(ExpertLearner[Memory, Rates]):
     """Track switching losses, however they vary.
 
     >>> learner = OnlineGD(learning_rate=0.5)

@@ -82,7 +82,7 @@ def _update(memory: ProdExperts, rates: Rates, losses: Vector) -> None:
     hint=_hint,
 )
 @dataclass(frozen=True)
-class OptimisticAdaptMLProd(HintedLearner):
+class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
     """Follow the best fixed action; losses that repeat cost next to nothing.
 
     >>> learner = OptimisticAdaptMLProd()

@@ -75,7 +75,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     hint=_hint,
 )
 @dataclass(frozen=True)
-class OptimisticFixedShare(HintedLearner):
+class OptimisticFixedShare(HintedLearner[Memory, Rates]):
     """Track switches; losses that repeat cost next to nothing.
 
     >>> learner = OptimisticFixedShare(learning_rate=1.0)

@@ -75,7 +75,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class OptimisticGD(ExpertLearner):
+class OptimisticGD(ExpertLearner[Memory, Rates]):
     """Track switching distributions with a regret that does not grow with the number of rounds.
 
     `tuned(measures)` takes the rate as the paper prints it; `tuned(measures, rule="sharp")` minimises the corrected

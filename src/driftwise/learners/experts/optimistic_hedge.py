@@ -88,7 +88,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     hint=_hint,
 )
 @dataclass(frozen=True)
-class OptimisticHedge(HintedLearner):
+class OptimisticHedge(HintedLearner[Memory, Rates]):
     """Follow the best fixed action; losses that repeat cost next to nothing.
 
     >>> learner = OptimisticHedge(learning_rate=1.0)

@@ -94,7 +94,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class RestartedAdaptiveGD(ExpertLearner):
+class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
     """Track drifting distributions, told only how often to start again.
 
     >>> learner = RestartedAdaptiveGD(restart_every=100)

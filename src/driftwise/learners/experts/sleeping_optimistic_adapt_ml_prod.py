@@ -102,7 +102,7 @@ def _update(memory: ProdExperts, rates: Rates, losses: Vector) -> None:
     update=_update,
 )
 @dataclass(frozen=True)
-class SleepingOptimisticAdaptMLProd(ExpertLearner):
+class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
     """Track switches and drift with nothing to tune.
 
     >>> learner = SleepingOptimisticAdaptMLProd()

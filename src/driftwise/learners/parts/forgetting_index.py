@@ -7,6 +7,7 @@ from typing import Self
 from driftwise.core.corners import NoLearning
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_count, require_number
+from driftwise.learners.contract.types import R
 from driftwise.learners.parts.index_learner import IndexLearner
 from driftwise.theory import tuning, vacuous
 
@@ -22,7 +23,7 @@ WINDOWS = (
 )
 
 
-class DiscountedLearner(IndexLearner):
+class DiscountedLearner(IndexLearner[R]):
     """An index learner on a past that fades."""
 
     discount: float
@@ -40,7 +41,7 @@ class DiscountedLearner(IndexLearner):
         return vacuous.discount(measures, self.discount)
 
 
-class WindowedLearner(IndexLearner):
+class WindowedLearner(IndexLearner[R]):
     """An index learner on the latest rounds."""
 
     window: int | None

@@ -62,10 +62,14 @@ class GridLoops(NamedTuple):
     mix: Callable[..., None]
 
 
-class GridLearner(MetaLearner):
+class GridLearner(MetaLearner[Memory, GridRates]):
     """A set of bases under a rule."""
 
-    loops: ClassVar[GridLoops]  # type: ignore[assignment]
+    grid_loops: ClassVar[GridLoops]
+
+    def entry_points(self) -> dict[str, Any]:
+        """Return the compiled functions of the grid; its bases have their own."""
+        return self.grid_loops._asdict()
 
     @abstractmethod
     def bases(self, n_actions: int) -> Sequence[ExpertLearner]:
@@ -85,7 +89,7 @@ class GridLearner(MetaLearner):
         rule = self.rule(n_actions).first_memory(len(starts), generator)
         self.favour(rule, n_actions)
         weights = np.empty((1, n_actions))
-        self.loops.mix(rule.weights.reshape(1, -1), np.array([[start.weights] for start in starts]), weights)
+        self.grid_loops.mix(rule.weights.reshape(1, -1), np.array([[start.weights] for start in starts]), weights)
         packed = [layout.pack(start) for layout, start in zip(plan.layouts, starts, strict=True)]
         return Memory(weights[0], np.concatenate(packed), plan.rule_layout.pack(rule))
 
@@ -139,11 +143,11 @@ class GridLearner(MetaLearner):
             base.loops.run(own, plan.rates[b], losses, plays[b, :-1])
             plays[b, -1] = own.weights
         suffered, guesses = np.empty((n_rounds, n_bases)), np.empty((n_rounds, n_bases))
-        self.loops.judge(losses, plays, suffered, guesses)
+        self.grid_loops.judge(losses, plays, suffered, guesses)
         shares = np.empty((n_rounds + 1, n_bases))
-        self.loops.follow(plan.rule_layout.unpack(memory.rule), plan.rule_rates, suffered, guesses, shares)
+        self.grid_loops.follow(plan.rule_layout.unpack(memory.rule), plan.rule_rates, suffered, guesses, shares)
         mixed = np.empty((n_rounds + 1, state.n_actions))
-        self.loops.mix(shares, plays, mixed)
+        self.grid_loops.mix(shares, plays, mixed)
         played[:] = mixed[:-1]
         memory.weights[:] = mixed[-1]
 
@@ -151,16 +155,16 @@ class GridLearner(MetaLearner):
 G = TypeVar("G", bound=type[GridLearner])
 
 
-def grid(name: str, card: Card, *, rule: type[ExpertLearner]) -> Callable[[G], G]:
+def grid(name: str, card: Card | None = None, *, rule: type[ExpertLearner]) -> Callable[[G], G]:
     """Register a grid under `name` and bind the kernels of its rule."""
 
     def enter(member: G) -> G:
-        step, hint, kinds = rule.loops.step, rule.loops.hint, kinds_of(rule)
+        step, hint, kinds = rule.compiled_loops.step, rule.compiled_loops.hint, kinds_of(rule)
         follow = (
             clone(_follow_hinted, name, kinds, STEP=step, HINT=hint) if hint else clone(_follow, name, kinds, STEP=step)
         )
         member.name, member.card = name, card
-        member.loops = GridLoops(_judge, follow, _mix)
+        member.grid_loops = GridLoops(_judge, follow, _mix)
         learners.add(name, member)
         return member
 

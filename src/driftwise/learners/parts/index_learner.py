@@ -18,6 +18,7 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.memory_fields import between, generator, index, packed
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract.types import R
 from driftwise.learners.parts.index_memory_checks import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.parts.index_pruning import Pruning, lowest_by_pruning
 
@@ -165,7 +166,7 @@ def _update(memory: IndexMemory, rates: Any, action: int, loss: float, probabili
     memory.clock[0] += 1
 
 
-class IndexLearner(BanditLearner):
+class IndexLearner(BanditLearner[IndexMemory, R]):
     """A bandit learner that plays the lowest index."""
 
     keep: ClassVar[Kernel]
@@ -212,7 +213,7 @@ L = TypeVar("L", bound=type[IndexLearner])
 
 def index_learner(
     name: str,
-    card: Card,
+    card: Card | None = None,
     *,
     keep: Kernel,
     level: Kernel,

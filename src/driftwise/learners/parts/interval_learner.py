@@ -80,7 +80,7 @@ class IntervalLoops(NamedTuple):
     tick: Kernel
 
 
-class IntervalLearner(MetaLearner):
+class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
     """A base learner on every interval of a family."""
 
     family: ClassVar[Family]
@@ -97,9 +97,13 @@ class IntervalLearner(MetaLearner):
         require(self, "base", alone and fixed, "a full-feedback learner of fixed memory, not one made of learners")
 
     @property
-    def loops(self) -> IntervalLoops:  # type: ignore[override]
+    def interval_loops(self) -> IntervalLoops:
         """The loops of this rule over this base."""
         return _loops(type(self), self.base)
+
+    def entry_points(self) -> dict[str, Any]:
+        """Return the compiled functions of this rule over this base."""
+        return self.interval_loops._asdict()
 
     def rule_rates(self) -> Any:
         """Return the parameters of the rule as its kernels read them (a NamedTuple of scalars)."""
@@ -126,7 +130,7 @@ class IntervalLearner(MetaLearner):
             opening=start.weights.copy(),
             fresh=plan.layout.pack(start),
         )
-        self.loops.tick(rows, plan.rule)
+        self.interval_loops.tick(rows, plan.rule)
         return rows
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
@@ -166,7 +170,7 @@ class IntervalLearner(MetaLearner):
         plan: IntervalRates = state.rates
         played = np.empty_like(losses)
         desk = np.empty(plan.layout.size, np.uint64)  # the rows take turns on it, so that one memory serves all
-        self.loops.run(state.memory, plan.rule, desk, plan.layout.unpack(desk), plan.base, losses, played)
+        self.interval_loops.run(state.memory, plan.rule, desk, plan.layout.unpack(desk), plan.base, losses, played)
         state.rounds += len(losses)
         return played
 
@@ -180,7 +184,9 @@ def _alike(fresh: Any, opening: Any) -> bool:
 C = TypeVar("C", bound=type[IntervalLearner])
 
 
-def interval_learner(name: str, card: Card, *, family: Family, settle: Kernel, share: Kernel) -> Callable[[C], C]:
+def interval_learner(
+    name: str, card: Card | None = None, *, family: Family, settle: Kernel, share: Kernel
+) -> Callable[[C], C]:
     """Register a cover under `name`: a rule over a family of intervals."""
 
     def enter(member: C) -> C:
@@ -197,7 +203,7 @@ def _loops(member: type[IntervalLearner], base: str) -> IntervalLoops:
     start, slots = member.family.start, member.family.slots
     kind = learners.get(base)
     tick = clone(_tick, member.name, kinds_of(member), START=start, SLOTS=slots, SHARE=member.share)
-    parts = {"START": start, "STEP": kind.loops.step, "SETTLE": member.settle, "TICK": tick}  # type: ignore[attr-defined]
+    parts = {"START": start, "STEP": kind.compiled_loops.step, "SETTLE": member.settle, "TICK": tick}  # type: ignore[attr-defined]
     run = clone(_run, f"{member.name}-{base}", kinds_of(member, kind), **parts)
     return IntervalLoops(run, tick)
 

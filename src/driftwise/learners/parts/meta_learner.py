@@ -9,18 +9,19 @@ from driftwise.core.errors import outside
 from driftwise.core.types import Matrix
 from driftwise.core.validation import as_losses, first_bad_loss
 from driftwise.learners.contract import ExpertLearner, State
+from driftwise.learners.contract.types import M, R
 
 __all__ = ["MetaLearner"]
 
 
-class MetaLearner(ExpertLearner):
+class MetaLearner(ExpertLearner[M, R]):
     """A full-feedback learner whose stepping is a run of one round."""
 
     @abstractmethod
-    def play_block(self, state: State, losses: Matrix) -> Matrix:
+    def play_block(self, state: State[M, R], losses: Matrix) -> Matrix:
         """Play a block that has been checked already."""
 
-    def update(self, state: State, losses: Any) -> None:
+    def update(self, state: State[M, R], losses: Any) -> None:
         """Take in the losses of the round."""
         self._claim(state)
         losses = as_losses(self, losses, (state.n_actions,))

@@ -85,7 +85,7 @@ def _update(memory: IndexMemory, rates: RestartingRates, action: int, loss: floa
         forget(memory, action)
 
 
-class RestartingLearner(BanditLearner):
+class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
     """An index learner under the eyes of a detector."""
 
     by_age = False  # the level is a function of the rounds since the action was forgotten, not of all plays that count
@@ -100,7 +100,7 @@ class RestartingLearner(BanditLearner):
         """Return how to explore and what to forget."""
 
     @functools.cached_property
-    def loops(self) -> BanditLoops:  # type: ignore[override]
+    def loops(self) -> BanditLoops:
         """The loops of this index under this detector."""
         base, detector = self.parts
         return _loops(type(base), type(detector), self.by_age)

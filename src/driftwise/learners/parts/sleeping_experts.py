@@ -138,7 +138,7 @@ def _retire(memory: SleepingExperts) -> None:
     memory.awake[0] = kept
 
 
-class SleepingLearner(ExpertLearner):
+class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
     """A learner whose experts follow one rule, on one cover."""
 
     rule: ClassVar[WeightRule]
