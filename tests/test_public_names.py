@@ -65,9 +65,9 @@ def test_a_star_import_brings_them_all():
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"^module 'driftwise' has no attribute 'Hedge'$"):
-        driftwise.Hedge  # noqa: B018
-    assert not hasattr(driftwise, "Hedge")
+    with pytest.raises(AttributeError, match=r"^module 'driftwise' has no attribute 'Hegde'$"):
+        driftwise.Hegde  # noqa: B018
+    assert not hasattr(driftwise, "Hegde")
 
 
 @pytest.mark.parametrize(
