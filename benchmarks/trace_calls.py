@@ -1,7 +1,8 @@
 """Count the project's own functions and files that one command passes through, and the files that it enters again.
 
-    python benchmarks/trace_calls.py                # one `driftwise simulate` and one `driftwise landscape`
-    PYTHONPATH=OTHER/src python benchmarks/trace_calls.py
+    python benchmarks/trace_calls.py                             # one learner in `simulate` and in `landscape`
+    python benchmarks/trace_calls.py landscape --preset quick    # another command
+    PYTHONPATH=OTHER/src python benchmarks/trace_calls.py        # the code of another tree
 
 Every module is imported first, so what runs on import is not counted; compiled code is not seen. A file is entered
 again where one of its functions is called while another of its functions is still running and has called a function
@@ -27,11 +28,10 @@ import driftwise
 from driftwise.cli.main import main as run
 
 ROOT = Path(driftwise.__file__).parent
-SIMULATE = [
-    "simulate", "--path", "switching:n_segments=5,n_actions=4", "--noise", "bernoulli",
-    "--learner", "optimistic-gd:tuned", "--learner", "rerun-ucbv:tuned", "--rounds", "3000", "--runs", "20",
-]  # fmt: skip
-LANDSCAPE = ["landscape", "--preset", "quick"]
+COMMANDS = (
+    ["simulate", "--learner", "hedge"],
+    ["landscape", "--cell", "full-drifting", "--learners", "hedge"],
+)
 
 
 class Trace:
@@ -89,12 +89,12 @@ def main() -> None:
     for module in pkgutil.walk_packages([str(ROOT)], "driftwise."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    with tempfile.TemporaryDirectory() as folder:
-        for words in (SIMULATE, [*LANDSCAPE, "--out", folder]):
-            found = trace(words)
-            print(f"driftwise {words[0]}: {len(found.functions)} functions in {len(found.files)} files")
-            for (file, through, caller, callee), n in sorted(found.returns.items()):
-                print(f"  {file} is entered again from {through}: {caller} -> {callee} ({n} times)")
+    for words in [sys.argv[1:]] if len(sys.argv) > 1 else COMMANDS:
+        with tempfile.TemporaryDirectory() as folder:
+            found = trace([*words, "--out", folder] if words[0] == "landscape" else words)
+        print(f"driftwise {' '.join(words)}: {len(found.functions)} functions in {len(found.files)} files")
+        for (file, through, caller, callee), n in sorted(found.returns.items()):
+            print(f"  {file} is entered again from {through}: {caller} -> {callee} ({n} times)")
 
 
 if __name__ == "__main__":
