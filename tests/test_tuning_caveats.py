@@ -72,13 +72,13 @@ def test_on_a_sinusoid_five_rules_give_what_means_nothing_and_say_so():
         "2999 changes in 3000 rounds, its rule asks to explore in 100 % of them",
         "2999 changes in 3000 rounds leave its bound no better than that of uniform play",
         "2999 changes in 3000 rounds, its window of 6 rounds is as long as a segment",
-        "its window of 5140 losses of an action is as long as the game, 3000 rounds",
+        "its window of 5140 losses of an action is as long as the run, 3000 rounds",
     ]
 
 
 @pytest.mark.parametrize(("label", "n_rounds"), [*((label, 3000) for label in DESTROYED), ("m-ucb", 200_000)])
 def test_with_eight_segments_they_mean_something(label, n_rounds):
-    """All but M-UCB in 3,000 rounds: there its window is longer than the game whatever changes."""
+    """All but M-UCB in 3,000 rounds: there its window is longer than the run, with any changes."""
     marked = (label, n_rounds) == ("m-ucb", 3000)
     assert bool(reasons_of(DESTROYED[label], EIGHT.measures(n_rounds))) == marked
 
