@@ -56,7 +56,7 @@ def exp3(measures: Measures, exploration_rate: float) -> float | None:
     return rexp3(measures, exploration_rate, measures.n_rounds)
 
 
-def exp3_s(measures: Measures, exploration_rate: float, sharing: float) -> float:
+def exp3_s(measures: Measures, exploration_rate: float, switch_rate: float) -> float:
     r"""Return the bound of Theorem 8.1 of Auer et al., or its form for drifting means if that is less.
 
     Against $S$ segments: $K (\ln K + (S-1) \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$. The theorem has
@@ -67,7 +67,7 @@ def exp3_s(measures: Measures, exploration_rate: float, sharing: float) -> float
         return 0.0
 
     def against(segments: int) -> float:
-        length = math.log(K) + (segments - 1) * math.log(K / sharing) + math.e * sharing * T
+        length = math.log(K) + (segments - 1) * math.log(K / switch_rate) + math.e * switch_rate * T
         return K * length / exploration_rate + (math.e - 1) * exploration_rate * T
 
     return min(T, against(measures.segments), drifting(against, measures))
