@@ -143,7 +143,7 @@ def test_the_limit_of_a_bound_is_the_regret_of_uniform_play():
 
 
 def test_with_quiet_losses_a_switch_rate_of_one_half_still_has_a_bound():
-    """Optimistic Fixed Share has a bound of a quarter of the rounds at the same switch rate; that of Fixed Share is vacuous."""
+    """At this switch rate the optimistic form has a bound of a quarter of the rounds, Fixed Share a vacuous one."""
     quiet = Environment(Sinusoidal(10, 3.0, 0.3), TwoPoint().with_variance(50.0)).measures(10_000)
     tuned = OptimisticFixedShare.tuned(quiet)  # no warning
     assert tuned.switch_rate == 0.5
