@@ -31,7 +31,7 @@ def code_length(n_actions: int, n_rounds: int, switches: int, switch_rate: float
 
 
 def rates(measures: Measures) -> tuple[float, float]:
-    r"""Return $(\eta, \alpha)$ of Fixed Share: $\alpha = m/(T-1)$, and the $\eta$ that minimises the bound."""
+    r"""Return $(\eta, \alpha)$ of Fixed Share: $\alpha = m/(T-1)$, at most 1/2, and the best $\eta$ for the bound."""
     alpha = _switch_rate(measures)
     length = code_length(measures.n_actions, measures.n_rounds, measures.segments - 1, alpha)
     return math.sqrt(8 * length / measures.n_rounds) or 1.0, alpha
