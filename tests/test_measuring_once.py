@@ -16,13 +16,13 @@ from driftwise.environments import (
     Block,
     ClippedGaussian,
     Constant,
+    LossSource,
     MeasuresAccumulator,
     Noise,
     RandomSegments,
     RandomWalk,
     Segments,
     Sinusoidal,
-    Source,
     Stream,
     Switching,
     Table,
@@ -156,7 +156,7 @@ class _SettlingNoise(Noise):
     def __init__(self):
         self.settled = 0
 
-    def settle(self, rehearsal):  # noqa: ARG002
+    def settle(self, preview):  # noqa: ARG002
         self.settled += 1
         return self
 
@@ -238,7 +238,7 @@ def test_a_subclass_that_changes_its_runs_is_played_as_it_says():
     assert measures == world.measures(N_ROUNDS, 1)
 
 
-class Secretive(Source):
+class Secretive(LossSource):
     """A source that knows its measures but shows no variances."""
 
     has_means, n_actions = True, 4

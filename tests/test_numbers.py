@@ -218,7 +218,7 @@ TOO_LARGE = {
         10**14,
         "2.4e+06",
     ),
-    "actions of a stationary world": (lambda: stationary(10**14), "stationary: `n_actions`", 10**14, "4e+06"),
+    "actions of a stationary environment": (lambda: stationary(10**14), "stationary: `n_actions`", 10**14, "4e+06"),
     "segments": (
         lambda: Environment(Switching(10**12, 2), Bernoulli()).start(10**12),
         "Switching: `n_segments`",

@@ -15,7 +15,7 @@ from driftwise.checks import (
 )
 from driftwise.checks.check import Check, check, expect
 from driftwise.core.errors import InvalidInput
-from driftwise.environments import Replay, Source
+from driftwise.environments import LossSource, Replay
 from driftwise.learners import BanditLearner, ExpertLearner, Learner
 from driftwise.learners.contract import HintedLearner
 
@@ -34,9 +34,9 @@ def every_exception_names_a_check(learner: Learner) -> None:
         expect(isinstance(reason, str) and bool(reason.strip()), f"the exception '{name}' has no reason")
 
 
-def checks_of(member: Learner | Source) -> list[Check]:
+def checks_of(member: Learner | LossSource) -> list[Check]:
     """Return the checks that a learner or an environment must obey, exceptions included."""
-    if isinstance(member, Source):
+    if isinstance(member, LossSource):
         return list(environment_checks.CHECKS)
     found = [*_EXCEPTIONS, *description_checks.CHECKS]
     if isinstance(member, ExpertLearner):
@@ -64,13 +64,13 @@ def check_learner(learner: Learner | type[Learner]) -> None:
             each(member)
 
 
-def check_environment(environment: Source, n_rounds: int = environment_checks.N_ROUNDS) -> None:
+def check_environment(environment: LossSource, n_rounds: int = environment_checks.N_ROUNDS) -> None:
     """Hold an environment to every check, on runs of `n_rounds`; a recording that is shorter, on all it has.
 
     >>> from driftwise import Bernoulli, Environment, Switching
     >>> check_environment(Environment(Switching(n_segments=3, n_actions=4), Bernoulli()))
     """
-    if not isinstance(environment, Source):
+    if not isinstance(environment, LossSource):
         raise InvalidInput(f"check_environment: `environment` must be an environment, got {environment!r}.")
     if isinstance(environment, Replay):
         n_rounds = min(n_rounds, environment.n_rounds)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from driftwise.checks.check import Check, Counterexample, check, expect, expect_equal
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix, Vector
-from driftwise.environments import Block, Environment, Source
+from driftwise.environments import Block, Environment, LossSource
 from driftwise.environments.environment import BYTES_PER_LOSS
 
 __all__ = ["CHECKS", "N_ROUNDS"]
@@ -25,7 +25,7 @@ _ERRORS = 5.0  # standard errors that a sum of losses may stray
 
 
 @check(CHECKS)
-def losses_are_fit_to_be_played(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def losses_are_fit_to_be_played(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Losses are in [0, 1], in the one layout that kernels are compiled for, one column per action."""
     losses = environment.start(n_rounds, seed=1).draw(n_rounds).losses
     expect(losses.shape == (n_rounds, environment.n_actions), f"{n_rounds} rounds have the shape {losses.shape}")
@@ -35,7 +35,7 @@ def losses_are_fit_to_be_played(environment: Source, n_rounds: int = N_ROUNDS) -
 
 
 @check(CHECKS)
-def blocks_do_not_show(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def blocks_do_not_show(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """However a run is cut into blocks, it is the same bit for bit."""
     whole = environment.start(n_rounds, seed=1).draw(n_rounds)
     for size in _SIZES:
@@ -47,7 +47,7 @@ def blocks_do_not_show(environment: Source, n_rounds: int = N_ROUNDS) -> None:
 
 
 @check(CHECKS)
-def equal_seeds_give_equal_losses(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def equal_seeds_give_equal_losses(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """A seed names a run, and a `SeedSequence` is not used up by naming it."""
     sequence = np.random.SeedSequence(5)
     one, again = (environment.start(n_rounds, sequence).draw(n_rounds).losses for _ in range(2))
@@ -55,7 +55,7 @@ def equal_seeds_give_equal_losses(environment: Source, n_rounds: int = N_ROUNDS)
 
 
 @check(CHECKS)
-def noise_depends_on_the_seed(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def noise_depends_on_the_seed(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Where losses scatter, another seed scatters them otherwise."""
     one, other = (environment.start(n_rounds, seed).draw(n_rounds) for seed in (1, 2))
     if one.variances is not None and one.variances.sum() >= 1:
@@ -63,7 +63,7 @@ def noise_depends_on_the_seed(environment: Source, n_rounds: int = N_ROUNDS) -> 
 
 
 @check(CHECKS)
-def streams_share_nothing(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def streams_share_nothing(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """A second run, drawn in between, leaves the first as it would be alone."""
     alone = environment.start(n_rounds, seed=1)
     one, other = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=2)
@@ -73,7 +73,7 @@ def streams_share_nothing(environment: Source, n_rounds: int = N_ROUNDS) -> None
 
 
 @check(CHECKS)
-def blocks_are_the_callers_own(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def blocks_are_the_callers_own(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Whoever writes into a block spoils neither the rounds to come nor another block."""
     alone, spoiled = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=1)
     kept: list[tuple[Matrix, Matrix]] = []
@@ -89,7 +89,7 @@ def blocks_are_the_callers_own(environment: Source, n_rounds: int = N_ROUNDS) ->
 
 
 @check(CHECKS)
-def means_and_variances_are_possible(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def means_and_variances_are_possible(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Means are in [0, 1], and no variance exceeds what a distribution on [0, 1] with that mean can have."""
     block = environment.start(n_rounds, seed=1).draw(n_rounds)
     expect((block.means is not None) == environment.has_means, f"`has_means` is {environment.has_means}")
@@ -102,7 +102,7 @@ def means_and_variances_are_possible(environment: Source, n_rounds: int = N_ROUN
 
 
 @check(CHECKS)
-def losses_scatter_as_announced(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def losses_scatter_as_announced(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Per action, losses stray from their means, and their squares from the variances, by chance alone.
 
     Bernstein's inequality for terms of at most 1: a sum with variance v exceeds z sqrt(v) + z^2 / 3 with
@@ -122,7 +122,7 @@ def losses_scatter_as_announced(environment: Source, n_rounds: int = N_ROUNDS) -
 
 
 @check(CHECKS)
-def measures_are_those_of_the_run(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def measures_are_those_of_the_run(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """`measures` agrees with a computation on the whole matrix of means, and without means it refuses."""
     _, means, variances = environment.start(n_rounds, seed=1).draw(n_rounds)
     if means is None or variances is None:
@@ -145,7 +145,7 @@ def measures_are_those_of_the_run(environment: Source, n_rounds: int = N_ROUNDS)
 
 
 @check(CHECKS)
-def a_measured_start_is_a_start(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def a_measured_start_is_a_start(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """`start_measured` gives the run of `start` and the measures of `measures`, whatever may be kept."""
     expected = environment.start(n_rounds, seed=1).draw(n_rounds)
     if expected.means is None or expected.variances is None:
@@ -157,7 +157,7 @@ def a_measured_start_is_a_start(environment: Source, n_rounds: int = N_ROUNDS) -
 
 
 @check(CHECKS)
-def too_many_rounds_are_rejected(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def too_many_rounds_are_rejected(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """A run ends where it was said to end; asking for more is refused and costs none of the rounds left."""
     stream = environment.start(n_rounds, seed=1)
     expected = environment.start(n_rounds, seed=1).draw(n_rounds).losses
@@ -168,7 +168,7 @@ def too_many_rounds_are_rejected(environment: Source, n_rounds: int = N_ROUNDS) 
 
 
 @check(CHECKS)
-def spec_round_trips(environment: Source, n_rounds: int = N_ROUNDS) -> None:  # noqa: ARG001
+def spec_round_trips(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:  # noqa: ARG001
     """A spec is plain values, and rebuilds an equal environment if it is a recipe rather than a recording."""
     spec = json.loads(json.dumps(environment.to_spec()))
     if isinstance(environment, Environment):

@@ -10,13 +10,13 @@ from __future__ import annotations
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 
-__all__ = ["Pair", "add", "loaded", "plus", "store"]
+__all__ = ["SumPair", "add", "add_term", "read_sum", "write_sum"]
 
-Pair = tuple[float, float]  # the sum, and what rounding lost
+SumPair = tuple[float, float]  # the sum, and what rounding lost
 
 
 @kernel
-def plus(total: Pair, value: float) -> Pair:
+def add_term(total: SumPair, value: float) -> SumPair:
     """Return a sum with one more term.
 
     A loop over rounds that holds its sums in variables, and not in arrays, need not wait for memory.
@@ -31,13 +31,13 @@ def plus(total: Pair, value: float) -> Pair:
 
 
 @kernel
-def loaded(total: Vector) -> Pair:
+def read_sum(total: Vector) -> SumPair:
     """Return a sum that an array holds."""
     return total[0], total[1]
 
 
 @kernel
-def store(total: Vector, value: Pair) -> None:
+def write_sum(total: Vector, value: SumPair) -> None:
     """Put a sum into an array."""
     total[0], total[1] = value
 
@@ -45,6 +45,6 @@ def store(total: Vector, value: Pair) -> None:
 @kernel
 def add(total: Vector, value: float) -> float:
     """Add to `total` (two numbers: the sum and what rounding lost) and return the corrected sum."""
-    after, lost = plus(loaded(total), value)
+    after, lost = add_term(read_sum(total), value)
     total[0], total[1] = after, lost
     return after + lost
