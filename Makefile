@@ -12,7 +12,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
-setup: $(READY)  ## Make .venv/ and install driftwise with everything its development needs
+setup: $(READY)  ## Make .venv/ and install driftwise with its development dependencies
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -22,30 +22,30 @@ $(READY): pyproject.toml constraints.txt
 landscape: $(READY)  ## Measure the paper's Table 1: a table, and a page with figures (PRESET=standard: longer)
 	$(BIN)/driftwise landscape --preset $(PRESET)
 
-demo: $(READY)  ## Simulate the paper's learners on a switching and on a drifting world; tables and figures
+demo: $(READY)  ## Simulate the paper's learners in a switching and in a drifting environment: tables and figures
 	$(BIN)/driftwise simulate examples/switching.toml --out out/switching.parquet --figure out/switching.png
 	$(BIN)/driftwise simulate examples/drifting.toml --out out/drifting.parquet --figure out/drifting.png
 
-check: $(READY)  ## Style, types and the direction of imports
+check: $(READY)  ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 # The report page is tested in Chromium, driven by its own chromedriver.
-browser:  ## Install Chromium and its driver, which the tests need, unless they are there
+browser:  ## Install Chromium and its driver for the tests, if they are missing
 	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
 	  if ! command -v apt-get >/dev/null; then \
-	    echo "make browser: there is no apt-get here. Please put chromium and chromedriver on the PATH" \
+	    echo "make browser: there is no apt-get here. Put chromium and chromedriver on the PATH" \
 	      "(macOS: brew install --cask chromium chromedriver)." >&2; exit 1; \
 	  fi; \
 	  $(AS_ROOT) apt-get -q -o DPkg::Lock::Timeout=300 update; \
 	  $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 \
 	    install -y --no-install-recommends chromium chromium-driver || { \
-	    echo "make browser: apt-get could not install chromium and chromium-driver; please do it by hand." >&2; exit 1; }; \
+	    echo "make browser: apt-get could not install chromium and chromium-driver; install them by hand." >&2; exit 1; }; \
 	fi
 
-test: check browser  ## check, then every test, then the kernels once more with the compiler switched off
+test: check browser  ## Run check, then every test, then the tests of the kernels without the compiler
 	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
 
@@ -53,15 +53,15 @@ fuzz: $(READY)  ## Load 100,000 mutated session files with bounds checking, and 
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/fuzz_sessions.py --cases 5000
 
-bench: $(READY)  ## Time every learner beside its references (minutes; compiles C, installs two rivals)
+bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs two packages)
 	$(BIN)/python benchmarks/run.py
 
-compare: $(READY)  ## Regret of every learner on five worlds, 100 runs each (about twenty minutes)
+compare: $(READY)  ## Measure the regret of every learner in five environments, 100 runs each (about twenty minutes)
 	$(BIN)/python benchmarks/compare.py
 
-docs: $(READY)  ## Write the pages that are generated from the registry
+docs: $(READY)  ## Write docs/learners.md from the registry
 	$(BIN)/python docs/generate.py
 
-clean:  ## Remove everything that can be made again
+clean:  ## Remove all generated files
 	rm -rf $(VENV) .venv-rivals out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +

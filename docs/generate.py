@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import dataclasses
-import sys
 from pathlib import Path
+from typing import Any
 
+from driftwise.core.docstrings import described
 from driftwise.detectors import detectors
 from driftwise.learners import Learner, learners
 
 HEADER = """# Learners
 
-Made from the registry by `make docs`. `driftwise show NAME` tells what the parameters mean. K actions, T rounds, Gamma
-segments, V drift, Lambda variance; a bound is up to constants, `learner.bound(measures)` has them.
+Generated from the docstrings of the registered classes by `make docs`; `driftwise show NAME` prints one in full. K
+actions, T rounds, Gamma segments, V drift, Lambda variance. Regret is given up to constants;
+`learner.bound(measures)` has the constants. "Must know" is what the parameters should be set by.
+
+"""
+
+SOURCES = """
+## Algorithms and sources
 
 """
 
 PRACTICE = """
 ## In practice
 
-Where the default or the tuning that theory asks for costs much, and what costs less. The figures are dynamic
-pseudo-regrets, means over 100 runs in worlds of [comparison.md](comparison.md), from `python benchmarks/constants.py`.
+Learners whose default or tuned parameters, as theory sets them, have much more regret than other values. The figures
+are dynamic pseudo-regrets, means over 100 runs in environments of [comparison.md](comparison.md), from `python
+benchmarks/constants.py`.
 
 """
 
 TUNING = """
 ## Tuning
 
-`tuned(measures)` sets the parameters as the source of a learner says. A rule may be asked about a world of which it
-says nothing: on a sinusoid, for one, the means change in every round, and a rule that goes by their number makes a
-learner explore in every round. There `tuned` returns what the rule says and gives a `TuningWarning`; `simulate` marks
-the learner with a star in its results, tables and figures, `driftwise landscape` in its tables and on its page. A
-dash: the rule is not told of changes, or gives what means something however many there are. The reasons are in
+`tuned(measures)` sets the parameters by the rule of a learner's source. Some rules are meaningless in some
+environments: on a sinusoid the means change in every round, and a rule based on the number of changes makes a learner
+explore in every round. There `tuned` still returns what the rule gives, and issues a `TuningWarning`; `simulate`
+marks the learner with a star in its results, tables and figures, `driftwise landscape` in its tables and on its page.
+A dash: the rule does not depend on changes, or is meaningful for any number of them. The reasons are in
 [decisions.md](decisions.md).
 
 """
@@ -39,7 +46,7 @@ dash: the rule is not told of changes, or gives what means something however man
 DETECTORS = """
 ## Detectors
 
-A detector watches the losses of each action inside `DetectAndRestart`, or any stream of numbers in [0, 1] by itself:
+A detector monitors the losses of each action inside `DetectAndRestart`, or any stream of numbers in [0, 1]:
 `driftwise.detectors.Monitor(CUSUM()).update(value)`, `CUSUM().alarms(values)`.
 
 """
@@ -48,32 +55,58 @@ A detector watches the losses of each action inside `DetectAndRestart`, or any s
 def page() -> str:
     """Return the page of learners."""
     lines = [
-        "| name | class | feedback | parameters | must be told | cost a round | regret | reference |",
-        "|---|---|---|---|---|---|---|---|",
+        "| name | class | feedback | parameters | must know | time per round | regret |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name in learners:
         member = learners.get(name)
-        card = member.card
-        parameters = ", ".join(f"`{f.name}`" for f in dataclasses.fields(member)) or "none"
+        facts = described(member).facts
         cells = [
-            f"`{name}`", f"`{member.__name__}`", member.feedback, parameters,
-            card.knows, card.cost, card.bound, card.reference,
+            f"`{name}`", f"`{member.__name__}`", member.feedback, parameters(member),
+            *(sentence(facts[fact]) for fact in ("Must know", "Time per round", "Regret")),
         ]  # fmt: skip
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(row(cells))
     table = "\n".join(lines) + f"\n\n{len(learners)} learners."
-    sections = [table, PRACTICE + "\n".join(practice()), TUNING + "\n".join(rules()), DETECTORS + "\n".join(rows())]
+    sections = [
+        table,
+        SOURCES + "\n".join(sources()),
+        PRACTICE + "\n".join(practice()),
+        TUNING + "\n".join(rules()),
+        DETECTORS + "\n".join(rows()),
+    ]
     return HEADER + "\n".join(sections) + "\n"
 
 
+def row(cells: list[str]) -> str:
+    """Return a row of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def parameters(member: type[Any]) -> str:
+    """Return the names of a class's parameters."""
+    return ", ".join(f"`{each.name}`" for each in described(member).parameters) or "none"
+
+
+def sentence(text: str) -> str:
+    """Return the first sentence of a fact, without its full stop."""
+    return text.partition(". ")[0].removesuffix(".")
+
+
+def sources() -> list[str]:
+    """Return the summary and the references of every learner."""
+    about = {name: described(learners.get(name)) for name in learners}
+    return [f"- `{name}`: {each.summary} {each.references}" for name, each in about.items()]
+
+
 def practice() -> list[str]:
-    """Return what the cards say about theory and practice."""
-    cards = {name: learners.get(name).card for name in learners}
-    return [f"- `{name}`: {card.in_practice}." for name, card in cards.items() if card.in_practice]
+    """Return what the docstrings say about theory and practice."""
+    facts = {name: described(learners.get(name)).facts for name in learners}
+    return [f"- `{name}`: {each['In practice']}" for name, each in facts.items() if "In practice" in each]
 
 
 def rules() -> list[str]:
-    """Return the table of rules for tuning, in the words of the learners."""
-    lines = ["| name | rule | says nothing where |", "|---|---|---|"]
+    """Return the table of tuning rules, from the docstrings of `tuned` and `tuning_caveat`."""
+    lines = ["| name | rule | meaningless where |", "|---|---|---|"]
     for name in learners:
         member = learners.get(name)
         if member.tuned.__func__ is Learner.tuned.__func__:
@@ -88,12 +121,10 @@ def rules() -> list[str]:
 
 def rows() -> list[str]:
     """Return the table of detectors."""
-    lines = ["| name | class | parameters | what it asks |", "|---|---|---|---|"]
+    lines = ["| name | class | parameters | what it detects |", "|---|---|---|---|"]
     for name in detectors:
         member = detectors.get(name)
-        asks = (sys.modules[member.__module__].__doc__ or "").splitlines()[0].partition(": ")[2]
-        parameters = ", ".join(f"`{f.name}`" for f in dataclasses.fields(member))
-        lines.append(f"| `{name}` | `{member.__name__}` | {parameters} | {asks} |")
+        lines.append(row([f"`{name}`", f"`{member.__name__}`", parameters(member), described(member).summary]))
     return lines
 
 

@@ -47,7 +47,7 @@ class Thawed(OptimisticGD):
     __setattr__ = object.__setattr__
 
 
-@breaks("documented_symbols_are_parameters")
+@breaks("docstring_documents_every_parameter")
 @dataclasses.dataclass(frozen=True)
 class Undocumented(OptimisticGD):
     temperature: float = 1.0
@@ -59,9 +59,25 @@ class WithoutCorners(OptimisticGD):
     corners = Corners(learning_rate=(0.1,))
 
 
-@breaks("card_is_complete")
-class Unannounced(OptimisticGD):
-    card = dataclasses.replace(OptimisticGD.card, bound="")
+@breaks("docstring_documents_every_parameter")
+class OtherDefault(OptimisticGD):
+    """Says something false of a default.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.5
+        How fast losses move the weights.
+    prox_scale : float, default 1.0
+        Factor of the proximal term.
+    """
+
+
+@breaks("name_fits_a_command_line")
+class OddName(OptimisticGD):
+    pass
+
+
+OddName.name = "Odd name"
 
 
 @breaks("tuning_and_bounds_take_any_measures")
@@ -128,7 +144,6 @@ def _hedge(memory: Weights, rates: Least, losses: Vector) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Hedge(ExpertLearner):
-    card = OptimisticGD.card
     least = 0.001
 
     def first_memory(self, n_actions, generator) -> Weights:  # noqa: ARG002

@@ -1,4 +1,4 @@
-"""A real browser for the tests: Chromium without a window, driven by its own driver, cut off from the world."""
+"""A real browser for the tests: Chromium without a window, driven by its own driver, without network access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page such as a measurement of the whole Table 1 would give, made up from the rates themselves."""
+"""A page like that of a measurement of the whole Table 1, computed from the rates themselves."""
 
 from __future__ import annotations
 

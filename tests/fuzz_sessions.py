@@ -1,4 +1,4 @@
-"""Load mutated session files of every learner and variant, and play on with those that are accepted: `make fuzz`.
+"""Load mutated session files of every learner and variant, and continue those that are accepted: `make fuzz`.
 
 A file must be refused with `BadFile`, or go on with weights that are distributions and actions that exist. Compiled
 kernels run with bounds checking on (`NUMBA_BOUNDSCHECK=1`); a negative index wraps around there, so a part of the cases

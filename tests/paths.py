@@ -109,7 +109,7 @@ def _spare_lightest(weights, rng, last):
 
 
 def _tempt(weights, rng, last):
-    """Keep the losses until an action is trusted, then make it the only bad one."""
+    """Keep the losses until one action has most of the weight, then make it the only bad one."""
     return last if weights.max() < 0.95 and last.any() else _heaviest(weights, rng, last)
 
 

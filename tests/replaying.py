@@ -1,4 +1,4 @@
-"""How the tests of bandit learners play: whole or in pieces, and with the same random numbers once more."""
+"""Helpers that play bandit learners in one block or in several, and repeat their random numbers."""
 
 import numpy as np
 

@@ -90,13 +90,13 @@ def test_actions_are_drawn_with_the_claimed_probabilities(learner):
 
 
 @pytest.mark.parametrize("learner", [Exp3(0.3), Exp3S(0.3, 0.05), Rexp3(50, 0.3), WEIGHTED], ids=str)
-def test_other_parameters_obey_the_laws(learner):
+def test_other_parameters_pass_the_checks(learner):
     check_learner(learner)
 
 
 @pytest.mark.parametrize(("learner", "rule"), TWINS.values(), ids=TWINS)
 def test_a_loss_is_weighed_by_the_probability_that_is_passed(learner, rule):
-    """Someone else may have drawn the action, with probabilities of their own."""
+    """The action may have been drawn elsewhere, with other probabilities."""
     theirs = np.array([0.7, 0.2, 0.1])
     for action, loss in ((0, 0.25), (1, 1.0), (1, 0.0)):
         state = learner.start(3)
@@ -106,7 +106,7 @@ def test_a_loss_is_weighed_by_the_probability_that_is_passed(learner, rule):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_a_learner_that_is_told_no_probability_takes_its_own(learner):
+def test_a_learner_that_is_given_no_probability_uses_its_own(learner):
     one, other = learner.start(3, seed=1), learner.start(3, seed=1)
     for row in make_path("uniform", 30, 3, seed=1):
         action, probability = learner.choose(one)
@@ -130,7 +130,7 @@ def test_no_probability_that_is_passed_breaks_the_arithmetic(learner):
 
 
 @pytest.mark.parametrize("n_actions", [2, 7])
-def test_tsallis_weights_minimise_what_the_paper_says(n_actions):
+def test_tsallis_weights_minimise_the_objective_of_the_paper(n_actions):
     rng = np.random.default_rng(n_actions)
     for eta in (0.1, 1.0, 4.0):
         totals = 20 * rng.random(n_actions)
@@ -161,7 +161,7 @@ def test_tsallis_weights_are_found_from_any_start(n_actions):
 # Parameters
 
 
-def test_rexp3_mixes_as_its_block_asks():
+def test_rexp3_derives_its_exploration_rate_from_its_block():
     assert Rexp3(500).rates(4).exploration_rate == sqrt(4 * log(4) / ((e - 1) * 500))
     assert Rexp3(500, 0.2).rates(4).exploration_rate == 0.2
     assert Rexp3(2).rates(10).exploration_rate == 1.0
@@ -180,7 +180,7 @@ def test_tuned_parameters_are_those_of_the_theorems():
 
 
 @pytest.mark.parametrize("learner", [Exp3, Exp3S, Rexp3])
-def test_tuning_survives_one_action_one_round_and_no_drift(learner):
+def test_tuning_works_with_one_action_one_round_and_no_drift(learner):
     for n_actions, n_rounds, segments, drift in ((1, 1, 1, 0.0), (1, 50, 1, 0.0), (3, 1, 1, 0.5), (3, 50, 50, 1e-320)):
         known = Measures(n_actions, n_rounds, segments, drift, variance=0.0)
         with collected():
@@ -252,13 +252,13 @@ def test_bounds_are_no_worse_than_the_printed_ones():
         assert REDUCED.bound(still) <= 2 * sqrt(K * T) + 14 * K * log(T) + 16
 
 
-def test_without_change_sharing_nothing_is_exp3():
+def test_exp3_s_with_switch_rate_zero_is_exp3():
     still = known(3, 5000)
     assert Exp3S(0.04, 1e-12).bound(still) == pytest.approx(Exp3(0.04).bound(still), rel=1e-6)
     assert Rexp3(5000, 0.04).bound(still) == Exp3(0.04).bound(still)
 
 
-def test_those_who_follow_one_action_promise_nothing_after_a_change():
+def test_learners_for_a_fixed_action_have_no_bound_after_a_change():
     moving = known(3, 5000, 2)
     assert Exp3().bound(moving) is WEIGHTED.bound(moving) is REDUCED.bound(moving) is None
 
@@ -314,7 +314,7 @@ N_RUNS = 200
 
 
 def suffered(learner, losses):
-    """Return what 200 runs with seeds of their own lose."""
+    """Return the losses of 200 runs with different seeds."""
     rounds, n_actions = np.arange(len(losses)), losses.shape[1]
     runs = (learner.run(learner.start(n_actions, seed), losses) for seed in range(N_RUNS))
     return np.array([losses[rounds, actions].sum() for actions in runs])
@@ -376,7 +376,7 @@ def test_mean_dynamic_regret_is_below_the_bound(name):
     assert telling - {"exp3-s, as it comes"} == SAYS_SOMETHING[name]
 
 
-def test_the_drifting_form_of_exp3_s_holds_it_to_fewer_segments():
+def test_the_drifting_bound_of_exp3_s_uses_fewer_segments():
     slow = known(3, 10**6, 10**6, drift=1.0, drift_within=1e-3)
     blocks = (adversarial.exp3_s(known(3, 10**6, n), 0.01, 1e-6) + 2 * 10**6 / n * 1e-3 for n in range(1, 30))
     assert Exp3S(0.01, 1e-6).bound(slow) <= min(blocks) * 1.05

@@ -151,7 +151,7 @@ def test_measures_are_those_of_the_losses_that_are_drawn(kind, mode):
 
 @pytest.mark.parametrize("kind", ["full-low, noisy", "full-v, noisy", "full-v, paper"])
 def test_the_budget_is_used_up_when_the_favourite_changes_in_every_interval(kind):
-    """Against a learner that leans to the last favourite, a best response does that."""
+    """A best response to a learner that prefers the last favourite changes it in every interval."""
     made = KINDS[kind](mode="best-response", n_copies=16)
     layout = made.layout(T)
     alternating = np.arange(len(layout.starts)) % 2
@@ -161,7 +161,7 @@ def test_the_budget_is_used_up_when_the_favourite_changes_in_every_interval(kind
     assert source.measures(T).segments == made.budget(T).segments
 
 
-def test_the_printed_parameters_overspend_by_sigma_less_epsilon_and_the_budget_says_so():
+def test_the_printed_constants_exceed_the_drift_by_sigma_minus_epsilon_and_the_budget_includes_it():
     made = FullV(drift=1.0, variance=64.0, constants="paper")
     layout = made.layout(8000)
     assert len(layout.starts) == 400  # B = 20, as in erratum E8
@@ -181,7 +181,7 @@ def test_the_printed_parameters_overspend_by_sigma_less_epsilon_and_the_budget_s
         for check in checks_of(BanditLow(2).against(None, 2))
     ],
 )
-def test_what_they_make_obeys_every_check_of_environments(kind, mode, check):
+def test_environments_of_adversaries_pass_every_check(kind, mode, check):
     check(stage(kind, mode))
 
 
@@ -205,7 +205,7 @@ def test_the_same_seed_makes_the_same_environment(kind, mode):
 
 @every
 def test_a_shorter_run_is_the_beginning_of_the_whole(kind, mode):
-    """It is played for fewer rounds than it was made for, not made anew for fewer."""
+    """The same environment is played for fewer rounds; no new one is made."""
     source = KINDS[kind](n_actions=3, mode=mode, n_copies=2).against(some_learner(kind, 3), T, seed=4)
     for seed in range(3):
         whole, part = source.start(T, seed).draw(T), source.start(5, seed).draw(5)
@@ -222,7 +222,7 @@ def test_both_seeds_matter_when_choices_are_drawn(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_response_is_committed_to_and_only_the_noise_differs_from_run_to_run(kind):
+def test_a_response_is_fixed_and_only_the_noise_differs_from_run_to_run(kind):
     source = KINDS[kind](mode="best-response", n_copies=2).against(some_learner(kind, 0), T, seed=1)
     one, other = (source.start(T, seed).draw(T) for seed in (1, 2))
     np.testing.assert_array_equal(one.means, other.means)
@@ -237,14 +237,14 @@ def test_the_seed_of_a_response_reaches_its_coins():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_drawing_needs_no_learner_and_does_not_look_at_one(kind):
+def test_random_scripts_do_not_depend_on_the_learner(kind):
     made = KINDS[kind](n_actions=3)
     alone = made.against(None, T, seed=2).start(T, seed=3).draw(T).losses
     for learner in opponents(kind).values():
         np.testing.assert_array_equal(made.against(learner, T, seed=2).start(T, seed=3).draw(T).losses, alone)
 
 
-def test_nothing_of_the_size_of_all_losses_is_held():
+def test_memory_is_small_compared_with_all_losses():
     made = {"quiet": BanditLow(20, 50), "noisy": noisy_low(20, 1e5, 50), "drifting": FullV(20.0, 1e4, 50)}
     n_rounds = 10**6  # 400 megabytes of losses
     for each in made.values():
@@ -282,7 +282,7 @@ def enough_regret(source, learners, guarantee, n_runs):
 
 
 def test_simulate_measures_the_same_regrets():
-    """A learner that does not draw has no other seed, and neither has a world without a noise or a choice."""
+    """Seeds change nothing for a deterministic learner or an environment without noise and choices."""
     source, learner = BanditLow(6, mode="proof").against(RerunUCBV(), T), RerunUCBV()
     results = simulate(source, learner, T, n_runs=3)
     np.testing.assert_allclose(results.final("rerun-ucbv"), regrets_of(source, {"": learner}, T, 3)[""])
@@ -290,7 +290,7 @@ def test_simulate_measures_the_same_regrets():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n_actions", "n_rounds"), [(2, 600), (3, 100), (5, 300)])
-def test_no_learner_does_better_than_what_is_guaranteed_at_random(kind, n_actions, n_rounds):
+def test_no_learner_does_better_than_the_guarantee_at_random(kind, n_actions, n_rounds):
     made = KINDS[kind](n_actions=n_actions)
     enough_regret(made.against(None, n_rounds), opponents(kind), made.guarantee(n_rounds), n_runs=200)
 
@@ -299,7 +299,7 @@ def test_no_learner_does_better_than_what_is_guaranteed_at_random(kind, n_action
     ("kind", "mode", "name"),
     [(kind, mode, name) for kind, mode in EVERY if mode != "random" for name in opponents(kind)],
 )
-def test_no_learner_does_better_than_what_is_guaranteed_against_it(kind, mode, name):
+def test_no_learner_does_better_than_the_guarantee_against_it(kind, mode, name):
     learner = opponents(kind)[name]
     for n_actions, n_rounds in ((2, 400), (4, 130)):
         made = KINDS[kind](n_actions=n_actions, mode=mode, n_copies=24)
@@ -307,7 +307,7 @@ def test_no_learner_does_better_than_what_is_guaranteed_against_it(kind, mode, n
 
 
 @pytest.mark.parametrize("kind", ["bandit-low", "full-low, noisy", "full-low, quiet", "full-v, noisy"])
-def test_nobody_in_the_whole_registry_does_better_than_what_is_guaranteed_at_random(kind):
+def test_no_learner_of_the_registry_does_better_than_the_guarantee_at_random(kind):
     made = KINDS[kind](n_actions=3)
     everyone = {name: learners.get(name)() for name in learners}
     applicable = {name: learner for name, learner in everyone.items() if learner.feedback in made.feedbacks}
@@ -316,7 +316,7 @@ def test_nobody_in_the_whole_registry_does_better_than_what_is_guaranteed_at_ran
 
 @pytest.mark.parametrize("mode", ["proof", "best-response"])
 @pytest.mark.parametrize("segments", [2, 9, 60])
-def test_a_learner_that_does_not_draw_pays_without_exception(mode, segments):
+def test_a_deterministic_learner_incurs_the_guarantee_in_every_run(mode, segments):
     """Without noise the responses to it are exact, so there is no error to allow for."""
     learner = BANDITS["rerun-ucbv"]
     made = BanditLow(segments, 3, mode, n_copies=1)
@@ -326,22 +326,22 @@ def test_a_learner_that_does_not_draw_pays_without_exception(mode, segments):
 
 
 @pytest.mark.parametrize("name", EXPERTS)
-def test_weights_pay_without_exception_where_nothing_is_drawn(name):
+def test_weights_incur_the_guarantee_in_every_run_without_noise(name):
     for made in (FullLow(40, 0.0, 3, "best-response"), FullV(17.3, 0.0, 3, mode="best-response")):
         results = simulate(made.against(EXPERTS[name], 200), EXPERTS[name], 200, n_runs=1)
         assert results.final(results.labels[0])[0] >= made.guarantee(200) - 1e-9
 
 
 @pytest.mark.parametrize("n_actions", [2, 3, 6])
-def test_quiet_favourites_cost_everyone_exactly_the_same_in_the_rounds_that_count(n_actions):
+def test_quiet_favourites_cost_all_learners_the_same_in_the_first_rounds_of_intervals(n_actions):
     for made, rounds in ((FullLow(50, 0.0, n_actions), 50), (FullV(7.4, 0.0, n_actions), 8)):
         for name, regrets in regrets_of(made.against(None, T), {**EXPERTS, **BANDITS}, rounds, 400).items():
             error = regrets.std(ddof=1) / math.sqrt(400)
             assert abs(regrets.mean() - made.guarantee(T)) <= 3 * error + 1e-9, name
 
 
-def test_random_changes_cost_whoever_never_looks_or_always_looks_what_was_computed():
-    """Without looks, half of the intervals lose 1/2 in each round after the change; with looks only, the other way."""
+def test_random_changes_cost_constant_plays_the_computed_regret():
+    """Action 0 loses 1/2 in each round after the change, in half of the intervals; action 1 in the other rounds."""
     made, n_rounds = BanditLow(2), 100  # b = m = 10
     source = made.against(None, n_rounds)
     means = np.array([source.start(n_rounds, seed).draw(n_rounds).means for seed in range(4000)])
@@ -375,7 +375,7 @@ def test_guarantees_are_those_of_the_formulas():
 
 
 @pytest.mark.parametrize("variance", [0.0, 5.0, 10.0, 10.1, 100.0, 319.0, 321.0, 4000.0])
-def test_the_larger_of_the_two_cases_is_what_the_lower_bound_says(variance):
+def test_the_lower_bound_is_the_larger_of_the_two_cases(variance):
     cases = ["quiet"] + ["noisy"] * (variance > 0)
     larger = max(FullLow(10, variance, case=case).guarantee(10_000) for case in cases)
     assert FullLow(10, variance).guarantee(10_000) == larger
@@ -392,7 +392,7 @@ def test_guarantees_grow_as_the_theorems_say():
     "made", [noisy_low(4, 11.0), noisy_low(2, 2.5, 30), noisy_low(3, 400.0, 5), FullV(0.4, 9.0, 3)]
 )
 @pytest.mark.parametrize("n_rounds", [100, 3000])
-def test_the_rounds_of_an_interval_hold_just_too_little_information(made, n_rounds):
+def test_the_divergence_within_an_interval_is_exactly_the_limit_of_the_proof(made, n_rounds):
     """2 n KL(Q, P) = 1/4, with n the noisy rounds of the longest interval."""
     layout = made.layout(n_rounds)
     longest = max(np.diff(layout.starts, append=n_rounds))
@@ -403,7 +403,7 @@ def test_the_rounds_of_an_interval_hold_just_too_little_information(made, n_roun
     )
 
 
-def test_the_printed_parameters_hold_no_more_information_than_the_proof_allows():
+def test_the_divergence_of_the_printed_constants_is_within_the_limit_of_the_proof():
     for drift, variance, n_rounds in ((0.4, 9.0, 120), (1.0, 64.0, 8000), (3.0, 500.0, 10_000), (0.01, 900.0, 300)):
         layout = FullV(drift, variance, constants="paper").layout(n_rounds)
         longest = max(np.diff(layout.starts, append=n_rounds))
@@ -426,7 +426,7 @@ def test_the_advantage_is_the_largest_within_the_budget(drift, variance, n_actio
 
 
 @pytest.mark.parametrize(("drift", "variance", "n_rounds"), [(1.0, 64.0, 8000), (3.0, 500.0, 10_000), (0.4, 9.0, 120)])
-def test_exact_parameters_beat_the_printed_ones_at_the_same_budget(drift, variance, n_rounds):
+def test_exact_constants_guarantee_more_than_the_printed_ones_at_the_same_budget(drift, variance, n_rounds):
     for n_actions in (2, 4):
         exact = FullV(drift, variance, n_actions)
         printed = FullV(drift, variance, n_actions, constants="paper")
@@ -435,7 +435,7 @@ def test_exact_parameters_beat_the_printed_ones_at_the_same_budget(drift, varian
         assert printed.budget(n_rounds).variance <= variance / 4
 
 
-def test_the_paper_goes_by_its_condition_and_the_exact_one_by_the_guarantee():
+def test_the_printed_choice_uses_its_condition_and_the_exact_one_the_guarantee():
     for drift in (0.5, 2.0, 11.0):
         for factor in (0.5, 0.99, 1.01, 30.0):
             n_rounds, n_actions = 1000, 3
@@ -562,7 +562,7 @@ def test_both_outcomes_of_the_proof_occur():
 
 
 @pytest.mark.parametrize("name", EXPERTS)
-def test_quiet_responses_spare_the_least_weight(name):
+def test_quiet_responses_favour_the_action_with_the_least_weight(name):
     learner = EXPERTS[name]
     for made, n_vectors, height in (
         (FullLow(25, 0.0, 3, "best-response"), 25, 1.0),
@@ -575,7 +575,7 @@ def test_quiet_responses_spare_the_least_weight(name):
         assert losses.max() == height
 
 
-def test_quiet_responses_to_a_bandit_avoid_what_it_will_play():
+def test_quiet_responses_to_a_bandit_favour_an_action_it_will_not_play():
     learner = BANDITS["rerun-ucbv"]
     made = FullLow(25, 0.0, 2, "best-response")
     source = made.against(learner, 25)
@@ -608,7 +608,7 @@ def test_noisy_responses_favour_what_is_played_least_where_it_is_the_favourite(m
 
 
 def test_candidates_are_tried_on_the_same_coins_and_the_copies_go_on_with_others(monkeypatch):
-    """Other coins would hide who is played least; the same ones again would teach the copies their own trial."""
+    """Other coins would hide which action is played least; the same coins again would bias the copies."""
     coins, quiet, real = [], [], LearnerCopies.live
 
     def live(self, means, n_rounds, noise, generator):
@@ -627,7 +627,7 @@ def test_candidates_are_tried_on_the_same_coins_and_the_copies_go_on_with_others
     assert quiet == [13, 13]  # 17 of 30 rounds are noisy, and the copies live the others, too
 
 
-def test_copies_advance_as_one_learner_would_alone():
+def test_copies_play_as_a_single_learner_does():
     learner, noise = Thompson(), ScaledBernoulli(0.0, 0.8)
     copies = LearnerCopies(learner, 3, 5, seed=2)
     twin, means = copies.twin(), np.array([0.4, 0.3, 0.4])
@@ -639,7 +639,7 @@ def test_copies_advance_as_one_learner_would_alone():
     assert len(twin) == 5
 
 
-def test_looking_at_the_coming_round_changes_nothing():
+def test_a_preview_of_the_coming_round_changes_nothing():
     for learner in (Thompson(), Hedge(), BANDITS["exp3-s"]):
         copies, alone = (LearnerCopies(learner, 3, 7, seed=2) for _ in range(2))
         means, rng = np.array([0.9, 0.1, 0.5]), np.random.default_rng(0)
@@ -650,7 +650,7 @@ def test_looking_at_the_coming_round_changes_nothing():
             np.testing.assert_allclose(alone.live(means, 1, Deterministic(), rng), coming)
 
 
-def test_long_intervals_are_watched_piece_by_piece(monkeypatch):
+def test_long_intervals_are_played_in_parts(monkeypatch):
     whole = BanditLow(4, 3, "best-response", n_copies=4).against(Thompson(), 500, seed=2)
     noisy = noisy_low(2, 200.0, 3, "best-response", n_copies=4)
     monkeypatch.setattr("driftwise.adversaries.learner_copies._CELLS", 100)
@@ -660,7 +660,7 @@ def test_long_intervals_are_watched_piece_by_piece(monkeypatch):
     assert noisy.against(Hedge(), 500).script.favourites.shape == (2,)
 
 
-def test_one_copy_stands_for_all_of_a_learner_that_does_not_draw(monkeypatch):
+def test_a_deterministic_learner_needs_one_copy(monkeypatch):
     made = []
     real = LearnerCopies.__init__
     monkeypatch.setattr(LearnerCopies, "__init__", lambda self, *given: made.append(given[2]) or real(self, *given))
@@ -711,7 +711,7 @@ def test_the_choice_is_the_papers_away_from_its_border():
         assert isinstance(strongest("bandit", given), BanditLow) == (factor < 1)
 
 
-def test_little_drift_gives_a_bandit_learner_at_least_a_share_of_root_t():
+def test_with_little_drift_the_bandit_guarantee_is_proportional_to_root_t():
     made = strongest("bandit", Measures(2, 10**4, 1, 0.5, 0.0), mode="best-response")
     assert made == BanditLow(2, 2, "best-response", scale=0.25)
     assert made.guarantee(10**4) == 0.5 * 100 / 8
@@ -838,17 +838,17 @@ BAD = {
 
 
 @pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
-def test_bad_input_is_met_by_one_sentence(call, message):
+def test_bad_input_is_rejected_in_one_sentence(call, message):
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         call()
 
 
-def test_an_unknown_adversary_is_met_with_the_nearest():
+def test_an_unknown_adversary_is_rejected_with_the_nearest_name():
     with pytest.raises(UnknownName, match=r"^There is no adversary 'bandit-lo'\. Did you mean 'bandit-low'\?$"):
         adversaries.build({"name": "bandit-lo", "segments": 3})
 
 
-def test_anyone_can_add_an_adversary():
+def test_an_adversary_can_be_added_to_the_registry():
     @adversary("unfair-for-a-test", feedbacks=("full",), modes=("random",))
     @dataclasses.dataclass(frozen=True)
     class Unfair(FullLow):

@@ -201,7 +201,7 @@ def test_weights_agree_with_thirty_digits_of_the_printed_recursion(family):
     assert_same_weights(run(OptimisticAdaptMLProd(), losses), exact)
 
 
-def test_algorithm_4_told_of_more_rounds_than_come_is_the_literal_run():
+def test_algorithm_4_given_more_rounds_than_are_played_is_the_printed_recursion():
     losses = make_path("switching", 12, 3, seed=9)
     for told in (12, 13, 200):
         played = run(SleepingOptimisticAdaptMLProd(n_rounds=told), losses)
@@ -220,7 +220,7 @@ def test_algorithm_4_outgrows_its_first_rows():
     [OptimisticAdaptMLProd(), SleepingOptimisticAdaptMLProd()],
     ids=["algorithm-3", "algorithm-4"],
 )
-def test_the_play_loses_under_the_guess_what_it_assumed_it_would(learner):
+def test_the_loss_of_the_weights_under_the_guess_is_the_fixed_point(learner):
     """alpha = <p(alpha), l_{t-1}> up to Newton's last step, 1e-12 times 1 - slope <= 17/16."""
     for family in FAMILIES:
         losses, state = make_path(family, 60, 4, seed=13), learner.start(4, 0)

@@ -1,4 +1,4 @@
-"""Archives of arrays: what `np.savez` writes is read, and nothing that a damaged or hostile file says does harm."""
+"""Archives of arrays: what `np.savez` writes is read, and a damaged or hostile file does no harm."""
 
 import contextlib
 import io
@@ -199,7 +199,7 @@ HOSTILE |= {
 
 
 @pytest.mark.parametrize(("content", "reason"), HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_file_is_told_and_asks_for_no_more_than_its_size(content, reason, tmp_path):
+def test_a_hostile_file_is_refused_without_more_memory_than_its_size(content, reason, tmp_path):
     tracemalloc.start()
     try:
         with pytest.raises(BadFile) as caught:
@@ -214,7 +214,7 @@ def test_a_hostile_file_is_told_and_asks_for_no_more_than_its_size(content, reas
     assert peak < 8 * len(content) + 1_000_000
 
 
-def test_entries_that_claim_the_same_bytes_are_told(tmp_path):
+def test_entries_that_share_bytes_are_refused(tmp_path):
     """A directory may name one entry many times; the entries themselves count."""
     content = whole()
     directory = content.index(b"PK\1\2")
@@ -226,7 +226,7 @@ def test_entries_that_claim_the_same_bytes_are_told(tmp_path):
 
 
 @pytest.mark.parametrize("sizes", [(2**63, 2**63), (2**40, 2**40), (0, 2**40), (5, 5)])
-def test_wide_sizes_that_are_not_so_are_told(sizes, tmp_path):
+def test_wrong_64_bit_sizes_are_refused(sizes, tmp_path):
     content = bytearray(whole())
     extra = 30 + len(NAME)
     assert content[extra : extra + 4] == b"\1\0\x10\0"
@@ -235,14 +235,14 @@ def test_wide_sizes_that_are_not_so_are_told(sizes, tmp_path):
         read(tmp_path, bytes(content))
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     for name in ("none", ".", "a\0b", "caf\udce9", "x" * 300, "a\nb"):
         with pytest.raises(BadFile, match=r"^There is no file .*\.$") as caught:
             read_archive(f"{tmp_path}/{name}", "session")
         str(caught.value).encode()
 
 
-def test_headers_by_other_hands_are_understood():
+def test_headers_written_by_other_programs_are_read():
     for said in (
         "{'descr':'<f8','fortran_order':True,'shape':(3,4)}",
         '{"shape": (3, 4), "fortran_order": True, "descr": "<f8"}',
@@ -253,7 +253,7 @@ def test_headers_by_other_hands_are_understood():
 
 
 @pytest.mark.parametrize("array", [np.zeros((3, 4)), np.zeros(5, ">i4"), np.array(1.0), np.zeros((0, 2), "u1")])
-def test_headers_of_numpy_are_understood(array):
+def test_headers_written_by_numpy_are_read(array):
     content = npy(array)
     header = npy_header(content)
     assert (header.dtype, header.shape) == (array.dtype, array.shape)
@@ -294,7 +294,7 @@ def test_random_damage_under_right_checksums_gives_a_bad_file_at_worst(tmp_path)
     assert 500 < told < 2000
 
 
-def test_a_damaged_session_gives_an_error_of_ours(tmp_path):
+def test_a_damaged_session_gives_a_driftwise_error(tmp_path):
     learner = SleepingOptimisticAdaptMLProd()
     session = Session(learner, 3)
     learner.run(session.state, np.random.default_rng(0).random((20, 3)))

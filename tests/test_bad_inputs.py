@@ -1,4 +1,4 @@
-"""One table of bad inputs: each is met by one sentence, and leaves everything as it was."""
+"""One table of bad inputs: each is rejected in one sentence and changes nothing."""
 
 import math
 from collections.abc import Callable
@@ -361,7 +361,7 @@ def bench(tmp_path, results):
 
 
 @pytest.mark.parametrize("what", TABLE)
-def test_a_bad_input_is_met_by_one_sentence_and_changes_nothing(what, bench):
+def test_a_bad_input_is_rejected_in_one_sentence_and_changes_nothing(what, bench):
     row, states = TABLE[what], (bench.gd, bench.ucb, bench.prod)
     before = [state.copy() for state in states]
     with pytest.raises(DriftwiseError) as caught:
@@ -373,7 +373,7 @@ def test_a_bad_input_is_met_by_one_sentence_and_changes_nothing(what, bench):
 
 
 @pytest.mark.parametrize("kept", [0, 1, 100, -1])
-def test_a_table_cut_short_is_no_table(kept, bench):
+def test_a_truncated_table_is_rejected(kept, bench):
     bench.results.to_parquet(bench.folder / "whole")
     (bench.folder / "cut").write_bytes((bench.folder / "whole").read_bytes()[:kept])
     with pytest.raises(BadFile) as caught:

@@ -1,4 +1,4 @@
-"""Where bandit learners and detectors meet the world: bad inputs, specs, files, and tuning by the printed rules."""
+"""Bandit learners and detectors: bad inputs, specs, files, and tuning by the printed rules."""
 
 import json
 import math
@@ -242,7 +242,7 @@ TABLE = {
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("what", TABLE)
-def test_a_bad_input_is_met_by_one_sentence(what):
+def test_a_bad_input_is_rejected_in_one_sentence(what):
     with pytest.raises(DriftwiseError) as caught:
         TABLE[what].call()
     assert str(caught.value) == TABLE[what].message
@@ -288,7 +288,7 @@ def test_parts_may_be_given_by_name_or_by_spec():
     assert OracleRestarts("ucb1", [3, 5]) == OracleRestarts(UCB1(), (3, 5))
 
 
-def test_none_is_said_where_it_is_not_the_default():
+def test_none_is_in_the_spec_where_it_is_not_the_default():
     assert to_spec(SlidingWindowUCB(None)) == {"name": "sliding-window-ucb", "window": None, "log_scale": 0.6}
 
 
@@ -333,7 +333,7 @@ def test_a_loaded_session_goes_on_bit_for_bit(learner, tmp_path):
 
 
 def buckets(sizes, n_values, resolution=8):
-    """What the ratio test remembers of three actions, with buckets that its values do not fill."""
+    """The memory of the ratio test for three actions, with buckets that its values do not fill."""
     row = np.zeros(GLR(0.1, resolution).width)
     row[0], row[2] = n_values, len(sizes)
     row[3 : 3 + 2 * len(sizes) : 2] = sizes
@@ -367,8 +367,8 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("what", SPOILED)
-def test_a_spoiled_file_is_told(what, tmp_path):
-    """Kernels trust what addresses their arrays, so a file must not say otherwise."""
+def test_a_corrupted_session_is_refused(what, tmp_path):
+    """Kernels do not check indices into their arrays, so a file must not contain wrong ones."""
     learner, name, array = SPOILED[what]
     session = Session(learner, 3)
     learner.run(session.state, mixed_losses(5, 3))
@@ -479,7 +479,7 @@ def test_bandit_over_bandit_is_tuned_as_printed():
         BanditOverBandit,
     ],
 )
-def test_tuning_survives_the_corners(learner, measures):
+def test_tuning_works_at_extreme_measures(learner, measures):
     with collected():
         made = learner.tuned(measures)
     losses = np.zeros((measures.n_rounds, measures.n_actions))

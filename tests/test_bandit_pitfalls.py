@@ -1,4 +1,4 @@
-"""What public implementations of non-stationary bandits get wrong, asked of every bandit learner in the registry.
+"""Known errors of public implementations of non-stationary bandits, tested on every bandit learner of the registry.
 
 Exploration that never draws the last action, environment and regret that switch a round apart, shares of best plays
 that are averaged over what changed in between, and learners that share their random numbers.
@@ -29,7 +29,7 @@ def actions_by_hand(learner, losses, run, seed):
 
 
 def best_plays(actions, means):
-    """Say of every round whether the action was the best of that round."""
+    """Return for every round whether the action was the best of that round."""
     return actions == means.argmin(axis=1)
 
 
@@ -37,7 +37,7 @@ def best_plays(actions, means):
 
 
 @every_member
-def test_every_action_is_tried_whatever_the_seed_the_last_included(learner):
+def test_every_action_is_tried_with_every_seed(learner):
     for n_actions, n_rounds in ((3, 1000), (10, 1500)):
         for losses in (np.zeros((n_rounds, n_actions)), make_path("coin", n_rounds, n_actions, seed=1)):
             for seed in range(3):
@@ -101,7 +101,7 @@ def test_regret_around_a_change_by_hand():
 
 @every_member
 def test_the_share_of_best_plays_is_that_of_the_round(learner):
-    """With losses of 0 and 1, what is not regretted in a round is the share of runs that played its best action."""
+    """With losses of 0 and 1, 1 minus the regret of a round is the share of runs that played its best action."""
     world = Environment(Segments(((0.0, 1.0, 1.0), (1.0, 1.0, 0.0)), (CHANGE,)), Deterministic())
     results = simulate(world, {"mine": learner}, N_ROUNDS, 5, seed=3)
     means = world.start(N_ROUNDS).draw(N_ROUNDS).means
@@ -118,7 +118,7 @@ def test_a_best_play_before_a_change_is_none_after_it():
 
 
 @pytest.mark.parametrize("size", [None, 1, 5, CHANGE, CHANGE + 1])
-def test_the_tuned_oracle_starts_afresh_in_the_very_round_of_the_change(size):
+def test_the_tuned_oracle_restarts_in_the_round_of_the_change(size):
     results = simulate(WORLD, {"oracle": OracleRestarts.tuned}, N_ROUNDS, 1, block_size=size)
     assert list(results.learners[0]["change_points"]) == [CHANGE]
     means = np.repeat(MEANS, (CHANGE, N_ROUNDS - CHANGE), axis=0)
@@ -132,7 +132,7 @@ def test_the_tuned_oracle_starts_afresh_in_the_very_round_of_the_change(size):
 # Randomness
 
 
-def test_learners_under_different_labels_draw_apart(monkeypatch):
+def test_learners_under_different_labels_draw_different_numbers(monkeypatch):
     seeds, start = [], Learner.start
     monkeypatch.setattr(Learner, "start", lambda self, n, seed=0: (seeds.append(seed), start(self, n, seed))[1])
     world = Environment(Switching(n_segments=2, n_actions=2), Bernoulli())
@@ -147,14 +147,14 @@ def test_learners_under_different_labels_draw_apart(monkeypatch):
     assert np.abs(correlations).max() < 4.0 / np.sqrt(1500)  # 66 pairs, four standard deviations
 
 
-def test_equal_learners_in_a_list_draw_apart():
+def test_equal_learners_in_a_list_draw_different_numbers():
     world = Environment(Switching(n_segments=2, n_actions=3), Bernoulli())
     results = simulate(world, [Thompson(), Thompson()], 300, n_runs=2, seed=1)
     assert results.labels == ("thompson", "thompson #2")
     assert (results.regrets[0] != results.regrets[1]).any(axis=1).all()
 
 
-def test_company_changes_nothing():
+def test_other_learners_in_the_simulation_change_nothing():
     world = Environment(Switching(n_segments=3, n_actions=3), Bernoulli())
     all_of_them = simulate(world, MEMBERS, 150, n_runs=2, seed=4)
     backwards = simulate(world, [*MEMBERS[::-2], UCB1(0.1)], 150, n_runs=2, seed=4)

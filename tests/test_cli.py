@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, and how it says no."""
+"""The command line: what it prints, what it writes, and how it refuses."""
 
 import itertools
 import json
@@ -54,7 +54,7 @@ def driftwise(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def lines(driftwise):
-    """Run a command line that must succeed without a word on standard error; return its lines."""
+    """Run a command line that must succeed without output on standard error; return its lines."""
 
     def run(*words):
         code, out, err = driftwise(*words)
@@ -83,7 +83,7 @@ def test_list_names_everything_in_the_registry(kind, lines, as_json):
     table = lines("list", kind)
     *rows, blank, last = table[2:]
     assert [row.split()[0] for row in rows if not row.startswith(" ")] == list(registry)
-    assert (blank, last) == ("", f"{len(registry)} {kind}. `driftwise show NAME` tells more.")
+    assert (blank, last) == ("", f"{len(registry)} {kind}. `driftwise show NAME` describes one.")
     assert max(map(len, table)) <= 80
     assert as_json("list", kind) == [describe(registry.get(name)) for name in registry]
 
@@ -93,21 +93,20 @@ def test_list_starts_with_learners(lines):
 
 
 @pytest.mark.parametrize("name", MEMBERS)
-def test_show_tells_all_about_a_member(name, lines, as_json):
+def test_show_prints_everything_about_a_member(name, lines, as_json):
     record, text = as_json("show", name), lines("show", name)
     head = " ".join(line.strip() for line in text[: text.index("")])
-    assert head == f"{name}: {record['title']}"
+    assert head == f"{name}: {record['summary']}"
     assert all(line or after for line, after in itertools.pairwise(text)), "two blank lines"
     assert text[-1] == f"  in Python: from {record['module']} import {record['class']}"
-    assert max(map(len, text)) <= 100
+    assert max(map(len, text)) <= 120  # formulas are as long as in the source
     for parameter in record["parameters"]:
         assert f"    {parameter['name']} = {parameter['default']}" in text
-        if name in set(registries()["learners"]):
-            assert parameter["meaning"], f"{name} does not say what {parameter['name']} means"
-    told = " ".join(" ".join(text).split())
-    for heading in ("in_words", "knows", "bound", "in_practice", "reference"):
+        assert parameter["meaning"], f"{name} does not say what {parameter['name']} means"
+    shown = " ".join(" ".join(text).split())
+    for heading in ("must_know", "time_per_round", "regret", "in_practice", "references", "notes"):
         if record.get(heading):
-            assert f"{heading.replace('_', ' ')} {' '.join(record[heading].split())}" in told
+            assert " ".join(record[heading].split()) in shown
 
 
 @pytest.mark.parametrize(
@@ -119,7 +118,7 @@ def test_show_tells_all_about_a_member(name, lines, as_json):
         ("m-ucb", "keep the default parameters"),
     ],
 )
-def test_show_names_what_costs_less_than_the_constants_of_theory(name, better, as_json):
+def test_show_prints_the_values_that_cost_less_in_practice(name, better, as_json):
     assert better in as_json("show", name)["in_practice"]
 
 
@@ -169,11 +168,11 @@ def test_every_comparator_can_be_named(comparator, as_json):
     assert as_json(*SMALL, "--comparator", comparator)["comparator"] == comparator
 
 
-def test_threads_and_blocks_do_not_show(lines):
+def test_threads_and_blocks_do_not_change_the_output(lines):
     assert lines(*SMALL, "--threads", "1", "--block", "7") == lines(*SMALL, "--threads", "2", "--play", "weights")
 
 
-def test_seeds_show(lines):
+def test_seeds_change_the_output(lines):
     one, again, other = (lines(*SMALL, "--seed", seed) for seed in (1, 1, 2))
     assert one == again
     assert one[-1] != other[-1]
@@ -184,7 +183,7 @@ def test_a_rule_may_have_parameters(as_json):
     assert found["learners"][0]["learner"] == "optimistic-gd (tuned, rule=sharp, comparator_segments=2)"
 
 
-def test_a_spec_file_says_it_all(as_json, tmp_path):
+def test_a_spec_file_replaces_all_flags(as_json, tmp_path):
     (tmp_path / "world.toml").write_text(
         """
         n_rounds = 50
@@ -538,7 +537,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("line", "code", "message"), MISTAKES, ids=[line for line, *_ in MISTAKES])
-def test_a_mistake_is_told_in_one_line(line, code, message, driftwise, tmp_path):
+def test_a_mistake_is_reported_in_one_line(line, code, message, driftwise, tmp_path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     assert driftwise(*line.split()) == (code, "", f"driftwise: {message}\n")
@@ -562,7 +561,7 @@ def test_a_comparator_with_more_segments_than_rounds_costs_no_more_than_the_roun
     assert found["learners"][0]["regret"] == as_json(*SMALL)["learners"][0]["regret"]
 
 
-def test_a_header_is_one_if_it_is_said_to_be(as_json, tmp_path):
+def test_the_header_options_decide_whether_the_first_row_is_a_header(as_json, tmp_path):
     (tmp_path / "labels.csv").write_text(FILES["labels.csv"])
     words = ("simulate", "--replay", "labels.csv", "--learner", "hedge")
     assert as_json(*words, "--header")["n_rounds"] == 1
@@ -572,7 +571,7 @@ def test_a_header_is_one_if_it_is_said_to_be(as_json, tmp_path):
     assert as_json("simulate", "header.toml", "--learner", "hedge", "--no-header")["n_rounds"] == 2
 
 
-def test_the_end_of_the_name_decides_what_is_written(driftwise, tmp_path):
+def test_the_suffix_decides_what_is_written(driftwise, tmp_path):
     for name in ("a.csv", "b.CSV", "c.parquet"):
         assert driftwise(*SMALL, "--out", name).err == f"wrote {name}\n"
     results = Results.from_parquet(tmp_path / "c.parquet")
@@ -598,7 +597,7 @@ def test_the_end_of_the_name_decides_what_is_written(driftwise, tmp_path):
         ("link.{}", 2, "simulate: link.{} is read by the same command; write to another file."),
     ],
 )
-def test_what_cannot_be_written_is_told_before_anything_is_played(
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_played(
     flag, name, code, why, driftwise, tmp_path, monkeypatch
 ):
     suffix = {"--out": "csv", "--figure": "svg"}[flag]
@@ -612,7 +611,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_played(
 
 
 @pytest.mark.parametrize("name", ["", "."])
-def test_a_name_without_an_end_is_no_output(name, driftwise):
+def test_an_output_without_a_suffix_is_refused(name, driftwise):
     assert driftwise(*SMALL, "--out", name) == (
         2, "", "driftwise: results: `path` must end in .parquet, .csv, got '.'.\n"
     )  # fmt: skip
@@ -659,7 +658,7 @@ def test_asking_for_help_loads_nothing_heavy():
     assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
 
 
-def test_a_reader_that_has_seen_enough_is_no_error_to_shout_about():
+def test_a_closed_pipe_gives_no_traceback():
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run([SCRIPT, "list", "paths"], stdout=writing, stderr=subprocess.PIPE, check=False)
@@ -671,8 +670,8 @@ def test_a_reader_that_has_seen_enough_is_no_error_to_shout_about():
 
 
 @pytest.mark.parametrize("line", ["", "--help", "--version", "list", "show hedge", "list x", SMALL_LINE])
-def test_a_closed_stream_is_no_reason_for_a_traceback(line, driftwise):
-    """With a closed output there is one line and exit code 1; with closed errors, all is as ever but for the errors."""
+def test_a_closed_stream_gives_no_traceback(line, driftwise):
+    """With a closed output there is one line and exit code 1; with closed errors, only the errors are missing."""
     program = f"'{sys.executable}' -c 'from driftwise.cli.main import main; main()' {line}"
     told = b"driftwise: Standard output is closed.\n"
     for closed, err in ((">&-", told), (">&- 2>&-", b"")):
@@ -683,15 +682,15 @@ def test_a_closed_stream_is_no_reason_for_a_traceback(line, driftwise):
     assert (quiet.returncode, quiet.stdout.decode(), quiet.stderr) == (code, out, b"")
 
 
-def test_nothing_is_written_into_a_file_that_took_the_place_of_the_output(tmp_path):
-    """Without a stand-in, the first file to be opened would be descriptor 1 or 2, and every message would go there."""
+def test_no_file_gets_the_descriptor_of_a_closed_output(tmp_path):
+    """Without a replacement, the first opened file would get descriptor 1 or 2 and receive every message."""
     program = f"'{sys.executable}' -c 'from driftwise.cli.main import main; main()' {SMALL_LINE} --out a.csv 2>&-"
     done = subprocess.run(program, shell=True, capture_output=True, check=False, cwd=tmp_path)
     assert done.returncode == 0
     assert all(line.count(",") == 3 for line in (tmp_path / "a.csv").read_text().splitlines())
 
 
-def test_memory_that_runs_out_is_told_in_one_line(driftwise, monkeypatch):
+def test_a_memory_error_is_reported_in_one_line(driftwise, monkeypatch):
     def run_out(*_, **__):
         raise MemoryError
 

@@ -1,4 +1,4 @@
-"""Command lines nobody should write: each ends in an exit code, and in one line where it goes wrong."""
+"""Hostile command lines: each ends in an exit code, and an error takes one line."""
 
 import contextlib
 import io

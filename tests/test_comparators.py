@@ -104,14 +104,14 @@ def test_the_interval_comparator_keeps_one_action_or_the_best_of_them(seed):
 @every_comparator
 @settings(FIXED, max_examples=60)
 @given(seed=seeds)
-def test_no_comparator_sees_where_the_blocks_end(comparator, seed):
+def test_comparators_do_not_depend_on_the_blocks(comparator, seed):
     target, sizes = drawn(seed)
     assert follow(comparator, target, sizes).tobytes() == follow(comparator, target).tobytes()
 
 
 @pytest.mark.interpreted
 @every_comparator
-def test_interpreted_comparators_do_not_see_the_blocks_either(comparator):
+def test_interpreted_comparators_do_not_depend_on_the_blocks(comparator):
     target = make_path("uniform", 30, 3, seed=1)
     assert follow(comparator, target, [1, 7, 20, 2]).tobytes() == follow(comparator, target).tobytes()
 
@@ -126,7 +126,7 @@ def test_comparators_are_ordered_by_how_often_they_may_switch():
 
 
 @every_comparator
-def test_marks_choose_among_the_rounds_and_nothing_else(comparator):
+def test_marks_only_select_rounds(comparator):
     target = make_path("uniform", 50, 4, seed=3)
     marks = np.array([0, 3, 4, 49])
     found = comparator.start(4).follow(target, marks)
@@ -162,7 +162,7 @@ def test_comparators_name_themselves_as_the_command_line_does():
         (lambda: Interval(0, 9).span(9), r"^Interval: `last` must be < n_rounds = 9, got 9\.$"),
     ],
 )
-def test_a_comparator_that_makes_no_sense_is_rejected(make, message):
+def test_an_invalid_comparator_is_rejected(make, message):
     with pytest.raises(InvalidInput, match=message):
         make()
 
@@ -209,7 +209,7 @@ def test_realised_quantities_of_three_rounds_worked_by_hand():
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("bad", [np.nan, -1e-300, np.nextafter(1.0, 2.0), np.inf])
-def test_the_meter_finds_the_first_loss_outside_the_unit_interval(bad):
+def test_the_accumulator_finds_the_first_loss_outside_the_unit_interval(bad):
     losses = np.array([[0.0, 1.0, -0.0], [0.5, 0.25, 1.0], [0.5, 0.75, 0.5]])
     assert RealisedAccumulator(3).update(losses) == -1
     losses[1, 1] = losses[2, 0] = bad

@@ -1,4 +1,4 @@
-"""Compiling ahead, and the line that says why a first run takes long."""
+"""Compiling in advance, and the notice that a first run compiles."""
 
 import numba
 import numpy as np
@@ -22,7 +22,7 @@ def compile_something():
 
 
 @compiler
-def test_a_long_compilation_is_told_once(monkeypatch, capsys):
+def test_a_long_compilation_is_reported_once(monkeypatch, capsys):
     monkeypatch.setattr("driftwise.cli.compile_notice._LONG", 0.0)
     with compile_notice(quiet=False):
         compile_something()
@@ -31,7 +31,7 @@ def test_a_long_compilation_is_told_once(monkeypatch, capsys):
 
 
 @compiler
-def test_a_short_one_is_not_told_and_quiet_is_quiet(monkeypatch, capsys):
+def test_a_short_compilation_and_quiet_mode_report_nothing(monkeypatch, capsys):
     with compile_notice(quiet=False):
         monkeypatch.setattr("driftwise.cli.compile_notice._LONG", 1e6)
         compile_something()

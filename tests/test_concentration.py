@@ -64,7 +64,7 @@ def test_the_radius_as_printed_is_that_of_rerun_ucbv_with_double_variance_and_no
 
 @pytest.mark.parametrize("mean", [0.02, 0.2, 0.5])
 @pytest.mark.parametrize("n_samples", [2, 20, 200])
-def test_the_mean_is_seldom_off_by_more(mean, n_samples):
+def test_the_error_of_the_mean_seldom_exceeds_the_radius(mean, n_samples):
     """The inequality is loose: on 20,000 draws of coins either side fails less often than one may, at delta = 0.5."""
     failure, n_draws = 0.5, 20_000
     heads = np.random.default_rng(n_samples).binomial(n_samples, mean, n_draws)

@@ -1,4 +1,4 @@
-"""Bugs that show only at the corners of parameters: the checks hold at the defaults, and a corner breaks one."""
+"""Bugs at the corners of parameters: the checks pass at the defaults, and one fails at a corner."""
 
 import math
 import re
@@ -33,7 +33,7 @@ def _keep_numbers(memory: Memory, rates: Rates, losses: Vector) -> None:
 
 
 class KeepsNumbers(FixedShare):
-    """Weights as numbers, not as logarithms: those too small for a double are lost where nothing is shared."""
+    """Weights as numbers, not as logarithms: those too small for a double are lost at switch rate 0."""
 
     loops = expert_loops("keeps-numbers", (Memory, Rates), _keep_numbers)
 
@@ -51,7 +51,7 @@ class DividesByAChance(Master):
 
     def rates(self, n_actions):  # noqa: ARG002
         log_term = math.log(self.n_rounds / self.failure_probability)
-        return MasterRates(log_term, 6.0 * self.scale * (math.log2(self.n_rounds) + 1.0) * log_term)
+        return MasterRates(log_term, 6.0 * self.test_scale * (math.log2(self.n_rounds) + 1.0) * log_term)
 
 
 def broken_checks(learner):
@@ -78,7 +78,7 @@ def obeys(learner, check):
         (DividesByAChance, {"failure_probability": SMALLEST}),
     ],
 )
-def test_a_bug_that_shows_only_in_a_corner_is_caught_there(broken, corner, monkeypatch):
+def test_a_bug_at_a_corner_is_caught_by_the_checks_there(broken, corner, monkeypatch):
     broken.name = re.sub("(?<!^)(?=[A-Z])", "-", broken.__name__).lower()
     monkeypatch.setattr(learners, "_classes", {broken.name: broken, **learners._classes})
     assert broken_checks(broken()) == []

@@ -1,4 +1,4 @@
-"""Covers of time: few rows awake, and every stretch of rounds made up of few of their lives."""
+"""Covers: few rows are awake, and every stretch of rounds is made up of few of their intervals."""
 
 import math
 
@@ -22,7 +22,7 @@ def awake_at(ends, t):
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("name", LIVES)
-def test_a_life_is_as_long_as_its_definition_says(name):
+def test_an_interval_has_the_length_of_its_definition(name):
     ends = lives(name)
     for s in (*range(1, 70), 96, 128, 320, 512):
         for t in range(s, N_ROUNDS + 1):
@@ -58,7 +58,7 @@ def test_the_hazan_seshadhri_cover_has_a_row_awake_from_the_first_half_of_every_
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_few_lives_make_up_any_stretch(name):
+def test_few_intervals_of_a_cover_make_up_any_stretch(name):
     """The fewest, by dynamic programming backwards from the end of the stretch, against the promise."""
     ends = lives(name)
     for end in range(1, 200):

@@ -159,7 +159,7 @@ def test_thompson_restarts_as_the_whole_history_says(learner, discount, watch, k
 
 
 @pytest.mark.parametrize("name", [*TWINS, *SAMPLERS])
-def test_block_borders_do_not_show(name):
+def test_block_borders_do_not_change_the_actions(name):
     learner = (TWINS | SAMPLERS)[name][0]
     losses = jumping(200, 3, "coin", seed=2)
     whole, at_the_end = run(learner, losses)
@@ -171,7 +171,7 @@ def test_block_borders_do_not_show(name):
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("restart", ["local", "global"])
-def test_exploration_on_schedule_gives_every_action_its_turn_the_last_included(restart):
+def test_scheduled_exploration_plays_every_action_in_turn(restart):
     """With an index that never plays it again, the last action is played in its turn and in no other round."""
     n_rounds, n_actions, explore = 120, 3, 0.2
     learner = DetectAndRestart(UCB1(1e-9), CUSUM(threshold=math.inf), explore, True, restart)
@@ -271,8 +271,8 @@ def test_windows_are_the_powers_rounded_down():
         assert BanditOverBandit(block).windows == indices.bob_windows(block)
 
 
-def test_every_window_has_its_chance_the_last_included():
-    """All windows are alike at first; with every loss 1 nothing is spared, and they stay alike."""
+def test_every_window_is_drawn():
+    """All windows have equal probabilities at first; with every loss 1 there is no gain, and they stay equal."""
     learner = BanditOverBandit(8, exploration_rate=0.3)
     first = [learner.start(2, seed).memory.drawn[0] for seed in range(1500)]
     assert stats.chisquare(np.bincount(first, minlength=4)).pvalue > 0.001
@@ -303,7 +303,7 @@ CHANGES = (1, 2, 50, 64, 70, 128, 149, 400)
 
 
 def afresh(learner, losses, changes, seed):
-    """The actions of a learner that is new in every piece, but for the random numbers, which go on."""
+    """The actions of a learner started again in every segment; its random numbers continue."""
     n_actions = losses.shape[1]
     memory, played = learner.start(n_actions, seed).memory, []
     for piece in np.split(losses, [t for t in changes if t < len(losses)]):
@@ -315,7 +315,7 @@ def afresh(learner, losses, changes, seed):
 
 
 @pytest.mark.parametrize("base", MEMBERS, ids=str)
-def test_the_oracle_starts_afresh_exactly_at_the_changes(base):
+def test_the_oracle_restarts_exactly_at_the_change_points(base):
     losses = make_path("switching", 150, 3, seed=8)
     oracle = OracleRestarts(base, CHANGES)
     expected = afresh(base, losses, CHANGES, seed=2)
@@ -325,7 +325,7 @@ def test_the_oracle_starts_afresh_exactly_at_the_changes(base):
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("base", [UCB1(), Thompson(), GLRKLUCB(resolution=None), BanditOverBandit(8)], ids=str)
-def test_the_oracle_starts_afresh_when_stepping(base):
+def test_the_oracle_restarts_when_stepping(base):
     losses = make_path("switching", 150, 3, seed=8)
     oracle = OracleRestarts(base, CHANGES)
     state = oracle.start(3, seed=2)
@@ -333,7 +333,7 @@ def test_the_oracle_starts_afresh_when_stepping(base):
     assert state.rounds == 150
 
 
-def test_a_deterministic_oracle_is_a_fresh_learner_on_each_piece():
+def test_a_deterministic_oracle_is_a_new_learner_on_each_segment():
     losses = make_path("uniform", 200, 3, seed=3)
     for base in (UCB1(), KLUCB(), SlidingWindowUCB(9)):
         expected = indices.restarted_actions(base, losses, (50, 77, 150))

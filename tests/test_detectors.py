@@ -1,4 +1,4 @@
-"""Change detectors against tests of the whole list of values, and what is true of every one of them."""
+"""Change detectors against tests of the whole list of values, and properties of every detector."""
 
 import json
 import math
@@ -93,7 +93,7 @@ def test_a_windowed_shift_must_exceed_its_threshold():
 
 
 def test_a_windowed_shift_looks_at_the_last_window_and_not_at_all_later_values():
-    """After 100 values of 0, five of 1 in a window of ten are seen, however long ago the first values were."""
+    """After 100 values of 0, five of 1 in a window of ten raise an alarm, however long ago the first values were."""
     values = [0.0] * 100 + [1.0] * 5
     assert list(WindowedShift(10, 4.5).alarms(values)) == [104]
     assert list(WindowedShift(10, 2.5).alarms(values)) == [102]
@@ -123,7 +123,7 @@ def test_a_test_comes_every_so_many_values_since_the_last_alarm():
 
 
 def remembered(values, resolution):
-    """What the ratio test remembers of values, without ever raising an alarm."""
+    """The memory of the ratio test after values that raise no alarm."""
     detector = GLR(0.0, resolution, 1)
     row, rates = np.zeros(detector.room(len(values))), detector.rates()
     for value in values:
@@ -206,7 +206,7 @@ LEVELS = (0.125, 0.875, 0.25, 0.75)
 
 @pytest.mark.interpreted
 @every_detector
-def test_pieces_do_not_show(detector):
+def test_cuts_between_calls_do_not_change_the_alarms(detector):
     values = steps(1200, LEVELS, seed=1, kind="eighths")
     whole = detector.alarms(values)
     assert 0 < len(whole) < 20
@@ -220,7 +220,7 @@ def test_pieces_do_not_show(detector):
 
 
 @every_detector
-def test_everything_is_forgotten_after_an_alarm(detector):
+def test_a_detector_starts_from_its_initial_state_after_an_alarm(detector):
     values = steps(1200, LEVELS, seed=2, kind="coin")
     alarms = detector.alarms(values)
     rest = detector.alarms(values[alarms[0] + 1 :])
@@ -228,14 +228,14 @@ def test_everything_is_forgotten_after_an_alarm(detector):
 
 
 @every_detector
-def test_up_and_down_are_alike(detector):
+def test_changes_up_and_down_are_treated_alike(detector):
     values = steps(1200, LEVELS, seed=3, kind="eighths")
     assert len(detector.alarms(values)) > 0
     np.testing.assert_array_equal(detector.alarms(values), detector.alarms(1.0 - values))
 
 
 @every_detector
-def test_a_change_is_seen_and_stillness_is_not(detector):
+def test_a_change_raises_an_alarm_and_constant_values_do_not(detector):
     for before, after in ((0.1, 0.9), (0.9, 0.1)):
         values = np.repeat([before, after], 500)
         alarms = detector.alarms(values)
@@ -245,7 +245,7 @@ def test_a_change_is_seen_and_stillness_is_not(detector):
 
 
 @every_detector
-def test_an_endless_threshold_is_never_reached(detector):
+def test_an_infinite_threshold_is_never_reached(detector):
     for kind in ("coin", "noiseless", "scattered"):
         assert len(never(detector).alarms(steps(800, (0.0, 1.0, 0.0), seed=1, kind=kind))) == 0
 
@@ -256,7 +256,7 @@ def test_no_values_raise_no_alarm(detector):
 
 
 @every_detector
-def test_values_are_left_alone(detector):
+def test_values_are_not_modified(detector):
     values = steps(300, (0.0, 1.0), seed=1, kind="scattered")
     copy = values.copy()
     values.flags.writeable = False
@@ -291,7 +291,7 @@ def test_a_spec_remembers_that_every_split_is_kept():
 
 
 @every_detector
-def test_a_row_of_a_file_is_looked_at(detector):
+def test_a_detector_row_from_a_file_is_checked(detector):
     row = np.zeros(detector.room(50))
     rates = detector.rates()
     for value in steps(50, (0.5,), seed=1, kind="coin"):

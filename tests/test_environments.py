@@ -1,4 +1,4 @@
-"""Laws that every path and every noise obeys: the registries say who they are."""
+"""Properties of every path and every noise of the registries."""
 
 import copy
 import itertools
@@ -164,7 +164,7 @@ def test_a_seed_sequence_is_not_used_up():
     assert sequence.n_children_spawned == 0
 
 
-def test_an_adversarial_world_has_no_noise_and_never_rests():
+def test_an_adversarial_environment_has_no_noise_and_changes_in_every_round():
     measures = adversarial(n_actions=4).measures(10_000)
     assert measures.variance == 0
     # All four coins repeat with probability 1/16: 9375 changes expected, 5 standard deviations are 121.
@@ -172,7 +172,7 @@ def test_an_adversarial_world_has_no_noise_and_never_rests():
     assert measures.drift_within == measures.segments - 1
 
 
-def test_a_stationary_world_has_noise_and_never_moves():
+def test_a_stationary_environment_has_noise_and_never_changes():
     measures = stationary(n_actions=4, best=0.25, rest=0.5).measures(10_000)
     assert (measures.segments, measures.drift) == (1, 0.5)
     assert measures.variance == 10_000 * (0.25 * 0.75 + 3 * 0.25)
@@ -188,7 +188,7 @@ def test_a_stream_rejects_more_rounds_than_are_left():
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("pair", [("random-walk", "clipped-gaussian"), ("sinusoidal", "truncated-gaussian")])
-def test_interpreted_kernels_do_not_see_the_blocks_either(pair):
+def test_interpreted_kernels_do_not_depend_on_the_blocks(pair):
     world = environment(pair)
     whole = world.start(60).draw(60)
     stream = world.start(60)
@@ -198,7 +198,7 @@ def test_interpreted_kernels_do_not_see_the_blocks_either(pair):
 
 
 @pytest.mark.interpreted
-def test_a_meter_records_at_the_marks_what_it_measures_there():
+def test_an_accumulator_records_the_measures_at_the_marks():
     random = np.random.default_rng(8)
     means = np.repeat(random.random((40, 3)), random.integers(1, 5, size=40), axis=0)
     variances = random.random(means.shape) / 4
@@ -214,7 +214,7 @@ def test_a_meter_records_at_the_marks_what_it_measures_there():
     assert meter.measures().variance == pytest.approx(measures_reference(means, variances)[2], rel=1e-14)
 
 
-def test_a_meter_does_not_see_the_blocks():
+def test_an_accumulator_does_not_depend_on_the_blocks():
     random = np.random.default_rng(9)
     means, variances = random.random((500, 4)), random.random((500, 4))
     totals = []

@@ -1,4 +1,4 @@
-"""Exact budgets: the drift and the total variance of a run are what was asked for."""
+"""Exact budgets: the drift and the total variance of a run are exactly the requested ones."""
 
 import json
 
@@ -85,7 +85,7 @@ def test_the_variance_is_exact(path, noise, variance):
     assert measures_reference(block.means, block.variances)[2] == pytest.approx(variance, rel=EXACT)
 
 
-def test_the_variance_of_a_support_is_exact_between_its_ends():
+def test_the_variance_of_a_scaled_bernoulli_is_exact_between_its_ends():
     for variance in (700.0, 1000.0, 1900.0):
         world = Environment(Switching(30, 4), ScaledBernoulli().with_variance(variance))
         assert world.measures(2000).variance == pytest.approx(variance, rel=EXACT)
@@ -148,7 +148,7 @@ def test_an_impossible_variance_is_rejected_before_any_round(noise, variance, ru
         assert str(error.value) == f"WithVariance: `variance` must be {rule}"
 
 
-def test_means_at_the_low_end_of_a_support_leave_nothing_to_scatter():
+def test_means_at_the_low_end_of_a_scaled_bernoulli_have_no_variance():
     still = Environment(Constant((0.0, 0.0)), ScaledBernoulli().with_variance(0.0))
     assert still.measures(10).variance == 0
     with pytest.raises(InvalidInput, match=r"must be in \[0\.0, 0\.0\] for ScaledBernoulli"):

@@ -106,7 +106,7 @@ def test_the_variance_of_a_gaussian_grows_with_its_scale(law):
     ],
     ids=["beta", "truncated-gaussian"],
 )
-def test_smooth_losses_follow_their_law(noise, law):
+def test_smooth_losses_follow_their_distribution(noise, law):
     n = 50_000
     losses = Environment(Constant((0.1, 0.7)), noise).start(n, seed=2).draw(n).losses
     # Dvoretzky-Kiefer-Wolfowitz: P(distance > e) <= 2 exp(-2 n e^2), here 1e-6.
@@ -115,14 +115,14 @@ def test_smooth_losses_follow_their_law(noise, law):
         assert stats.kstest(losses[:, k], law(mean).cdf).statistic <= bound
 
 
-def test_a_beta_law_does_not_move_from_the_ends():
+def test_a_beta_noise_has_no_variance_at_the_ends():
     losses = Environment(Constant((0.0, 1.0, 0.5)), Beta(0.5)).start(50).draw(50).losses
     assert np.all(losses[:, 0] == 0)
     assert np.all(losses[:, 1] == 1)
     assert losses[:, 2].std() > 0.1
 
 
-def test_support_is_the_lower_bound_law():
+def test_scaled_bernoulli_is_the_distribution_of_the_lower_bound():
     # Lemma sigma1: {0, 2 sigma}, means sigma and sigma - eps, variances sigma^2 and sigma^2 - eps^2.
     sigma, eps = 0.25, 0.05
     noise = ScaledBernoulli(low=0.0, high=2 * sigma)

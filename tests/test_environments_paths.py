@@ -1,4 +1,4 @@
-"""What each path promises of its own, and what it rejects."""
+"""The properties of each path, and the input it rejects."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""Recorded losses: what a file may look like, and what is said when it does not."""
+"""Recorded losses: the accepted files, and the errors for others."""
 
 import contextlib
 import os
@@ -100,7 +100,7 @@ def test_a_npy_file_survives_being_pickled_and_replaced(tmp_path):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("change", [-8, 8, -100_000])
-def test_a_npy_file_that_changes_its_size_is_told(tmp_path, order, change):
+def test_a_npy_file_that_changes_its_size_is_refused(tmp_path, order, change):
     file = saved(tmp_path / "a.npy", np.asarray(LOSSES, order=order))
     size = file.stat().st_size
     stream = Replay.from_file(file).start(5000)
@@ -111,7 +111,7 @@ def test_a_npy_file_that_changes_its_size_is_told(tmp_path, order, change):
         stream.draw(1000)
 
 
-def test_a_npy_file_cut_short_between_look_and_read_is_told(tmp_path, monkeypatch):
+def test_a_npy_file_cut_short_between_check_and_read_is_refused(tmp_path, monkeypatch):
     file = saved(tmp_path / "a.npy", LOSSES)
     stream, preadv = Replay.from_file(file).start(5000), os.preadv
 
@@ -166,7 +166,7 @@ def test_a_hostile_npy_file_is_a_bad_file(tmp_path, content):
         Replay.from_file(saved(tmp_path / "a.npy", content))
 
 
-def test_a_damaged_npy_file_gives_an_error_of_ours(tmp_path):
+def test_a_damaged_npy_file_gives_a_driftwise_error(tmp_path):
     content = saved(tmp_path / "a.npy", LOSSES[:20]).read_bytes()
     for damaged in mutations(content, 1000, seed=1):
         (tmp_path / "a.npy").unlink()
@@ -209,7 +209,7 @@ def test_the_first_row_decides_whether_it_holds_names(tmp_path, row, names):
 
 
 @pytest.mark.parametrize("row", ["0,1", " 0 ,1", "0", "1", "0.5,x", "x,2020"])
-def test_a_first_row_that_may_be_names_or_a_round_is_refused_unless_told(tmp_path, row):
+def test_an_ambiguous_first_row_is_refused_without_a_header_option(tmp_path, row):
     cells = tuple(cell.strip() for cell in row.split(","))
     file = saved(tmp_path / "a.csv", f"{row}\n{','.join(['0.5'] * len(cells))}\n")
     with pytest.raises(InvalidInput) as error:
@@ -252,7 +252,7 @@ def test_a_parquet_file_names_its_columns(tmp_path):
     assert replay.start(2).draw(2).losses.tolist() == [[0.5, 1.0], [0.0, 0.0]]
 
 
-def test_a_damaged_parquet_file_gives_an_error_of_ours_in_one_line(tmp_path):
+def test_a_damaged_parquet_file_gives_a_driftwise_error_in_one_line(tmp_path):
     content = saved(tmp_path / "a.parquet", {"north": LOSSES[:20, 0], "south": LOSSES[:20, 1]}).read_bytes()
     told = []
     for damaged in mutations(content, 1000, seed=1):  # among them a name that is not UTF-8

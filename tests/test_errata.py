@@ -1,4 +1,4 @@
-"""The errors of the paper, one test per row of the errata: what is printed fails, what we do instead holds."""
+"""The errors of the paper, one test per row of the errata: the printed statement fails, the replacement holds."""
 
 from math import ceil, exp, inf, log, sqrt
 
@@ -123,7 +123,7 @@ def test_e3_the_printed_sum_over_pairs_is_twice_the_variance_of_the_theorem():
 
 
 @pytest.mark.interpreted
-def test_e3_rerun_ucbv_uses_the_variance_of_the_theorem_unless_told_otherwise():
+def test_e3_rerun_ucbv_uses_the_variance_of_the_theorem_by_default():
     losses = make_path("coin", 80, 2, seed=3)
     single, double = (run(RerunUCBV(log_scale=0.1, double_variance=flag), losses) for flag in (False, True))
     np.testing.assert_array_equal(single, ucbv.rerun_ucbv(losses, log_scale=0.1))
@@ -237,7 +237,7 @@ def test_e8_the_printed_construction_drifts_more_than_its_budget():
     assert realised > drift
 
 
-def test_e8_solving_under_the_exact_budget_keeps_it_and_gains():
+def test_e8_solving_under_the_exact_budget_keeps_it_and_guarantees_more():
     n_actions, n_rounds, drift, variance = 2, 8000, 1.0, 64.0
     sigma = min(0.5, sqrt(variance / (n_actions * n_rounds)))
     gaps = {
@@ -282,14 +282,14 @@ def test_e10_algorithm_4_runs_algorithm_3_on_kt_experts_so_its_rates_hold_ln_kt(
     assert np.abs(played - printed).max() > 0.01
 
 
-def test_e10_tuning_tells_algorithm_4_the_number_of_rounds():
+def test_e10_tuning_gives_algorithm_4_the_number_of_rounds():
     assert SleepingOptimisticAdaptMLProd.tuned(measures(2, 500, 1.0, 1.0)).n_rounds == 500
 
 
 # E11: an infinite rate
 
 
-def test_e11_ties_leave_the_printed_step_open_and_the_limit_of_large_rates_closes_it():
+def test_e11_ties_leave_the_printed_step_undefined_and_the_limit_of_large_rates_defines_it():
     x, losses = np.array([0.6, 0.3, 0.1]), np.array([0.25, 0.25, 0.75])
     assert losses @ [1.0, 0.0, 0.0] == losses @ [0.0, 1.0, 0.0] == losses.min()  # both minimise
     limit = gd.prox(x, losses, inf)
@@ -350,7 +350,7 @@ def test_e12_as_printed_there_is_no_block_without_drift_and_one_too_long_with_li
 
 
 @pytest.mark.interpreted
-def test_e13_with_one_action_there_is_nothing_to_weigh():
+def test_e13_a_single_action_has_weight_one():
     assert log(1) == 0.0  # the printed rate is sqrt(ln K / (1 + 0)) = 0, and the play 0/0
     for learner in (OptimisticAdaptMLProd(), OptimisticAdaptMLProd("outside"), SleepingOptimisticAdaptMLProd()):
         np.testing.assert_array_equal(run(learner, make_path("uniform", 9, 1, seed=13)), 1.0)

@@ -74,7 +74,7 @@ def test_the_members_here_cover_the_registries():
         for check in checks_of(environment)
     ],
 )
-def test_every_environment_obeys_every_check(environment, check):
+def test_every_environment_passes_every_check(environment, check):
     check(environment)
 
 
@@ -88,7 +88,7 @@ def test_a_short_recording_is_checked_as_long_as_it_is():
     check_environment(Replay([[0.5, 0.5], [0.1, 0.9]]))
 
 
-def test_what_is_no_environment_is_not_checked():
+def test_other_objects_are_not_checked():
     message = "check_environment: `environment` must be an environment, got 3."
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         check_environment(3)
@@ -107,7 +107,7 @@ def breaks(check, path="constant"):
 
 
 class Marred(Stream):
-    """A stream that mars the losses of another."""
+    """A stream that corrupts the losses of another."""
 
     def __init__(self, stream, mar):
         super().__init__(stream.n_rounds, stream.n_actions)
@@ -217,11 +217,11 @@ def obeys(environment, check):
     return True
 
 
-def test_every_check_catches_someone():
+def test_every_check_catches_a_broken_member():
     assert {check for _, check in BROKEN.values()} == {check.name for check in checks_of(MEMBERS["constant"])}
 
 
-def test_a_failed_check_says_who_which_check_and_what_was_seen():
+def test_a_failed_check_names_the_member_the_check_and_the_counterexample():
     environment, check = BROKEN["StartsWithNothing"]
     message = f"{environment} fails `{check}`: a run of 0 rounds was started."
     with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):

@@ -1,4 +1,4 @@
-"""Every learner in the registry obeys every check, and every check catches a learner that does not."""
+"""Every learner of the registry passes every check, and every check catches a broken learner."""
 
 import math
 import re
@@ -47,7 +47,7 @@ def pairs(members, *marks):
 
 
 @pytest.mark.parametrize(("learner", "check"), pairs(DEFAULTS, pytest.mark.interpreted) + pairs(SETTINGS))
-def test_every_learner_obeys_every_check(learner, check):
+def test_every_learner_passes_every_check(learner, check):
     if check.name in learner.skipped_checks:
         pytest.skip(f"{type(learner).__name__} is excused from {check.name}: {learner.skipped_checks[check.name]}.")
     if check.name in LONG and numba.config.DISABLE_JIT:
@@ -59,14 +59,14 @@ CORNERS = [corner for name in learners for corner in learners.get(name).at_corne
 
 
 @pytest.mark.parametrize("learner", CORNERS, ids=str)
-def test_every_learner_obeys_every_check_at_the_corners_of_its_parameters(learner):
+def test_every_learner_passes_every_check_at_the_corners_of_its_parameters(learner):
     check_learner(learner)
 
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("learner", DEFAULTS, ids=str)
 def test_the_long_checks_hold_for_a_while(learner):
-    """Four thousand rounds are within reach of those who are excused, three hundred of the interpreter."""
+    """Learners that skip the long checks can play four thousand rounds; the interpreter can play three hundred."""
     (check,) = (check for check in checks_of(learner) if check.name in LONG)
     n_rounds = PATIENT.get(learner.name, 300 if numba.config.DISABLE_JIT else 4000)
     if numba.config.DISABLE_JIT and n_rounds > 10_000:
@@ -74,7 +74,7 @@ def test_the_long_checks_hold_for_a_while(learner):
     check(learner, n_rounds=n_rounds)
 
 
-def test_exceptions_are_few():
+def test_few_checks_are_skipped():
     assert sum(len(learners.get(name)().skipped_checks) for name in learners) <= 4
 
 
@@ -82,7 +82,7 @@ def test_a_class_is_checked_with_its_defaults():
     check_learner(RerunUCBV)
 
 
-def test_what_is_no_learner_is_not_checked():
+def test_other_objects_are_not_checked():
     message = "check_learner: `learner` must be a learner or a class of learners, got 3."
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         check_learner(3)
@@ -102,12 +102,12 @@ def obeys(learner, check):
     return True
 
 
-def test_every_check_catches_someone():
+def test_every_check_catches_a_broken_member():
     caught = set().union(*BROKEN.values())
     assert caught == {check.name for learner in DEFAULTS for check in checks_of(learner)}
 
 
-def test_a_failed_check_says_who_which_check_and_what_was_seen():
+def test_a_failed_check_names_the_member_the_check_and_the_counterexample():
     message = (
         "ExcusedFromNothing(learning_rate=0.3, prox_scale=1.0) fails `skipped_checks_exist_and_have_reasons`:"
         " `skipped_checks` names 'weights_are_green', which is not one of its checks."

@@ -1,4 +1,4 @@
-"""Hedge and its relatives against slow twins, and against their bounds on a thousand paths each."""
+"""Hedge and related learners against slow twins, and against their bounds on a thousand paths each."""
 
 from math import log, sqrt
 
@@ -79,7 +79,7 @@ SHARING = {
 
 @pytest.mark.parametrize("switch_rate", SWITCH_RATES)
 @pytest.mark.parametrize("learner", SHARING)
-def test_sharing_is_as_printed_at_the_ends_of_its_parameters(learner, switch_rate):
+def test_fixed_share_is_as_printed_at_the_ends_of_its_parameters(learner, switch_rate):
     """Losses are eighths, so that sums that tie on paper tie in doubles, whatever the rate makes of a difference."""
     paths = [make_path(family, 30, 3, seed=2) for family in ("tied", "equal", "noiseless", "alternating")]
     paths.append(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]))
@@ -97,20 +97,20 @@ LATE_SWITCH = np.repeat([[0.0, 1.0], [1.0, 0.0]], [800, 1600], axis=0)
 @pytest.mark.interpreted
 @pytest.mark.parametrize("switch_rate", [0.0, 5e-324, 1e-300, 1e-12])
 @pytest.mark.parametrize("learner", SHARING)
-def test_a_weight_too_small_for_a_double_comes_back(learner, switch_rate):
+def test_a_weight_too_small_for_a_double_recovers(learner, switch_rate):
     weights = run(learner(1.0, switch_rate), LATE_SWITCH)
     np.testing.assert_allclose(weights, SHARING[learner](LATE_SWITCH, 1.0, switch_rate), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("learner", SHARING)
-def test_fixed_share_without_sharing_keeps_its_bound_after_a_late_switch(learner):
+def test_fixed_share_with_switch_rate_zero_keeps_its_bound_after_a_late_switch(learner):
     suffered = (run(learner(1.0, 0.0), LATE_SWITCH) * LATE_SWITCH).sum()
     moved = 2  # D: the first losses and the switch, each a step of length 1
     extra = len(LATE_SWITCH) / 8 if learner is FixedShare else moved / 2
     assert suffered - 800 <= fixed_share.code_length(2, len(LATE_SWITCH), 0, 0.0) + extra
 
 
-def test_fixed_share_without_sharing_is_hedge():
+def test_fixed_share_with_switch_rate_zero_is_hedge():
     for family in ("uniform", "switching", "noiseless"):
         losses = make_path(family, 200, 4, seed=3)
         np.testing.assert_allclose(run(FixedShare(2.0, 0.0), losses), run(Hedge(2.0), losses), rtol=0, atol=1e-12)
@@ -124,7 +124,7 @@ def test_hints_replace_the_last_losses():
     np.testing.assert_allclose(played, expected, rtol=0, atol=1e-9)
 
 
-def test_ada_hedge_stays_bold_while_nothing_was_lost_by_mixing():
+def test_ada_hedge_concentrates_on_an_action_without_losses():
     losses = np.tile([0.0, 1.0, 1.0], (50, 1))
     weights = run(AdaHedge(), losses)
     assert weights[-1, 0] > 0.99
@@ -238,13 +238,13 @@ def test_optimistic_hedge_and_sword_count_no_more_than_one_unit_of_deviation_a_r
 
 
 @pytest.mark.parametrize("learner", [OptimisticFixedShare, OptimisticHedge, Sword])
-def test_quiet_losses_still_count_as_what_they_are(learner):
+def test_quiet_losses_keep_their_deviation(learner):
     quiet, twice = (Measures(3, 1000, 1, 0.5, variance, squared_drift=0.5) for variance in (10.0, 20.0))
     assert learner().bound(quiet) < learner().bound(twice) < learner().bound(Measures(3, 1000, 1, 0.5, 400.0))
 
 
 @pytest.mark.parametrize("learner", [FixedShare, OptimisticFixedShare, Hedge])
-def test_tuning_survives_one_action_one_round_and_no_noise(learner):
+def test_tuning_works_with_one_action_one_round_and_no_noise(learner):
     for n_actions, n_rounds, segments in ((1, 1, 1), (1, 50, 1), (3, 1, 1), (3, 50, 50)):
         with collected():
             tuned = learner.tuned(Measures(n_actions, n_rounds, segments, drift=0.0, variance=0.0))

@@ -1,4 +1,4 @@
-"""A file is written whole, where its name leads, and nothing else is changed or left behind."""
+"""A file is written completely, to the target of its name, and no other file is changed or left behind."""
 
 import fcntl
 import os
@@ -57,7 +57,7 @@ def test_the_file_that_a_dangling_link_names_is_made(tmp_path):
 
 
 @pytest.mark.parametrize("write", [lambda path: write_atomically(path, write_new), check_writable])
-def test_a_loop_of_links_is_told(tmp_path, write):
+def test_a_loop_of_links_is_refused(tmp_path, write):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(BadFile, match=rf"^Cannot write {tmp_path}/a: Too many levels of symbolic links\.$"):
@@ -85,7 +85,7 @@ def test_a_file_keeps_its_mode(tmp_path, bits):
     assert seen == [0o600]  # nobody reads half of what may be secret
 
 
-def test_a_session_that_only_its_owner_reads_stays_so(tmp_path):
+def test_a_session_readable_by_its_owner_only_stays_so(tmp_path):
     session = Session(OptimisticGD(), 2)
     session.save(tmp_path / "session")
     (tmp_path / "session").chmod(0o600)
@@ -127,7 +127,7 @@ def test_to_check_a_pipe_waits_for_no_reader(tmp_path):
     check_writable(tmp_path / "pipe")
 
 
-def test_a_pipe_whose_reader_is_gone_is_told(tmp_path):
+def test_a_pipe_without_a_reader_is_refused(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
@@ -142,7 +142,7 @@ def test_a_pipe_whose_reader_is_gone_is_told(tmp_path):
     reader.join()
 
 
-def test_a_socket_is_told(monkeypatch, tmp_path):
+def test_a_socket_is_refused(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # the name of a socket is short
     with socket.socket(socket.AF_UNIX) as end:
         end.bind("socket")
@@ -190,7 +190,7 @@ BAD_NAMES = {
 
 @pytest.mark.parametrize("write", [lambda path: write_atomically(path, write_new), check_writable])
 @pytest.mark.parametrize(("name", "message"), BAD_NAMES.values(), ids=BAD_NAMES)
-def test_a_name_that_cannot_be_written_is_told_in_one_line(name, message, write, tmp_path, monkeypatch):
+def test_a_name_that_cannot_be_written_is_refused_in_one_line(name, message, write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("old")
@@ -206,12 +206,12 @@ def test_a_name_that_cannot_be_written_is_told_in_one_line(name, message, write,
 
 
 @pytest.mark.parametrize("name", [3, None, b"file", 1.5])
-def test_what_is_no_name_is_rejected(name):
+def test_other_objects_than_names_are_rejected(name):
     with pytest.raises(InvalidInput, match=r"^write: `path` must be the name of a file, got "):
         write_atomically(name, write_new)
 
 
-def test_a_folder_that_takes_no_files_is_told(tmp_path, monkeypatch):
+def test_a_folder_without_write_permission_is_refused(tmp_path, monkeypatch):
     """Root may write everywhere, so the system's answer is imitated."""
     real = os.open
 
@@ -226,7 +226,7 @@ def test_a_folder_that_takes_no_files_is_told(tmp_path, monkeypatch):
             write(tmp_path / "file")
 
 
-def test_a_file_that_may_not_be_written_is_told(tmp_path, monkeypatch):
+def test_a_file_without_write_permission_is_refused(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("old")
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
     for write in (lambda path: write_atomically(path, write_new), check_writable):
@@ -256,7 +256,7 @@ write_atomically(sys.argv[1], write)
 """
 
 
-def test_what_a_killed_process_left_is_deleted_by_the_next_writer(tmp_path):
+def test_temporary_files_of_a_killed_process_are_deleted_by_the_next_writer(tmp_path):
     subprocess.run([sys.executable, "-c", KILLED, tmp_path / "a.txt"], check=False)
     assert len(names(tmp_path)) == 1
     write_atomically(tmp_path / "b.txt", write_new)
@@ -313,7 +313,7 @@ def test_where_there_are_no_locks_nothing_is_deleted_and_files_are_written(tmp_p
     assert names(tmp_path) == [".driftwise-0123456789abcdef", "file"]
 
 
-def test_a_name_taken_for_abandoned_before_it_was_locked_is_given_up(tmp_path, monkeypatch):
+def test_a_temporary_file_deleted_before_it_was_locked_is_replaced(tmp_path, monkeypatch):
     """Another writer deletes the file between its making and its lock; the content must not go with it."""
     real, left = fcntl.flock, [1]
 

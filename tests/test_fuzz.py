@@ -1,4 +1,4 @@
-"""Mutated session files are refused or played on with; nothing crashes, hangs, or plays what is no play."""
+"""Mutated session files are refused or continue; nothing crashes, hangs, or plays an invalid distribution."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from driftwise.learners import learners
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("name", sorted(learners))
-def test_mutated_sessions_are_refused_or_played_on_with(name):
+def test_mutated_sessions_are_refused_or_continue(name):
     """`make fuzz` has a hundred thousand files; interpreted, arrays refuse indices outside them and negative ones."""
     members = [learners.get(name)(), *learners.get(name).at_corners()[:2]]
     counts = fuzz_sessions.fuzz(members, 12 if numba.config.DISABLE_JIT else 30, seed=len(name))
@@ -40,7 +40,7 @@ def test_the_fuzzer_runs_only_where_bounds_are_checked():
 
 
 @pytest.mark.parametrize("index", [-1, (0, -1), (slice(None), -2)])
-def test_a_negative_index_is_looked_for(index):
+def test_a_negative_index_is_detected(index):
     guarded = np.zeros((3, 3)).view(fuzz_sessions.Guarded)
     with pytest.raises(IndexError, match=r"^negative index"):
         guarded[index]

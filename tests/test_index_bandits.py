@@ -1,4 +1,4 @@
-"""Index learners against indices recomputed from the whole history, and draws against the laws they should follow."""
+"""Index learners against indices recomputed from the whole history, and draws against their distributions."""
 
 import math
 
@@ -56,7 +56,7 @@ def new_doubt(learner):
 
 
 def expect_twin(learner, index, losses, doubt):
-    """Expect the actions of the reference, which goes on with the learner's where two indices are a hair apart."""
+    """Expect the actions of the reference, which continues with the learner's where two indices are nearly equal."""
     actions, _ = run(learner, losses)
     np.testing.assert_array_equal(actions, indices.index_actions(index, losses, actions, doubt))
 
@@ -86,7 +86,7 @@ def test_actions_on_a_short_path_are_those_of_the_whole_history(learner, index):
 
 
 @every_twin
-def test_block_borders_do_not_show(learner, index):
+def test_block_borders_do_not_change_the_actions(learner, index):
     losses = make_path("uniform", 200, 3, seed=3)
     whole, _ = run(learner, losses)
     for piece in (1, 7, 64):
@@ -130,7 +130,7 @@ def test_a_logarithm_of_a_logarithm_is_never_negative():
     assert doubt.share() <= 0.02
 
 
-def test_a_fading_past_may_vanish():
+def test_a_discounted_past_may_vanish():
     """With a discount of 1e-3 the losses of two rounds are already nothing beside those of one."""
     for learner in (DiscountedUCB(1e-3), DiscountedKLUCB(1e-3), DiscountedThompson(1e-3)):
         state = learner.start(3, seed=1)
@@ -216,7 +216,7 @@ def test_beta_draws_are_beta(a, b):
 
 
 @pytest.mark.interpreted
-def test_draws_stay_where_they_should():
+def test_draws_stay_in_their_range():
     words = new_generator(1)
     for a, b in ((1.0, 1.0), (1.0, 1e12), (1e12, 1.0), (1e15, 1e15)):
         draws = [next_beta(words, a, b) for _ in range(200)]
@@ -251,7 +251,7 @@ def test_the_lowest_mean_is_that_of_bisection():
 
 
 @pytest.mark.interpreted
-def test_the_lowest_mean_is_between_nothing_and_the_mean():
+def test_the_lowest_mean_is_between_zero_and_the_mean():
     """Whatever the budget, down to where rounding leaves nothing of it, and for means a little outside of [0, 1]."""
     for p in (*MEANS, -1e-17, 1 + 1e-15):
         for budget in (0.0, 5e-324, 1e-40, 1e-31, 1e-25, 1e-20, 1e-18, 1e-15, *BUDGETS, 1e4, 1e300, math.inf):
@@ -289,7 +289,7 @@ def test_random_exploration_has_the_frequencies_it_claims_the_last_action_includ
 
 
 @pytest.mark.interpreted
-def test_a_drawn_index_has_no_chance_to_tell_even_where_it_explores():
+def test_a_drawn_index_has_no_known_probability_even_where_it_explores():
     learner = DetectAndRestart(Thompson(), exploration_rate=0.5)
     state = learner.start(3)
     assert {learner.choose(state)[1] for _ in range(50)} == {None}

@@ -1,4 +1,4 @@
-"""The foundation: kernels that know when they are stale, loops cloned per learner, random numbers, whole files."""
+"""Kernels that are recompiled when stale, loops cloned per learner, random numbers, complete files."""
 
 import ast
 import importlib.util
@@ -108,7 +108,7 @@ def test_a_kernel_must_come_after_what_it_reads():
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_what_takes_anything_is_not_cached_for_others_to_stumble_over():
+def test_kernels_that_take_any_type_are_not_cached():
     assert kernel(takes_anything)._cache.cache_path is None
     assert clone(takes_anything, "inner")._cache.cache_path is None
     assert clone(takes_anything, "entry", kinds=(Pair,))._cache.cache_path is not None
@@ -149,7 +149,7 @@ def test_clones_of_a_template_are_bound_to_their_own_kernels():
         template(1.0)
 
 
-def test_clones_are_cached_apart():
+def test_clones_are_cached_separately():
     one, other = (clone(template, name, BOUND=next_uniform).py_func.__qualname__ for name in ("one", "other"))
     assert one.startswith("template.one.")
     assert other.startswith("template.other.")

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: a damaged file is compiled anew, with the same plays and without a word."""
+"""Compiled kernels on disk: a damaged file is compiled again, with the same plays and without a message."""
 
 import ast
 import importlib.util
@@ -38,7 +38,7 @@ def twice(x: float) -> float:
 
 @pytest.fixture
 def twice(tmp_path, monkeypatch):
-    """Return a function that imports a kernel anew, calls it, and returns its value and whether it was cached."""
+    """Return a function that imports a kernel again, calls it, and returns its value and whether it was cached."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "module.py").write_text(SOURCE)
 
@@ -58,7 +58,7 @@ def cached(folder, suffix):
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_file_is_compiled_anew(suffix, damage, twice, tmp_path):
+def test_a_damaged_cache_file_is_compiled_again(suffix, damage, twice, tmp_path):
     assert twice() == (8.0, 0)
     assert twice() == (8.0, 1)
     file = cached(tmp_path, suffix)
@@ -67,7 +67,7 @@ def test_a_damaged_file_is_compiled_anew(suffix, damage, twice, tmp_path):
     assert twice() == (8.0, 1)
 
 
-def test_machine_code_that_is_gone_is_compiled_anew(twice, tmp_path):
+def test_missing_machine_code_is_compiled_again(twice, tmp_path):
     twice()
     cached(tmp_path, ".nbc").unlink()
     assert twice() == (8.0, 0)
@@ -90,7 +90,7 @@ print([learner.run(learner.start(2), np.eye(2)).tolist(), sum(learner.loops.run.
 """
 
 
-def test_a_learner_plays_the_same_whatever_became_of_its_cache(tmp_path):
+def test_a_learner_plays_the_same_with_a_damaged_cache(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
 
     def play():

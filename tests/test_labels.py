@@ -1,4 +1,4 @@
-"""Labels are shown letter by letter, whatever they are made of, in figures, tables and pages."""
+"""Labels of any characters are shown as they are in figures, tables and pages."""
 
 import csv
 import dataclasses
@@ -68,7 +68,7 @@ def test_a_figure_is_drawn_whatever_its_labels(label, suffix, tmp_path):
         ElementTree.parse(tmp_path / "figure.svg")
 
 
-def test_a_dollar_is_no_formula():
+def test_a_dollar_is_not_a_formula():
     figure = drawn(["$x$"])
     FigureCanvasAgg(figure).draw()
     text = figure.legends[0].get_texts()[0]
@@ -81,7 +81,7 @@ def test_many_labels_leave_room_for_the_curves(tmp_path):
     assert figure.axes[0].get_window_extent().height > 200
 
 
-def test_plates_show_every_label_as_it_is(tmp_path):
+def test_exported_figures_show_every_label_as_it_is(tmp_path):
     page = fake_page()
     series = [dataclasses.replace(page.panels[0].series[0], label=label) for label in LABELS]
     panel = dataclasses.replace(page.panels[0], series=series)
@@ -107,7 +107,7 @@ def test_curves_of_strange_labels_are_read_back_from_csv(tmp_path):
     assert [float(row["regret"]) for row in rows] == results.regrets.ravel().tolist()
 
 
-def test_results_know_their_formats(tmp_path):
+def test_results_are_saved_as_parquet_and_csv(tmp_path):
     results = simulate(WORLD, Hedge(), n_rounds=3, n_runs=1)
     results.save(tmp_path / "a.parquet")
     results.save(tmp_path / "a.csv")
@@ -115,5 +115,5 @@ def test_results_know_their_formats(tmp_path):
     assert (tmp_path / "a.csv").read_text().startswith("learner,run,round,regret\nhedge,0,1,")
 
 
-def test_a_title_keeps_its_spaces_that_do_not_break():
+def test_a_title_keeps_its_non_breaking_spaces():
     assert literal("Γ\u00a0=\u00a04,\nT", 20) == "Γ\u00a0=\u00a04,\\nT"

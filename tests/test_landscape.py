@@ -78,7 +78,7 @@ def test_where_a_mean_is_not_positive_there_is_no_power(worst):
 
 
 @pytest.mark.parametrize("source", [WORLD, BanditLow(2, 2, "best-response")], ids=["environment", "adversary"])
-def test_a_finished_piece_is_not_played_again(source, tmp_path, monkeypatch):
+def test_a_finished_measurement_is_not_played_again(source, tmp_path, monkeypatch):
     wanted = job(setting=Setting(source, 60), label="ucb1", player=UCB1())
     (first,) = measurements.run_jobs([wanted], MeasurementStore(tmp_path), 1, None)
     monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played again"))
@@ -98,21 +98,21 @@ def test_a_finished_piece_is_not_played_again(source, tmp_path, monkeypatch):
     ],
     ids=["seed", "runs", "rounds", "learner", "companion"],
 )
-def test_another_recipe_is_another_piece(change, tmp_path):
+def test_another_recipe_is_another_measurement(change, tmp_path):
     store = MeasurementStore(tmp_path)
     store.put(job(), job().play())
     assert store.get(job()) is not None
     assert store.get(job(**change)) is None
 
 
-def test_other_code_is_another_piece(tmp_path, monkeypatch):
+def test_other_code_is_another_measurement(tmp_path, monkeypatch):
     store = MeasurementStore(tmp_path)
     store.put(job(), job().play())
     monkeypatch.setattr(measurements, "_code", lambda: "mended")
     assert store.get(job()) is None
 
 
-def test_only_code_that_plays_has_a_say_in_the_digest(tmp_path):
+def test_the_digest_covers_only_code_that_plays(tmp_path):
     for name in ("learners", "report"):
         (tmp_path / name).mkdir()
     (tmp_path / "registry.py").touch()
@@ -123,14 +123,14 @@ def test_only_code_that_plays_has_a_say_in_the_digest(tmp_path):
     assert measurements.digest_of(tmp_path) != first
 
 
-def test_a_folder_that_cannot_be_is_rejected_before_anything_is_played(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_made_is_rejected_before_anything_is_played(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
     with pytest.raises(BadFile, match=r"^Cannot make the folder .*measurements: Not a directory\.$"):
         measure(chosen(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
 
 
-def test_a_damaged_piece_is_named(tmp_path):
+def test_a_damaged_measurement_is_named(tmp_path):
     store = MeasurementStore(tmp_path)
     store.put(job(), job().play())
     (path,) = tmp_path.glob("*.parquet")
@@ -143,7 +143,7 @@ def contents(measurement):
     return [np.asarray(field).tobytes() for field in measurement]
 
 
-def test_a_piece_with_a_flipped_bit_is_named_or_the_same_or_another_s(tmp_path):
+def test_a_measurement_with_a_flipped_bit_is_named_or_the_same_or_played_again(tmp_path):
     """Where a bit of the recipe is flipped, the file is that of another measurement."""
     store, measurement = MeasurementStore(tmp_path), job().play()
     store.put(job(), measurement)
@@ -163,7 +163,7 @@ def test_a_piece_with_a_flipped_bit_is_named_or_the_same_or_another_s(tmp_path):
     assert named > 50
 
 
-def test_threads_do_not_show(tmp_path):
+def test_threads_do_not_change_the_measurements(tmp_path):
     jobs = [job(seed=i, label="thompson", player=Thompson(), setting=Setting(BanditLow(2, 2), 80)) for i in range(4)]
     one, two = (measurements.run_jobs(jobs, MeasurementStore(tmp_path / str(n)), n, None) for n in (1, 2))
     assert all((a.regrets == b.regrets).all() for a, b in zip(one, two, strict=True))
@@ -176,7 +176,7 @@ def test_progress_ends_at_the_total(tmp_path):
     assert seen == [(150, 300), (300, 300)]
 
 
-def test_an_interrupt_waits_for_nobody_and_what_was_finished_counts(tmp_path, monkeypatch):
+def test_an_interrupt_ends_at_once_and_keeps_finished_measurements(tmp_path, monkeypatch):
     jobs = [job(), job(seed=6)]
     expected = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "whole"), 1, None)
     play, go_on, ended = Job.play, threading.Event(), threading.Event()
@@ -199,7 +199,7 @@ def test_an_interrupt_waits_for_nobody_and_what_was_finished_counts(tmp_path, mo
     assert all((a.regrets == b.regrets).all() for a, b in zip(expected, resumed, strict=True))
 
 
-def test_what_goes_wrong_in_any_piece_is_raised(tmp_path):
+def test_an_error_in_any_measurement_is_raised(tmp_path):
     with pytest.raises(InvalidInput, match="made None, which is no learner"):
         measurements.run_jobs([job(), job(player=lambda _: None)], MeasurementStore(tmp_path), 2, None)
 
@@ -226,7 +226,7 @@ def test_geometric_values_are_whole_and_evenly_spread():
     assert geometric(2, 64, 6) == (2, 4, 8, 16, 32, 64)
 
 
-def test_who_is_told_nothing_knows_the_rounds_at_most():
+def test_parameter_free_learners_are_given_the_rounds_at_most():
     known = [Measures(5, 1000, segments, drift, variance) for segments, drift, variance in ((2, 1, 0), (50, 30, 200))]
     team = [participant for team in (*PARTICIPANTS.values(), every_bandit()) for participant in team]
     for participant in team:
@@ -235,7 +235,7 @@ def test_who_is_told_nothing_knows_the_rounds_at_most():
             assert one == other, participant.label
 
 
-def test_a_learner_has_the_same_part_in_every_cell():
+def test_a_learner_has_the_same_role_in_every_cell():
     participants = {
         (participant.label, participant.role)
         for team in (*PARTICIPANTS.values(), every_bandit())
@@ -252,7 +252,7 @@ def test_cells_and_learners_can_be_chosen():
         chosen(TINY, ["full-drifting"], ["hegde"])
 
 
-def test_guests_play_where_their_feedback_fits_and_are_tuned_if_they_can_be(tmp_path):
+def test_added_learners_play_where_their_feedback_fits_and_are_tuned_if_they_have_a_rule(tmp_path):
     found = chosen(TINY, ["full-drifting", "bandit-drifting"], ["squint", "fixed-share", "exp3-s", "ucb1"])
     parts = {(sweep.cell, participant.label): participant.role for sweep in found for participant in sweep.participants}
     assert parts == {
@@ -275,7 +275,7 @@ def test_guests_play_where_their_feedback_fits_and_are_tuned_if_they_can_be(tmp_
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_the_landscape_of_a_cell_is_measured_and_told(cell, tmp_path):
+def test_the_landscape_of_a_cell_is_measured_and_printed(cell, tmp_path):
     names = [participant.label for participant in PARTICIPANTS[cell][:2]]
     with collected():  # games of 300 rounds are short for EXP3.S
         outcomes = measure(chosen(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
@@ -360,5 +360,5 @@ def test_where_the_first_claim_is_measured_merged_memory_is_as_good_as_exact():
     assert results.final("merged") == pytest.approx(results.final("exact"), rel=1e-9)
 
 
-def test_claims_about_what_was_not_asked_for_are_not_made():
+def test_claims_about_cells_that_were_not_chosen_are_left_out():
     assert claims(outcomes_of({"hedge": (1, 2, 3)}, "full-switching-rounds")) == []

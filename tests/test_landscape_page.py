@@ -1,4 +1,4 @@
-"""The measured Table 1 as it is told: on a page, as weights over time, and by the command."""
+"""The measured Table 1 as output: on a page, as weight histories, and by the command."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], Page]
 
 @pytest.fixture
 def driftwise(monkeypatch, capsys, tmp_path):
-    """Run a command line in this process, in an empty folder, with little to measure; return its code and words."""
+    """Run a command line here, in an empty folder, with little to measure; return its exit code and output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sweeps.PRESETS, "quick", TINY)
 
@@ -69,11 +69,11 @@ def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(told):
         assert all(low <= mean <= high for low, mean, high in zip(curve.low, curve.mean, curve.high, strict=True))
 
 
-def test_a_cell_in_which_nobody_plays_is_not_on_the_page(told):
+def test_a_cell_without_participants_is_not_on_the_page(told):
     assert {panel.cell for panel in told[1].panels} == {CELLS[cell] for cell in PLAYING}
 
 
-def test_bounds_are_drawn_where_they_say_something(told):
+def test_bounds_are_drawn_where_they_are_below_t(told):
     outcomes, page = told
     for panel in page.panels:
         first = next(outcome for outcome in outcomes if outcome.sweep.key == panel.key)
@@ -89,14 +89,14 @@ def test_bounds_are_drawn_where_they_say_something(told):
     assert {len(panel.lines) for panel in page.panels} == {1, 2}
 
 
-def test_against_an_adversary_the_lower_bound_is_what_it_guarantees(told):
+def test_against_an_adversary_the_lower_bound_is_its_guarantee(told):
     for outcome in told[0]:
         if isinstance(outcome.sweep.setting(outcome.sweep.values[0]).source, Adversary):
             sources = [outcome.sweep.setting(value) for value in outcome.sweep.values]
             assert outcome.lower == [source.guarantee(n_rounds) for source, n_rounds in sources]
 
 
-def test_no_word_of_the_code_is_left_on_the_page(told):
+def test_letters_and_roots_are_not_spelled_out_on_the_page(told):
     page = told[1]
     words = [
         page.subtitle,
@@ -111,7 +111,7 @@ def test_no_word_of_the_code_is_left_on_the_page(told):
 # weights over time
 
 
-def test_a_learner_of_the_paper_is_shown_beside_a_yardstick_in_every_kind_of_world(told):
+def test_a_learner_of_the_paper_is_shown_beside_a_baseline_in_every_kind_of_environment(told):
     shown = {}
     for history in told[1].histories:
         shown.setdefault(history.title.replace("\u00a0", " "), []).append(history.learner)
@@ -123,19 +123,19 @@ def test_a_learner_of_the_paper_is_shown_beside_a_yardstick_in_every_kind_of_wor
     }  # fmt: skip
 
 
-def test_who_has_no_part_in_it_is_shown_alone():
+def test_a_parameter_free_learner_is_shown_alone():
     found = weight_histories(chosen(TINY, ["full-drifting"], ["cbce"]), seed=1)
     assert [history.learner for history in found] == ["cbce", "cbce"]
 
 
-def test_all_weight_is_somewhere_in_every_stretch(told):
+def test_the_weights_of_every_stretch_sum_to_one(told):
     for history in told[1].histories:
         np.testing.assert_allclose(np.sum(history.weights, axis=0), 1.0, atol=1e-9)
         assert history.what == ("weight" if history.learner in PLAYING["full-switching"] else "share")
         assert len(history.rounds) == 250
 
 
-def test_a_track_holds_the_means_of_the_weights_and_the_best_action_in_the_middle():
+def test_a_weight_history_has_mean_weights_and_the_best_action_in_the_middle():
     (sweep,) = [one for one in chosen(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
     (history,) = weight_histories([sweep], seed=3)
     world, n_rounds = sweep.setting(sweep.shown)
@@ -149,7 +149,7 @@ def test_a_track_holds_the_means_of_the_weights_and_the_best_action_in_the_middl
     assert history.change_points == changes
 
 
-def test_a_track_with_more_changes_than_can_be_told_apart_shows_none():
+def test_a_weight_history_with_too_many_changes_shows_none():
     (drifting,) = [one for one in chosen(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"]
     assert [list(history.change_points) for history in weight_histories([drifting], seed=1)] == [[]]
 
@@ -157,7 +157,7 @@ def test_a_track_with_more_changes_than_can_be_told_apart_shows_none():
 # the command
 
 
-def test_the_page_is_where_the_command_says(driftwise, tmp_path):
+def test_the_page_is_at_the_path_that_is_printed(driftwise, tmp_path):
     code, out, err = driftwise(*SMALL)
     assert (code, err) == (0, "")
     assert out.splitlines()[-1] == "page: out/quick-selection.html"
@@ -180,7 +180,7 @@ def test_a_second_run_plays_nothing_and_writes_the_same_bytes(driftwise, tmp_pat
     assert (driftwise(*SMALL), page.read_bytes()) == first
 
 
-def test_neither_threads_nor_folders_show_on_the_page(driftwise, tmp_path):
+def test_the_page_does_not_depend_on_threads_or_folders(driftwise, tmp_path):
     pages = []
     for n_threads in ("1", "2"):
         driftwise(*SMALL[:-1], n_threads, "--threads", n_threads, "--quiet")
@@ -241,7 +241,7 @@ def test_the_command_stands_on_the_page_as_it_was_given(driftwise, tmp_path):
     )
 
 
-def test_the_command_knows_every_cell():
+def test_the_command_has_every_cell():
     assert list(_CELLS) == list(CELLS)
 
 
@@ -252,7 +252,7 @@ def test_the_command_knows_every_cell():
         ("matplotlib.figure", "Drawing a figure needs matplotlib: install it with `pip install 'driftwise[figures]'`."),
     ],
 )
-def test_what_is_not_installed_is_said_before_anything_is_played(missing, message, driftwise, monkeypatch):
+def test_a_missing_package_is_reported_before_anything_is_played(missing, message, driftwise, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
     assert driftwise(*SMALL, "--figures") == (1, "", f"driftwise: {message}\n")

@@ -1,4 +1,4 @@
-"""A live round is played through a table of addresses, which never outlives the arrays that it points to."""
+"""A live round uses a table of addresses, which is never used after its arrays are replaced."""
 
 import copy
 import pickle
@@ -51,7 +51,7 @@ def test_a_memory_that_grows_gets_a_new_table():
     expect_same(state, alone, "live and in a block")
 
 
-def test_a_learner_that_starts_afresh_gets_a_new_table():
+def test_a_learner_that_restarts_gets_a_new_table():
     learner = OracleRestarts("ucb1", change_points=(2,))
     session, losses = Session(learner, 3), mixed_losses(6, 3)
     for row in losses:
@@ -74,7 +74,7 @@ def test_copies_have_addresses_of_their_own():
         assert not np.array_equal(twin.memory.totals, state.memory.totals)
 
 
-def test_two_states_of_one_learner_do_not_meet():
+def test_two_states_of_one_learner_do_not_share_a_table():
     learner = CUSUMUCB()
     one, other = learner.start(2, seed=1), learner.start(2, seed=1)
     for _ in range(5):
@@ -82,7 +82,7 @@ def test_two_states_of_one_learner_do_not_meet():
     assert (one.memory.plays.sum(), other.memory.plays.sum()) == (5.0, 0.0)
 
 
-def test_an_array_that_is_not_contiguous_has_no_place_in_a_table():
+def test_an_array_that_is_not_contiguous_is_rejected():
     state = Hedge().start(4)
     spread = state.memory._replace(totals=np.zeros(8)[::2])
     with pytest.raises(ValueError, match=r"^an array in a table of addresses must be contiguous"):
@@ -90,7 +90,7 @@ def test_an_array_that_is_not_contiguous_has_no_place_in_a_table():
 
 
 @pytest.mark.parametrize("learner", [Hedge(), OptimisticHedge()], ids=str)
-def test_a_masked_loss_is_missing_and_not_what_lies_under_the_mask(learner):
+def test_a_masked_loss_is_missing(learner):
     state = live_state(learner)
     before = state.copy()
     hidden = np.ma.masked_array([0.1, 0.2, 0.3], mask=[False, True, False])
@@ -110,6 +110,6 @@ def test_numbers_of_any_kind_are_taken(loss, probability):
     expect_same(one, other, "after numbers of different kinds")
 
 
-def test_a_state_says_what_it_is():
+def test_a_state_has_a_readable_repr():
     assert repr(Hedge().start(2)) == "State(Hedge(learning_rate=None), n_actions=2, rounds=0)"
     assert isinstance(Hedge().start(2), State)

@@ -1,4 +1,4 @@
-"""Lower bounds: values worked by hand, budgets kept, and what the best possible learner suffers."""
+"""Lower bounds: values worked by hand, budgets kept, and the regret of the optimal learner."""
 
 import math
 
@@ -101,7 +101,7 @@ def test_the_printed_parameters_of_theorem_full_v_worked_by_hand():
 @every_bound
 @FIXED
 @given(known=budgets(least_actions=1))
-def test_a_lower_bound_is_between_nothing_and_every_round(bound, known):
+def test_a_lower_bound_is_between_zero_and_the_rounds(bound, known):
     assert 0 <= bound(known) <= known.n_rounds
 
 
@@ -109,7 +109,7 @@ def test_a_lower_bound_is_between_nothing_and_every_round(bound, known):
 @FIXED
 @given(known=budgets(least_rounds=1000), more=st.sampled_from([1.001, 1.1, 2.0]))
 def test_a_lower_bound_hardly_falls_when_a_budget_grows(bound, known, more):
-    """Worlds within the smaller budget are within the larger; whole intervals cost up to 3 %."""
+    """Environments within the smaller budget are within the larger; whole intervals cost up to 3 %."""
     K, T, segments, V, L = (getattr(known, name) for name in ("n_actions", "n_rounds", "segments", "drift", "variance"))
     before = bound(known)
     assert bound(measures(K, T, segments, V * more, L)) >= before * (1 - 1e-12)
@@ -120,7 +120,7 @@ def test_a_lower_bound_hardly_falls_when_a_budget_grows(bound, known, more):
 
 @FIXED
 @given(known=budgets())
-def test_bounds_for_bandits_in_drifting_worlds_are_no_less_than_with_full_feedback(known):
+def test_bounds_for_bandits_in_drifting_environments_are_no_less_than_with_full_feedback(known):
     assert lower.bandit_drifting(known) >= lower.full_drifting(known)
 
 
@@ -134,7 +134,7 @@ def test_rounding_costs_theorem_bandit_low_at_most_half(known):
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 1000])
-def test_worlds_without_budget_have_no_lower_bound(n_rounds):
+def test_environments_without_budget_have_no_lower_bound(n_rounds):
     still = measures(5, n_rounds)
     assert lower.full_switching(still) == 0.8  # who is best must be learnt: one round of loss
     assert lower.bandit_switching(still) == lower.full_drifting(still) == lower.bandit_drifting(still) == 0
@@ -143,7 +143,7 @@ def test_worlds_without_budget_have_no_lower_bound(n_rounds):
 
 
 @every_bound
-def test_one_action_leaves_nothing_to_regret(bound):
+def test_one_action_has_no_regret(bound):
     assert bound(measures(1, 100, 10, 5.0, 20.0)) == 0
 
 
@@ -202,7 +202,7 @@ def test_lemma_sigma1_the_divergence_of_the_coins():
 
 
 def least_regret_on_coins(length, sigma, gap):
-    """Return the regret of the best of all learners, which plays the likelier action, in an interval of two actions."""
+    """Return the regret of the optimal learner, which plays the likelier action, in an interval of two actions."""
     heads = (sigma - gap) / (2 * sigma)
     right = 0.0
     for seen in range(length):
@@ -222,7 +222,7 @@ def least_regret_on_coins(length, sigma, gap):
         lower.coins_drifting(measures(2, 1, drift=1.0, variance=0.5)),
     ],
 )
-def test_even_a_learner_that_knows_the_coins_suffers_the_lower_bound(coins):
+def test_even_the_optimal_learner_against_the_coins_incurs_the_lower_bound(coins):
     best = least_regret_on_coins(coins.length, coins.sigma, coins.gap)
     assert coins.regret <= coins.n_intervals * best * (1 + 1e-9)
     assert lower.plays_of_best(2, coins.length, coins.sigma, coins.gap) >= coins.length - best / coins.gap
@@ -239,7 +239,7 @@ def test_eq_n_i_holds_for_gaps_that_can_be_noticed():
 
 
 def least_regret_while_hiding(length, block):
-    """Return the regret of the best of all bandits in an interval, by dynamic programming.
+    """Return the regret of the optimal bandit learner in an interval, by dynamic programming.
 
     With chance 1/2 the second action becomes the better at the start of a block, each as likely. Whoever plays it then
     knows; until then only the block in which it was last played counts.
@@ -255,7 +255,7 @@ def least_regret_while_hiding(length, block):
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 8, 9, 50, 100, 399, 400])
-def test_even_a_bandit_that_knows_how_changes_are_hidden_suffers_the_lower_bound(length):
+def test_even_the_optimal_bandit_against_hidden_changes_incurs_the_lower_bound(length):
     hiding = lower.hiding_drifting(measures(2, length, drift=2.0))
     best = least_regret_while_hiding(hiding.length, hiding.block)
     assert hiding.regret <= best * (1 + 1e-12)

@@ -1,4 +1,4 @@
-"""One walk through a path gives losses, measures and bounds, equal to the last bit to those of separate walks."""
+"""One pass over a path gives losses, measures and bounds, equal to the last bit to those of separate passes."""
 
 import dataclasses
 import math
@@ -67,7 +67,7 @@ def measured_by_the_round(world, seed):
 
 
 def play(world, team, **how):
-    """Simulate; what tuning says about these worlds is not the matter here."""
+    """Simulate, without warnings about tuning."""
     with collected():
         return simulate(world, team, N_ROUNDS, N_RUNS, SEED, **how)
 
@@ -122,7 +122,7 @@ class _Counted(MeanStream):
 
 
 class Counting(Path):
-    """A path that counts the rounds for which it was asked."""
+    """A path that counts the rounds it generates."""
 
     n_actions, name = 3, "counting"
 
@@ -137,13 +137,13 @@ class Counting(Path):
 
 
 @pytest.mark.parametrize("learner", [OptimisticGD(), OptimisticGD.tuned], ids=["given", "tuned"])
-def test_a_path_is_walked_through_once(learner):
+def test_a_path_is_generated_once(learner):
     path = Counting()
     simulate(Environment(path, Bernoulli()), learner, N_ROUNDS, n_runs=3)
     assert sum(path.filled) == 3 * N_ROUNDS
 
 
-def test_a_path_too_long_to_keep_is_walked_through_again(monkeypatch):
+def test_a_path_too_long_to_keep_is_generated_twice(monkeypatch):
     monkeypatch.setattr(sys.modules[simulate.__module__], "_KEPT_BYTES", 8 * 3 * N_ROUNDS - 1)
     path = Counting()
     simulate(Environment(path, Bernoulli()), OptimisticGD.tuned, N_ROUNDS, n_runs=1)
@@ -231,7 +231,7 @@ class _HalvedStream(Stream):
         return Block(block.losses / 2, block.means / 2, block.variances / 4)
 
 
-def test_a_subclass_that_changes_its_runs_is_played_as_it_says():
+def test_a_subclass_that_overrides_its_runs_is_respected():
     world = Halved(Switching(3, 2), Bernoulli())
     stream, measures = world.start_measured(N_ROUNDS, 1, room=2**20)
     assert stream.draw(N_ROUNDS).losses.max() == 0.5
@@ -239,7 +239,7 @@ def test_a_subclass_that_changes_its_runs_is_played_as_it_says():
 
 
 class Secretive(LossSource):
-    """A source that knows its measures but shows no variances."""
+    """A source with measures but without variances."""
 
     has_means, n_actions = True, 4
 

@@ -21,7 +21,7 @@ WORLDS = {
 @pytest.mark.parametrize("resolution", [1, 2, 5])
 @pytest.mark.parametrize("n_rounds", [None, 150])
 @pytest.mark.parametrize("family", MAKERS)
-def test_the_play_is_that_of_plain_lists(family, n_rounds, resolution, n_actions):
+def test_the_weights_are_those_of_plain_lists(family, n_rounds, resolution, n_actions):
     losses = MAKERS[family](np.random.default_rng(3), 150, n_actions)
     learner = SleepingOptimisticAdaptMLProd("merged", n_rounds, resolution)
     played = learner.run(learner.start(n_actions), losses)

@@ -98,7 +98,7 @@ def test_a_block_too_long_for_one_part_is_played_as_any_other(monkeypatch):
 
 
 @pytest.mark.parametrize("base", ["hedge", "optimistic-gd"])
-def test_a_cover_compiles_its_base_no_second_time(base):
+def test_a_cover_compiles_its_base_once(base):
     kind = learners.get(base)
     kind().run(kind().start(2), [[0.5, 0.5]])
     kind().update(kind().start(2), [0.5, 0.5])
@@ -112,7 +112,7 @@ def test_a_cover_compiles_its_base_no_second_time(base):
 # The bases of a cover
 
 
-def test_a_base_is_a_learner_that_can_be_started_afresh():
+def test_a_base_must_be_a_learner_that_can_be_restarted():
     rule = "a full-feedback learner of fixed memory, not one made of learners"
     for base in ("rerun-ucbv", "sleeping-optimistic-adapt-ml-prod", "ader", "saol"):
         with pytest.raises(InvalidInput, match=f"^SAOL: `base` must be {rule}, got '{base}'\\.$"):

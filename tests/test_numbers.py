@@ -1,4 +1,4 @@
-"""Numbers at the borders: too large, too many, of unusual types. Each is used or refused in one sentence."""
+"""Numbers that are too large, too many or of unusual types. Each is used or refused in one sentence."""
 
 import math
 import sys
@@ -292,7 +292,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(what, one_gi
     assert needed is None or message.endswith(f" It would take {needed} GB.")
 
 
-def test_the_memory_of_this_machine_is_known():
+def test_the_memory_of_this_machine_is_found():
     assert 2**28 < machine_memory.memory_bytes() < 2**50
 
 
@@ -315,7 +315,7 @@ def test_equal_segments_start_where_exact_arithmetic_says():
         assert equal_starts(n_segments, n_rounds).tolist() == exact
 
 
-def test_threads_are_no_more_than_a_system_grants(monkeypatch):
+def test_threads_are_limited_by_the_system(monkeypatch):
     started = []
 
     class Pool(ThreadPoolExecutor):

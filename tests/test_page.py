@@ -1,4 +1,4 @@
-"""The report page as text: whole, escaped, the same every time, and at ease with missing numbers."""
+"""The report page as text: complete, escaped, reproducible, and valid with missing numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VOID = {"meta", "link"}
 
 
 class Outline(HTMLParser):
-    """Reads a page and says what is in it; tags that do not balance are an error."""
+    """Reads a page and collects its elements; unbalanced tags are an error."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ def test_nothing_is_fetched_and_no_handler_stands_in_the_markup(page: Page) -> N
     assert "url(" not in page_text(page).replace("url(#", "")
 
 
-def test_whatever_the_words_say_they_stay_words() -> None:
+def test_text_is_escaped() -> None:
     text = page_text(nasty_page())
     outline = Outline(text)
     assert len(outline.having("script")) == 2  # ours, and the numbers of the history
@@ -144,13 +144,13 @@ def test_equal_pages_give_equal_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "two.html"]
 
 
-def test_a_page_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadFile, match=r"^Cannot write "):
         write_page(tmp_path / "file" / "page.html", EMPTY)
 
 
-def test_what_is_empty_is_left_out() -> None:
+def test_empty_sections_are_left_out() -> None:
     outline = Outline(page_text(EMPTY))
     assert outline.having("section") == []
     assert outline.having("a") == []
@@ -175,7 +175,7 @@ def test_what_is_empty_is_left_out() -> None:
     ],
     ids=lambda one: str(len(one.series)),
 )
-def test_a_panel_of_any_numbers_is_drawn_with_finite_coordinates(part: Panel, tmp_path: Path) -> None:
+def test_a_panel_is_drawn_with_finite_coordinates(part: Panel, tmp_path: Path) -> None:
     page = replace(EMPTY, panels=[part])
     outline = Outline(page_text(page))
     assert len(outline.having("svg", "chart")) == 1
@@ -195,7 +195,7 @@ def test_a_panel_of_any_numbers_is_drawn_with_finite_coordinates(part: Panel, tm
     ],
     ids=lambda history: history.title,
 )
-def test_a_track_of_any_numbers_is_drawn_with_finite_coordinates(history: WeightHistory, tmp_path: Path) -> None:
+def test_a_weight_history_is_drawn_with_finite_coordinates(history: WeightHistory, tmp_path: Path) -> None:
     page = replace(EMPTY, histories=[history])
     text = page_text(page)
     assert "NaN" not in text.split('application/json">')[1].split("</script>")[0]
@@ -203,7 +203,7 @@ def test_a_track_of_any_numbers_is_drawn_with_finite_coordinates(history: Weight
     write_figures(tmp_path, page, formats=["svg"])
 
 
-def test_weights_are_piled_up_and_missing_ones_weigh_nothing() -> None:
+def test_weights_are_stacked_and_missing_ones_count_as_zero() -> None:
     history = WeightHistory("t", "", "", [0, 1, 2], [[NAN, 0.5, INF], [1.0, 0.25, -1.0]], [0, 1, 1], [])
     assert layers(history) == [[0.0, 0.5, 0.0], [1.0, 0.75, 0.0]]
 
@@ -224,7 +224,7 @@ def test_missing_values_are_a_gap_a_dash_and_a_remark() -> None:
     assert "2 of the values are zero, negative or missing" in text
 
 
-def test_a_bound_at_a_single_value_is_a_dash_to_be_seen() -> None:
+def test_a_bound_at_a_single_value_is_a_visible_dash() -> None:
     outline = Outline(page_text(with_panel(series(), lines=[Line("b", "upper", [1, 10, 100], [NAN, 2, NAN])])))
     (bound,) = [a["d"] for a in outline.having("path", "bound") if a["d"] != "M1,7H27"]
     (left, y), (right, other) = (map(float, place.split(",")) for place in bound.removeprefix("M").split("L"))
@@ -232,7 +232,7 @@ def test_a_bound_at_a_single_value_is_a_dash_to_be_seen() -> None:
     assert y == other
 
 
-def test_every_number_of_a_picture_stands_in_its_table() -> None:
+def test_every_number_of_a_figure_is_in_its_table() -> None:
     page = fake_page()
     text = page_text(page)
     one = page.panels[0]
@@ -242,7 +242,7 @@ def test_every_number_of_a_picture_stands_in_its_table() -> None:
     assert all(curve.label in details for curve in one.series)
 
 
-def test_rows_without_numbers_come_as_dashes() -> None:
+def test_rows_without_numbers_have_dashes() -> None:
     row = TableRow("c", "w", "A", "baseline", "T", "-", "-", NAN, NAN, NAN, "-")
     text = page_text(replace(EMPTY, table=[row]))
     assert 'data-value="nan"' in text
@@ -258,13 +258,13 @@ def test_a_multiple_is_sorted_by_where_it_starts(multiple: str, value: str) -> N
     assert cell["data-value"] == value
 
 
-def test_the_numbers_of_a_track_leave_out_no_round() -> None:
+def test_the_numbers_of_a_weight_history_leave_out_no_round() -> None:
     history = WeightHistory("t", "", "A", [0, 10, 20, 30], [[1.0] * 4, [0.0] * 4], [0, 0, 1, 1], [20])
     text = page_text(replace(EMPTY, histories=[history]))
     assert re.findall(r"<tr><td>(\d+)</td><td>(\d+)</td><td>(\d)</td>", text) == [("0", "19", "1"), ("20", "30", "2")]
 
 
-def test_a_figure_for_a_paper_says_which_bound_is_which(tmp_path: Path) -> None:
+def test_an_exported_figure_names_its_bounds(tmp_path: Path) -> None:
     lines = [Line("T", kind, [1, 100], [y, y]) for kind, y in (("upper", 9), ("lower", 1))]
     (file,) = write_figures(tmp_path, with_panel(series(), lines=lines), formats=["svg"])
     text = file.read_text(encoding="utf-8")
@@ -272,7 +272,7 @@ def test_a_figure_for_a_paper_says_which_bound_is_which(tmp_path: Path) -> None:
     assert "<!-- lower bound T -->" in text
 
 
-def test_a_learner_looks_the_same_everywhere_and_unlike_its_neighbours() -> None:
+def test_a_learner_has_one_style_different_from_its_neighbours() -> None:
     first = panel(*(series(label=f"cited {i}", role="cited") for i in range(9)), series(label="ours"))
     second = panel(series(label="cited 3", role="cited"), series(label="alone", role="cited"), key="q", cell="d")
     styles = styles_of([first, second])
@@ -300,7 +300,7 @@ def test_axes_have_a_few_ticks_in_order(low: float, high: float) -> None:
     assert all(-1e-9 <= place <= 100 + 1e-9 for place in places)
 
 
-def test_ticks_are_written_shortly() -> None:
+def test_ticks_have_short_labels() -> None:
     assert [text for _, text in LogAxis(0.0, 1.0, 0, 1).ticks()] == ["1", "2", "5", "10"]
     assert [text for _, text in LogAxis(-4.0, -3.5, 0, 1).ticks()] == ["10⁻⁴", "2·10⁻⁴"]
     assert steps(0, 4000) == [0, 1000, 2000, 3000, 4000]
@@ -353,12 +353,12 @@ def test_rates_are_set_as_formulas(words: str, line: str, markup: str) -> None:
         ),
     ],
 )
-def test_contents_that_make_no_sense_are_rejected(make, message: str) -> None:
+def test_invalid_contents_are_rejected(make, message: str) -> None:
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}"):
         make()
 
 
-def test_figures_for_a_paper_are_one_file_each_and_the_same_every_time(tmp_path: Path) -> None:
+def test_exported_figures_are_one_file_each_and_the_same_every_time(tmp_path: Path) -> None:
     page = fake_page()
     page = replace(page, panels=page.panels[:1], histories=page.histories[:1])
     written = write_figures(tmp_path / "one", page)
@@ -369,13 +369,13 @@ def test_figures_for_a_paper_are_one_file_each_and_the_same_every_time(tmp_path:
         assert path.read_bytes() == other.read_bytes()
 
 
-def test_a_format_nobody_writes_is_rejected_before_the_first_file(tmp_path: Path) -> None:
+def test_an_unknown_format_is_rejected_before_the_first_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="must end in"):
         write_figures(tmp_path, fake_page(), formats=("png", "gif"))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_pieces_of_the_page_go_into_the_wheel() -> None:
+def test_the_files_of_the_page_are_in_the_wheel() -> None:
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]["driftwise"]
     for name in ("page.html", "page.css", "page.js"):

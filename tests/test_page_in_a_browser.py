@@ -1,4 +1,4 @@
-"""The report page as a reader meets it, in a real browser. Without one these tests fail: `make browser` installs it."""
+"""The report page in a real browser. Without one these tests fail: `make browser` installs it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 @pytest.fixture
 def page(chrome: Chrome, address: str) -> Iterator[Chrome]:
-    """Open the page anew; whatever a test does there, nothing is logged and nothing is asked of the network."""
+    """Open the page again; no test may cause a log entry or a network request."""
     chrome.get("about:blank")
     chrome.get_log("browser")
     requests(chrome)
@@ -138,7 +138,7 @@ def ground(page: Chrome) -> list[int]:
     return [int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
 
 
-def test_every_panel_and_every_track_is_drawn(page: Chrome) -> None:
+def test_every_panel_and_every_weight_history_is_drawn(page: Chrome) -> None:
     assert_pictures_are_drawn(page)
 
 
@@ -166,7 +166,7 @@ def test_pointing_beside_a_value_reads_the_nearest(page: Chrome) -> None:
     assert the(page, "#tip").text.split("\n")[:2] == [best.label, f"{panel.x_label} = {best.x[1]}"]
 
 
-def test_pointing_at_a_track_reads_the_weights(page: Chrome) -> None:
+def test_pointing_at_a_weight_history_reads_the_weights(page: Chrome) -> None:
     history = PAGE.histories[0]
     point_at(page, the(page, f"#{history.key} .chart"))
     said = the(page, "#tip").text.split("\n")
@@ -190,7 +190,7 @@ def test_arrow_keys_read_values_too(page: Chrome) -> None:
     assert not the(page, "#tip").is_displayed()
 
 
-def test_a_learner_is_hidden_everywhere_and_the_link_says_so(page: Chrome, address: str) -> None:
+def test_a_learner_is_hidden_everywhere_and_in_the_link(page: Chrome, address: str) -> None:
     assert shown(page) == everyone()
     keys = all_of(page, f".key[data-learner={LEARNER}]")
     assert len(keys) == 2  # it plays in two settings
@@ -204,7 +204,7 @@ def test_a_learner_is_hidden_everywhere_and_the_link_says_so(page: Chrome, addre
     assert page.current_url == address
 
 
-def test_a_legend_answers_to_the_keyboard(page: Chrome) -> None:
+def test_a_legend_responds_to_the_keyboard(page: Chrome) -> None:
     key = the(page, f".key[data-learner={LEARNER}]")
     key.send_keys(Keys.SPACE)
     assert shown(page) == all_but(LEARNER)
@@ -274,14 +274,14 @@ def test_the_table_is_sorted_up_down_and_back(page: Chrome) -> None:
     assert lines(page, "learner") == sorted((row.learner for row in PAGE.table), key=str.lower)
 
 
-def test_a_sorted_table_says_everything_in_every_line(page: Chrome) -> None:
+def test_a_sorted_table_repeats_the_setting_in_every_line(page: Chrome) -> None:
     world = all_of(page, ".measured td.world > span")[1]  # as above: not said again
     assert world.size["width"] <= 1
     the(page, "th[data-sort=exponent] button").click()
     assert all(span.size["width"] > 50 for span in all_of(page, ".measured td.world > span"))
 
 
-def test_dark_is_dark_and_light_comes_back(page: Chrome) -> None:
+def test_dark_mode_can_be_switched_on_and_off(page: Chrome) -> None:
     button = the(page, "#theme")
     assert button.get_attribute("aria-pressed") == "false"
     assert min(ground(page)) > 200
@@ -330,7 +330,7 @@ return met;
 """
 
 
-def test_a_measured_landscape_is_drawn_and_answers(chrome: Chrome, tmp_path: Path) -> None:
+def test_a_measured_landscape_is_drawn_and_responds(chrome: Chrome, tmp_path: Path) -> None:
     names = ["optimistic-gd", "sleeping-optimistic-adapt-ml-prod", "hedge", "rerun-ucbv", "ucb1"]
     _, told = tiny_landscape(tmp_path / "pieces", ["full-switching", "bandit-switching"], names)
     path = tmp_path / "landscape.html"
@@ -365,7 +365,7 @@ def test_a_measured_landscape_is_drawn_and_answers(chrome: Chrome, tmp_path: Pat
     assert {url.split("#")[0] for url in requests(chrome)} <= {path.as_uri(), "data:,"}
 
 
-def test_paper_is_no_narrow_screen(page: Chrome) -> None:
+def test_print_does_not_use_the_layout_of_narrow_screens(page: Chrome) -> None:
     width = 717  # of A4, without the margins
     light = [{"name": "prefers-color-scheme", "value": "light"}]
     size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}

@@ -45,7 +45,7 @@ def rate_of(seen, gamma):
 
 
 def add_up(surprises, gamma):
-    """Return what an expert has paid, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
+    """Return the cost of an expert, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
     seen = paid = slowed = 0.0
     for x in surprises:
         before = rate_of(seen, gamma)
@@ -150,7 +150,7 @@ def test_optimistic_gd_keeps_its_bound_on_long_paths():
     assert tally.worst > 0.8
 
 
-def test_optimistic_gd_with_an_infinite_rate_suffers_nothing_from_losses_that_never_change():
+def test_optimistic_gd_with_an_infinite_rate_has_no_regret_on_constant_losses():
     """D = ||l_1||^2 > 0 leaves the bound infinite; from round 2 on the play is a best action."""
     for seed in range(20):
         weights, losses = play(OptimisticGD(inf), Case("constant", 30, 5, seed))
@@ -326,7 +326,7 @@ def replay(learner, means, losses, actions):
 
 
 def test_rerun_ucbv_keeps_its_bound_in_every_block_whose_intervals_held():
-    """Narrow radii (small `log_scale`) make the bound say something at short range; then intervals may fail."""
+    """Narrow radii (small `log_scale`) make the bound smaller than T in short runs; then intervals may fail."""
     held, telling = Counter(), Counter()
 
     def check(tally, case, movement, noise, **parameters):

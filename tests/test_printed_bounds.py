@@ -1,4 +1,4 @@
-"""What the paper prints: values worked by hand, and how it compares with what is used instead."""
+"""The printed bounds: values worked by hand, and comparison with the corrected bounds."""
 
 import math
 
@@ -64,7 +64,7 @@ def switching_world(n_segments):
 
 
 @pytest.mark.parametrize("n_segments", [1, 4])
-def test_mean_regret_stays_below_what_the_paper_prints(n_segments):
+def test_mean_regret_stays_below_the_printed_bounds(n_segments):
     """Where the printed bound is right, or (Theorem RTk_bound, E2) not known to be wrong; 100 runs."""
     n_rounds, n_runs, world = 400, 100, switching_world(n_segments)
     known = world.measures(n_rounds)
@@ -86,7 +86,7 @@ def test_mean_regret_stays_below_what_the_paper_prints(n_segments):
 
 @FIXED
 @given(st.integers(2, 20), st.integers(1, 10_000), shares, shares, st.sampled_from([0.01, 0.3, 2.0]))
-def test_ours_are_no_worse_where_the_printed_bound_is_right(n_actions, n_rounds, moved, noise, rate):
+def test_our_bounds_are_no_larger_where_the_printed_bound_holds(n_actions, n_rounds, moved, noise, rate):
     segments = 1 + int(moved * (n_rounds - 1))
     variance = noise * n_actions * n_rounds / 4
     known = Measures(n_actions, n_rounds, segments, moved * segments, variance)

@@ -61,7 +61,7 @@ def test_choices_of_random_tallies_are_those_of_a_scan(by_age):
         expect_scan(choose, memory, Extra((0.0, 3.0, 1e3, 1.7e308)[case % 4]), by_age)
 
 
-def test_choices_among_indices_a_hair_apart_are_those_of_a_scan():
+def test_choices_among_nearly_equal_indices_are_those_of_a_scan():
     """All indices are nearly the same, by bisection of the mean: some are equal, some differ in the last digits."""
     choose, rng = lowest(KLUCB), np.random.default_rng(2)
     for case in range(300):
@@ -127,7 +127,7 @@ def test_no_random_mean_is_wrongly_said_to_exceed_a_number():
 
 
 def test_a_mean_is_said_to_exceed_what_is_a_little_less():
-    """Otherwise nothing is saved: choices are the same whatever is said of an index."""
+    """Otherwise the test saves no time; choices are the same in any case."""
     for p in (0.02, 0.3, 0.5, 0.9, 1.0):
         for budget in (1e-6, 1e-3, 0.1):
             assert least_mean_exceeds(p, budget, least_mean(p, budget) - 1e-4 * math.sqrt(budget))

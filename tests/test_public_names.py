@@ -1,4 +1,4 @@
-"""The names that `import driftwise` promises, kept in three lists that must agree."""
+"""The public names of `import driftwise`, kept in three lists that must agree."""
 
 import ast
 import importlib
@@ -45,7 +45,7 @@ def test_all_is_every_name_in_order():
 
 
 @pytest.mark.parametrize("name", driftwise.__all__)
-def test_a_public_name_is_the_one_in_its_home(name):
+def test_a_public_name_is_that_of_its_module(name):
     home = importlib.import_module(homes_at_run_time()[name])
     assert getattr(driftwise, name) is getattr(home, name)
     assert name in getattr(home, "__all__", [name])
@@ -65,9 +65,9 @@ def test_a_star_import_brings_them_all():
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"^module 'driftwise' has no attribute 'Hedge'$"):
-        driftwise.Hedge  # noqa: B018
-    assert not hasattr(driftwise, "Hedge")
+    with pytest.raises(AttributeError, match=r"^module 'driftwise' has no attribute 'Hegde'$"):
+        driftwise.Hegde  # noqa: B018
+    assert not hasattr(driftwise, "Hegde")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_a_module_exports_exists(module):
     assert all(hasattr(home, name) for name in home.__all__)
 
 
-def test_the_package_says_that_it_is_typed():
+def test_the_package_is_marked_as_typed():
     assert importlib.resources.files("driftwise").joinpath("py.typed").is_file()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "py.typed" in project["tool"]["setuptools"]["package-data"]["driftwise"]

@@ -1,4 +1,4 @@
-"""What a simulation found, as files, intervals, tables and figures."""
+"""The results of a simulation as files, intervals, tables and figures."""
 
 import dataclasses
 import json
@@ -74,7 +74,7 @@ def replayed():
 
 
 def alike(one, other):
-    """Say whether two results agree in everything but the timings; NaN equals NaN."""
+    """Return whether two results agree in everything but the timings; NaN equals NaN."""
     for field in dataclasses.fields(Results):
         a, b = getattr(one, field.name), getattr(other, field.name)
         if isinstance(a, np.ndarray):
@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [0, 3, 100, -20, -1])
-def test_a_file_cut_short_is_told(kept, tmp_path):
+def test_a_truncated_file_is_refused(kept, tmp_path):
     whole, cut = tmp_path / "whole.parquet", tmp_path / "cut.parquet"
     replayed().to_parquet(whole)
     cut.write_bytes(whole.read_bytes()[:kept])
@@ -206,7 +206,7 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize(("change", "message"), TAMPERED.values(), ids=TAMPERED)
-def test_a_foreign_or_damaged_file_is_told(change, message, tmp_path):
+def test_a_foreign_or_damaged_file_is_refused(change, message, tmp_path):
     path = tmp_path / "results.parquet"
     tampered(path, **change)
     with pytest.raises(BadFile) as raised:
@@ -215,7 +215,7 @@ def test_a_foreign_or_damaged_file_is_told(change, message, tmp_path):
     assert len(str(raised.value).splitlines()) == 1
 
 
-def test_a_table_without_results_is_told(tmp_path):
+def test_a_table_without_results_is_refused(tmp_path):
     path = tmp_path / "results.parquet"
     pq.write_table(pa.table({"regret": [1.0]}), path)
     with pytest.raises(BadFile, match=rf"^{path} holds no driftwise results\.$"):
@@ -223,7 +223,7 @@ def test_a_table_without_results_is_told(tmp_path):
 
 
 def rewritten(path, change=lambda table: table, **options):
-    """Write a results file anew by other hands: with other options of the format, or another table."""
+    """Rewrite a results file as another program would: with other options of the format, or another table."""
     replayed().to_parquet(path)
     schema = pq.read_table(path).schema
     loose = pa.schema([field.with_nullable(False) for field in schema], metadata=schema.metadata)
@@ -245,14 +245,14 @@ def test_a_file_copied_by_another_program_as_it_is_loads(tmp_path):
         {"compression": "none", "use_dictionary": False, "use_byte_stream_split": ["regret"]},
     ],
 )
-def test_a_file_that_another_program_encoded_is_told(options, tmp_path):
+def test_a_file_that_another_program_encoded_is_refused(options, tmp_path):
     path = tmp_path / "results.parquet"
     rewritten(path, **options)
     with pytest.raises(BadFile, match=rf"^{path} is not a whole Parquet file: .*\.$"):
         Results.from_parquet(path)
 
 
-def test_a_small_file_of_many_rows_is_told_before_they_are_made(tmp_path):
+def test_a_small_file_of_many_rows_is_refused_before_they_are_made(tmp_path):
     path, n = tmp_path / "results.parquet", 3_000_000
     schema = pa.schema([pa.field("regret", pa.float64(), nullable=False)], metadata={"driftwise": '{"format": 3}'})
     pq.write_table(pa.table([np.zeros(n)], schema=schema), path, compression="none")
@@ -261,7 +261,7 @@ def test_a_small_file_of_many_rows_is_told_before_they_are_made(tmp_path):
         Results.from_parquet(path)
 
 
-def test_another_header_or_value_is_told(tmp_path):
+def test_a_changed_header_or_value_is_refused(tmp_path):
     path = tmp_path / "results.parquet"
 
     def another_header(table):
@@ -280,7 +280,7 @@ def test_another_header_or_value_is_told(tmp_path):
 
 
 def loads_the_same(path, content, results):
-    """Say whether a file with this content loads; what it loads must be these results."""
+    """Return whether a file with this content loads; if it does, it must give these results."""
     path.unlink(missing_ok=True)
     path.write_bytes(content)
     try:
@@ -291,7 +291,7 @@ def loads_the_same(path, content, results):
     return True
 
 
-def test_a_flipped_bit_is_told_or_does_no_harm(tmp_path):
+def test_a_flipped_bit_is_detected_or_harmless(tmp_path):
     """Every thirty-seventh bit of a file, which meets each bit of a byte and all parts of the format."""
     results, path = replayed(), tmp_path / "results.parquet"
     results.to_parquet(path)
@@ -305,21 +305,21 @@ def test_a_flipped_bit_is_told_or_does_no_harm(tmp_path):
     assert told > len(bits) / 3  # names and statistics are not read
 
 
-def test_random_damage_is_told_or_does_no_harm(tmp_path):
+def test_random_damage_is_detected_or_harmless(tmp_path):
     results, path = replayed(), tmp_path / "results.parquet"
     results.to_parquet(path)
     told = sum(not loads_the_same(path, damaged, results) for damaged in mutations(path.read_bytes(), 1500, seed=1))
     assert told > 1000
 
 
-def test_a_header_that_is_no_json_is_told(tmp_path):
+def test_a_header_that_is_not_json_is_refused(tmp_path):
     path = tmp_path / "results.parquet"
     pq.write_table(pa.table({"regret": [1.0]}, metadata={"driftwise": "{"}), path)
     with pytest.raises(BadFile, match=rf"^{path} holds damaged driftwise results: JSONDecodeError\("):
         Results.from_parquet(path)
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(BadFile, match=rf"^There is no file {tmp_path / 'none.parquet'}\.$"):
         Results.from_parquet(tmp_path / "none.parquet")
     with pytest.raises(BadFile, match=rf"^There is no file {tmp_path}\.$"):
@@ -367,7 +367,7 @@ def test_a_level_of_confidence_is_between_0_and_1(confidence):
 # Tables
 
 
-def test_the_table_says_what_was_found():
+def test_the_table_has_the_regrets_and_bounds():
     results = results_of([NUMBERS, 10 * NUMBERS, 0 * NUMBERS], bounds=[31.0, math.nan, 0.0])
     half = stats.t.ppf(0.975, 7) * stats.sem(NUMBERS)
     assert (f"{3.875 - half:.4g}", f"{3.875 + half:.4g}") == ("1.577", "6.173")
@@ -432,7 +432,7 @@ def test_numbers_have_four_digits():
     assert written == ["0.0001235", "-8.759", "1000", "1000", "-123457", "inf", "-", "0"]
 
 
-def test_words_in_the_last_column_are_wrapped():
+def test_text_in_the_last_column_is_wrapped():
     table = text_table(["name", "title"], [["x", "one two three four five six seven"]], left=2, width=30)
     assert table.splitlines() == [
         "name  title",
@@ -518,7 +518,7 @@ def test_the_bound_is_above_the_mean_regret_at_every_mark(rule):
 
 
 def test_a_regret_below_zero_is_drawn_below_zero():
-    """Against a weaker comparator a learner can win; a logarithmic axis would hide by how much."""
+    """Against a weaker comparator regret can be negative; a logarithmic axis would hide it."""
     axes = results_of([NUMBERS, -NUMBERS], comparator="static").figure().axes[0]
     assert axes.get_yscale() == "linear"
     assert axes.lines[1].get_ydata().min() == -NUMBERS.mean()

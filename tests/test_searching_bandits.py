@@ -1,4 +1,4 @@
-"""AdSwitch and MASTER against slow twins, what they draw, and what they notice."""
+"""AdSwitch and MASTER against slow twins, what they draw, and which changes they detect."""
 
 from math import log, log2
 
@@ -65,15 +65,15 @@ def test_master_plays_what_its_formulas_say(parameters, family):
     twins(Master, searching.master, parameters, family)
 
 
-def test_the_twins_were_compared_on_everything_that_can_happen():
+def test_the_comparison_covers_every_event():
     assert {"episode", "bad", "debt"} <= set(twins(AdSwitch, searching.adswitch, ADSWITCH["quick"], "switching"))
     assert "afresh" in twins(AdSwitch, searching.adswitch, ADSWITCH["quick-doubling"], "switching")
     assert set(twins(Master, searching.master, MASTER["rash"], "noiseless")) == {2}
 
 
 @pytest.mark.parametrize("step", [-1, 1])
-def test_a_change_of_good_actions_is_noticed_by_what_their_means_used_to_be(step):
-    """All actions change alike, so that none becomes BAD; the intervals of before are no longer looked at."""
+def test_a_change_of_a_good_action_is_detected_from_its_earlier_mean(step):
+    """All actions change alike, so that none becomes BAD; intervals from before the change are not tested."""
     losses = np.repeat([0.125, 0.875, 0.125][::step], (60, 60, 61))[:, None] * np.ones(2)
     expected, events = searching.adswitch(losses, draws(1), n_rounds=2)
     assert [event for _, event in events] == ["episode", "episode"]
@@ -83,7 +83,7 @@ def test_a_change_of_good_actions_is_noticed_by_what_their_means_used_to_be(step
 
 
 @pytest.mark.parametrize("turned", [0.25, 1.0])
-def test_a_change_of_a_bad_action_is_noticed_when_it_pays_its_debts(turned):
+def test_a_change_of_a_bad_action_is_detected_by_its_scheduled_plays(turned):
     losses = np.repeat([[0.25, 0.625], [0.25, turned]], 100, axis=0)
     parameters = {"n_rounds": 2, "threshold_scale": 0.3, "check_depth": 8.0}
     expected, events = searching.adswitch(losses, draws(1), **parameters)
@@ -94,7 +94,7 @@ def test_a_change_of_a_bad_action_is_noticed_when_it_pays_its_debts(turned):
 
 
 def test_master_starts_again_when_losses_are_suddenly_low():
-    """All is lost until the middle of the block from round 512 on, and nothing after it."""
+    """Every loss is 1 until the middle of the block from round 512 on, and 0 after it."""
     losses = np.concatenate([np.ones((767, 2)), np.zeros((256, 2)), make_path("coin", 100, 2, seed=1)])
     parameters = {"n_rounds": 1, "failure_probability": 0.99, "test_scale": 16.0}
     for seed, failures in ((0, [(1023, 1)]), (1, []), (5, [(238, 2), (1005, 1)])):
@@ -200,8 +200,8 @@ def test_the_published_tests_wait_for_a_hundred_million_rounds():
         Master().earliest_test(0)
 
 
-def test_the_earliest_test_fails_when_nothing_was_hoped_for():
-    """With so small a failure probability every hope is 0, so a loss of 1 is the furthest from it."""
+def test_the_earliest_test_fires_when_every_optimistic_estimate_is_zero():
+    """With so small a failure probability every optimistic estimate is 0, so a loss of 1 differs from it most."""
     learner = Master(n_rounds=1000, failure_probability=1e-300, test_scale=5e-5)
     earliest = learner.earliest_test(2)
     assert 64 < earliest <= 128
@@ -224,7 +224,7 @@ def regret(means, actions):
     return float((means[np.arange(len(actions)), actions] - means.min(axis=1)).sum())
 
 
-def test_a_best_action_gone_bad_is_left_far_sooner_than_by_ucb1():
+def test_a_best_action_that_turns_bad_is_left_much_sooner_than_by_ucb1():
     """UCB1 stays until the mean of all its losses has risen from 0.1 to 0.5; a swap would call it back at once."""
     means, losses = bernoulli([[0.1, 0.5], [0.9, 0.5]], [20_000, 20_000], seed=1)
     after = slice(20_000, None)
@@ -261,7 +261,7 @@ def test_after_a_swap_master_soon_plays_the_new_best():
 
 
 @pytest.mark.parametrize("learner", [AdSwitch, Master])
-def test_tuning_takes_the_rounds_and_survives_the_smallest_worlds(learner):
+def test_tuning_takes_the_rounds_and_works_with_the_smallest_measures(learner):
     for n_actions, n_rounds in ((1, 1), (1, 50), (3, 1), (3, 50)):
         tuned = learner.tuned(Measures(n_actions, n_rounds, segments=1, drift=0.0, variance=0.0))
         assert tuned.n_rounds == n_rounds
@@ -287,7 +287,7 @@ def test_tuning_takes_the_rounds_and_survives_the_smallest_worlds(learner):
         (Master(), "action", 1, 6),
     ],
 )
-def test_a_memory_that_cannot_be_is_not_accepted(learner, array, index, value):
+def test_an_impossible_memory_is_not_accepted(learner, array, index, value):
     state = run(learner, make_path("uniform", 50, 3, seed=1))[1]
     assert learner.memory_fault(state.memory, 3, 50) == ""
     getattr(state.memory, array)[index] = value

@@ -1,4 +1,4 @@
-"""The learners whose experts know nothing but their own regrets: slow twins, bounds on every path, numerics."""
+"""Learners whose experts depend only on their own regrets: slow twins, bounds on every path, numerics."""
 
 import math
 import re
@@ -117,7 +117,7 @@ def test_weights_fall_and_come_back_as_they_do_in_25_digits(name):
     assert_same_weights(run(learner, losses), exact)
 
 
-def test_a_weight_below_the_smallest_double_is_still_known():
+def test_a_weight_below_the_smallest_double_is_kept():
     """Adapt-ML-Prod, gap 1: ln w falls like the root of the rounds; the printed product of factors would be 0."""
     losses = np.tile([1.0, 0.0], (1_000_000, 1))
     learner = AdaptMLProd()
@@ -132,7 +132,7 @@ def test_a_weight_below_the_smallest_double_is_still_known():
     assert rate * potential == pytest.approx(log_weight, rel=1e-9)
 
 
-def test_the_rows_outgrow_their_first_room():
+def test_the_rows_outgrow_their_first_arrays():
     """They are stored in growing blocks; 150 rounds pass the first two sizes, and every row is still there."""
     losses = make_path("switching", 150, 2, seed=10)
     for learner in (SleepingAdaptMLProd(), AdaNormalHedgeTV()):
@@ -153,14 +153,14 @@ def test_the_rows_outgrow_their_first_room():
     ],
     ids=str,
 )
-def test_other_settings_obey_the_checks_too(learner):
+def test_other_settings_pass_the_checks(learner):
     check_learner(learner)
 
 
 @pytest.mark.parametrize("cover", ["geometric", "hazan-seshadhri"])
 @pytest.mark.parametrize("kind", [SleepingAdaptMLProd, AdaNormalHedgeTV])
-def test_a_short_cover_survives_what_the_long_check_asks(kind, cover):
-    """The class is excused for the cover that keeps every row; these two are not."""
+def test_a_short_cover_passes_the_long_check(kind, cover):
+    """The class skips this check for the cover that keeps every row; these two covers do not."""
     learner = kind(cover)
     (check,) = (check for check in checks_of(learner) if check.name in kind().skipped_checks)
     check(learner, n_rounds=100_000)
@@ -169,7 +169,7 @@ def test_a_short_cover_survives_what_the_long_check_asks(kind, cover):
     assert len(state.memory.birth) == COVERS[cover].most_rows
 
 
-def test_with_one_row_and_one_round_told_the_sleeping_prod_is_adapt_ml_prod():
+def test_sleeping_prod_with_one_row_and_n_rounds_one_is_adapt_ml_prod():
     """The first row's prior 1/(K T) and rates ln(K T), at T = 1, until the second row wakes."""
     losses = make_path("uniform", 1, 4, seed=2)
     assert_same_weights(run(SleepingAdaptMLProd(n_rounds=1), losses), run(AdaptMLProd(), losses))
@@ -215,7 +215,7 @@ def some_regrets(n_rounds, n_actions):
 
 
 def add_up(squares, gamma, first):
-    """Return what an expert has paid, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
+    """Return the cost of an expert, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
     rates = [0.5 if seen <= 4 * gamma else math.sqrt(gamma / seen) for seen in first + np.cumsum([0.0, *squares])]
     paid = sum(rate * x for rate, x in zip(rates[:-1], squares, strict=True))
     return paid, rates[-1], sum(before / after - 1 for before, after in pairwise(rates))
@@ -427,7 +427,7 @@ def test_every_bound_holds_on_a_short_path(family):
         )
 
 
-def test_bounds_for_measures_are_made_where_they_are_meant():
+def test_bounds_from_measures_exist_where_their_theorem_applies():
     still, moving = (Measures(n_actions=3, n_rounds=10**6, segments=n, drift=1.0, variance=1.0) for n in (1, 4))
     for learner, _ in FIXED.values():
         assert 0 < learner.bound(still) < 10**5
@@ -439,7 +439,7 @@ def test_bounds_for_measures_are_made_where_they_are_meant():
 @pytest.mark.interpreted
 @pytest.mark.parametrize("kind", [SleepingAdaptMLProd, AdaNormalHedgeTV])
 @pytest.mark.parametrize("cover", ["single", "daily", None, 2])
-def test_a_sleeping_learner_wants_a_cover_that_starts_rows_in_every_round(kind, cover):
+def test_a_sleeping_learner_requires_a_cover_that_starts_rows_in_every_round(kind, cover):
     names = "'every', 'geometric', 'hazan-seshadhri'"
     message = f"{kind.__name__}: `cover` must be one of {names}, got {cover!r}."
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}"):
@@ -448,6 +448,6 @@ def test_a_sleeping_learner_wants_a_cover_that_starts_rows_in_every_round(kind, 
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("told", [0, -1, 2.5, True])
-def test_the_number_of_rounds_told_is_a_whole_number(told):
+def test_the_number_of_rounds_must_be_an_integer(told):
     with pytest.raises(InvalidInput, match=r"^SleepingAdaptMLProd: `n_rounds` must be a whole number >= 1, got "):
         SleepingAdaptMLProd(n_rounds=told)

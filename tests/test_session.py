@@ -1,4 +1,4 @@
-"""A session is put down and taken up again without a trace, in a file that holds numbers and no code."""
+"""A session can be saved and resumed bit for bit; its file holds numbers and no code."""
 
 import copy
 import json
@@ -138,7 +138,7 @@ def forge(path, weights=None, session=None, **changes):
         np.savez(file, **arrays)
 
 
-def test_a_session_of_another_format_is_told(tmp_path):
+def test_a_session_of_another_format_is_refused(tmp_path):
     forge(tmp_path / "session", format=3)
     message = rf"^{tmp_path / 'session'} has session format 3; this version reads format 2\.$"
     with pytest.raises(BadFile, match=message):
@@ -148,14 +148,14 @@ def test_a_session_of_another_format_is_told(tmp_path):
         Session.load(tmp_path / "session")
 
 
-def test_a_session_of_an_unknown_learner_is_told(tmp_path):
+def test_a_session_of_an_unknown_learner_is_refused(tmp_path):
     forge(tmp_path / "session", learner={"name": "optimistic-dg"})
     message = rf"^{tmp_path / 'session'}: There is no learner 'optimistic-dg'\. Did you mean 'optimistic-gd'\?$"
     with pytest.raises(BadFile, match=message):
         Session.load(tmp_path / "session")
 
 
-def test_a_session_with_another_learner_s_arrays_is_told(tmp_path):
+def test_a_session_with_another_learner_s_arrays_is_refused(tmp_path):
     forge(tmp_path / "session", learner={"name": "restarted-adaptive-gd"})
     message = rf"^{tmp_path / 'session'}: {WHO % ('restarted-adaptive-gd', 2, 0)}: the array `last` is missing\.$"
     with pytest.raises(BadFile, match=message):
@@ -163,7 +163,7 @@ def test_a_session_with_another_learner_s_arrays_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("weights", [np.zeros(1), np.zeros(3), np.zeros(2, np.float32), np.zeros((1, 2))])
-def test_arrays_of_another_shape_or_type_are_told(weights, tmp_path):
+def test_arrays_of_another_shape_or_type_are_refused(weights, tmp_path):
     forge(tmp_path / "session", weights)
     with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'}: {WHO % ('optimistic-gd', 2, 0)}: `weights` must h"):
         Session.load(tmp_path / "session")
@@ -220,8 +220,8 @@ def put(array, place, value):
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_numbers_that_kernels_cannot_trust_are_told(what, tmp_path):
-    """A counter is an index in compiled code, where nobody checks it."""
+def test_numbers_that_kernels_cannot_trust_are_refused(what, tmp_path):
+    """A counter is an index in compiled code, which does not check it."""
     learner, field, change = HOSTILE[what]
     session = Session(learner, 2)
     learner.run(session.state, mixed_losses(5, 2))
@@ -231,7 +231,7 @@ def test_numbers_that_kernels_cannot_trust_are_told(what, tmp_path):
         Session.load(tmp_path / "session")
 
 
-def test_parameters_that_ask_for_more_memory_than_the_file_has_are_told_before_it_is_made(tmp_path):
+def test_parameters_that_need_more_memory_than_the_file_has_are_refused_before_it_is_made(tmp_path):
     for learner in (
         {"name": "sliding-window-ucb", "window": 2**50},
         {"name": "calibrated-hedge", "n_rates": 2**50},
@@ -249,7 +249,7 @@ def test_parameters_that_ask_for_more_memory_than_the_file_has_are_told_before_i
 
 
 @pytest.mark.parametrize("gone", ["format", "learner", "n_actions", "rounds"])
-def test_a_session_without_a_whole_header_is_told(gone, tmp_path):
+def test_a_session_with_an_incomplete_header_is_refused(gone, tmp_path):
     forge(tmp_path / "session", **{gone: None})
     with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'} holds no driftwise session\.$"):
         Session.load(tmp_path / "session")
@@ -271,13 +271,13 @@ def test_a_session_without_a_whole_header_is_told(gone, tmp_path):
         ({"rounds": 2**49}, WHO % ("optimistic-gd", 2, 2**49) + ": no array is made for so many."),
     ],
 )
-def test_a_header_that_makes_no_sense_is_told(changes, message, tmp_path):
+def test_an_invalid_header_is_refused(changes, message, tmp_path):
     forge(tmp_path / "session", **changes)
     with pytest.raises(BadFile, match=rf"^{re.escape(f'{tmp_path}/session: {message}')}$"):
         Session.load(tmp_path / "session")
 
 
-def test_a_learner_inside_a_learner_inside_a_learner_is_told(tmp_path):
+def test_a_learner_inside_a_learner_inside_a_learner_is_refused(tmp_path):
     spec = {"name": "ucb1"}
     for _ in range(400):
         spec = {"name": "detect-and-restart", "base": spec}

@@ -1,4 +1,4 @@
-"""What a saved session may hold: long natural sessions are accepted, impossible ones are refused without harm."""
+"""Limits of a saved session: long valid sessions are accepted, impossible ones are refused safely."""
 
 import math
 
@@ -32,7 +32,7 @@ DRAWS_ZERO = np.array([0, 1, 0, 0], np.uint64)  # generator words from which the
 
 
 @pytest.mark.parametrize("learner", [AdaNormalHedgeTV(), SleepingAdaptMLProd()], ids=str)
-def test_more_rounds_than_there_are_rows_are_told_before_they_are_listed(learner, tmp_path):
+def test_more_rounds_than_rows_are_refused_before_they_are_listed(learner, tmp_path):
     """A list of 2^40 rounds is larger than memory."""
     session = Session(learner, 2)
     session.state.rounds = session.state.memory.rounds[0] = 2**40
@@ -41,7 +41,7 @@ def test_more_rounds_than_there_are_rows_are_told_before_they_are_listed(learner
         Session.load(tmp_path / "session")
 
 
-def test_the_size_of_a_grid_is_known_without_starting_its_bases():
+def test_the_size_of_a_grid_is_computed_without_starting_its_bases():
     """A file can name a thousand bases and as many actions as it has bytes."""
     learner = Sword(LONGEST, LARGEST)
     assert learner.memory_limits(10**15, 0)["words"] == len(learner.bases(10**15)) * 2 * 10**15
@@ -50,7 +50,7 @@ def test_the_size_of_a_grid_is_known_without_starting_its_bases():
 
 
 def test_stakes_that_lose_all_their_wealth_leave_a_distribution():
-    """A share below the smallest normal number times a play of 1/5 is 0, and 0/0 is no play."""
+    """A share below the smallest normal number times a weight of 1/5 is 0, and 0/0 is not a weight."""
     learner = CBCE("optimistic-gd")
     state = learner.start(5)
     learner.run(state, np.zeros((5, 5)))
@@ -67,14 +67,14 @@ def expect_numbers(state):
 
 @pytest.mark.parametrize("learner", [Exp3(SMALLEST), Exp3S(SMALLEST)], ids=str)
 def test_a_tiny_probability_that_is_passed_does_not_overflow(learner):
-    """With the smallest mixing, no share of uniform play keeps the estimate finite."""
+    """With the smallest exploration rate, no uniform share keeps the estimate finite."""
     state = learner.start(2)
     for _ in range(4):
         learner.update(state, 0, 0.0, 5e-324)
     expect_numbers(state)
 
 
-def test_a_window_without_a_chance_does_not_overflow():
+def test_a_window_with_probability_zero_does_not_overflow():
     learner = BanditOverBandit(4, SMALLEST)
     state = learner.start(2)
     state.memory.chances[:] = np.eye(len(state.memory.chances))[0]
@@ -84,7 +84,7 @@ def test_a_window_without_a_chance_does_not_overflow():
     expect_numbers(state)
 
 
-def test_the_smallest_share_of_exploring_still_has_a_probability_above_0():
+def test_the_smallest_exploration_rate_still_has_a_probability_above_0():
     learner = CUSUMUCB(exploration_rate=SMALLEST)
     state = learner.start(2)
     state.memory.plays[:], state.memory.total[:], state.memory.generator[:] = (2.0, 2.0), (2.0, 0.0), DRAWS_ZERO
@@ -92,7 +92,7 @@ def test_the_smallest_share_of_exploring_still_has_a_probability_above_0():
 
 
 def test_a_long_window_may_leave_sums_a_little_below_0():
-    """A million losses that leave a window one by one leave their rounding behind."""
+    """A million losses that leave a window one by one leave rounding errors."""
     learner, window = SlidingWindowUCB(10**6), 10**6
     state = learner.start(2)
     learner.run(state, np.random.default_rng(2).random((2 * window, 2)))
@@ -130,7 +130,7 @@ def test_radii_without_a_cap_stay_numbers(log_scale):
     assert learner.memory_fault(state.memory, 2, 20) == ""
 
 
-def test_one_action_and_one_round_told_have_the_constants_of_an_anytime_prior():
+def test_one_action_and_n_rounds_one_have_the_constants_of_an_anytime_prior():
     """There ln(KT) = 0, which stands for no number of rounds."""
     learner = SleepingOptimisticAdaptMLProd(n_rounds=1)
     state = learner.start(1)

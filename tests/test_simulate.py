@@ -1,4 +1,4 @@
-"""The engine against an obvious loop, and what must not show in its results: threads, blocks, company."""
+"""The engine against a simple loop; results do not depend on threads, blocks or other learners."""
 
 import functools
 import itertools
@@ -54,7 +54,7 @@ def branch(seed, *key):
 
 
 def whole_run(environment, run, n_rounds=N_ROUNDS, seed=SEED):
-    """Return the losses of a run, and what its regret is about: the means, or the losses where nobody knows them."""
+    """Return the losses of a run, and the means, or the losses again if the means are unknown."""
     block = environment.start(n_rounds, branch(seed, run, 0)).draw(n_rounds)
     return block.losses, block.losses if block.means is None else block.means
 
@@ -155,7 +155,7 @@ def files_of(path, team, suffixes=(".parquet",), **how):
 
 
 @every_play
-def test_neither_threads_nor_blocks_show_in_the_results_file(play, tmp_path):
+def test_the_results_file_does_not_depend_on_threads_or_blocks(play, tmp_path):
     ways = itertools.product([1, 2], [1, 7, 1024])
     files = [files_of(tmp_path, [*TEAM, *RULES], n_threads=n, block_size=size, play=play)[0] for n, size in ways]
     assert len(files) == 6
@@ -163,7 +163,7 @@ def test_neither_threads_nor_blocks_show_in_the_results_file(play, tmp_path):
 
 
 @pytest.mark.parametrize("comparator", COMPARATORS[1:], ids=str)
-def test_blocks_do_not_show_whatever_the_comparator(comparator):
+def test_blocks_do_not_change_the_regret_for_any_comparator(comparator):
     curves = [
         simulate(WANDERING, TEAM, N_ROUNDS, N_RUNS, comparator=comparator, n_threads=n, block_size=size).regrets
         for n, size in ((1, 1), (2, 7), (2, 1024))
@@ -171,7 +171,7 @@ def test_blocks_do_not_show_whatever_the_comparator(comparator):
     assert curves[0].tobytes() == curves[1].tobytes() == curves[2].tobytes()
 
 
-def test_neither_threads_nor_blocks_show_in_the_figures(tmp_path):
+def test_the_figures_do_not_depend_on_threads_or_blocks(tmp_path):
     suffixes = (".png", ".svg", ".pdf")
     ways = ((1, 7), (2, 1024))
     one, other = (files_of(tmp_path, TEAM[:2], suffixes, n_threads=n, block_size=size) for n, size in ways)
@@ -206,7 +206,7 @@ def test_runs_differ():
     assert len(set(results.measures)) == 4
 
 
-def test_equal_learners_are_both_present_and_told_apart():
+def test_equal_learners_are_both_present_with_distinct_labels():
     results = simulate(SWITCHING, [OptimisticGD(), RerunUCBV(), OptimisticGD(), OptimisticGD()], N_ROUNDS, 2)
     assert results.labels == ("optimistic-gd", "rerun-ucbv", "optimistic-gd #2", "optimistic-gd #3")
     assert np.array_equal(results.final("optimistic-gd"), results.final("optimistic-gd #3"))
@@ -258,7 +258,7 @@ def test_a_single_learner_needs_no_list():
 
 
 @threads
-def test_a_rule_is_asked_anew_with_the_measures_of_each_run(n_threads):
+def test_a_rule_is_called_with_the_measures_of_each_run(n_threads):
     seen = {}
 
     def rule(measures):
@@ -379,7 +379,7 @@ class _FaultyStream(Stream):
 
 
 def assert_threads_end(before, seconds=10.0):
-    """Nobody waits for the other runs, but each ends at its next block."""
+    """The error does not wait for the other runs; each ends at its next block."""
     end = time.monotonic() + seconds
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.01)
@@ -448,7 +448,7 @@ def test_an_interrupt_from_the_progress_callback_gets_through(error, n_threads):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_makes_no_sense_is_rejected_in_one_voice(arguments, message):
+def test_invalid_arguments_are_rejected_in_one_form(arguments, message):
     given = {"environment": SWITCHING, "learners": OptimisticGD(), "n_rounds": 10, "n_runs": 1, **arguments}
     with pytest.raises((InvalidInput, UnknownName)) as raised:
         simulate(**given)

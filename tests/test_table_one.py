@@ -1,4 +1,4 @@
-"""Table 1 as data: its rates are the paper's, its bounds have its exponents, lie in order and enclose played regret."""
+"""Table 1 as data: its rates are the paper's, its bounds have these exponents and enclose measured regret."""
 
 import dataclasses
 import itertools
@@ -137,7 +137,7 @@ def grid():
 
 
 @pytest.mark.parametrize("place", TABLE, ids=", ".join)
-def test_every_lower_bound_is_below_every_upper_bound_on_the_same_worlds(place):
+def test_every_lower_bound_is_below_every_upper_bound_in_the_same_environments(place):
     found = {where: rate for where, rate in rates(TABLE[place]).items() if rate.bound is not None}
     uppers = {column: rate for (column, side), rate in found.items() if side == "upper"}
     lowers = {column: rate for (column, side), rate in found.items() if side == "lower"}
@@ -152,7 +152,7 @@ def test_every_lower_bound_is_below_every_upper_bound_on_the_same_worlds(place):
 
 
 @pytest.mark.parametrize("place", BOUNDED.values(), ids=BOUNDED)
-def test_a_bound_of_the_table_has_no_say_in_what_its_cell_leaves_free(place):
+def test_a_bound_of_the_table_does_not_depend_on_budgets_that_its_cell_leaves_free(place):
     _, world, _, _ = place
     known = Measures(3, 1000, 7, 2.0, 40.0)
     other = {"switching": {"drift": 5.0, "drift_within": 4.0}, "drifting": {"segments": 3}}[world]
@@ -160,7 +160,7 @@ def test_a_bound_of_the_table_has_no_say_in_what_its_cell_leaves_free(place):
     assert bound(dataclasses.replace(known, **other)) == bound(known)
 
 
-def test_what_a_cell_leaves_free_is_as_bad_as_it_can_be():
+def test_a_budget_that_a_cell_leaves_free_is_as_large_as_it_can_be():
     known = Measures(3, 1000, 7, 2.0, 40.0, change_points=(1, 2, 3, 4, 5, 6))
     assert any_drift(known) == Measures(3, 1000, 7, 7.0, 40.0, drift_within=6.0, squared_drift=21.0)
     assert any_segments(known) == Measures(3, 1000, 1000, 2.0, 40.0, drift_within=2.0, squared_drift=6.0)
@@ -244,7 +244,7 @@ TUNED = {  # the learners of the upper bounds, each told what its cell knows
 
 
 def test_an_upper_bound_is_that_of_its_learner():
-    """In a long run, in which all of them say something."""
+    """In a long run, in which all bounds are below T."""
     known = Measures(n_actions=3, n_rounds=10**9, segments=7, drift=4.0, variance=5000.0)
     places = {place[:3] for place in BOUNDED.values() if place[3] == "upper"}
     assert places == set(TUNED)
@@ -263,8 +263,8 @@ def regret_of(learner, means, losses, seed):
 
 
 @pytest.mark.parametrize("place", PLAYED, ids=", ".join)
-def test_what_learners_suffer_in_the_worst_worlds_lies_between_the_bounds(place):
-    """Over 50 draws of each world, within three standard errors."""
+def test_regret_in_the_worst_environments_lies_between_the_bounds(place):
+    """Over 50 draws of each environment, within three standard errors."""
     known = SWITCHING if place[1] == "switching" else DRIFTING
     for learner, column in PLAYED[place]:
         upper = getattr(TABLE[place], column).upper.bound(known)

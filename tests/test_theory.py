@@ -1,4 +1,4 @@
-"""The theorems' bounds and tuning rules: values worked by hand, laws, and regret that stays below."""
+"""The theorems' bounds and tuning rules: values worked by hand, general properties, and regret that stays below."""
 
 import math
 import warnings
@@ -128,7 +128,7 @@ def test_theorem_dynamic_upper_full_info_worked_by_hand():
     assert expected.sleeping_adapt_ml_prod(known, None) == pytest.approx(2 * (4 * price + 1) + slope * root)
 
 
-def test_algorithm_4_pays_for_every_row_that_wakes_after_the_rounds_it_was_told_of():
+def test_the_bound_of_algorithm_4_grows_with_rows_that_start_after_its_n_rounds():
     """Each brings the weight 1/20, so that 10^7 rows start with 500,000 in the place of 1."""
     known, growth = measures(3, 10**7, 2, 1.0, 4.0, squared_drift=0.5), (1 + math.log(10**7 + 1)) / math.e
     g, price = math.log(60), math.log(500_000 + 3e7 * growth)
@@ -136,7 +136,7 @@ def test_algorithm_4_pays_for_every_row_that_wakes_after_the_rounds_it_was_told_
     assert expected.sleeping_adapt_ml_prod_against(known, 20, 2) == pytest.approx(by_hand, rel=1e-9)
 
 
-def test_lemmas_dev_and_ml_dev_speak_of_any_number_of_segments():
+def test_lemmas_dev_and_ml_dev_hold_for_any_number_of_segments():
     known = measures(4, 10**6, 3, 2.0, 10.0, squared_drift=2.0)
     # (0.5 / 4) (2 x 10 + 2) + (1 - 1/4 + 2 x 9) / 0.5
     assert expected.optimistic_gd_against(known, 0.5, 10) == pytest.approx(2.75 + 37.5)
@@ -173,7 +173,7 @@ def test_nothing_is_claimed_beyond_a_theorem():
 @every_bound
 @FIXED
 @given(known=possible_measures())
-def test_a_bound_is_between_nothing_and_every_round(bound, known):
+def test_a_bound_is_between_zero_and_the_rounds(bound, known):
     value = bound(known)
     assert value is None or 0 <= value <= known.n_rounds
 
@@ -181,7 +181,7 @@ def test_a_bound_is_between_nothing_and_every_round(bound, known):
 @every_bound
 @FIXED
 @given(known=possible_measures(most_rounds=2000), more=shares)
-def test_a_bound_never_falls_when_the_world_gets_harder(bound, known, more):
+def test_a_bound_never_falls_when_a_measure_grows(bound, known, more):
     values = [known.segments, known.drift, known.variance, known.drift_within, known.squared_drift]
     harder = [
         [values[0] + int(more * (known.n_rounds - values[0])), *values[1:]],
@@ -199,19 +199,19 @@ def test_a_bound_never_falls_when_the_world_gets_harder(bound, known, more):
 @every_bound
 @pytest.mark.parametrize("n_rounds", [1, 2, 1000])
 @pytest.mark.parametrize("n_actions", [1, 2, 100])
-def test_a_world_without_noise_and_movement_has_bounds_too(bound, n_actions, n_rounds):
+def test_an_environment_without_noise_and_movement_has_bounds_too(bound, n_actions, n_rounds):
     value = bound(measures(n_actions, n_rounds))
     assert 0 <= value <= n_rounds
 
 
-def test_one_action_leaves_nothing_to_regret():
+def test_one_action_has_no_regret():
     known = measures(n_actions=1, n_rounds=50, drift=1.0, variance=10.0)
     assert expected.adapt_ml_prod(known) == 0
     assert expected.sleeping_adapt_ml_prod(known, 50) == 0
     assert expected.sleeping_adapt_ml_prod(known, None) == 0
 
 
-def test_losses_that_never_change_cost_an_infinite_rate_nothing():
+def test_an_infinite_rate_has_bound_zero_on_constant_losses():
     assert expected.optimistic_gd(measures(n_actions=7), math.inf) == 0
     assert expected.optimistic_gd(measures(n_actions=7), 2.0) == pytest.approx((1 - 1 / 7) / 2)
     assert expected.optimistic_gd(measures(variance=1.0), math.inf) == 1000
@@ -378,11 +378,11 @@ def test_the_failure_probability_of_ucbv():
     assert RerunUCBV.tuned(known, failure="rigorous").failure_probability == 1 / 600_000
 
 
-def test_algorithm_4_is_told_the_rounds():
+def test_tuning_gives_algorithm_4_the_rounds():
     assert SleepingOptimisticAdaptMLProd.tuned(measures(n_rounds=321)).n_rounds == 321
 
 
-def test_blocks_too_short_to_try_every_action_are_warned_of():
+def test_blocks_too_short_to_try_every_action_give_a_warning():
     known = measures(10, 100, 100, 90.0, 0.0)  # sqrt(10 x 100 / 90) = 3.3
     message = (
         r"RerunUCBV\.tuned: tuning says nothing here:"
@@ -495,8 +495,8 @@ def regret_of(learner, run, seed):
 
 
 @pytest.mark.parametrize("name", ["stationary", "switching"])
-def test_mean_regret_stays_below_the_bound_of_everyone_in_the_registry(name):
-    """As they come and, where there is a rule, tuned; 10 runs, three standard errors."""
+def test_mean_regret_stays_below_the_bound_of_every_learner_of_the_registry(name):
+    """With the defaults and, where there is a rule, tuned; 10 runs, three standard errors."""
     n_rounds, n_runs, world = 600, 10, WORLDS[name]
     known = world.measures(n_rounds)
     runs = [world.start(n_rounds, seed).draw(n_rounds) for seed in range(n_runs)]
@@ -520,8 +520,8 @@ def test_mean_regret_stays_below_the_bound_of_everyone_in_the_registry(name):
         (Segments(means=((0.4, 0.45), (0.45, 0.4))), 12_000),  # the change falls within a block
     ],
 )
-def test_mean_regret_of_rerun_ucbv_stays_below_its_bound_in_runs_long_enough_for_it_to_speak(path, restart_every):
-    """In short ones Theorem bandit-u says no more than T; ten runs."""
+def test_mean_regret_of_rerun_ucbv_stays_below_its_bound_in_runs_long_enough_for_a_bound_below_t(path, restart_every):
+    """In shorter runs the bound of Theorem bandit-u is larger than T; ten runs."""
     n_rounds, n_runs, world = 40_000, 10, Environment(path, TwoPoint(0.02))
     known = world.measures(n_rounds)
     learner = RerunUCBV(restart_every, tuning.ucbv_failure(known, "rigorous"))

@@ -1,4 +1,4 @@
-"""Where a rule for tuning says nothing, whoever is tuned by it has a mark: in warnings, results, tables and figures."""
+"""A learner whose tuning rule says nothing is marked in warnings, results, tables and figures."""
 
 import dataclasses
 import functools
@@ -60,8 +60,8 @@ def destroyed():
 # rules
 
 
-def test_on_a_sinusoid_five_rules_give_what_means_nothing_and_say_so():
-    """The numbers are those that the rules give there: exploring always, half of all shared, a window of 6."""
+def test_on_a_sinusoid_five_tuning_rules_give_a_caveat():
+    """The numbers are those of the rules: an exploration rate of 1, a switch rate of 1/2, a window of 6."""
     known = SINUSOID.measures(3000)
     with collected() as reasons:
         glr, exp3_s, share, windowed, watching = (rule(known) for rule in DESTROYED.values())
@@ -72,13 +72,13 @@ def test_on_a_sinusoid_five_rules_give_what_means_nothing_and_say_so():
         "2999 changes in 3000 rounds, its rule asks to explore in 100 % of them",
         "2999 changes in 3000 rounds leave its bound no better than that of uniform play",
         "2999 changes in 3000 rounds, its window of 6 rounds is as long as a segment",
-        "its window of 5140 losses of an action is as long as the game, 3000 rounds",
+        "its window of 5140 losses of an action is as long as the run, 3000 rounds",
     ]
 
 
 @pytest.mark.parametrize(("label", "n_rounds"), [*((label, 3000) for label in DESTROYED), ("m-ucb", 200_000)])
-def test_with_eight_segments_they_mean_something(label, n_rounds):
-    """All but M-UCB in 3,000 rounds: there its window is longer than the game whatever changes."""
+def test_with_eight_segments_they_give_no_caveat(label, n_rounds):
+    """All but M-UCB in 3,000 rounds: there its window is longer than the run, with any changes."""
     marked = (label, n_rounds) == ("m-ucb", 3000)
     assert bool(reasons_of(DESTROYED[label], EIGHT.measures(n_rounds))) == marked
 
@@ -116,7 +116,7 @@ BORDERS = {
 
 
 @pytest.mark.parametrize("name", BORDERS)
-def test_every_rule_has_a_border_beyond_which_it_says_nothing(name):
+def test_every_rule_has_a_limit_beyond_which_it_gives_a_caveat(name):
     rule, within, beyond = BORDERS[name]
     assert reasons_of(rule, within) == []
     assert len(reasons_of(rule, beyond)) == 1
@@ -133,7 +133,7 @@ def test_half_of_the_rounds_is_too_much_to_explore(learner):
     assert found == {False, True}
 
 
-def test_the_border_of_a_bound_is_what_uniform_play_regrets():
+def test_the_limit_of_a_bound_is_the_regret_of_uniform_play():
     """sqrt(T C / 2) with C the code length; with 3 actions uniform play regrets 2/3 of the rounds at most."""
     for changes in range(600, 1000, 20):
         known = moving(3, 3000, changes)
@@ -142,8 +142,8 @@ def test_the_border_of_a_bound_is_what_uniform_play_regrets():
         assert bool(reasons) == (bound >= 2000)
 
 
-def test_where_losses_are_quiet_half_of_everything_shared_still_has_a_bound():
-    """What Fixed Share cannot do, its optimistic form can: the same switch rate, a bound of a quarter of the rounds."""
+def test_with_quiet_losses_a_switch_rate_of_one_half_still_has_a_bound():
+    """At this switch rate the optimistic form has a bound of a quarter of the rounds, Fixed Share a vacuous one."""
     quiet = Environment(Sinusoidal(10, 3.0, 0.3), TwoPoint().with_variance(50.0)).measures(10_000)
     tuned = OptimisticFixedShare.tuned(quiet)  # no warning
     assert tuned.switch_rate == 0.5
@@ -153,7 +153,7 @@ def test_where_losses_are_quiet_half_of_everything_shared_still_has_a_bound():
 
 
 def test_m_ucb_explores_in_three_of_four_rounds_of_the_six_segments():
-    """The world of docs/comparison.md: 6 segments, 12,000 rounds, 3 actions; no alarm comes before round 2,000."""
+    """From docs/comparison.md: 6 segments, 12,000 rounds, 3 actions; no alarm comes before round 2,000."""
     with collected() as reasons:
         tuned = MUCB.tuned(moving(3, 12_000, 5))
     assert reasons == ["5 changes in 12000 rounds, its rule asks to explore in 96 % of them"]
@@ -164,7 +164,7 @@ def test_m_ucb_explores_in_three_of_four_rounds_of_the_six_segments():
     assert not (in_turn[10:, 3] > 0).any()  # the fourth round is UCB1's
 
 
-def test_rules_that_are_not_told_of_changes_say_the_same_whatever_they_are():
+def test_rules_that_do_not_use_the_changes_do_not_depend_on_them():
     still, everything = Measures(3, 3000, 1, 0.0, 900.0), Measures(3, 3000, 3000, 1500.0, 900.0)
     for name in learners:
         kind = learners.get(name)
@@ -175,7 +175,7 @@ def test_rules_that_are_not_told_of_changes_say_the_same_whatever_they_are():
         assert not (same and reasons), name
 
 
-def test_every_caveat_says_where_it_is_made_as_the_page_of_learners_tells_it():
+def test_every_caveat_documents_its_condition_for_the_page_of_learners():
     for name in learners:
         method = learners.get(name).tuning_caveat
         if method is not Learner.tuning_caveat:
@@ -185,7 +185,7 @@ def test_every_caveat_says_where_it_is_made_as_the_page_of_learners_tells_it():
 # warnings
 
 
-def test_whoever_calls_a_rule_is_warned_at_that_line():
+def test_the_warning_points_to_the_line_that_calls_the_rule():
     with pytest.warns(TuningWarning) as caught:
         FixedShare.tuned(SINUSOID.measures(3000))
     (warning,) = caught
@@ -193,7 +193,7 @@ def test_whoever_calls_a_rule_is_warned_at_that_line():
     assert warning.filename == __file__
 
 
-def test_a_rule_that_asks_its_base_class_warns_once():
+def test_a_rule_that_calls_its_base_class_warns_once():
     class Child(FixedShare):
         @classmethod
         def tuned(cls, measures):
@@ -216,7 +216,7 @@ def test_a_simulation_warns_once_for_each_learner(n_threads):
     assert set(results.caveats) == {"plain", "wrapped"}
 
 
-def test_a_rule_is_judged_anew_in_each_run():
+def test_the_caveat_of_a_rule_is_decided_in_each_run():
     told = iter([3000, 2, 3000, 2])
 
     def rule(_):
@@ -227,7 +227,7 @@ def test_a_rule_is_judged_anew_in_each_run():
     assert results.caveats["rule"].n_runs == 2
 
 
-def test_a_rule_that_says_something_is_quiet():
+def test_a_rule_without_a_caveat_gives_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert simulate(EIGHT, [FixedShare.tuned, GLRKLUCB.tuned], 3000, 2).caveats == {}
@@ -236,7 +236,7 @@ def test_a_rule_that_says_something_is_quiet():
 # results
 
 
-def test_the_table_marks_them_and_says_why_within_a_terminal(destroyed):
+def test_the_table_has_marks_and_reasons_within_the_width_of_a_terminal(destroyed):
     rows, notes = parts(destroyed.table())
     shown = {line[: line.index("  ")] for line in rows}
     assert shown == {f"{label} *" for label in DESTROYED} | set(MEANINGFUL)
@@ -285,7 +285,7 @@ def test_marks_stay_when_results_are_put_side_by_side():
     assert set(one.beside(two).caveats) == {"glr", "share"}
 
 
-def test_the_command_says_it_once_and_keeps_it_in_its_json(monkeypatch, capsys):
+def test_the_command_warns_once_and_has_the_reason_in_its_json(monkeypatch, capsys):
     from driftwise.cli.main import main
 
     words = ["simulate", "--path", "sinusoidal:n_actions=3,n_periods=2", "--learner", "fixed-share:tuned"]
@@ -302,13 +302,13 @@ def test_the_command_says_it_once_and_keeps_it_in_its_json(monkeypatch, capsys):
 
 @pytest.fixture(scope="module")
 def guests(tmp_path_factory):
-    """Return Fixed Share as a added and Hedge at home in a drifting cell, the page, and what was reported."""
+    """Return the outcomes of Fixed Share (added) and Hedge in a drifting cell, the page, and the warnings."""
     with collected() as reasons:
         told = tiny_landscape(tmp_path_factory.mktemp("measurements"), ["full-drifting"], ["fixed-share", "hedge"])
     return *told, reasons
 
 
-def test_a_sweep_tells_of_its_marked_learners_once(guests):
+def test_a_sweep_warns_once_for_each_marked_learner(guests):
     outcomes, _, reasons = guests
     marked = [outcome for outcome in outcomes if outcome.caveat]
     assert {outcome.participant.label for outcome in marked} == {"fixed-share"}
@@ -316,7 +316,7 @@ def test_a_sweep_tells_of_its_marked_learners_once(guests):
     assert reasons[0].startswith("at every value of T, the first: 299 changes in 300 rounds ")
 
 
-def test_a_finished_piece_keeps_its_mark(guests, tmp_path):
+def test_a_finished_measurement_keeps_its_mark(guests, tmp_path):
     with collected():
         first, again = (tiny_landscape(tmp_path, ["full-drifting"], ["fixed-share"])[0] for _ in range(2))
     assert [outcome.caveat for outcome in again] == [outcome.caveat for outcome in first]
@@ -347,7 +347,7 @@ def test_the_page_shows_the_mark_wherever_it_shows_the_learner(guests):
     assert "hedge *" not in html
 
 
-def test_figures_for_a_paper_have_the_mark(guests, tmp_path):
+def test_exported_figures_have_the_mark(guests, tmp_path):
     _, page, _ = guests
     panel = page.panels[0]
     write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[]), ["svg"])
@@ -356,7 +356,7 @@ def test_figures_for_a_paper_have_the_mark(guests, tmp_path):
     assert any(f"<!-- fixed-share ({p.exponent:.2f}) * -->" in svg for p in panel.series)
 
 
-def test_a_claim_tells_of_the_marked_learners_that_it_speaks_of(tmp_path):
+def test_a_claim_names_its_marked_learners(tmp_path):
     with collected():
         outcomes, _ = tiny_landscape(tmp_path, ["full-drifting"], ["restarted-adaptive-gd", "hedge", "fixed-share"])
     (claim,) = claims(outcomes)

@@ -15,7 +15,7 @@ TINY = Preset(shortest=300, longest=600, points=2, n_rounds=3000, n_runs=2, most
 
 
 def tiny_landscape(folder: Path, cells: Sequence[str], names: Sequence[str]) -> tuple[list[Outcome], Page]:
-    """Measure some learners in some cells, and tell it."""
+    """Measure some learners in some cells; return outcomes and page."""
     sweeps = chosen(TINY, cells, names)
     outcomes = measure(sweeps, TINY.n_runs, seed=1, folder=folder)
     return outcomes, page(

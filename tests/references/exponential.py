@@ -23,7 +23,7 @@ def hedge(losses, rate=None):
 
 
 def fixed_share(losses, rate, alpha):
-    """Loss update w_i exp(-eta l_i), then share update: everyone gives alpha of it to a pool that all K share evenly.
+    """Loss update w_i exp(-eta l_i), then share update: a share alpha of every weight is spread evenly over all K.
 
     Herbster and Warmuth (1998), with the pool shared by all actions. Their weights are never normalised, only the play
     is. Here they have 80 bits and an exponent of any size, so that none of them underflows.

@@ -18,7 +18,7 @@ CLOSE = 1e-9  # indices nearer than this may be told apart either way
 
 
 def divergence(p, q):
-    """kl(p, q) of Bernoulli laws, 0 ln 0 = 0."""
+    """kl(p, q) of Bernoulli distributions, 0 ln 0 = 0."""
     one = 0.0 if p == 0 else inf if q == 0 else p * log(p / q)
     other = 0.0 if p == 1 else inf if q == 1 else (1 - p) * log((1 - p) / (1 - q))
     return one + other
@@ -289,7 +289,7 @@ def raises(margin, reaching):
 
 
 def alarms(test, values, reaching=False):
-    """The places of the alarms, starting afresh after each."""
+    """The positions of the alarms, each followed by a start from the initial state."""
     found, since = [], []
     for t, value in enumerate(values):
         since.append(float(value))
@@ -355,7 +355,7 @@ def bob_windows(block):
 
 
 def bandit_over_bandit_actions(losses, uniform, block, mixing, confidence, made=None, doubt=None):
-    """Each block: draw a window by EXP3, play sliding-window UCB afresh, tell EXP3 the share of losses spared."""
+    """Each block: draw a window by EXP3, restart sliding-window UCB, give EXP3 the mean gain of the block."""
     windows, doubt = bob_windows(block), doubt or Doubt()
     size, logs, actions, drawn = len(windows), np.zeros(len(windows)), [], []
     for first in range(0, len(losses), block):
@@ -380,6 +380,6 @@ def bob_mixing(n_actions, n_rounds):
 
 
 def restarted_actions(learner, losses, changes, seed=0):
-    """A learner started afresh before every change."""
+    """A learner restarted at every change point."""
     pieces = [piece for piece in np.split(losses, list(changes)) if len(piece)]
     return np.concatenate([learner.run(learner.start(losses.shape[1], seed), piece) for piece in pieces])

@@ -17,13 +17,13 @@ def bandit_low_guarantee(segments, n_rounds, height=1.0):
 
 
 def divergence(from_law, to_law):
-    """KL in nats between two laws on the same two values, given the chances of the larger one."""
+    """KL in nats between two distributions on the same two values, given the chances of the larger one."""
     pairs = ((from_law, to_law), (1 - from_law, 1 - to_law))
     return sum(p * math.log(p / q) for p, q in pairs if p > 0)
 
 
 def hidden_divergence(sigma, gap):
-    """KL(Q, P) of Lemma sigma1, from the laws themselves."""
+    """KL(Q, P) of Lemma sigma1, from the distributions themselves."""
     return divergence(1 / 2, (sigma - gap) / (2 * sigma))
 
 
@@ -137,7 +137,7 @@ def proof_against_bandit(learner, seeds, segments, n_rounds, n_actions):
 
 
 def corners_against_experts(learner, n_vectors, n_actions, height=1.0):
-    """Return which action spares each of the first vectors: the one with the least weight."""
+    """Return the favourite of each of the first vectors: the action with the least weight."""
     state = learner.start(n_actions)
     spared = []
     for _ in range(n_vectors):

@@ -15,7 +15,7 @@ import numpy as np
 
 
 def sleeping_optimistic_adapt_ml_prod(losses, n_rounds):
-    """Return the weights Algorithm 4 plays, told that there will be `n_rounds` rounds."""
+    """Return the weights Algorithm 4 plays with the prior for `n_rounds` rounds."""
     n_experts = losses.shape[1] * n_rounds
     return with_rates_of(losses, n_rounds, np.full(n_rounds, np.log(n_experts)), 1.0 / n_experts)
 

@@ -1,4 +1,4 @@
-"""What a learner says about itself is true and complete."""
+"""Checks of what a learner declares: its spec, docstring, corners, memory, tuning and bounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from driftwise.checks.check import Check, check, expect
-from driftwise.core.docstrings import symbols
+from driftwise.core.docstrings import described, shown_default
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import fields_of
@@ -55,14 +55,18 @@ def parameters_are_frozen(learner: Learner) -> None:
 
 
 @check(CHECKS)
-def documented_symbols_are_parameters(learner: Learner) -> None:
-    """The symbol table in the docstring names every parameter, and nothing else."""
-    tables = (symbols(member) for member in type(learner).__mro__)  # a subclass may inherit its table
-    documented = {symbol.name for symbol in next((table for table in tables if table), [])}
-    parameters = {field.name for field in dataclasses.fields(learner) if field.init}  # type: ignore[arg-type]
-    missing, strange = sorted(parameters - documented), sorted(documented - parameters)
-    expect(not missing, f"the table of symbols has no row for {', '.join(missing)}")
-    expect(not strange, f"the table of symbols names {', '.join(strange)}, which is no parameter")
+def docstring_documents_every_parameter(learner: Learner) -> None:
+    """`Parameters` in the class docstring has every parameter with its meaning and default, and no other."""
+    sections = (described(member).parameters for member in type(learner).__mro__)  # a subclass may inherit it
+    documented = {each.name: each for each in next((section for section in sections if section), ())}
+    fields = {field.name: field for field in dataclasses.fields(learner) if field.init}  # type: ignore[arg-type]
+    missing, strange = sorted(fields.keys() - documented.keys()), sorted(documented.keys() - fields.keys())
+    expect(not missing, f"`Parameters` in its docstring has no entry for {', '.join(missing)}")
+    expect(not strange, f"`Parameters` in its docstring has an entry for {', '.join(strange)}, which is no parameter")
+    for name, field in fields.items():
+        said, default = documented[name], shown_default(field)
+        expect(bool(said.meaning), f"its docstring does not say what `{name}` means")
+        expect(said.default == default, f"its docstring says `{name}` is {said.default!r} by default, not {default!r}")
 
 
 @check(CHECKS)
@@ -86,14 +90,8 @@ def memory_declares_its_numbers(learner: Learner) -> None:
 
 
 @check(CHECKS)
-def card_is_complete(learner: Learner) -> None:
-    """Every line of the card says something, and the learner has a name fit for a command line."""
-    if learner.card is None:
-        return
-    card = dataclasses.asdict(learner.card)
-    optional = {"in_practice"} if learner.card.in_practice is None else set()
-    for line, text in ((line, card[line]) for line in card.keys() - optional):
-        expect(isinstance(text, str) and bool(text.strip()) and "\n" not in text, f"its `{line}` is {text!r}")
+def name_fits_a_command_line(learner: Learner) -> None:
+    """The name is lower-case words joined by hyphens, and the feedback is "full" or "bandit"."""
     expect(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", learner.name) is not None, f"its name is {learner.name!r}")
     expect(learner.feedback in ("full", "bandit"), f"its feedback is {learner.feedback!r}")
 

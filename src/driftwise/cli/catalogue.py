@@ -1,13 +1,11 @@
-"""What the registries hold, as plain records for `list` and `show`."""
+"""The members of the registries as plain records, for `list` and `show`."""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 from typing import Any
 
 from driftwise.adversaries import Adversary, adversaries
-from driftwise.core.docstrings import symbols
+from driftwise.core.docstrings import FACTS, described
 from driftwise.core.errors import UnknownName
 from driftwise.detectors import detectors
 from driftwise.environments.noises import noises
@@ -39,30 +37,22 @@ def find(name: str) -> type[Any]:
     )
 
 
-def describe(member: type[Any]) -> dict[str, Any]:
-    """Return what is known of a class."""
+def describe(member: Any) -> dict[str, Any]:
+    """Return what the docstring of a class says, and where the class is."""
+    about = described(member)
     record: dict[str, Any] = {
         "name": member.name,
-        "title": inspect.cleandoc(member.__doc__ or "").splitlines()[0],
+        "summary": about.summary,
         "class": member.__name__,
         "module": ".".join(member.__module__.split(".")[:2]),
-        "parameters": _parameters(member),
+        "parameters": [
+            {"name": each.name, "type": each.kind, "default": each.default or "(required)", "meaning": each.meaning}
+            for each in about.parameters
+        ],
     }
     if issubclass(member, Learner):
-        record |= {**(dataclasses.asdict(member.card) if member.card else {}), "feedback": member.feedback}
+        record["feedback"] = member.feedback
     if issubclass(member, Adversary):
         record["feedback"] = " or ".join(member.feedbacks)
-    return record
-
-
-def _parameters(member: type[Any]) -> list[dict[str, str]]:
-    meanings = {symbol.name: symbol.meaning for symbol in symbols(member)}
-    return [
-        {
-            "name": field.name,
-            "default": "(required)" if field.default is dataclasses.MISSING else repr(field.default),
-            "meaning": meanings.get(field.name, ""),
-        }
-        for field in dataclasses.fields(member)
-        if field.init
-    ]
+    record |= {name.lower().replace(" ", "_"): about.facts[name] for name in FACTS if name in about.facts}
+    return record | {"notes": about.notes, "references": about.references}

@@ -18,7 +18,7 @@ __all__ = ["command"]
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kind: str, feedback: str | None, as_json: bool) -> None:
-    """List the learners, detectors of change, paths and noises that environments are made of, or adversaries."""
+    """List the learners, detectors of change, adversaries, or the paths and noises of environments."""
     import shutil
 
     from driftwise.cli.catalogue import describe, registries
@@ -33,7 +33,7 @@ def command(kind: str, feedback: str | None, as_json: bool) -> None:
 
         click.echo(json.dumps(records, indent=2))
         return
-    columns = ["name", "feedback", "cost", "knows"] if kind == "learners" else ["name", "title"]
+    columns = ["name", "feedback", "summary"] if kind in ("learners", "adversaries") else ["name", "summary"]
     rows = [[record[c] for c in columns] for record in records]
     click.echo(text_table(columns, rows, left=len(columns), width=shutil.get_terminal_size().columns))
-    click.echo(f"\n{len(records)} {kind}. `driftwise show NAME` tells more.")
+    click.echo(f"\n{len(records)} {kind}. `driftwise show NAME` describes one.")

@@ -11,7 +11,7 @@ __all__ = ["command"]
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def command(name: str, as_json: bool) -> None:
-    """Tell what NAME does: formula in words, parameters, bound, reference."""
+    """Describe the learner, detector, path, noise or adversary NAME: formula, parameters, bound, reference."""
     import textwrap
 
     from driftwise.cli.catalogue import describe, find
@@ -27,19 +27,20 @@ def command(name: str, as_json: bool) -> None:
         return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=" " * indent)
 
     facts = [
-        fill(record[heading], f"  {heading.replace('_', ' '):<12}", 14)
-        for heading in ("in_words", "feedback", "knows", "cost", "bound", "in_practice", "reference")
+        fill(record[heading], f"  {heading.replace('_', ' '):<16}", 18)
+        for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice", "references")
         if record.get(heading)
     ]
     parameters = ["  parameters"] if record["parameters"] else []
     for parameter in record["parameters"]:
         parameters.append(f"    {parameter['name']} = {parameter['default']}")
-        if parameter["meaning"]:
-            parameters.append(fill(parameter["meaning"], " " * 8, 8))
+        parameters.append(fill(parameter["meaning"], " " * 8, 8))
+    notes = textwrap.indent(record["notes"], "  ").splitlines()
     sections = [
-        [fill(f"{name}: {record['title']}", "", 2)],
+        [fill(f"{name}: {record['summary']}", "", 2)],
         facts,
         parameters,
+        notes,
         [f"  in Python: from {record['module']} import {record['class']}"],
     ]
     click.echo("\n\n".join("\n".join(section) for section in sections if section))

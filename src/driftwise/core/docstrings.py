@@ -1,47 +1,90 @@
-"""Reading the symbol tables of docstrings: the bridge between letters in the maths and words in the code."""
+"""Class docstrings in the numpydoc convention, read once for `driftwise show`, the generated pages and the checks.
+
+A docstring has a summary line, `Parameters`, `Notes`, `References` and `Examples`. A paragraph of the notes that starts
+with one of `FACTS` and a colon is a fact that tables show.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
-import re
-import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Symbol", "symbols"]
+__all__ = ["FACTS", "Description", "Parameter", "described", "shown_default"]
+
+FACTS = ("Regret", "Must know", "Time per round", "In practice")
 
 
-class Symbol(NamedTuple):
-    """One row: the letter, the parameter's name, what it means."""
+class Parameter(NamedTuple):
+    """One entry of the section `Parameters`."""
 
-    letter: str
     name: str
+    kind: str
+    default: str  # as Python writes it; "" where the parameter is required
     meaning: str
 
 
-def symbols(member: type) -> list[Symbol]:
-    """Return the symbol table of a class: its own docstring's, or its module's.
+class Description(NamedTuple):
+    """The parts of a class docstring, each on one line but for the notes."""
+
+    summary: str
+    parameters: tuple[Parameter, ...]
+    notes: str  # without the facts
+    facts: dict[str, str]  # by their names in `FACTS`
+    references: str
+    has_example: bool
+
+
+@functools.cache
+def described(member: Any) -> Description:
+    """Return what the docstring of a class says; a class without one is described by nothing.
 
     >>> from driftwise.learners import OptimisticGD
-    >>> symbols(OptimisticGD)[0].name
+    >>> described(OptimisticGD).parameters[0].name
     'learning_rate'
     """
-    own = _rows(inspect.cleandoc(member.__doc__ or ""))
-    return own or _rows(inspect.cleandoc(sys.modules[member.__module__].__doc__ or ""))
+    import docstring_parser
+
+    text = inspect.cleandoc(member.__dict__.get("__doc__") or "")
+    parsed = docstring_parser.parse(text, style=docstring_parser.DocstringStyle.NUMPYDOC)
+    sections: dict[str, list[str]] = {}
+    for part in parsed.meta:
+        sections.setdefault(part.args[0], []).append(part.description or "")
+    paragraphs = "\n\n".join(sections.get("notes", [])).split("\n\n")
+    facts = {name: text for name, text in map(_fact, paragraphs) if name}
+    return Description(
+        summary=_one_line(parsed.short_description or ""),
+        parameters=tuple(
+            Parameter(each.arg_name, each.type_name or "", each.default or "", _one_line(each.description or ""))
+            for each in parsed.params
+            if each.args[0] == "param"
+        ),
+        notes="\n\n".join(paragraph for paragraph in paragraphs if not _fact(paragraph)[0]),
+        facts=facts,
+        references=_one_line(" ".join(sections.get("references", []))),
+        has_example=bool(parsed.examples),
+    )
 
 
-def _rows(text: str) -> list[Symbol]:
-    """Parse a table between three rules of equal signs; a line without a name continues the row above."""
-    lines = text.splitlines()
-    rules = [i for i, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line.strip())]
-    if len(rules) < 3 or "name in the code" not in lines[rules[0] + 1]:
-        return []
-    starts = [match.start() for match in re.finditer(r"=+", lines[rules[0]])]
-    found: list[Symbol] = []
-    for line in lines[rules[1] + 1 : rules[2]]:
-        cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
-        letter, name, meaning = cells[0], cells[1].strip("`"), cells[2]
-        if name:
-            found.append(Symbol(letter, name, meaning))
-        elif found:
-            found[-1] = found[-1]._replace(meaning=f"{found[-1].meaning} {meaning}")
-    return found
+def shown_default(field: dataclasses.Field[Any]) -> str:
+    """Return the default of a dataclass field as a docstring writes it, "" where there is none.
+
+    >>> from driftwise.learners import DetectAndRestart
+    >>> [shown_default(field) for field in dataclasses.fields(DetectAndRestart)][2:]
+    ['0.05', 'False', '"local"']
+    """
+    if field.default is dataclasses.MISSING:
+        return ""
+    if isinstance(field.default, str):
+        return f'"{field.default}"'
+    return f"{type(field.default).__name__}()" if dataclasses.is_dataclass(field.default) else repr(field.default)
+
+
+def _fact(paragraph: str) -> tuple[str, str]:
+    name, colon, text = paragraph.partition(":")
+    return (name, _one_line(text)) if colon and name in FACTS else ("", "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,6 +1,6 @@
-r"""Exp3, its relatives and Tsallis-INF: rates, and bounds on the expected regret with every constant explicit.
+r"""Exp3, Exp3.S, Rexp3 and Tsallis-INF: parameters, and bounds on the expected regret with explicit constants.
 
-They hold for losses chosen in advance by anyone. Against one fixed action they are bounds on the dynamic regret only
+The bounds hold for any losses that are chosen in advance. Those against a fixed action bound the dynamic regret only
 where $\Gamma = 1$.
 """
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def exp3_exploration_rate(n_actions: int, n_rounds: int) -> float:
-    r"""Return $\min\{1, \sqrt{K \ln K / ((e-1) T)}\}$; with one action any exploration_rate will do.
+    r"""Return $\min\{1, \sqrt{K \ln K / ((e-1) T)}\}$, and 1 if there is only one action.
 
     >>> round(exp3_exploration_rate(n_actions=2, n_rounds=1000), 4)
     0.0284
@@ -47,34 +47,38 @@ def rexp3_restart_every(measures: Measures) -> int:
 
 
 def exp3(measures: Measures, exploration_rate: float) -> float | None:
-    r"""Theorem 3.1 of Auer et al.: $(e-1) \gamma T + K \ln K / \gamma$ against each fixed action."""
+    r"""Return the bound of Theorem 3.1 of Auer et al., or None if the means change.
+
+    It is $(e-1) \gamma T + K \ln K / \gamma$ against every fixed action.
+    """
     if measures.segments > 1:
         return None
     return rexp3(measures, exploration_rate, measures.n_rounds)
 
 
-def exp3_s(measures: Measures, exploration_rate: float, sharing: float) -> float:
-    r"""Theorem 8.1 of Auer et al., or its drifting form if that is less.
+def exp3_s(measures: Measures, exploration_rate: float, switch_rate: float) -> float:
+    r"""Return the bound of Theorem 8.1 of Auer et al., or its form for drifting means if that is less.
 
-    Against $S$ segments: $K (\ln K + (S-1) \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$. The theorem counts
-    $\ln(K/\alpha)$ for the first segment too, but every weight starts at $1/K$ of all.
+    Against $S$ segments: $K (\ln K + (S-1) \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$. The theorem has
+    $\ln(K/\alpha)$ for the first segment too, where $\ln K$ suffices because the weights start uniform.
     """
     K, T = measures.n_actions, measures.n_rounds
     if K == 1:
         return 0.0
 
     def against(segments: int) -> float:
-        length = math.log(K) + (segments - 1) * math.log(K / sharing) + math.e * sharing * T
+        length = math.log(K) + (segments - 1) * math.log(K / switch_rate) + math.e * switch_rate * T
         return K * length / exploration_rate + (math.e - 1) * exploration_rate * T
 
     return min(T, against(measures.segments), drifting(against, measures))
 
 
 def rexp3(measures: Measures, exploration_rate: float, restart_every: int) -> float:
-    r"""Theorem 2 of Besbes et al., explicit: $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
+    r"""Return the bound of Theorem 2 of Besbes et al., with constants.
 
-    Exp3's bound in each of $M = \lceil T/B \rceil$ blocks, and what the best fixed action of a block may lose to the
-    best of each round: $2 B V'_I$ in a block that moves by $V'_I$; or all $B$ rounds of a block with a change.
+    It is $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$: the bound of Exp3 in each of
+    $M = \lceil T/B \rceil$ blocks, plus the regret of the best fixed action of a block against the best action of each
+    round, which is at most $2 B V'_I$ in a block with drift $V'_I$, and at most $B$ in a block with a change.
     """
     K, T = measures.n_actions, measures.n_rounds
     if K == 1:
@@ -85,19 +89,21 @@ def rexp3(measures: Measures, exploration_rate: float, restart_every: int) -> fl
 
 
 def tsallis_inf(measures: Measures, reduced_variance: bool) -> float | None:
-    r"""Theorem 1 of Zimmert and Seldin (adversarial regime), with what its proof leaves over kept.
+    r"""Return the adversarial bound of Theorem 1 of Zimmert and Seldin, or None if the means change.
 
-    The regret is at most $4 (\sqrt K - 1) / \eta_T + \sum_t S_t$. The stability $S_t$ of a round, for estimates
-    $\hat\ell_i$ of which any $x$ is taken, is at most the mean of
+    The terms that the theorem rounds away are kept. The regret is at most
+    $4 (\sqrt K - 1) / \eta_T + \sum_t S_t$. The stability $S_t$ of a round, with any number $x$ subtracted from the
+    estimates $\hat\ell_i$, is at most the expectation of
 
     $$ \sum_i \frac{\eta z_i^2 w_i^{3/2}}{2 + \eta z_i \sqrt{w_i}}, \qquad z_i = \hat\ell_i - x . $$
 
-    Importance weighting, $x = 0$: $S_t \le (\eta_t/2) \sum_i \sqrt{w_i} \le \sqrt{K/t}$. In all
+    Importance weighting, $x = 0$: $S_t \le (\eta_t/2) \sum_i \sqrt{w_i} \le \sqrt{K/t}$. The bound is
     $2 (2 \sqrt K - 1) \sqrt T - \sqrt K$; the theorem says $4 \sqrt{KT} + 1$.
 
     Reduced variance, $x = 1/2$: $S_t \le (\eta_t/8) \sqrt K + \eta_t^2 (3K/8 + 1/4)$ if $\eta_t \le 1$, that is, from
-    round 16 on; until then $S_t \le 1$. In all $(2 \sqrt K - 1) \sqrt T - 4 \sqrt K + (6 K + 4) \ln(T/16) + 16$; the
-    theorem says $2 \sqrt{KT} + 10 K \ln T + 16$, its proof $14 K \ln T$.
+    round 16 on; until then $S_t \le 1$. The bound is
+    $(2 \sqrt K - 1) \sqrt T - 4 \sqrt K + (6 K + 4) \ln(T/16) + 16$; the theorem says
+    $2 \sqrt{KT} + 10 K \ln T + 16$, its proof $14 K \ln T$.
     """
     K, T = measures.n_actions, measures.n_rounds
     if measures.segments > 1:

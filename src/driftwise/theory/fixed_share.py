@@ -1,6 +1,6 @@
-r"""Fixed Share and its optimistic form: rates and bounds.
+r"""Rates and bounds of Fixed Share and its optimistic form.
 
-Against every sequence of actions with $m$ switches in $T$ rounds, the weights' part of the bound is the code length
+Against every sequence of actions with $m$ switches in $T$ rounds, the bound contains the code length
 $$ C(m) = (m+1) \ln K + m \ln\tfrac{1}{\alpha} + (T-m-1) \ln\tfrac{1}{1-\alpha} , $$
 and the regret is at most $C(m)/\eta + \eta T/8$ for Fixed Share, $C(m)/\eta + (\eta/2) D_\infty$ for its optimistic
 form.
@@ -17,7 +17,7 @@ __all__ = ["code_length", "optimistic_rates", "rates"]
 
 
 def code_length(n_actions: int, n_rounds: int, switches: int, switch_rate: float) -> float:
-    r"""Return $C(m)$; infinite where the rate makes the sequence impossible.
+    r"""Return $C(m)$; infinite where the switch rate makes such a sequence impossible.
 
     >>> round(code_length(n_actions=2, n_rounds=1, switches=0, switch_rate=0.1), 4)
     0.6931
@@ -31,7 +31,7 @@ def code_length(n_actions: int, n_rounds: int, switches: int, switch_rate: float
 
 
 def rates(measures: Measures) -> tuple[float, float]:
-    r"""Return $(\eta, \alpha)$ of Fixed Share: $\alpha = m/(T-1)$, and the $\eta$ that minimises the bound."""
+    r"""Return $(\eta, \alpha)$ of Fixed Share: $\alpha = m/(T-1)$, at most 1/2, and the best $\eta$ for the bound."""
     alpha = _switch_rate(measures)
     length = code_length(measures.n_actions, measures.n_rounds, measures.segments - 1, alpha)
     return math.sqrt(8 * length / measures.n_rounds) or 1.0, alpha
@@ -40,7 +40,8 @@ def rates(measures: Measures) -> tuple[float, float]:
 def optimistic_rates(measures: Measures) -> tuple[float, float]:
     r"""Return the rates of the optimistic form, with $E D_\infty$ bounded as in `expected.largest_deviation`.
 
-    The learning rate is kept below 20, where the weights are one-sided enough: without deviation the best is infinite.
+    The learning rate is at most 20, where one unit of loss already changes a weight by a factor $e^{20}$: without
+    deviation the minimiser of the bound is infinite.
     """
     alpha = _switch_rate(measures)
     length = code_length(measures.n_actions, measures.n_rounds, measures.segments - 1, alpha)

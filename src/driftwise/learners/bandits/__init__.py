@@ -1,1 +1,1 @@
-"""Bandit feedback: only the chosen loss is seen."""
+"""Learners with bandit feedback: only the loss of the chosen action is observed."""

@@ -1,8 +1,7 @@
-r"""AdSwitch: play in turn whatever may be best, check the rest now and then, start again after a change.
+r"""AdSwitch: its tests, and which intervals they use.
 
-An episode begins with every action GOOD. A round plays, of the actions that are GOOD or owe plays, the one played
-least recently (if tied, the first). Let $n_{s,t}(a)$ and $\hat\mu_{s,t}(a)$ be the plays and the mean loss of $a$ from
-round $s$ to $t$ of the episode, and $r(n) = \sqrt{2 \ln T / n}$. After the loss of round $t$:
+Let $n_{s,t}(a)$ and $\hat\mu_{s,t}(a)$ be the plays and the mean loss of $a$ from round $s$ to $t$ of the episode, and
+$r(n) = \sqrt{2 \ln T / n}$. After the loss of round $t$:
 
 1. A new episode begins if for the action $a$ just played and some $s$ (and $s_1, s_2$)
 
@@ -14,26 +13,15 @@ round $s$ to $t$ of the episode, and $r(n) = \sqrt{2 \ln T / n}$. After the loss
    $$ \tilde\Delta(a) = \hat\mu_{s,t}(a) - \min_{b \text{ GOOD}} \hat\mu_{s,t}(b) > \sqrt{C_1 \ln T/(n_{s,t}(a)-1)} . $$
 
 3. In episode $l$, for each BAD action and each $i \ge 1$ with $2^{-i} \ge \tilde\Delta(a) / D$, with probability
-   $2^{-i} \sqrt{l / (K T \ln T)}$ the action owes $\lfloor 2^{2i+1} \ln T \rfloor$ plays from the next round on.
+   $2^{-i} \sqrt{l / (K T \ln T)}$ a check of $\lfloor 2^{2i+1} \ln T \rfloor$ plays of the action begins with the next
+   round.
 
-Rounds $s$ to $t$ are the intervals of `bandits/recent.py`, counted from the beginning of the episode, in the order of
-its rows. Rounds $s_1$ to $s_2$ are all that were such an interval at some round of the episode up to $t$; the tightest
-bounds they gave stand for them. The paper has every $s$, $s_1$ and $s_2$, at a cost of some power of $t$.
+The intervals $s$ to $t$ are those of `parts/recent_sums.py`, counted from the beginning of the episode, in the order of
+its rows. The intervals $s_1$ to $s_2$ are all that were such an interval at some round of the episode up to $t$; only
+the tightest bounds that they gave are stored. The paper uses every $s$, $s_1$ and $s_2$, in time polynomial in $t$.
 
-=======  ===================  ====================================================================================
-symbol   name in the code     meaning
-=======  ===================  ====================================================================================
-$T$      `n_rounds`           rounds to come; None means $2^k$ from round $2^k$ on, and starts afresh there
-$C_1$    `threshold_scale`    how sure to be before an action is BAD; 16 in the proof
-$D$      `check_depth`        the smallest change of a BAD action looked for is its gap over this; 16 in the proof
-$R$      `resolution`         starting points kept for each power of two
-=======  ===================  ====================================================================================
-
-Debts may cost $4 D \sqrt{l K T \ln T}$. With $D = 16$ and a gap of 0.1 they fill $10^6$ rounds, so the default is 2, of
-which nothing is proved; in $10^5$ rounds it had a third to an eighth of the regret.
-
-Reference: P. Auer, P. Gajane and R. Ortner, "Adaptively tracking the best bandit arm with an unknown number of
-distribution changes", COLT 2019.
+The checks may cost a regret of $4 D \sqrt{l K T \ln T}$. With $D = 16$ and a gap of 0.1 they fill $10^6$ rounds, so the
+default is 2, for which nothing is proved; in $10^5$ rounds it had a third to an eighth of the regret.
 """
 
 from __future__ import annotations
@@ -52,7 +40,7 @@ from driftwise.core.memory_fields import HUGE, between, generator, packed, withi
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
-from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, bandit
 from driftwise.learners.parts.recent_sums import (
     Sums,
     bounds_on_mean,
@@ -69,15 +57,15 @@ __all__ = ["AdSwitch"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
     sums: Annotated[Sums, between(0, "rounds", "rows", "actions", 2)]  # of this episode
-    # A mean that must be below the floor, or above the ceiling, has changed.
+    # An action has changed if the upper bound on its mean is below the floor, or the lower bound above the ceiling.
     floor: Annotated[Vector, between(-1, 1, "actions")]
     ceiling: Annotated[Vector, between(0, 2, "actions")]
     gap: Annotated[Vector, between(0, 1, "actions")]  # of a BAD action; 0 if it is GOOD
-    # A play counts for all debts of the action, so the largest is all there is to know.
-    owed: Annotated[Vector, between(0, HUGE, "actions")]  # plays
+    # A play counts for all checks of the action, so only the longest is stored.
+    owed: Annotated[Vector, between(0, HUGE, "actions")]  # plays left in the checks of an action
     last: Annotated[Actions, between(0, "rounds", "actions")]  # the round of the last play
     clock: Annotated[Actions, between(0, "after", 3)]  # rounds, rounds of this episode, episodes
     horizon: Annotated[Vector, packed(2)]  # T and ln T
@@ -85,9 +73,9 @@ class Memory(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
+    """Parameters as the kernels take them."""
 
-    doubling: int
+    doubling: int  # 1 where `n_rounds` is None
     threshold_scale: float
     check_depth: float
     resolution: int
@@ -97,8 +85,8 @@ class Rates(NamedTuple):
 def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
     best = -1
     for k in range(memory.last.size):
-        wanted = memory.gap[k] == 0.0 or memory.owed[k] > 0.0
-        if wanted and (best < 0 or memory.last[k] < memory.last[best]):
+        eligible = memory.gap[k] == 0.0 or memory.owed[k] > 0.0
+        if eligible and (best < 0 or memory.last[k] < memory.last[best]):
             best = k
     return best, 1.0
 
@@ -113,7 +101,7 @@ def _has_changed(memory: Memory, n_rows: int, k: int) -> bool:
 
 
 @kernel
-def _lend(memory: Memory, check_depth: float) -> None:
+def _begin_checks(memory: Memory, check_depth: float) -> None:
     chance = np.sqrt(memory.clock[2] / (memory.gap.size * memory.horizon[0] * memory.horizon[1]))
     for k in range(memory.gap.size):
         size = 0.5
@@ -124,7 +112,7 @@ def _lend(memory: Memory, check_depth: float) -> None:
 
 
 @kernel
-def _begin(memory: Memory, episode: int) -> None:
+def _begin_episode(memory: Memory, episode: int) -> None:
     memory.sums[:] = 0.0
     memory.floor[:] = 0.0
     memory.ceiling[:] = 1.0
@@ -144,36 +132,64 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     record(memory.sums, action, loss)
     n_rows = rows_in_use(clock[1], rates.resolution)
     if _has_changed(memory, n_rows, action):
-        _begin(memory, clock[2] + 1)
+        _begin_episode(memory, clock[2] + 1)
     else:
         evict(memory.sums, n_rows, rates.threshold_scale * horizon[1], memory.gap, memory.floor, memory.ceiling)
         keep(memory.sums, clock[1], rates.resolution)
     if rates.doubling and clock[0] + 1 == 2.0 * horizon[0]:
         horizon[0] *= 2.0
         horizon[1] = np.log(horizon[0])
-        _begin(memory, 1)
-    _lend(memory, rates.check_depth)
+        _begin_episode(memory, 1)
+    _begin_checks(memory, rates.check_depth)
 
 
-@bandit(
-    "adswitch",
-    Card(
-        title="AdSwitch",
-        in_words="Play in turn whatever may be best, check the rest now and then, start again after a change.",
-        knows="the number of rounds, or doubles a guess of it",
-        cost="O(K log t)",
-        bound="sqrt(K Gamma T ln T) for check_depth = 16 and every interval looked at, constants not explicit",
-        reference="Auer, Gajane, Ortner (2019)",
-        in_practice="threshold_scale=1 costs less in short games: on six segments in 12,000 rounds a regret of 1,732, "
-        "with the 16 of the proof 2,357; nothing is proved for it",
-    ),
-    choose=_choose,
-    update=_update,
-)
+@bandit("adswitch", choose=_choose, update=_update)
 @dataclass(frozen=True)
 class AdSwitch(BanditLearner[Memory, Rates]):
-    """Track the best action without being told how often it changes.
+    r"""AdSwitch (Auer, Gajane and Ortner, 2019): eliminates bad actions, checks them at random, restarts on changes.
 
+    Does not need the number of changes.
+
+    Parameters
+    ----------
+    n_rounds : int or None, default None
+        Number of rounds ($T$), a whole number >= 1. None takes $2^k$ from round $2^k$ on, and restarts from the initial
+        state there.
+    threshold_scale : float, default 16.0
+        Factor in the threshold above which an action is BAD ($C_1$), a finite number > 0. The proof uses 16.
+    check_depth : float, default 2.0
+        The gap of a BAD action over this is the smallest change that is checked for ($D$), a finite number >= 2. The
+        proof uses 16.
+    resolution : int, default 2
+        Starting points of intervals kept for each power of two ($R$), a whole number >= 1.
+
+    Notes
+    -----
+    An episode begins with every action GOOD. A round plays, of the GOOD actions and the BAD ones under a check, the one
+    played least recently (if tied, the first). An action becomes BAD when its mean loss on some interval is above that
+    of the best GOOD action by more than
+
+    $$ \sqrt{C_1 \ln T / (n - 1)} , $$
+
+    with $n$ its plays there. Checks of BAD actions begin at random. A new episode begins when the mean loss of an
+    action has changed significantly. The module's docstring has all tests.
+
+    Regret: sqrt(K Gamma T ln T) for check_depth = 16 and tests on every interval, constants not explicit.
+
+    Must know: rounds (without them, it doubles a guess).
+
+    Time per round: O(K log t).
+
+    In practice: threshold_scale=1 has less regret in short runs. On six segments in 12,000 rounds it is 1,732, with the
+    16 of the proof 2,357; nothing is proved for it.
+
+    References
+    ----------
+    P. Auer, P. Gajane, R. Ortner, "Adaptively tracking the best bandit arm with an unknown number of distribution
+    changes", COLT 2019.
+
+    Examples
+    --------
     >>> learner = AdSwitch(n_rounds=1000)
     >>> learner.run(learner.start(n_actions=3), [[0.25, 0.5, 0.75]] * 4)
     array([0, 1, 2, 0])
@@ -185,12 +201,12 @@ class AdSwitch(BanditLearner[Memory, Rates]):
     resolution: int = 2
 
     corners = Corners(
-        n_rounds=(NoLearning(1, "it is made for one round"), LONGEST),
+        n_rounds=(NoLearning(1, "it is tuned for one round"), LONGEST),
         threshold_scale=(
-            NoLearning(SMALLEST, "it sees a change in every round"),
-            NoLearning(LARGEST, "it evicts no action"),
+            NoLearning(SMALLEST, "a change is detected in every round"),
+            NoLearning(LARGEST, "no action becomes BAD"),
         ),
-        check_depth=(2.0, NoLearning(LARGEST, "a check of a bad action never ends")),
+        check_depth=(2.0, NoLearning(LARGEST, "a check of a BAD action never ends")),
         resolution=(1, 16),
     )
 
@@ -203,27 +219,27 @@ class AdSwitch(BanditLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the number of rounds, and the other parameters as they are by default."""
+        """Set the number of rounds; the other parameters keep their defaults."""
         return cls(n_rounds=measures.n_rounds)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start with every action GOOD and none played."""
+        """Return a first episode with every action GOOD and no plays."""
         check_memory(self, "resolution", self.resolution, sums_bytes(n_actions, self.resolution))
         floor, gap, owed = np.zeros((3, n_actions))
         sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
         return Memory(sums, floor, np.ones(n_actions), gap, owed, last, clock, self._horizon(0), generator)
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the rows of the sums; episodes are counted from 1."""
+        """Return the number of rows of the sums and the limit of the clock; episodes are counted from 1."""
         return {"rows": n_rows(self.resolution), "after": rounds + 1}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
-        """Check the clock, T and the sums, and that there is something to play."""
+        """Return what is wrong with the clock, $T$, the gaps or the sums."""
         now, played, episode = memory.clock.tolist()
         if now != rounds or not 0 <= played <= rounds or episode < 1:
-            return f"`clock` must tell {rounds} rounds, at most as many of the episode, and the episode"
+            return f"`clock` must hold {rounds} rounds, at most as many of the episode, and the episode"
         horizon = self._horizon(rounds)
-        if memory.horizon[0] != horizon[0] or not within(memory.horizon, horizon, horizon):  # machines differ in ln
+        if memory.horizon[0] != horizon[0] or not within(memory.horizon, horizon, horizon):  # ln varies by machine
             return f"`horizon` must be {horizon.tolist()}"
         if not (memory.gap == 0.0).any():
             return "`gap` must be 0 for some action"
@@ -237,5 +253,5 @@ class AdSwitch(BanditLearner[Memory, Rates]):
         return Rates(int(self.n_rounds is None), self.threshold_scale, self.check_depth, self.resolution)
 
     def _horizon(self, rounds: int) -> Vector:
-        n_rounds = max(2, self.n_rounds or 1 << (rounds + 1).bit_length() - 1)  # ln 1 would ask for certainty
+        n_rounds = max(2, self.n_rounds or 1 << (rounds + 1).bit_length() - 1)  # ln 1 = 0 would make all radii 0
         return np.array([n_rounds, math.log(n_rounds)])

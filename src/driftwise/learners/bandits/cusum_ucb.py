@@ -1,28 +1,9 @@
-r"""CUSUM-UCB: UCB1 that forgets an action when CUSUM sees its losses change.
+r"""CUSUM-UCB.
 
-With $N_i$ the plays of action $i$ since it was last forgotten, $\hat\mu_i$ their mean loss and $n = \sum_i N_i$, a
-round plays $\arg\min_i \hat\mu_i - \sqrt{\xi \ln n / N_i}$, or, with chance $\alpha$, an action drawn uniformly. The
-losses of each action are watched by CUSUM (`driftwise.detectors.CUSUM`), whose alarm makes the learner forget that
-action.
-
-==========  ==================  ============================================================
-symbol      name in the code    meaning
-==========  ==================  ============================================================
-$\alpha$    `exploration_rate`           the chance of a round played at random
-$\xi$       `log_scale`        how wide the intervals are
-$M$         `warmup`            losses of an action that give the mean to compare with
-$\epsilon$  `slack`             the change that is let pass
-$h$         `threshold`         the sum that raises an alarm
-==========  ==================  ============================================================
-
-Tuned, with $\Upsilon = \Gamma - 1$ changes (1 where there are none): $h = \ln(T/\Upsilon) / C_1$, at least 1, and
-$\alpha = K \sqrt{C_2 \Upsilon \ln(T/\Upsilon) / (C_1 T)}$, at most 1. The source's $C_1$ and $C_2$ depend on $M$,
-$\epsilon$ and the smallest gap; with the default $M$ and $\epsilon$ its $C_1$ is below $10^{-40}$, and nothing would
-reach the threshold, so here both are 1. Its regret is $O(\sqrt{\Upsilon T \ln(T/\Upsilon)})$ for changes that are large
-and not too frequent.
-
-Reference: F. Liu, J. Lee, N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit
-problem", AAAI 2018.
+The source's threshold is $h = \ln(T/\Upsilon) / C_1$ and its share of exploration
+$\alpha = K \sqrt{C_2 \Upsilon \ln(T/\Upsilon) / (C_1 T)}$, where $C_1$ and $C_2$ depend on $M$, $\epsilon$ and the
+smallest gap. With the default $M$ and $\epsilon$ its $C_1$ is below $10^{-40}$ and no sum would reach the threshold, so
+`tuned` takes both constants as 1.
 """
 
 from __future__ import annotations
@@ -37,33 +18,59 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.detectors import CUSUM
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.contract import Card, composed
+from driftwise.learners.contract import composed
 from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule
 from driftwise.theory import vacuous
 
 __all__ = ["CUSUMUCB"]
 
 
-@composed(
-    "cusum-ucb",
-    Card(
-        title="CUSUM-UCB",
-        in_words="Play UCB1, and forget an action when the sum of its surprises grows large.",
-        knows="rounds and segments, through threshold and exploration",
-        cost="O(K)",
-        bound="sqrt(Gamma T ln(T / Gamma)) for large and rare changes",
-        reference="Liu, Lee, Shroff (2018)",
-        in_practice="the tuned exploration grows with the number of actions: on six segments of three actions its "
-        "regret is 828, with the default parameters 734",
-    ),
-)
+@composed("cusum-ucb")
 @dataclass(frozen=True)
 class CUSUMUCB(RestartingLearner):
-    """Choose among actions that change one by one.
+    r"""CUSUM-UCB (Liu, Lee and Shroff, 2018): UCB1 that resets an action when CUSUM detects a change of its losses.
 
-    `tuned` explores by the source's rule, which grows with the number of actions; the default parameters may do better
-    (`driftwise show cusum-ucb`).
+    For actions that change one by one. The share of exploration that `tuned` sets grows with the number of actions; the
+    default parameters may have less regret.
 
+    Parameters
+    ----------
+    exploration_rate : float, default 0.05
+        Share of rounds that play an action drawn uniformly ($\alpha$), in [0, 1].
+    log_scale : float, default 2.0
+        Factor on the logarithm in the confidence radius ($\xi$), a finite number > 0.
+    warmup : int, default 100
+        Number of losses of an action that give its reference mean ($M$), a whole number >= 1.
+    slack : float, default 0.1
+        Size of a change that is ignored ($\epsilon$), a finite number >= 0.
+    threshold : float, default 10.0
+        Sum of deviations above which there is an alarm ($h$), a number > 0.
+
+    Notes
+    -----
+    With $N_i$ the plays of action $i$ since its last reset, $\hat\mu_i$ their mean loss and $n = \sum_i N_i$, a round
+    plays, with probability $\alpha$, an action drawn uniformly, and otherwise
+
+    $$ \arg\min_i \hat\mu_i - \sqrt{\frac{\xi \ln n}{N_i}} . $$
+
+    A `driftwise.detectors.CUSUM` tests the losses of each action; its alarm resets that action.
+
+    Regret: sqrt(Gamma T ln(T / Gamma)) for large and rare changes.
+
+    Must know: rounds and segments, through threshold and exploration.
+
+    Time per round: O(K).
+
+    In practice: the tuned exploration grows with the number of actions. On six segments of three actions the regret is
+    828 when tuned and 734 with the default parameters.
+
+    References
+    ----------
+    F. Liu, J. Lee, N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit problem",
+    AAAI 2018.
+
+    Examples
+    --------
     >>> learner = CUSUMUCB(exploration_rate=0.0)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
     array([0, 1, 0, 0, 0])
@@ -80,7 +87,7 @@ class CUSUMUCB(RestartingLearner):
         log_scale=(SMALLEST, TOO_WIDE),
         warmup=(1, LONGEST),
         slack=(0.0, LARGEST),
-        threshold=(NoLearning(SMALLEST, "it sees a change in every round"), math.inf),
+        threshold=(NoLearning(SMALLEST, "a change is detected in every round"), math.inf),
     )
 
     def __post_init__(self) -> None:
@@ -91,7 +98,11 @@ class CUSUMUCB(RestartingLearner):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Set threshold and exploration by the number of changes."""
+        r"""Set threshold and exploration by the source's rule for the number of changes, with its constants taken as 1.
+
+        With $\Upsilon = \Gamma - 1$ changes (1 where there are none): $h = \ln(T/\Upsilon)$, at least 1, and
+        $\alpha = K \sqrt{\Upsilon h / T}$, at most 1.
+        """
         changes = max(1, measures.segments - 1)
         threshold = max(1.0, math.log(measures.n_rounds / changes))
         exploration_rate = measures.n_actions * math.sqrt(changes * threshold / measures.n_rounds)
@@ -103,9 +114,9 @@ class CUSUMUCB(RestartingLearner):
 
     @functools.cached_property
     def parts(self) -> tuple[UCB1, CUSUM]:
-        """UCB1 and CUSUM."""
+        """The index learner UCB1 and the detector CUSUM."""
         return UCB1(self.log_scale), CUSUM(self.warmup, self.slack, self.threshold)
 
     def restarts(self, n_actions: int) -> RestartRule:
-        """Explore at random, forget one action."""
+        """Return a rule with random exploration and resets of one action."""
         return RestartRule(self.exploration_rate, 0, False)

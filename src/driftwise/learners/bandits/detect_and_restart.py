@@ -1,22 +1,7 @@
-r"""Detect and restart: any index learner under the eyes of any detector.
+"""Detect and restart: any index learner with any detector.
 
-After each round the detector of the chosen action sees its loss; an alarm makes the learner forget that action, or all
-of them. CUSUM-UCB, M-UCB and GLR-klUCB are of this kind, with a level and tunings of their own.
-
-========  ==================  =============================================================================
-symbol    name in the code    meaning
-========  ==================  =============================================================================
--         `base`              an index learner, its name or its spec
--         `detector`          a detector, its name or its spec
-$\alpha$  `exploration_rate`           the share of rounds that explore
--         `schedule`          explore in turns, at fixed rounds; otherwise at random
--         `restart`           "local" forgets the action that changed, "global" everything
-========  ==================  =============================================================================
-
-Nothing is proved for a combination at large. Page-Hinkley with UCB1 is the PHT-UCB of Liu, Lee and Shroff.
-
-Reference: F. Liu, J. Lee, N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit
-problem", AAAI 2018.
+CUSUM-UCB, M-UCB and GLR-klUCB are of this kind, with confidence levels and tunings of their own. Page-Hinkley with UCB1
+is the PHT-UCB of Liu, Lee and Shroff.
 """
 
 from __future__ import annotations
@@ -28,31 +13,55 @@ from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.validation import require, require_choice, require_number
 from driftwise.detectors import Detector, PageHinkley, detectors
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.contract import Card, Learner, composed, learners
+from driftwise.learners.contract import Learner, composed, learners
 from driftwise.learners.parts.index_learner import IndexLearner
 from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
 
 __all__ = ["DetectAndRestart"]
 
 
-@composed(
-    "detect-and-restart",
-    Card(
-        title="Detect and restart",
-        in_words="Play an index, and forget when a detector sees a change.",
-        knows="what its parts know",
-        cost="O(K)",
-        bound="none at large",
-        reference="Liu, Lee, Shroff (2018)",
-    ),
-)
+@composed("detect-and-restart")
 @dataclass(frozen=True)
 class DetectAndRestart(RestartingLearner):
-    """Put an index and a detector together.
+    r"""Detect and restart (Liu, Lee and Shroff, 2018): an index learner that a change detector resets.
 
+    Combines any index learner with any detector.
+
+    Parameters
+    ----------
+    base : Learner, str or dict, default UCB1()
+        Index learner, its name or its spec.
+    detector : Detector, str or dict, default PageHinkley()
+        Change detector, its name or its spec.
+    exploration_rate : float, default 0.05
+        Share of rounds that explore ($\alpha$), in [0, 1].
+    schedule : bool, default False
+        Whether to explore in fixed rounds, action by action. Otherwise exploration is random.
+    restart : {"local", "global"}, default "local"
+        Which actions an alarm resets: "local" the one whose losses changed, "global" all of them.
+
+    Notes
+    -----
+    After each round the detector of the chosen action takes its loss. An alarm resets the plays and losses of that
+    action, or of all actions. Exploration is random (with probability $\alpha$ an action drawn uniformly) or scheduled
+    (the first $K$ of every $\lceil K/\alpha \rceil$ rounds play the actions in turn).
+
+    Regret: no bound in general.
+
+    Must know: what its parts must know.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    F. Liu, J. Lee, N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit problem",
+    AAAI 2018.
+
+    Examples
+    --------
     >>> learner = DetectAndRestart("kl-ucb", detector={"name": "cusum", "warmup": 50})
     >>> learner.base, learner.detector.warmup
-    (KLUCB(log_scale=0.0), 50)
+    (KLUCB(loglog_scale=0.0), 50)
     """
 
     base: Learner | str = UCB1()  # noqa: RUF009 (frozen)
@@ -85,6 +94,6 @@ class DetectAndRestart(RestartingLearner):
         return self.base, self.detector
 
     def restarts(self, n_actions: int) -> RestartRule:
-        """Explore and forget as told."""
+        """Return the rule that the parameters describe."""
         period = schedule(self.exploration_rate, n_actions) if self.schedule else 0
         return RestartRule(self.exploration_rate, period, self.restart == "global")

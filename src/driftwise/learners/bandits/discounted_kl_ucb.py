@@ -1,21 +1,4 @@
-r"""Discounted KL-UCB: KL-UCB on a past that fades.
-
-With $N_i$, $X_i$ and $n$ as in `discounted-ucb`, round $t + 1$ plays the action of least index
-
-$$ \min \{ q \le X_i / N_i : N_i \, kl(X_i / N_i, q) \le \ln n + c \ln \ln n \} . $$
-
-========  ==================  ====================================================
-symbol    name in the code    meaning
-========  ==================  ====================================================
-$\gamma$  `discount`          what a play still counts one round later
-$c$       `loglog_scale`        a little more confidence, as in KL-UCB
-========  ==================  ====================================================
-
-No bound is known to us: the combination is of practice, with the discount of discounted UCB.
-
-Reference: A. Garivier and E. Moulines (2011), A. Garivier and O. Cappe (2011); L. Besson, "SMPyBandits" (2018) has the
-combination.
-"""
+"""Discounted KL-UCB: the index of KL-UCB with the discount of discounted UCB."""
 
 from __future__ import annotations
 
@@ -26,7 +9,6 @@ from typing import NamedTuple
 from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.validation import require_number
 from driftwise.learners.bandits.kl_ucb import kl_level, kl_pruning, kl_score
-from driftwise.learners.contract import Card
 from driftwise.learners.parts.forgetting_index import DiscountedLearner
 from driftwise.learners.parts.index_learner import fade, index_learner
 
@@ -34,31 +16,52 @@ __all__ = ["DiscountedKLUCB"]
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
+    """Parameters as the kernels take them."""
 
     loglog_scale: float
     discount: float
 
 
-@index_learner(
-    "discounted-kl-ucb",
-    Card(
-        title="Discounted KL-UCB",
-        in_words="Play the action whose mean loss could be lowest by a past that fades, in sharp intervals.",
-        knows="rounds and segments, through the discount",
-        cost="O(K)",
-        bound="none known",
-        reference="Garivier, Moulines (2011); Garivier, Cappe (2011)",
-    ),
-    keep=fade,
-    level=kl_level,
-    score=kl_score,
-    pruning=kl_pruning,
-)
+@index_learner("discounted-kl-ucb", keep=fade, level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class DiscountedKLUCB(DiscountedLearner[Rates]):
-    """Choose among actions whose means change now and then, sharply.
+    r"""Discounted KL-UCB (Besson, 2018): KL-UCB with exponentially discounted plays and losses.
 
+    For means that change occasionally.
+
+    Parameters
+    ----------
+    discount : float, default 0.995
+        Factor on past plays and losses per round ($\gamma$), in (0, 1]. 1 keeps all of the past.
+    loglog_scale : float, default 0.0
+        Factor on $\ln \ln n$ in the confidence level ($c$), a finite number >= 0, as in KL-UCB.
+
+    Notes
+    -----
+    With $N_i = \sum_{s \le t} \gamma^{t-s} 1[a_s = i]$, $X_i$ the losses of action $i$ discounted in the same way and
+    $n = \sum_i N_i$, round $t + 1$ plays the action with the lowest index
+
+    $$ \min \{ q \le X_i / N_i : N_i \, kl(X_i / N_i, q) \le \ln n + c \ln \ln n \} , $$
+
+    where $kl$ is the divergence of Bernoulli distributions. Negative logarithms are replaced by 0. `tuned` sets the
+    discount of discounted UCB.
+
+    Regret: no bound known. The combination comes from practice.
+
+    Must know: rounds and segments, through the discount.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    L. Besson, "SMPyBandits" (2018).
+
+    A. Garivier, E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
+
+    A. Garivier, O. Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011.
+
+    Examples
+    --------
     >>> learner = DiscountedKLUCB(discount=0.9)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
     array([0, 1, 0, 0, 0])

@@ -1,23 +1,6 @@
-r"""Exp3: exponential weights of estimated gains, mixed with the uniform distribution.
+"""Exp3.
 
-Round $t$ draws $a_t$ from $p_t$ and estimates the gains $1 - \ell_t$ by importance weighting, with $\hat G_t$ the sum
-of the estimates before round $t$:
-
-$$ p_{t,i} = (1 - \gamma) \frac{e^{\gamma \hat G_{t,i} / K}}{\sum_j e^{\gamma \hat G_{t,j} / K}} + \frac{\gamma}{K},
-   \qquad \hat g_{t,i} = \frac{1 - \ell_{t,i}}{p_{t,i}} 1[a_t = i] . $$
-
-========  ==================  ==========================================================
-symbol    name in the code    meaning
-========  ==================  ==========================================================
-$\gamma$  `exploration_rate`            share of uniform play, and (over $K$) the learning rate
-========  ==================  ==========================================================
-
-Against every fixed action: $(e-1) \gamma T + K \ln K / \gamma$, least at $\gamma = \sqrt{K \ln K / ((e-1) T)}$. It
-never forgets, so nothing is promised after a change.
-
-Reference: P. Auer, N. Cesa-Bianchi, Y. Freund and R. Schapire, "The nonstochastic multiarmed bandit problem", SIAM
-J. Comput. 32 (2002), Section 3, Theorem 3.1. This file sums the estimates instead of multiplying weights, which would
-vanish for good.
+This file sums the estimated gains instead of multiplying weights, which could underflow to 0 and stay there.
 """
 
 from __future__ import annotations
@@ -33,7 +16,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, bandit
 from driftwise.learners.parts.exponential_weights import exponential_weights, share
 from driftwise.learners.parts.sampling import chance, draw
 from driftwise.theory import adversarial
@@ -42,15 +25,15 @@ __all__ = ["Exp3", "learn"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
-    probabilities: Annotated[Vector, chances("actions")]  # of the next play
-    totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # -G, so that less is better, as for losses
+    probabilities: Annotated[Vector, chances("actions")]  # of the next action
+    totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # -G: lower is better, as for losses
     generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
+    """Parameters as the kernels take them."""
 
     exploration_rate: float
 
@@ -59,10 +42,10 @@ class Rates(NamedTuple):
 def learn(
     totals: Vector, probabilities: Vector, exploration_rate: float, action: int, loss: float, probability: float
 ) -> None:
-    """Add the estimated gain of a round and write the next probabilities."""
-    even = exploration_rate / totals.size
-    totals[action] -= (1.0 - loss) / chance(probability, probabilities[action], even)
-    exponential_weights(totals, even, probabilities)
+    """Add the estimated gain of a round to the totals and write the next probabilities."""
+    rate = exploration_rate / totals.size  # the learning rate, and the least probability
+    totals[action] -= (1.0 - loss) / chance(probability, probabilities[action], rate)
+    exponential_weights(totals, rate, probabilities)
     share(probabilities, exploration_rate)
 
 
@@ -76,23 +59,41 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     learn(memory.totals, memory.probabilities, rates.exploration_rate, action, loss, probability)
 
 
-@bandit(
-    "exp3",
-    Card(
-        title="Exp3",
-        in_words="Weigh actions by the exponential of their estimated gains, and play uniformly now and then.",
-        knows="rounds, through the exploration_rate",
-        cost="O(K)",
-        bound="sqrt(T K ln K) against every fixed action",
-        reference="Auer, Cesa-Bianchi, Freund, Schapire (2002), Theorem 3.1",
-    ),
-    choose=_choose,
-    update=_update,
-)
+@bandit("exp3", choose=_choose, update=_update)
 @dataclass(frozen=True)
 class Exp3(BanditLearner[Memory, Rates]):
-    """Follow the best fixed action, whoever makes the losses.
+    r"""Exp3 (Auer et al., 2002): exponential weights of estimated gains, mixed with uniform exploration.
 
+    Competes with the best fixed action, also for adversarial losses.
+
+    Parameters
+    ----------
+    exploration_rate : float, default 0.05
+        Share of uniform exploration, and $K$ times the learning rate ($\gamma$), in (0, 1].
+
+    Notes
+    -----
+    Round $t$ draws $a_t$ from $p_t$ and estimates the gains $1 - \ell_t$ by importance weighting:
+
+    $$ p_{t,i} = (1 - \gamma) \frac{e^{\gamma \hat G_{t,i} / K}}{\sum_j e^{\gamma \hat G_{t,j} / K}} + \frac{\gamma}{K},
+       \qquad \hat g_{t,i} = \frac{1 - \ell_{t,i}}{p_{t,i}} 1[a_t = i] , $$
+
+    where $\hat G_t$ is the sum of the estimates before round $t$.
+
+    Regret: sqrt(T K ln K) against every fixed action. It is at most $(e-1) \gamma T + K \ln K / \gamma$, which is least
+    at $\gamma = \sqrt{K \ln K / ((e-1) T)}$. There is no guarantee after a change.
+
+    Must know: rounds, through the exploration rate.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    P. Auer, N. Cesa-Bianchi, Y. Freund, R. Schapire, "The nonstochastic multiarmed bandit problem", SIAM J. Comput. 32
+    (2002), Section 3, Theorem 3.1.
+
+    Examples
+    --------
     >>> learner = Exp3(exploration_rate=0.5)
     >>> state = learner.start(n_actions=2, seed=1)
     >>> learner.choose(state)
@@ -111,17 +112,17 @@ class Exp3(BanditLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the exploration_rate that minimises the bound for the number of rounds."""
+        """Set the exploration rate that minimises the bound for the number of rounds."""
         return cls(exploration_rate=adversarial.exp3_exploration_rate(measures.n_actions, measures.n_rounds))
 
     def bound(self, measures: Measures) -> float | None:
-        """Return the static bound, where the best action never changes."""
+        """Return the bound against a fixed action, or None if the means change."""
         return adversarial.exp3(measures, self.exploration_rate)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start uniform."""
+        """Return uniform probabilities and no gains."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), generator)
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the exploration_rate."""
+        """Return the parameters."""
         return Rates(self.exploration_rate)

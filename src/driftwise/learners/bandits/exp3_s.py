@@ -1,24 +1,6 @@
-r"""Exp3.S: Exp3 that never quite gives up on anyone.
+"""Exp3.S.
 
-Round $t$ draws $a_t$ from $p_t$ and estimates the gains as Exp3 does; every weight then gets a share of all the weights
-before the round:
-
-$$ p_{t,i} = (1 - \gamma) \frac{w_{t,i}}{W_t} + \frac{\gamma}{K}, \qquad
-   w_{t+1,i} = w_{t,i}\, e^{\gamma \hat g_{t,i} / K} + \frac{e \alpha}{K} W_t, \qquad
-   \hat g_{t,i} = \frac{1 - \ell_{t,i}}{p_{t,i}} 1[a_t = i], \quad W_t = \sum_j w_{t,j} . $$
-
-========  ==================  ==========================================================
-symbol    name in the code    meaning
-========  ==================  ==========================================================
-$\gamma$  `exploration_rate`            share of uniform play, and (over $K$) the learning rate
-$\alpha$  `switch_rate`           what is shared out each round, over $e$ times all weights
-========  ==================  ==========================================================
-
-Against every sequence of actions with $S$ segments: $K (S \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$; with
-$\alpha = 1/T$ and the $\gamma$ for $S = \Gamma$ that is $2 \sqrt{e-1} \sqrt{K T (\Gamma \ln(KT) + e)}$.
-
-Reference: P. Auer, N. Cesa-Bianchi, Y. Freund and R. Schapire, "The nonstochastic multiarmed bandit problem", SIAM
-J. Comput. 32 (2002), Section 8, Theorem 8.1 and Corollary 8.3. This file scales the weights to $W_t = 1$.
+This file scales the weights to the sum 1 after every round.
 """
 
 from __future__ import annotations
@@ -36,7 +18,7 @@ from driftwise.core.memory_fields import chances, distribution, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, bandit
 from driftwise.learners.parts.exponential_weights import share
 from driftwise.learners.parts.sampling import chance, draw
 from driftwise.theory import adversarial, vacuous
@@ -45,15 +27,15 @@ __all__ = ["Exp3S"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
-    probabilities: Annotated[Vector, chances("actions")]  # of the next play
+    probabilities: Annotated[Vector, chances("actions")]  # of the next action
     weights: Annotated[Vector, distribution("actions")]  # w / W
     generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
+    """Parameters as the kernels take them."""
 
     exploration_rate: float
     shared: float  # e alpha
@@ -67,13 +49,13 @@ def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
 @kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
     weights, probabilities = memory.weights, memory.probabilities
-    even = rates.exploration_rate / weights.size
-    gain = (1.0 - loss) / chance(probability, probabilities[action], even)
-    weights[action] *= np.exp(even * gain)  # at most e
-    each = rates.shared / weights.size
+    rate = rates.exploration_rate / weights.size  # the learning rate, and the least probability
+    gain = (1.0 - loss) / chance(probability, probabilities[action], rate)
+    weights[action] *= np.exp(rate * gain)  # at most e
+    added = rates.shared / weights.size
     mass = 0.0
     for k in range(weights.size):
-        weights[k] += each
+        weights[k] += added
         mass += weights[k]
     for k in range(weights.size):
         weights[k] /= mass
@@ -81,23 +63,44 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     share(probabilities, rates.exploration_rate)
 
 
-@bandit(
-    "exp3-s",
-    Card(
-        title="Exp3.S",
-        in_words="Exp3 that shares out a little of all weights after every round, so that it can change its mind.",
-        knows="rounds and segments, through the exploration_rate and the sharing",
-        cost="O(K)",
-        bound="sqrt(K T Gamma ln(K T))",
-        reference="Auer, Cesa-Bianchi, Freund, Schapire (2002), Theorem 8.1",
-    ),
-    choose=_choose,
-    update=_update,
-)
+@bandit("exp3-s", choose=_choose, update=_update)
 @dataclass(frozen=True)
 class Exp3S(BanditLearner[Memory, Rates]):
-    """Track the best action through a sequence of switches, whoever makes the losses.
+    r"""Exp3.S (Auer et al., 2002): Exp3 that adds a share of uniform weight after every round.
 
+    Tracks the best action through switches, also for adversarial losses.
+
+    Parameters
+    ----------
+    exploration_rate : float, default 0.1
+        Share of uniform exploration, and $K$ times the learning rate ($\gamma$), in (0, 1].
+    switch_rate : float, default 0.001
+        Weight added each round, as a share of $e$ times all weights ($\alpha$), in (0, 1].
+
+    Notes
+    -----
+    Round $t$ draws $a_t$ from $p_t$ and estimates the gains as Exp3 does. Then every weight gets a share of the sum of
+    the weights:
+
+    $$ p_{t,i} = (1 - \gamma) \frac{w_{t,i}}{W_t} + \frac{\gamma}{K}, \qquad
+       w_{t+1,i} = w_{t,i}\, e^{\gamma \hat g_{t,i} / K} + \frac{e \alpha}{K} W_t, \qquad
+       \hat g_{t,i} = \frac{1 - \ell_{t,i}}{p_{t,i}} 1[a_t = i], \quad W_t = \sum_j w_{t,j} . $$
+
+    Regret: sqrt(K T Gamma ln(K T)). Against every sequence of actions with $S$ segments it is at most
+    $K (S \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$; with $\alpha = 1/T$ and the best $\gamma$ for
+    $S = \Gamma$ that is $2 \sqrt{e-1} \sqrt{K T (\Gamma \ln(KT) + e)}$.
+
+    Must know: rounds and segments, through its two rates.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    P. Auer, N. Cesa-Bianchi, Y. Freund, R. Schapire, "The nonstochastic multiarmed bandit problem", SIAM J. Comput. 32
+    (2002), Section 8, Theorem 8.1 and Corollary 8.3.
+
+    Examples
+    --------
     >>> learner = Exp3S(exploration_rate=0.5, switch_rate=0.1)
     >>> state = learner.start(n_actions=2, seed=1)
     >>> learner.choose(state)
@@ -118,22 +121,22 @@ class Exp3S(BanditLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the parameters of Corollary 8.3 for the number of rounds and segments."""
+        """Set both rates by Corollary 8.3 for the number of rounds and segments."""
         return cls(exploration_rate=adversarial.exp3_s_exploration_rate(measures), switch_rate=1 / measures.n_rounds)
 
     def tuning_caveat(self, measures: Measures) -> str:
-        """Return a reason where half of its play or more is uniform."""
+        """Return a reason where it explores in half of the rounds or more."""
         return vacuous.exploring(measures, self.exploration_rate)
 
     def bound(self, measures: Measures) -> float:
-        """Return Theorem 8.1's bound for these parameters, against as many segments as the means have."""
+        """Return the bound of Theorem 8.1 for these parameters and the segments of the means."""
         return adversarial.exp3_s(measures, self.exploration_rate, self.switch_rate)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start uniform."""
+        """Return uniform probabilities and weights."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), generator)
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the exploration_rate, and the sharing in the weights' own measure."""
+        """Return the exploration rate, and the share of all weights that is added."""
         return Rates(self.exploration_rate, math.e * self.switch_rate)

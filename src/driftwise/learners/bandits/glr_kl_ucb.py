@@ -1,31 +1,4 @@
-r"""GLR-klUCB: KL-UCB that forgets when a likelihood ratio sees a change.
-
-With $\tau_i$ the round after which action $i$ was last forgotten, $n_i$ its plays since and $\hat\mu_i$ their mean
-loss, round $t + 1$ plays the action of least index
-
-$$ \min \{ q \le \hat\mu_i : n_i \, kl(\hat\mu_i, q) \le \ln(t - \tau_i) + c \ln \ln(t - \tau_i) \} , $$
-
-but in every $\lceil K / \alpha \rceil$ rounds the first $K$ play the actions in turn. The losses of each action are
-watched by `driftwise.detectors.GLR`, whose alarm makes the learner forget that action (local) or everything (global).
-
-========  =======================  ============================================================================
-symbol    name in the code         meaning
-========  =======================  ============================================================================
-$\alpha$  `exploration_rate`                the share of rounds that explore
-$c$       `loglog_scale`             a little more confidence, as in KL-UCB
-$\delta$  `failure_probability`    the chance of a false alarm, nearly
--         `restart`                "local" forgets the action that changed, "global" everything
-$r$       `resolution`             how finely a change is located; None tries every place, in time that grows
--         `check_every`             plays of an action from one test to the next
-========  =======================  ============================================================================
-
-Tuned, with $\Upsilon = \Gamma - 1$ changes (1 where there are none): $\alpha = \sqrt{\Upsilon \ln T / T}$ and $\delta
-= 1/\sqrt{\Upsilon T}$, or, for local restarts, $\alpha = \sqrt{K \Upsilon \ln T / T}$ and $\delta = 1/\sqrt{K \Upsilon
-T}$. Its regret is $O(\sqrt{\Upsilon T \ln T})$ for changes that are large and not too frequent.
-
-Reference: L. Besson, E. Kaufmann, O.-A. Maillard, J. Seznec, "Efficient change-point detection for tackling
-piecewise-stationary bandits", JMLR 23 (2022).
-"""
+"""GLR-klUCB."""
 
 from __future__ import annotations
 
@@ -39,30 +12,61 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_number
 from driftwise.detectors import GLR
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.contract import Card, composed
+from driftwise.learners.contract import composed
 from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
 from driftwise.theory import vacuous
 
 __all__ = ["GLRKLUCB"]
 
 
-@composed(
-    "glr-kl-ucb",
-    Card(
-        title="GLR-klUCB",
-        in_words="Play KL-UCB, and forget when the losses of an action split into two of different means.",
-        knows="nothing (rounds and segments help)",
-        cost="O(K + log t)",
-        bound="sqrt(K Gamma T ln T) for large and rare changes",
-        reference="Besson, Kaufmann, Maillard, Seznec (2022)",
-        in_practice="restart=global where actions change together: on six segments its regret is 488, with local "
-        "restarts 777, and tuned 896",
-    ),
-)
+@composed("glr-kl-ucb")
 @dataclass(frozen=True)
 class GLRKLUCB(RestartingLearner):
-    """Choose among actions that change, with few assumptions.
+    r"""GLR-klUCB (Besson et al., 2022): KL-UCB that restarts when a likelihood ratio test detects a change.
 
+    Needs few assumptions about the changes.
+
+    Parameters
+    ----------
+    exploration_rate : float, default 0.05
+        Share of rounds that explore ($\alpha$), in [0, 1].
+    loglog_scale : float, default 0.0
+        Factor on the iterated logarithm in the confidence level ($c$), a finite number >= 0, as in KL-UCB.
+    failure_probability : float, default 0.01
+        Approximate probability of a false alarm ($\delta$), in [0, 1). 0 never raises an alarm.
+    restart : {"local", "global"}, default "local"
+        Which actions an alarm resets: "local" the one whose losses changed, "global" all of them.
+    resolution : int or None, default 8
+        How finely a change is located ($r$), a whole number >= 2. None tests every split, in time that grows.
+    check_every : int, default 10
+        Plays of an action from one test to the next, a whole number >= 1.
+
+    Notes
+    -----
+    With $\tau_i$ the round of the last reset of action $i$, $n_i$ its plays since then and $\hat\mu_i$ their mean loss,
+    round $t + 1$ plays the action with the lowest index
+
+    $$ \min \{ q \le \hat\mu_i : n_i \, kl(\hat\mu_i, q) \le \ln(t - \tau_i) + c \ln \ln(t - \tau_i) \} , $$
+
+    except that the first $K$ of every $\lceil K / \alpha \rceil$ rounds play the actions in turn. A
+    `driftwise.detectors.GLR` tests the losses of each action; its alarm resets that action (local) or all (global).
+
+    Regret: sqrt(K Gamma T ln T) for large and rare changes.
+
+    Must know: nothing (rounds and segments help).
+
+    Time per round: O(K + log t).
+
+    In practice: restart=global has less regret where actions change together. On six segments it is 488, with local
+    restarts 777, and tuned 896.
+
+    References
+    ----------
+    L. Besson, E. Kaufmann, O.-A. Maillard, J. Seznec, "Efficient change-point detection for tackling
+    piecewise-stationary bandits", JMLR 23 (2022).
+
+    Examples
+    --------
     >>> learner = GLRKLUCB(exploration_rate=0.0)
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
     array([0, 1, 0, 0, 0])
@@ -95,13 +99,18 @@ class GLRKLUCB(RestartingLearner):
 
     @property
     def skipped_checks(self) -> dict[str, str]:
-        """Say why a million rounds are too many where every split is kept."""
-        why = "without a resolution every test tries every split: a million rounds would take 10^11 operations"
+        """The reason why a million rounds take too long where every split is tested."""
+        why = "without a resolution every test takes every split: a million rounds would take 10^11 operations"
         return {} if self.resolution else {"choices_survive_a_million_constant_rounds": why}
 
     @classmethod
     def tuned(cls, measures: Measures, restart: str = "local") -> Self:
-        """Set exploration and false alarms by the number of changes."""
+        r"""Set exploration and failure probability by the source's rule for the number of changes.
+
+        With $\Upsilon = \Gamma - 1$ changes (1 where there are none): $\alpha = \sqrt{\Upsilon \ln T / T}$ and
+        $\delta = 1/\sqrt{\Upsilon T}$, or, for local restarts, $\alpha = \sqrt{K \Upsilon \ln T / T}$ and
+        $\delta = 1/\sqrt{K \Upsilon T}$.
+        """
         T = measures.n_rounds
         changes = max(1, measures.segments - 1) * (measures.n_actions if restart == "local" else 1)
         failure = min(0.5, 1 / math.sqrt(changes * T))
@@ -113,9 +122,9 @@ class GLRKLUCB(RestartingLearner):
 
     @functools.cached_property
     def parts(self) -> tuple[KLUCB, GLR]:
-        """KL-UCB and the likelihood ratio."""
+        """The index learner KL-UCB and the detector GLR."""
         return KLUCB(self.loglog_scale), GLR(self.failure_probability, self.resolution, self.check_every)
 
     def restarts(self, n_actions: int) -> RestartRule:
-        """Explore on schedule."""
+        """Return a rule with scheduled exploration and the given restarts."""
         return RestartRule(self.exploration_rate, schedule(self.exploration_rate, n_actions), self.restart == "global")

@@ -1,22 +1,4 @@
-r"""KL-UCB: optimism with the intervals that fit losses in [0, 1] best.
-
-With $n_i$ plays of action $i$ and $\hat\mu_i$ the mean of their losses, round $t + 1$ plays the action of least index
-
-$$ \min \{ q \le \hat\mu_i : n_i \, kl(\hat\mu_i, q) \le \ln t + c \ln \ln t \} , $$
-
-with $kl$ the divergence of Bernoulli laws, after playing every action once.
-
-=======  ==================  ====================================================================
-symbol   name in the code    meaning
-=======  ==================  ====================================================================
-$c$      `loglog_scale`        a little more confidence; the theory takes 3, practice 0
-=======  ==================  ====================================================================
-
-It never forgets. While nothing changes its regret is the least possible for Bernoulli losses,
-$\sum_i \Delta_i / kl(\mu_i, \mu^*) \ln T$ to first order. $\ln \ln t$ is taken as 0 where it is negative.
-
-Reference: A. Garivier and O. Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011.
-"""
+"""KL-UCB, and the kernels of its index, which the other learners with KL indices use."""
 
 from __future__ import annotations
 
@@ -31,7 +13,6 @@ from driftwise.core.divergence import least_mean
 from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
-from driftwise.learners.contract import Card
 from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner
 from driftwise.learners.parts.index_pruning import Pruning
 
@@ -39,21 +20,21 @@ __all__ = ["KLUCB", "Extra", "kl_level", "kl_pruning", "kl_score"]
 
 
 class Extra(NamedTuple):
-    """The parameter, as the kernels read it."""
+    """Parameter as the kernels take it."""
 
     loglog_scale: float
 
 
 @kernel
 def kl_level(count: float, rates: Any) -> float:
-    r"""Return $\ln n + c \ln \ln n$, both logarithms at least 0."""
+    r"""Return $\ln n + c \ln \ln n$, with negative logarithms replaced by 0."""
     level = np.log(count) if count > 1.0 else 0.0
     return float(level + rates.loglog_scale * np.log(level) if level > 1.0 else level)
 
 
 @kernel
 def kl_score(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
-    """Return the lowest mean that the losses allow."""
+    """Return the lower confidence bound on the mean loss."""
     n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
@@ -77,25 +58,41 @@ def _exceeds(memory: IndexMemory, rates: Any, action: int, level: float, bound: 
 kl_pruning = Pruning(_estimate, _exceeds)
 
 
-@index_learner(
-    "kl-ucb",
-    Card(
-        title="KL-UCB",
-        in_words="Play the action whose mean loss could be lowest, in intervals made for losses in [0, 1].",
-        knows="nothing",
-        cost="O(K)",
-        bound="the least possible for Bernoulli losses while nothing changes",
-        reference="Garivier, Cappe (2011)",
-    ),
-    keep=add,
-    level=kl_level,
-    score=kl_score,
-    pruning=kl_pruning,
-)
+@index_learner("kl-ucb", keep=add, level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class KLUCB(IndexLearner[Extra]):
-    """Choose among actions whose means stay, sharply.
+    r"""KL-UCB (Garivier and Cappe, 2011): confidence bounds by the Kullback-Leibler divergence, tight for [0, 1].
 
+    For means that do not change.
+
+    Parameters
+    ----------
+    loglog_scale : float, default 0.0
+        Factor on $\ln \ln t$ in the confidence level ($c$), a finite number >= 0. The theory uses 3, practice 0.
+
+    Notes
+    -----
+    With $n_i$ plays of action $i$ and $\hat\mu_i$ the mean of their losses, round $t + 1$ plays the action with the
+    lowest index
+
+    $$ \min \{ q \le \hat\mu_i : n_i \, kl(\hat\mu_i, q) \le \ln t + c \ln \ln t \} , $$
+
+    where $kl$ is the divergence of Bernoulli distributions, after playing every action once. $\ln \ln t$ is replaced by
+    0 where it is negative.
+
+    Regret: the least possible for Bernoulli losses with fixed means. To first order it is
+    $\sum_i \Delta_i / kl(\mu_i, \mu^*) \ln T$. There is no guarantee after a change.
+
+    Must know: nothing.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    A. Garivier, O. Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011.
+
+    Examples
+    --------
     >>> learner = KLUCB()
     >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
     array([0, 1, 0, 0, 0])

@@ -1,34 +1,23 @@
-r"""MASTER: upper confidence bounds on many time scales, and two tests that start them again after a change.
+r"""MASTER: its tests, and why they rarely fail.
 
-Blocks of $2^n$ rounds follow each other, $n = 0, 1, 2, \dots$, each played as `bandits/multi_scale.py` says with
-$L = \ln(T / \delta)$; let $h_t$ be what the play of round $t$ hopes to lose. A test fails, and everything starts again
-at $n = 0$ with the next round, if
+Blocks of $2^n$ rounds follow each other, $n = 0, 1, 2, \dots$, each played as described in `parts/multi_scale_ucb.py`
+with $L = \ln(T / \delta)$. Let $h_t$ be the lower confidence bound, at least 0, of the action played in round $t$. A
+test fails, and the learner restarts at $n = 0$ with the next round, if
 
-1. the $2^m$ rounds of an instance are over and their mean loss, whoever played them, is at most
-   $\max h_t - 9 \hat\rho(2^m)$, the maximum over the block so far: to lose so little was not hoped for; or
-2. the mean of $\ell_t - h_t$ over the $\tau$ rounds of the block so far is at least $3 \hat\rho(\tau)$: to lose so much
-   more than hoped for is no accident, where
+1. the $2^m$ rounds of an instance are over and their mean loss, over the plays of all instances, is at most
+   $\max h_t - 9 \hat\rho(2^m)$, with the maximum over the block so far: the losses are lower than the bounds allow; or
+2. the mean of $\ell_t - h_t$ over the $\tau$ rounds of the block so far is at least $3 \hat\rho(\tau)$: the losses
+   exceed the bounds by more than chance explains.
 
-$$ \hat\rho(x) = 6 c\, (\log_2 T + 1) \ln(T / \delta)\, \rho(x), \qquad \rho(x) = \sqrt{K / x} + K / x . $$
-
-=========  =======================  ========================================================
-symbol     name in the code         meaning
-=========  =======================  ========================================================
-$T$        `n_rounds`               rounds to come; they matter through logarithms only
-$\delta$   `failure_probability`    the chance that a test fails without a change
-$c$        `test_scale`                  how large a change the tests wait for; the proof needs 1
-=========  =======================  ========================================================
-
-**As published, the tests are idle in runs of a usual length.** No mean exceeds 1, so neither test can fail in a block
+**As published, the tests cannot fail in runs of usual length.** No mean exceeds 1, so neither test can fail in a block
 of $x$ rounds while $3 \hat\rho(x) = 18 c\, (\log_2 T + 1) \ln(T / \delta)\, (\sqrt{K / x} + K / x) > 1$: with $K = 2$,
-$T = 1 / \delta = 10^5$, while $x < 1.06 \cdot 10^8$ (`earliest_test`). What remains is a learner that forgets at random
-and adapts by that. A smaller $c$ is not covered by the proof and did not help: in runs of $10^5$ rounds or so no test
-failed with $c \ge 0.01$, changes or not; with $c \le 0.005$ some failed without a change and the regret grew.
+$T = 1 / \delta = 10^5$, while $x < 1.06 \cdot 10^8$ (`earliest_test`). Then the learner adapts only because instances
+begin and end at random. A smaller $c$ is not covered by the proof and did not help: in runs of about $10^5$ rounds no
+test failed with $c \ge 0.01$, with or without changes; with $c \le 0.005$ some failed without a change and the regret
+grew.
 
-Reference: C.-Y. Wei and H. Luo, "Non-stationary reinforcement learning without prior knowledge: an optimal black-box
-approach", COLT 2021 (in rewards, $1 - \ell$); the idle tests: A. Gerogiannis, Y.-H. Huang and V. Veeravalli, "Is
-prior-free black-box non-stationary reinforcement learning feasible?", 2024. The radius $\sqrt{L / n_i}$ is ours: in a
-world that does not change, all of them in all instances hold but for a chance of $K \delta^2$.
+The source is in rewards, $1 - \ell$. The radius $\sqrt{L / n_i}$ is ours: in an environment that does not change, all
+radii of all instances hold with a probability of at least $1 - K \delta^2$.
 """
 
 from __future__ import annotations
@@ -45,17 +34,17 @@ from driftwise.core.log_ratio import log_ratio
 from driftwise.core.measures import Measures
 from driftwise.core.types import Words
 from driftwise.core.validation import count, require_count, require_number
-from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, bandit
 from driftwise.learners.parts.multi_scale_ucb import ORDERS, Memory, begin_block, begin_instances, plan, record, rho
 
 __all__ = ["Master"]
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
+    """Parameters as the kernels take them."""
 
     log_term: float  # L
-    tolerance: float  # the factor between rho and its hatted version
+    tolerance: float  # the factor of rho in rho-hat
 
 
 @kernel
@@ -89,24 +78,48 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     plan(memory, rates.log_term)
 
 
-@bandit(
-    "master",
-    Card(
-        title="MASTER over upper confidence bounds",
-        in_words="Run upper confidence bounds on many time scales at once; start again when a test fails.",
-        knows="the number of rounds, in a logarithm",
-        cost="O(K + log t)",
-        bound="sqrt(K Gamma T), or (K V)^(1/3) T^(2/3) + sqrt(K T), up to logarithms; but no test can fail in a block"
-        " of n rounds while 18 (log2 T + 1) ln(T/delta) (sqrt(K/n) + K/n) > 1",
-        reference="Wei, Luo (2021); Gerogiannis, Huang, Veeravalli (2024)",
-    ),
-    choose=_choose,
-    update=_update,
-)
+@bandit("master", choose=_choose, update=_update)
 @dataclass(frozen=True)
 class Master(BanditLearner[Memory, Rates]):
-    """Track the best action without being told how often or how far the means move.
+    r"""MASTER (Wei and Luo, 2021): UCB on many time scales at once, restarted when a test detects a change.
 
+    Needs neither the number of changes nor the drift. As published, its tests cannot fail in runs of usual length: see
+    `earliest_test`.
+
+    Parameters
+    ----------
+    n_rounds : int, default 1000000
+        Number of rounds ($T$), a whole number >= 1. It matters only through logarithms.
+    failure_probability : float, default 0.001
+        Probability that a test fails without a change ($\delta$), in (0, 1).
+    test_scale : float, default 1.0
+        Factor on the size of a change that the tests detect ($c$), a finite number > 0. The proof needs 1.
+
+    Notes
+    -----
+    Blocks of 1, 2, 4, ... rounds follow each other. In a block, instances of UCB with $2^m$ rounds begin at random, and
+    the shortest one that is active plays. Two tests compare the losses with the lower confidence bounds of the actions
+    played, with a multiple of this tolerance for a stretch of $x$ rounds; if one fails, the blocks restart at 1 round:
+
+    $$ \hat\rho(x) = 6 c\, (\log_2 T + 1) \ln(T / \delta)\, \rho(x), \qquad \rho(x) = \sqrt{K / x} + K / x . $$
+
+    Regret: sqrt(K Gamma T), or (K V)^(1/3) T^(2/3) + sqrt(K T), up to logarithms. But no test can fail in a block of
+    $n$ rounds while $18 (\log_2 T + 1) \ln(T/\delta) (\sqrt{K/n} + K/n) > 1$.
+
+    Must know: the number of rounds, in a logarithm.
+
+    Time per round: O(K + log t).
+
+    References
+    ----------
+    C.-Y. Wei, H. Luo, "Non-stationary reinforcement learning without prior knowledge: an optimal black-box approach",
+    COLT 2021.
+
+    A. Gerogiannis, Y.-H. Huang, V. Veeravalli, "Is prior-free black-box non-stationary reinforcement learning
+    feasible?", 2024 (why the tests do not fail).
+
+    Examples
+    --------
     >>> Master(n_rounds=10**5, failure_probability=1e-5).earliest_test(n_actions=2)
     106...
     """
@@ -128,17 +141,17 @@ class Master(BanditLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the number of rounds, and one over it for the failure probability."""
+        """Set the number of rounds, and one over it as the failure probability."""
         return cls(n_rounds=measures.n_rounds, failure_probability=1.0 / max(2, measures.n_rounds))
 
     def earliest_test(self, n_actions: int) -> int:
-        """Return how many rounds a block must have before a test can fail."""
+        """Return the number of rounds of a block from which on a test can fail."""
         factor = 3.0 * self.rates(n_actions).tolerance
         root = 2.0 / factor / (1.0 + math.sqrt(1.0 + 4.0 / factor))  # of factor (x + x^2) = 1 with x^2 = K / n
         return math.ceil(count(self, "n_actions", n_actions) / root**2)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start with a block of one round and its instance, which plays action 0."""
+        """Return a block of one round with one instance, which plays action 0."""
         plays, totals = np.zeros((2, ORDERS, n_actions))
         ends = np.eye(1, ORDERS, dtype=np.int64)[0]
         block, action = np.zeros((2, 2), np.int64)
@@ -146,11 +159,11 @@ class Master(BanditLearner[Memory, Rates]):
         return Memory(plays, totals, np.zeros(ORDERS), ends, block, lost, beyond, most_hoped, action, hope, generator)
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return how far below the hopes losses can have stayed."""
+        """Return the least sum of losses less their lower confidence bounds."""
         return {"least_beyond": -rounds}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
-        """Check whatever addresses something."""
+        """Return what is wrong with the block, the action or the totals."""
         (order, played), (action, instance) = memory.block.tolist(), memory.action.tolist()
         if not (order < ORDERS and played < memory.ends[order] == 1 << order):
             return "`block` must be within a block that has not ended"
@@ -159,6 +172,6 @@ class Master(BanditLearner[Memory, Rates]):
         return "" if (memory.totals <= memory.plays).all() else "`totals` must be at most `plays`"
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the logarithm and the tolerance of the tests."""
+        """Return $L$ and the tolerance of the tests."""
         log_term = log_ratio(self.n_rounds, self.failure_probability)
         return Rates(log_term, 6.0 * self.test_scale * (math.log2(self.n_rounds) + 1.0) * log_term)

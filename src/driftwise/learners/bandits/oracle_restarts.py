@@ -1,19 +1,4 @@
-r"""Oracle restarts: a yardstick that knows when the means change.
-
-Any bandit learner, started afresh at the true change points. It knows what nobody knows, so it belongs in tables to
-show what the search for changes costs, not in use.
-
-======  ==================  ======================================================================
-symbol  name in the code    meaning
-======  ==================  ======================================================================
--       `base`              a bandit learner, its name or its spec
--       `change_points`           the rounds, from 0, before which it starts afresh
-======  ==================  ======================================================================
-
-`OracleRestarts.tuned` takes the changes from the measures of a run, where they are known.
-
-Reference: L. Besson, "SMPyBandits" (2018) has such a yardstick; the idea is folklore.
-"""
+"""Oracle restarts: a baseline that needs the true change points."""
 
 from __future__ import annotations
 
@@ -31,28 +16,43 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import require
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.contract import BanditLearner, Card, Learner, State, composed, learners
+from driftwise.learners.contract import BanditLearner, Learner, State, composed, learners
 from driftwise.learners.contract.loops import BanditLoops
 from driftwise.theory import vacuous
 
 __all__ = ["OracleRestarts"]
 
 
-@composed(
-    "oracle-restarts",
-    Card(
-        title="Oracle restarts (knows what nobody knows)",
-        in_words="Start a learner afresh whenever the means change: a yardstick.",
-        knows="the changes themselves",
-        cost="O(K)",
-        bound="none: not a learner to use",
-        reference="folklore",
-    ),
-)
+@composed("oracle-restarts")
 @dataclass(frozen=True)
 class OracleRestarts(BanditLearner[Any, Any]):
-    """Start afresh at known changes.
+    """Oracle restarts: a baseline that restarts a bandit learner at the true change points.
 
+    It needs change points that are unknown in practice. It shows in a comparison what the search for changes costs.
+
+    Parameters
+    ----------
+    base : Learner, str or dict, default KLUCB()
+        Bandit learner other than the oracle, its name or its spec.
+    change_points : tuple of int, default ()
+        Rounds, counted from 0, before which the base restarts from its initial state, rising and > 0.
+
+    Notes
+    -----
+    The random numbers of the base continue after a restart. `tuned` takes the change points from the measures of a run.
+
+    Regret: no bound stated; it is a baseline, not for use.
+
+    Must know: the change points.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    Folklore; L. Besson, "SMPyBandits" (2018) has such a baseline.
+
+    Examples
+    --------
     >>> learner = OracleRestarts("ucb1", change_points=(3,))
     >>> learner.run(learner.start(n_actions=3), [[0.0, 1.0, 1.0]] * 6)
     array([0, 1, 2, 0, 1, 2])
@@ -65,13 +65,13 @@ class OracleRestarts(BanditLearner[Any, Any]):
 
     @property
     def skipped_checks(self) -> Mapping[str, str]:
-        """It cannot be tuned without the changes."""
-        return {"tuning_and_bounds_take_any_measures": "measures need not say when the means change"}
+        """The check that does not apply, since `tuned` needs the change points."""
+        return {"tuning_and_bounds_take_any_measures": "measures need not have the change points"}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", learners.member(self, "base", self.base))
-        alone = isinstance(self.base, BanditLearner) and not isinstance(self.base, OracleRestarts)
-        require(self, "base", alone, "a bandit learner other than the oracle")
+        allowed = isinstance(self.base, BanditLearner) and not isinstance(self.base, OracleRestarts)
+        require(self, "base", allowed, "a bandit learner other than the oracle")
         whole = isinstance(self.change_points, Sequence) and all(type(t) is int and t > 0 for t in self.change_points)
         require(
             self,
@@ -83,7 +83,7 @@ class OracleRestarts(BanditLearner[Any, Any]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the changes of the run."""
+        """Set the change points to those of the measures."""
         if measures.change_points is None:
             raise rejection(cls.__name__, "measures", "of an environment with at most 1000 changes", measures)
         return cls(change_points=measures.change_points)
@@ -107,7 +107,7 @@ class OracleRestarts(BanditLearner[Any, Any]):
         return self._base.rates(n_actions)
 
     def first_memory(self, n_actions: int, generator: Words) -> Any:
-        """Start the base."""
+        """Return the first memory of the base."""
         return self._base.first_memory(n_actions, generator)
 
     @functools.cached_property
@@ -116,33 +116,33 @@ class OracleRestarts(BanditLearner[Any, Any]):
         return self._base.grows
 
     def make_room(self, memory: Any, n_rounds: int) -> Any:
-        """Let the base make room."""
+        """Return the memory with room for more rounds, as the base makes it."""
         return self._base.make_room(memory, n_rounds)
 
     @property
     def memory_type(self) -> type:
-        """The memory of the base."""
+        """The type of the memory of the base."""
         return self._base.memory_type
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the numbers of the base, with the rounds since the last change."""
+        """Return the limits of the base for the rounds since the last change."""
         since = self._since_change(rounds)
         return {**self._base.memory_limits(n_actions, since), "rounds": since}
 
     def memory_contradiction(self, memory: Any, rounds: int) -> str:
-        """Let the base check, with the rounds since the last change."""
+        """Return what the base finds wrong, for the rounds since the last change."""
         return self._base.memory_contradiction(memory, self._since_change(rounds))
 
     def _since_change(self, rounds: int) -> int:
         return rounds - max((t for t in self.change_points if t <= rounds), default=0)
 
     def update(self, state: State, action: int, loss: float, probability: float | None) -> None:
-        """Take in the loss of the chosen action, and start afresh before a change."""
+        """Update with the loss of the chosen action, and restart if the next round is a change point."""
         super().update(state, action, loss, probability)
         self._restart(state)
 
     def play_block(self, state: State, losses: Matrix) -> Actions:
-        """Play a block that has been checked already, in pieces between the changes."""
+        """Play a block of checked losses in pieces between the change points."""
         cuts = [t - state.rounds for t in self.change_points if 0 < t - state.rounds < len(losses)]
         played = []
         for piece in np.split(losses, cuts):
@@ -152,6 +152,6 @@ class OracleRestarts(BanditLearner[Any, Any]):
 
     def _restart(self, state: State) -> None:
         if state.rounds in self.change_points:
-            generator = getattr(state.memory, "generator", None)  # random numbers go on, or pieces would repeat them
+            generator = getattr(state.memory, "generator", None)  # kept, or segments would repeat random numbers
             words = new_generator(0) if generator is None else generator
             state.memory = self.make_room(self.first_memory(state.n_actions, words), 1)

@@ -1,29 +1,8 @@
-r"""Rerun-UCB-V: optimism with variance-aware radii, forgotten and started again in blocks (Algorithm 1).
+r"""Rerun-UCB-V, Algorithm 1 of Wei, Hong and Lu (2016).
 
-In each block, with $S_i$ the rounds of the block that played $i$, $n_i = |S_i|$, mean $\hat\mu_i$ and unbiased
-variance $\hat v_i$ of its losses, play
-
-$$ \arg\min_i \hat\mu_i - \lambda_i, \qquad
-   \lambda_i = \sqrt{\frac{2 \hat v_i L}{n_i}} + \frac{7 L}{3 (n_i - 1)}, \qquad L = c \ln\frac{2}{\delta}, $$
-
-with $\hat\mu_i = 0$ if $n_i = 0$ and $\lambda_i = 1$ if $n_i \le 1$.
-
-=============  =======================  ==================================================================
-symbol         name in the code         meaning
-=============  =======================  ==================================================================
-$B$            `restart_every`          rounds in a block; None never restarts
-$\delta$       `failure_probability`    the chance, per action and number of plays, that a radius fails
-$\lambda_i$    `clip`                   cap the radius at 1, which is always valid; the paper does not
-$\hat v_i$     `double_variance`        sum over ordered pairs as the paper prints it: twice the variance
-$c$            `log_scale`              a factor on $L$; the theory needs 1
-=============  =======================  ==================================================================
-
-Ties go to the action played least, then to the first; without that and the cap, an action can stay unplayed for
-about $7 L / 3$ rounds of a block. The samples of an action are a martingale, not independent, so the radii are
-rigorous only up to an inequality of Freedman's kind; the paper's $\delta = 1/(KT)$ also has no union over $n_i$.
-
-Reference: Wei, Hong, Lu (2016), Algorithm 1 and Theorem bandit-u; A. Maurer and M. Pontil, "Empirical
-Bernstein bounds", COLT 2009.
+Ties go to the action played least, then to the first; without that and the cap of the radius at 1, an action can stay
+unplayed for about $7 L / 3$ rounds of a block. The samples of an action are a martingale, not independent, so the radii
+are rigorous only up to a Freedman-type inequality; the paper's $\delta = 1/(KT)$ also has no union over $n_i$.
 """
 
 from __future__ import annotations
@@ -42,21 +21,21 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require, require_count, require_number
-from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, bandit
 from driftwise.learners.parts.index_memory_checks import sums_contradiction
 from driftwise.theory import expected, tuning, vacuous
 
 __all__ = ["RerunUCBV"]
 
-_WIDEST = 1e290  # a logarithm with which no radius overflows
+_WIDEST = 1e290  # the largest L with which no radius overflows
 _NEVER = np.iinfo(np.int64).max
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
     plays: Annotated[Vector, between(0, "elapsed", "actions")]  # n
-    # Sums, not running means: exact on 0/1 losses, so ties break the same way everywhere.
+    # Sums, not running means: exact on 0/1 losses, so that ties break the same way on every machine.
     total: Annotated[Vector, between(0, "elapsed", "actions")]
     squares: Annotated[Vector, between(0, "elapsed", "actions")]
     score: Annotated[Vector, between(-HUGE, 1, "actions")]  # the mean less the radius
@@ -64,12 +43,12 @@ class Memory(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
+    """Parameters as the kernels take them."""
 
     restart_every: int
     log_term: float  # L
     widest: float  # the cap on a radius
-    pairs: float  # 2 counts each pair of samples twice
+    pairs: float  # factor on the variance; 2 counts each pair of samples twice
 
 
 @kernel
@@ -105,25 +84,54 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
         memory.score[:] = -1.0
 
 
-@bandit(
-    "rerun-ucbv",
-    Card(
-        title="Rerun-UCB-V (Algorithm 1)",
-        in_words="Play the action that could be best given its mean and variance; forget everything each block.",
-        knows="rounds, drift and variance, through the block length",
-        cost="O(K)",
-        bound="(K^2 Lambda V T)^(1/3) + sqrt(K V T), up to logarithms",
-        reference="Wei, Hong, Lu (2016), Algorithm 1 and Theorem bandit-u",
-        in_practice="where changes are few and large, log_scale=0.1 costs less: tuned, a regret of 455 on six segments "
-        "in place of 1,196; but on a random walk 3,079 in place of 2,038",
-    ),
-    choose=_choose,
-    update=_update,
-)
+@bandit("rerun-ucbv", choose=_choose, update=_update)
 @dataclass(frozen=True)
 class RerunUCBV(BanditLearner[Memory, Rates]):
-    """Choose among drifting actions when only the chosen loss is seen.
+    r"""Rerun-UCB-V (Wei, Hong and Lu, 2016): UCB with variance-aware radii, restarted in blocks.
 
+    For means that drift. Algorithm 1 of the paper.
+
+    Parameters
+    ----------
+    restart_every : int or None, default None
+        Rounds in a block ($B$), a whole number >= 1. None never restarts.
+    failure_probability : float, default 0.001
+        Probability, per action and number of plays, that a radius is too small ($\delta$), in (0, 1).
+    clip : bool, default True
+        Whether to cap the radius ($\lambda_i$) at 1, which is always valid; the paper does not.
+    double_variance : bool, default False
+        Whether to sum over ordered pairs as the paper prints it, which gives twice the variance ($\hat v_i$).
+    log_scale : float, default 1.0
+        Factor on the logarithm in the confidence radius ($c$), a finite number > 0. The theory needs 1.
+
+    Notes
+    -----
+    With $n_i$ the plays of action $i$ in the block, and $\hat\mu_i$ and $\hat v_i$ the mean and the unbiased variance
+    of their losses, a round plays
+
+    $$ \arg\min_i \hat\mu_i - \lambda_i, \qquad
+       \lambda_i = \sqrt{\frac{2 \hat v_i L}{n_i}} + \frac{7 L}{3 (n_i - 1)}, \qquad L = c \ln\frac{2}{\delta}, $$
+
+    with $\hat\mu_i = 0$ if $n_i = 0$ and $\lambda_i = 1$ if $n_i \le 1$.
+
+    Regret: (K^2 Lambda V T)^(1/3) + sqrt(K V T), up to logarithms.
+
+    Must know: rounds, drift and variance, through the block length.
+
+    Time per round: O(K).
+
+    In practice: log_scale=0.1 has less regret where changes are few and large. Tuned, it is 455 on six segments in
+    place of 1,196; but on a random walk 3,079 in place of 2,038.
+
+    References
+    ----------
+    C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
+    Algorithm 1 and Theorem bandit-u.
+
+    A. Maurer, M. Pontil, "Empirical Bernstein bounds and sample variance penalization", COLT 2009.
+
+    Examples
+    --------
     >>> learner = RerunUCBV(restart_every=200)
     >>> state = learner.start(n_actions=3)
     >>> action, probability = learner.choose(state)
@@ -139,7 +147,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
     log_scale: float = 1.0
 
     corners = Corners(
-        restart_every=(FORGETS_ALL, NoLearning(2, "it forgets everything in every other round"), LONGEST, None),
+        restart_every=(FORGETS_ALL, NoLearning(2, "it restarts after every other round"), LONGEST, None),
         failure_probability=(SMALLEST, BELOW_ONE),
         clip=(False, True),
         double_variance=(True, False),
@@ -156,7 +164,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures, rule: str = "paper", failure: str = "paper") -> Self:
-        """Tune by eq. (B) of the paper; `rule="sharp"` and `failure="rigorous"` as in `theory.tuning`."""
+        """Set the block by eq. (B) of the paper; `rule="sharp"` and `failure="rigorous"` as in `theory.tuning`."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
         if failure not in ("paper", "rigorous"):
@@ -169,26 +177,26 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
         return vacuous.block(measures, self.restart_every or measures.n_rounds)
 
     def bound(self, measures: Measures) -> float | None:
-        """Return Theorem bandit-u's bound, with constants, for these parameters."""
+        """Return the bound of Theorem bandit-u, with constants, for these parameters."""
         return expected.rerun_ucbv(
             measures, self.restart_every, self.failure_probability, self.double_variance, self.log_scale
         )
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start with nothing played: every index is 0 - 1."""
+        """Return a block without plays, in which every index is -1."""
         plays, total, squares = np.zeros((3, n_actions))
         return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the rounds of the block."""
+        """Return the number of rounds of the block so far."""
         return {"elapsed": rounds % (self.restart_every or _NEVER)}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
-        """Check the sums against each other."""
+        """Return what is wrong with the sums."""
         return sums_contradiction(memory)
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the parameters with their derived constants."""
+        """Return the constants that follow from the parameters."""
         return Rates(
             restart_every=self.restart_every or _NEVER,
             log_term=min(_WIDEST, self.log_scale * log_ratio(2.0, self.failure_probability)),

@@ -1,24 +1,4 @@
-r"""Rexp3: Exp3 in blocks, each of which starts again from nothing.
-
-The rounds are cut into blocks of $B$; each is played by a fresh Exp3 (see there) with
-
-$$ \gamma = \min\Big\{1, \sqrt{\frac{K \ln K}{(e-1) B}}\Big\}, \qquad
-   B = \Big\lceil (K \ln K)^{1/3} (T/V')^{2/3} \Big\rceil , $$
-
-$V'$ the drift from round 2 on.
-
-========  ==================  =================================================================
-symbol    name in the code    meaning
-========  ==================  =================================================================
-$B$       `restart_every`     rounds in a block
-$\gamma$  `exploration_rate`            share of uniform play; None is the value above for the block
-========  ==================  =================================================================
-
-Expected dynamic regret, with $M$ blocks: $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
-
-Reference: O. Besbes, Y. Gur and A. Zeevi, "Stochastic multi-armed-bandit problem with non-stationary rewards", NIPS
-2014, Theorem 2.
-"""
+"""Rexp3."""
 
 from __future__ import annotations
 
@@ -34,7 +14,7 @@ from driftwise.core.memory_fields import HUGE, between, chances, exactly, genera
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
-from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, bandit
 from driftwise.learners.parts.sampling import draw
 from driftwise.theory import adversarial, vacuous
 
@@ -42,16 +22,16 @@ __all__ = ["Rexp3"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
-    probabilities: Annotated[Vector, chances("actions")]  # of the next play
-    totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # estimated gains of this block, negated
+    probabilities: Annotated[Vector, chances("actions")]  # of the next action
+    totals: Annotated[Vector, between(-HUGE, 0, "actions")]  # -G of this block: lower is better
     elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds of this block
     generator: Annotated[Words, generator()]
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernels read them."""
+    """Parameters as the kernels take them."""
 
     restart_every: int
     exploration_rate: float
@@ -73,23 +53,40 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
         memory.probabilities[:] = 1.0 / memory.totals.size
 
 
-@bandit(
-    "rexp3",
-    Card(
-        title="Rexp3",
-        in_words="Exp3 that forgets everything each block.",
-        knows="rounds and drift, through the block length",
-        cost="O(K)",
-        bound="(V K ln K)^(1/3) T^(2/3)",
-        reference="Besbes, Gur, Zeevi (2014), Theorem 2",
-    ),
-    choose=_choose,
-    update=_update,
-)
+@bandit("rexp3", choose=_choose, update=_update)
 @dataclass(frozen=True)
 class Rexp3(BanditLearner[Memory, Rates]):
-    """Follow actions that drift, told only how often to start again.
+    r"""Rexp3 (Besbes, Gur and Zeevi, 2014): Exp3 restarted in blocks of equal length.
 
+    For means that drift.
+
+    Parameters
+    ----------
+    restart_every : int, default 1000
+        Rounds in a block ($B$), a whole number >= 1.
+    exploration_rate : float or None, default None
+        Share of uniform exploration ($\gamma$), in (0, 1]. None takes the value below for the block length.
+
+    Notes
+    -----
+    Each block of $B$ rounds is played by Exp3 from its initial state, by default with
+
+    $$ \gamma = \min\Big\{1, \sqrt{\frac{K \ln K}{(e-1) B}}\Big\} . $$
+
+    Regret: (V K ln K)^(1/3) T^(2/3). With $M$ blocks and $V'$ the drift from round 2 on, the expected dynamic regret is
+    at most $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
+
+    Must know: rounds and drift, through the block length.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    O. Besbes, Y. Gur, A. Zeevi, "Stochastic multi-armed-bandit problem with non-stationary rewards", NIPS 2014,
+    Theorem 2.
+
+    Examples
+    --------
     >>> learner = Rexp3(restart_every=2, exploration_rate=0.5)
     >>> state = learner.start(n_actions=2, seed=1)
     >>> learner.update(state, action=1, loss=0.0, probability=0.5)
@@ -104,7 +101,7 @@ class Rexp3(BanditLearner[Memory, Rates]):
     exploration_rate: float | None = None
 
     corners = Corners(
-        restart_every=(FORGETS_ALL, NoLearning(2, "it forgets everything in every other round"), LONGEST),
+        restart_every=(FORGETS_ALL, NoLearning(2, "it restarts after every other round"), LONGEST),
         exploration_rate=(SMALLEST, ONLY_EXPLORES),
     )
 
@@ -115,27 +112,30 @@ class Rexp3(BanditLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the block length of Theorem 2; the exploration_rate follows from it."""
+        r"""Set the block length of Theorem 2, from which the exploration rate follows.
+
+        With $V'$ the drift from round 2 on, $B = \lceil (K \ln K)^{1/3} (T/V')^{2/3} \rceil$.
+        """
         return cls(restart_every=adversarial.rexp3_restart_every(measures))
 
     def tuning_caveat(self, measures: Measures) -> str:
-        """Return a reason where half of its play or more is uniform, in blocks of a few rounds an action."""
+        """Return a reason where it explores in half of the rounds or more, as in blocks with few rounds per action."""
         return vacuous.exploring(measures, self._exploration_rate(measures.n_actions))
 
     def bound(self, measures: Measures) -> float:
-        """Return Theorem 2's bound, with constants, for these parameters."""
+        """Return the bound of Theorem 2, with constants, for these parameters."""
         return adversarial.rexp3(measures, self._exploration_rate(measures.n_actions), self.restart_every)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start uniform."""
+        """Return uniform probabilities and no gains."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1, np.int64), generator)
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the rounds of the block."""
+        """Return the number of rounds of the block so far."""
         return {"elapsed": rounds % self.restart_every}
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the parameters, the exploration_rate worked out."""
+        """Return the parameters, with the exploration rate computed where it is None."""
         return Rates(self.restart_every, self._exploration_rate(n_actions))
 
     def _exploration_rate(self, n_actions: int) -> float:

@@ -1,1 +1,1 @@
-"""Full feedback: every loss is seen."""
+"""Learners with full feedback: every action's loss is observed."""

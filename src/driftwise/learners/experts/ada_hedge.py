@@ -1,24 +1,10 @@
-r"""AdaHedge: Hedge whose rate follows what mixing has cost so far.
+r"""AdaHedge.
 
-With $L_{t-1}$ the losses so far and $\Delta_{t-1}$ the mixability gaps so far, round $t$ plays
+While $\Delta_{t-1} = 0$ the rate is infinite: the weights are uniform over the actions with the least total loss, and
+the gap of the round is the loss incurred above the least loss among the actions of positive weight.
 
-$$ w_{t,i} \propto e^{-\eta_t L_{t-1,i}}, \qquad \eta_t = \ln(K) / \Delta_{t-1}, $$
-$$ \Delta_t = \Delta_{t-1} + \langle w_t, \ell_t \rangle
-   + \tfrac{1}{\eta_t} \ln \textstyle\sum_i w_{t,i} e^{-\eta_t \ell_{t,i}} . $$
-
-While $\Delta = 0$ the rate is infinite: the play is uniform over the least losses, and the gap is what it lost above
-the least loss among those it plays. There is nothing to tune.
-
-======  ==================  =======
-symbol  name in the code    meaning
-======  ==================  =======
-======  ==================  =======
-
-Pathwise against every fixed action, with $V = \sum_t \mathrm{Var}_{w_t}(\ell_t)$:
-$2 \sqrt{V \ln K} + \frac43 \ln K + 2 \le \sqrt{T \ln K} + \frac43 \ln K + 2$. It never forgets.
-
-Reference: S. de Rooij, T. van Erven, P. Gruenwald and W. Koolen, "Follow the leader if you can, hedge if you must",
-JMLR 15 (2014), Theorem 6 (its regret is at most twice the gap); for losses in $[0, 1]$, $V \le T/4$.
+The bound is Theorem 6 of the paper (the regret is at most twice the total gap); its form in $T$ follows from
+$V \le T/4$ for losses in $[0, 1]$.
 """
 
 from __future__ import annotations
@@ -33,7 +19,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
-from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.contract import ExpertLearner, expert
 from driftwise.learners.parts.exponential_weights import exponential_weights
 from driftwise.theory import pathwise_experts
 
@@ -41,33 +27,33 @@ __all__ = ["AdaHedge"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
-    weights: Annotated[Vector, distribution("actions")]  # the next play
-    totals: Annotated[Vector, between(0, "rounds", "actions")]  # L
-    gap: Annotated[Vector, between(0, "rounds", 1)]  # Delta
+    weights: Annotated[Vector, distribution("actions")]  # the weights of the next round
+    totals: Annotated[Vector, between(0, "rounds", "actions")]  # L, the total losses
+    gap: Annotated[Vector, between(0, "rounds", 1)]  # Delta, the total mixability gap
 
 
 class Rates(NamedTuple):
-    """The constant, as the kernel reads it."""
+    """Constant passed to the kernel."""
 
     log_actions: float
 
 
 @kernel
 def mixability_gap(weights: Vector, losses: Vector, rate: float) -> float:
-    """Return what the play lost above its mix loss; rounding never makes it negative."""
+    """Return the loss of the weights less their mix loss; at least 0, whatever the rounding."""
     least = np.inf
     for k in range(weights.size):
         if weights[k] > 0.0:
             least = min(least, losses[k])
-    suffered = 0.0  # above the least: losses that are all alike leave no gap, not even of rounding
+    excess = 0.0  # loss above the least, so that equal losses give a gap of exactly 0
     mass = 0.0
     for k in range(weights.size):
         if weights[k] > 0.0:
-            suffered += weights[k] * (losses[k] - least)
+            excess += weights[k] * (losses[k] - least)
             mass += weights[k] * np.exp(-rate * (losses[k] - least)) if rate < np.inf else 0.0
-    return max(0.0, suffered + np.log(mass) / rate) if rate < np.inf else suffered
+    return max(0.0, excess + np.log(mass) / rate) if rate < np.inf else excess
 
 
 @kernel
@@ -83,23 +69,37 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     exponential_weights(memory.totals, _rate(rates.log_actions, memory.gap[0]), memory.weights)
 
 
-@expert(
-    "ada-hedge",
-    Card(
-        title="AdaHedge",
-        in_words="Hedge that slows down by as much as mixing has cost it.",
-        knows="nothing",
-        cost="O(K)",
-        bound="sqrt(T ln K), or sqrt(sum of the losses' variance under the play, times ln K) + ln K, "
-        "against every fixed action",
-        reference="de Rooij, van Erven, Gruenwald, Koolen (2014)",
-    ),
-    update=_update,
-)
+@expert("ada-hedge", update=_update)
 @dataclass(frozen=True)
 class AdaHedge(ExpertLearner[Memory, Rates]):
-    """Follow the best fixed action, boldly while that is safe.
+    r"""AdaHedge (de Rooij et al., 2014): Hedge with a learning rate that decreases with its mixability gaps.
 
+    Competes with the best fixed action, without parameters.
+
+    Notes
+    -----
+    With $L_{t-1}$ the total losses and $\Delta_{t-1}$ the total mixability gap before round $t$, round $t$ plays
+
+    $$ w_{t,i} \propto e^{-\eta_t L_{t-1,i}}, \qquad \eta_t = \ln(K) / \Delta_{t-1}, $$
+    $$ \Delta_t = \Delta_{t-1} + \langle w_t, \ell_t \rangle
+       + \tfrac{1}{\eta_t} \ln \textstyle\sum_i w_{t,i} e^{-\eta_t \ell_{t,i}} . $$
+
+    Regret: sqrt(T ln K), or sqrt(ln K times the losses' variance under the weights) + ln K, against every fixed action.
+    For every loss sequence, with $V = \sum_t \mathrm{Var}_{w_t}(\ell_t)$, it is at most
+    $2 \sqrt{V \ln K} + \frac43 \ln K + 2 \le \sqrt{T \ln K} + \frac43 \ln K + 2$. There is no bound where the best
+    action changes.
+
+    Must know: nothing.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    S. de Rooij, T. van Erven, P. Gruenwald, W. Koolen, "Follow the leader if you can, hedge if you must", JMLR 15
+    (2014).
+
+    Examples
+    --------
     >>> learner = AdaHedge()
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -108,13 +108,13 @@ class AdaHedge(ExpertLearner[Memory, Rates]):
     """
 
     def bound(self, measures: Measures) -> float | None:
-        """Bound the regret where the best action never changes."""
+        """Return the bound against the best fixed action; None where the best action changes."""
         if measures.segments > 1:
             return None
         return pathwise_experts.ada_hedge_worst(measures.n_actions, measures.n_rounds)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start uniform."""
+        """Return uniform weights, zero losses and a gap of zero."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
 
     def rates(self, n_actions: int) -> Rates:

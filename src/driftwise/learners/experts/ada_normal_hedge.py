@@ -1,19 +1,8 @@
-r"""AdaNormalHedge: a potential that grows like the square of the regret, with nothing to tune.
+r"""AdaNormalHedge.
 
-With $R_{t,k} = \sum_{s \le t} r_{s,k}$ and $C_{t,k} = \sum_{s \le t} |r_{s,k}|$,
-$r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$:
-
-$$ p_{t+1,k} \propto q_k\, w(R_{t,k}, C_{t,k}), \qquad w(R, C) = \tfrac12 (\Phi(R + 1, C + 1) - \Phi(R - 1, C + 1)),
-   \qquad \Phi(R, C) = e^{[R]_+^2 / (3 C)}, $$
-
-uniform where every weight is 0. The prior $q$ is uniform; with one row per start it falls with the start (see
-AdaNormalHedge.TV). We compute $\ln w = a + \ln(1 - e^{b - a})$ from the two exponents $a \ge b$, so nothing overflows.
-
-Pathwise, for every action $k$: $R_k \le \sqrt{3 C_k \ln(B / q_k)}$ with
-$B = \sum_{k'} q_{k'} (1 + \tfrac32 (1 + \ln(1 + C_{k'})))$.
-
-Reference: H. Luo and R. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015. PyNOL has
-$C - 1$ in the second potential, which is another function.
+The kernels compute $\ln w = a + \ln(1 - e^{b - a})$ from the exponents $a \ge b$ of the two potentials, so nothing
+overflows. The prior $q$ is uniform here; with one row of experts per start it decreases with the start (see
+`ada_normal_hedge_tv`). PyNOL has $C - 1$ in the second potential, which is a different function.
 """
 
 from __future__ import annotations
@@ -27,14 +16,14 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.contract import Card, expert
+from driftwise.learners.contract import expert
 from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_experts
 
 __all__ = ["NORMAL", "AdaNormalHedge"]
 
 REGRET, MOVED, LOG_PRIOR = range(3)  # R, C, ln q
-WIDTH = 3.0  # of the potential, where its proof needs it
+WIDTH = 3.0  # the factor in the potential, as its proof needs it
 
 
 @kernel
@@ -56,9 +45,9 @@ def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
     if regret <= -1.0:
         return -np.inf
     above = (regret + 1.0) * (regret + 1.0) / width
-    # (R + 1)^2 - (R - 1)^2 = 4 R, without the cancellation
-    apart = 4.0 * regret / width if regret > 1.0 else above
-    return float(stats[LOG_PRIOR] + above + np.log(-np.expm1(-apart)))
+    # (R + 1)^2 - (R - 1)^2 = 4 R, written so that nothing cancels
+    difference = 4.0 * regret / width if regret > 1.0 else above
+    return float(stats[LOG_PRIOR] + above + np.log(-np.expm1(-difference)))
 
 
 def _possible(stats: Matrix, rounds: int) -> bool:
@@ -68,22 +57,37 @@ def _possible(stats: Matrix, rounds: int) -> bool:
 NORMAL = rule("normal", 3, _possible, _start, _absorb, _log_weight)
 
 
-@expert(
-    "ada-normal-hedge",
-    Card(
-        title="AdaNormalHedge",
-        in_words="Weigh each action by what one more round of regret would add to a Gaussian-shaped potential.",
-        knows="nothing",
-        cost="O(K)",
-        bound="sqrt(sum |r_k| ln K) against every fixed action, up to ln ln T",
-        reference="Luo, Schapire (2015), Achieving all with no parameters: AdaNormalHedge",
-    ),
-    update=NORMAL.update,
-)
+@expert("ada-normal-hedge", update=NORMAL.update)
 @dataclass(frozen=True)
 class AdaNormalHedge(SleepingLearner):
-    """Follow the best fixed action; the less the play and the action differ, the less it costs.
+    r"""AdaNormalHedge (Luo and Schapire, 2015): weights from a Gaussian-shaped potential of the regret.
 
+    Competes with the best fixed action, without parameters. The weight of an action is what one more round of regret
+    could add to its potential.
+
+    Notes
+    -----
+    With $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$, $R_{t,k} = \sum_{s \le t} r_{s,k}$ and
+    $C_{t,k} = \sum_{s \le t} |r_{s,k}|$:
+
+    $$ p_{t+1,k} \propto q_k\, w(R_{t,k}, C_{t,k}), \qquad w(R, C) = \tfrac12 (\Phi(R + 1, C + 1) - \Phi(R - 1, C + 1)),
+       \qquad \Phi(R, C) = e^{[R]_+^2 / (3 C)}, $$
+
+    with the uniform prior $q$, and uniform weights where every $w$ is 0.
+
+    Regret: sqrt(sum |r_k| ln K) against every fixed action, up to ln ln T. For every loss sequence and every action
+    $k$, $R_k \le \sqrt{3 C_k \ln(B / q_k)}$ with $B = \sum_{k'} q_{k'} (1 + \tfrac32 (1 + \ln(1 + C_{k'})))$.
+
+    Must know: nothing.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    H. Luo, R. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015.
+
+    Examples
+    --------
     >>> learner = AdaNormalHedge()
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -94,7 +98,7 @@ class AdaNormalHedge(SleepingLearner):
     rule = NORMAL
 
     def bound(self, measures: Measures) -> float | None:
-        """Bound the regret where the best action never changes."""
+        """Return the bound against the best fixed action; None where the best action changes."""
         if measures.segments > 1:
             return None
         return pathwise_experts.ada_normal_hedge_worst(measures.n_actions, measures.n_rounds)

@@ -1,25 +1,10 @@
-r"""AdaNormalHedge.TV: AdaNormalHedge over experts that wake one after another, for competitors that vary in time.
+r"""AdaNormalHedge.TV: AdaNormalHedge over sleeping experts.
 
-Expert $(s, k)$ sleeps before round $s$ and then advises action $k$, for as long as the cover keeps row $s$ awake. With
-$R$ and $C$ summed over its rounds awake and the prior $q_s = 1/s^2$,
+The paper keeps every row of experts; the covers with fewer rows are an addition of driftwise.
 
-$$ p_{t+1,k} \propto \sum_{s \text{ awake}} \frac{1}{s^2}\, w(R_{t,(s,k)}, C_{t,(s,k)}), $$
-
-with $w$ as in AdaNormalHedge.
-
-=========  ==================  ==========================================================================
-symbol     name in the code    meaning
-=========  ==================  ==========================================================================
-$s$        `cover`             how long row $s$ is awake: "every" keeps each forever, $O(K t)$ a round;
-                               "geometric" and "hazan-seshadhri" keep $O(\log t)$ of them
-=========  ==================  ==========================================================================
-
-Pathwise, for every action $k$ and every $[t_1, t_2]$ within the life of row $t_1$: the regret is at most
-$\sqrt{3 C \ln(t_1^2 B)}$, $B = \sum_{s \le t_2, k'} s^{-2} (1 + \tfrac32 (1 + \ln(1 + C_{(s,k')})))$, where $C$ is the
-sum of $|r_{t,k}|$ over $[t_1, t_2]$.
-
-Reference: H. Luo and R. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015, Section 5. The
-paper keeps every row; the shorter covers are ours.
+Bound for every loss sequence, every action $k$ and every $[t_1, t_2]$ within the life of row $t_1$: the regret is at
+most $\sqrt{3 C \ln(t_1^2 B)}$, $B = \sum_{s \le t_2, k'} s^{-2} (1 + \tfrac32 (1 + \ln(1 + C_{(s,k')})))$, where $C$ is
+the sum of $|r_{t,k}|$ over $[t_1, t_2]$.
 """
 
 from __future__ import annotations
@@ -29,7 +14,7 @@ from dataclasses import dataclass
 from driftwise.core.corners import Corners
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice
-from driftwise.learners.contract import Card, expert
+from driftwise.learners.contract import expert
 from driftwise.learners.experts.ada_normal_hedge import NORMAL
 from driftwise.learners.parts.sleeping_experts import SleepingLearner
 from driftwise.learners.parts.time_intervals import COVERS, TRACKING, Cover
@@ -38,22 +23,38 @@ from driftwise.theory import pathwise_experts
 __all__ = ["AdaNormalHedgeTV"]
 
 
-@expert(
-    "ada-normal-hedge-tv",
-    Card(
-        title="AdaNormalHedge.TV",
-        in_words="AdaNormalHedge on one copy of every action per start, later starts weighing less.",
-        knows="nothing",
-        cost="O(K t)",
-        bound="sqrt(Gamma sum |r| ln(KT)), times log T on a short cover",
-        reference="Luo, Schapire (2015), Achieving all with no parameters: AdaNormalHedge, Section 5",
-    ),
-    update=NORMAL.update,
-)
+@expert("ada-normal-hedge-tv", update=NORMAL.update)
 @dataclass(frozen=True)
 class AdaNormalHedgeTV(SleepingLearner):
-    """Track switches with nothing to tune.
+    r"""AdaNormalHedge.TV (Luo and Schapire, 2015): AdaNormalHedge with one copy of every action per starting round.
 
+    Tracks switches without tuned parameters. Later starts have a smaller prior weight.
+
+    Parameters
+    ----------
+    cover : {"every", "geometric", "hazan-seshadhri"}, default "every"
+        How long the copies started in round $s$ (row $s$) stay awake: "every" keeps each row forever, $O(K t)$ a round;
+        "geometric" and "hazan-seshadhri" keep $O(\log t)$ rows.
+
+    Notes
+    -----
+    Expert $(s, k)$ is asleep before round $s$ and then advises action $k$, as long as the cover keeps row $s$ awake.
+    With $R$ and $C$ summed over its rounds awake, the prior $q_s = 1/s^2$ and $w$ as in AdaNormalHedge,
+
+    $$ p_{t+1,k} \propto \sum_{s \text{ awake}} \frac{1}{s^2}\, w(R_{t,(s,k)}, C_{t,(s,k)}) . $$
+
+    Regret: sqrt(Gamma sum |r| ln(KT)), times log T on a short cover.
+
+    Must know: nothing.
+
+    Time per round: O(K t). On the short covers it is O(K log t).
+
+    References
+    ----------
+    H. Luo, R. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015, Section 5.
+
+    Examples
+    --------
     >>> learner = AdaNormalHedgeTV(cover="hazan-seshadhri")
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -71,7 +72,7 @@ class AdaNormalHedgeTV(SleepingLearner):
         require_choice(self, "cover", TRACKING)
 
     def bound(self, measures: Measures) -> float:
-        """Bound the regret against the best action of every segment."""
+        """Return the bound against the best action of every segment."""
         pieces = measures.segments * self.starts().pieces(measures.n_rounds)
         return pathwise_experts.ada_normal_hedge_tv_worst(measures.n_actions, measures.n_rounds, pieces)
 

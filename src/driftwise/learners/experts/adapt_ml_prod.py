@@ -1,20 +1,14 @@
-r"""Adapt-ML-Prod: multiplicative weights with a learning rate per action that falls with its squared regrets.
+r"""Adapt-ML-Prod.
 
-With $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$:
-
-$$ p_{t,k} \propto \eta_{t-1,k}\, w_{t-1,k}, \qquad
-   w_{t,k} = \left( w_{t-1,k} (1 + \eta_{t-1,k} r_{t,k}) \right)^{\eta_{t,k} / \eta_{t-1,k}}, \qquad
-   \eta_{t,k} = \min\{1/2, \sqrt{\ln K / (1 + \textstyle\sum_{s \le t} r_{s,k}^2)}\}, $$
-
-from $w_{0,k} = 1/K$. By induction $\ln w_{t,k} = \eta_{t,k} G_{t,k}$ with
+By induction $\ln w_{t,k} = \eta_{t,k} G_{t,k}$ with
 $G_{t,k} = G_{t-1,k} + \ln(1 + \eta_{t-1,k} r_{t,k}) / \eta_{t-1,k}$; only $G$ is stored, and nothing underflows.
 
-Pathwise, for every action $k$: $R_k \le 2 \ln K + \sum_t \eta_{t-1,k} r_{t,k}^2 + \eta_{T,k}^{-1} \ln(1 +
-\tfrac{1}{e} \sum_{k'} \sum_t (\eta_{t-1,k'}/\eta_{t,k'} - 1))$, because $\ln(1 + x) \ge x - x^2$ for
-$|x| \le 1/2$.
+Bound for every loss sequence and every action $k$, because $\ln(1 + x) \ge x - x^2$ for $|x| \le 1/2$:
 
-Reference: P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT 2014. The
-R package opera puts $\eta_t$ where the paper has $\eta_{t-1}$ inside the logarithm.
+$$ R_k \le 2 \ln K + \sum_t \eta_{t-1,k} r_{t,k}^2
+   + \eta_{T,k}^{-1} \ln(1 + \tfrac{1}{e} \sum_{k'} \sum_t (\eta_{t-1,k'}/\eta_{t,k'} - 1)) . $$
+
+The R package opera has $\eta_t$ where the paper has $\eta_{t-1}$ inside the logarithm.
 """
 
 from __future__ import annotations
@@ -28,19 +22,19 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.contract import Card, expert
+from driftwise.learners.contract import expert
 from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_prod
 
 __all__ = ["PROD", "AdaptMLProd"]
 
 RATE_CAP = 0.5
-POTENTIAL, DEVIATION, RATE, SCALE = range(4)  # G, the sum of r^2, eta, what stands over it in eta
+POTENTIAL, DEVIATION, RATE, SCALE = range(4)  # G, the sum of r^2, eta, the numerator in eta
 
 
 @kernel
 def _start(stats: Vector, start: int, n_actions: int, rates: Rates) -> None:
-    # Without a number of experts the prior is flat: weight 1 for each, and ln(K (s + 1)) in row s's rates.
+    # Without a number of experts the prior is flat: weight 1 for each expert, and ln(K (s + 1)) in the rates of row s.
     known = rates.log_experts > 0.0
     scale = rates.log_experts if known else np.log(n_actions * (start + 1.0))
     stats[DEVIATION] = 0.0
@@ -68,29 +62,40 @@ def _possible(stats: Matrix, rounds: int) -> bool:
     if not (within(deviation, 0.0, float(rounds)) and within(scale, math.log(2), 100.0)):
         return False
     follows = np.allclose(rate, np.minimum(RATE_CAP, np.sqrt(scale / (1.0 + deviation))), 1e-9, 0.0)
-    # A round adds at most ln(1 + rate) / rate <= 1 and takes at most ln(1 - rate) / rate >= -2 ln 2.
+    # A round adds at most ln(1 + rate) / rate <= 1 and at least ln(1 - rate) / rate >= -2 ln 2.
     return follows and within(stats[:, POTENTIAL], -scale / RATE_CAP - 2.0 * rounds, float(rounds))
 
 
 PROD = rule("prod", 4, _possible, _start, _absorb, _log_weight)
 
 
-@expert(
-    "adapt-ml-prod",
-    Card(
-        title="Adapt-ML-Prod",
-        in_words="Multiplicative weights with a learning rate per action that falls with its own regrets.",
-        knows="nothing",
-        cost="O(K)",
-        bound="sqrt(sum r_k^2 ln K) + ln K against every fixed action, up to ln ln T",
-        reference="Gaillard, Stoltz, van Erven (2014), A second-order bound with excess losses",
-    ),
-    update=PROD.update,
-)
+@expert("adapt-ml-prod", update=PROD.update)
 @dataclass(frozen=True)
 class AdaptMLProd(SleepingLearner):
-    """Follow the best fixed action, sooner the more clearly it is the best.
+    r"""Adapt-ML-Prod (Gaillard, Stoltz and van Erven, 2014): multiplicative weights with a learning rate per action.
 
+    Competes with the best fixed action, without parameters. The rate of an action decreases with its squared regrets.
+
+    Notes
+    -----
+    With $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$ and $w_{0,k} = 1/K$:
+
+    $$ p_{t,k} \propto \eta_{t-1,k}\, w_{t-1,k}, \qquad
+       w_{t,k} = \left( w_{t-1,k} (1 + \eta_{t-1,k} r_{t,k}) \right)^{\eta_{t,k} / \eta_{t-1,k}}, \qquad
+       \eta_{t,k} = \min\{1/2, \sqrt{\ln K / (1 + \textstyle\sum_{s \le t} r_{s,k}^2)}\} . $$
+
+    Regret: sqrt(sum r_k^2 ln K) + ln K against every fixed action, up to ln ln T.
+
+    Must know: nothing.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT 2014.
+
+    Examples
+    --------
     >>> learner = AdaptMLProd()
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -101,7 +106,7 @@ class AdaptMLProd(SleepingLearner):
     rule = PROD
 
     def bound(self, measures: Measures) -> float | None:
-        """Bound the regret where the best action never changes."""
+        """Return the bound against the best fixed action; None where the best action changes."""
         if measures.segments > 1:
             return None
         return pathwise_prod.adapt_ml_prod_worst(measures.n_actions, measures.n_rounds)

@@ -1,23 +1,7 @@
-r"""Calibrated Hedge: exponential weights with the rate that would have done best so far.
+"""Hedge with online calibration of its learning rate.
 
-A grid of rates $\eta_j = \eta_{\max} 2^{-j}$ each runs Hedge on the side. Round $t$ plays the weights of the rate whose
-own Hedge has lost least before, the larger rate in a tie:
-
-$$ w_t = w_t^{(j_t)}, \qquad w_{t,i}^{(j)} \propto e^{-\eta_j L_{t-1,i}}, \qquad
-   j_t = \arg\min_j \sum_{s<t} \langle w_s^{(j)}, \ell_s \rangle . $$
-
-=================  ==================  ===================================================
-symbol             name in the code    meaning
-=================  ==================  ===================================================
-$\eta_{\max}$      `largest_rate`      the first rate of the grid
-                   `n_rates`           how many rates, each half of the one before
-=================  ==================  ===================================================
-
-A rule of practice: no regret bound is claimed for it.
-
-Reference: M. Devaine, P. Gaillard, Y. Goude and G. Stoltz, "Forecasting electricity consumption by aggregating
-specialized experts", Machine Learning 90 (2013). Theirs, and R's opera, let the grid grow as needed; ours is wide from
-the start, so that its cost is known.
+The paper and the R package opera extend the grid of rates as needed; here the whole grid is used from the start, so
+that the time per round is constant.
 """
 
 from __future__ import annotations
@@ -35,23 +19,23 @@ from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.contract import ExpertLearner, expert
 from driftwise.learners.parts.exponential_weights import dot, exponential_weights
 
 __all__ = ["CalibratedHedge"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
-    weights: Annotated[Vector, distribution("actions")]  # the next play
-    totals: Annotated[Vector, between(0, "rounds", "actions")]  # L
-    plays: Annotated[Matrix, distribution("rates", "actions")]  # the next play of each rate
-    suffered: Annotated[Vector, between(0, "rounds", "rates")]  # what each rate would have lost
+    weights: Annotated[Vector, distribution("actions")]  # the weights of the next round
+    totals: Annotated[Vector, between(0, "rounds", "actions")]  # L, the total losses
+    plays: Annotated[Matrix, distribution("rates", "actions")]  # the weights of each rate for the next round
+    suffered: Annotated[Vector, between(0, "rounds", "rates")]  # the total loss of each rate
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernel reads them."""
+    """Parameters passed to the kernel."""
 
     largest_rate: float
 
@@ -71,22 +55,41 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     assign(memory.weights, memory.plays[best])
 
 
-@expert(
-    "calibrated-hedge",
-    Card(
-        title="Hedge with online calibration of its rate",
-        in_words="Run Hedge with many rates on the side, and play the one that would have lost least so far.",
-        knows="nothing",
-        cost="O(K n_rates)",
-        bound="none proved",
-        reference="Devaine, Gaillard, Goude, Stoltz (2013)",
-    ),
-    update=_update,
-)
+@expert("calibrated-hedge", update=_update)
 @dataclass(frozen=True)
 class CalibratedHedge(ExpertLearner[Memory, Rates]):
-    """Let the past choose the learning rate.
+    r"""Calibrated Hedge (Devaine et al., 2013): Hedge with the learning rate that has incurred the least loss so far.
 
+    Runs Hedge with every rate of a grid and plays the weights of the best one.
+
+    Parameters
+    ----------
+    largest_rate : float, default 16.0
+        First rate of the grid ($\eta_{\max}$), a finite number > 0.
+    n_rates : int, default 16
+        Number of rates, each half of the one before, >= 1.
+
+    Notes
+    -----
+    With $L_{t-1}$ the total losses before round $t$ and the rates $\eta_j = \eta_{\max} 2^{-j}$, round $t$ plays the
+    weights of the rate whose own Hedge has lost the least, the larger rate in a tie:
+
+    $$ w_t = w_t^{(j_t)}, \qquad w_{t,i}^{(j)} \propto e^{-\eta_j L_{t-1,i}}, \qquad
+       j_t = \arg\min_j \sum_{s<t} \langle w_s^{(j)}, \ell_s \rangle . $$
+
+    Regret: none proved.
+
+    Must know: nothing.
+
+    Time per round: O(K n_rates).
+
+    References
+    ----------
+    M. Devaine, P. Gaillard, Y. Goude, G. Stoltz, "Forecasting electricity consumption by aggregating specialized
+    experts", Machine Learning 90 (2013).
+
+    Examples
+    --------
     >>> learner = CalibratedHedge(largest_rate=1.0, n_rates=4)
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -104,15 +107,15 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
         require_count(self, "n_rates")
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start uniform."""
+        """Return uniform weights for every rate, and zero losses."""
         check_memory(self, "n_rates", self.n_rates, 8 * self.n_rates * (n_actions + 1))
         plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
         return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return how many rates there are."""
+        """Return the number of rates."""
         return {"rates": self.n_rates}
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the first rate."""
+        """Return the largest rate of the grid."""
         return Rates(largest_rate=self.largest_rate)

@@ -1,18 +1,15 @@
-r"""ML-Poly: weights that grow with the regret itself, each with a learning rate of its own.
+r"""ML-Poly.
 
-With $R_{t,k} = \sum_{s \le t} r_{s,k}$, $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$:
+Bound for every loss sequence and every action $k$:
 
-$$ p_{t+1,k} \propto \eta_{t,k}\, [R_{t,k}]_+, \qquad \eta_{t,k} = 1 / (1 + \textstyle\sum_{s \le t} r_{s,k}^2), $$
+$$ R_k^2 \le (1 + \sum_t r_{t,k}^2) \sum_{k'} \sum_t \eta_{t-1,k'} r_{t,k'}^2
+   \le (1 + \sum_t r_{t,k}^2)\, K (1 + \ln(1 + T)) , $$
 
-and uniform while no regret is positive. An action that the play has beaten so far has weight 0.
+because $\sum_k \eta_{t-1,k} [R_{t-1,k}]_+ r_{t,k} = 0$: the potential $\sum_k \eta_k [R_k]_+^2$ grows by at most the
+last squares.
 
-Pathwise, for every action $k$: $R_k^2 \le (1 + \sum_t r_{t,k}^2) \sum_{k'} \sum_t \eta_{t-1,k'} r_{t,k'}^2
-\le (1 + \sum_t r_{t,k}^2)\, K (1 + \ln(1 + T))$, because $\sum_k \eta_{t-1,k} [R_{t-1,k}]_+ r_{t,k} = 0$: the
-potential $\sum_k \eta_k [R_k]_+^2$ grows by no more than the last squares.
-
-Reference: P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT 2014, and the R package
-opera, where it is called MLpol. That does not know the range of the losses: in place of the 1 in $\eta$ it has the
-largest square of any action so far.
+The R package opera, where the algorithm is called MLpol, does not assume a range of the losses: in place of the 1 in
+$\eta$ it has the largest squared regret of any action so far.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.contract import Card, expert
+from driftwise.learners.contract import expert
 from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_experts
 
@@ -60,22 +57,33 @@ def _possible(stats: Matrix, rounds: int) -> bool:
 POLYNOMIAL = rule("polynomial", 2, _possible, _start, _absorb, _log_weight)
 
 
-@expert(
-    "ml-poly",
-    Card(
-        title="ML-Poly",
-        in_words="Weigh each action by its positive regret, less the more that regret has swung.",
-        knows="nothing",
-        cost="O(K)",
-        bound="sqrt(K (1 + sum r_k^2) ln T) against every fixed action",
-        reference="Gaillard, Stoltz, van Erven (2014), A second-order bound with excess losses",
-    ),
-    update=POLYNOMIAL.update,
-)
+@expert("ml-poly", update=POLYNOMIAL.update)
 @dataclass(frozen=True)
 class MLPoly(SleepingLearner):
-    """Follow the actions that would have been better so far.
+    r"""ML-Poly (Gaillard, Stoltz and van Erven, 2014): weights proportional to positive regrets, one rate per action.
 
+    Competes with the best fixed action, without parameters. An action whose regret is not positive has weight 0.
+
+    Notes
+    -----
+    With $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$ and $R_{t,k} = \sum_{s \le t} r_{s,k}$:
+
+    $$ p_{t+1,k} \propto \eta_{t,k}\, [R_{t,k}]_+, \qquad \eta_{t,k} = 1 / (1 + \textstyle\sum_{s \le t} r_{s,k}^2), $$
+
+    and uniform weights while no regret is positive.
+
+    Regret: sqrt(K (1 + sum r_k^2) ln T) against every fixed action.
+
+    Must know: nothing.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT 2014.
+
+    Examples
+    --------
     >>> learner = MLPoly()
     >>> state = learner.start(n_actions=3)
     >>> learner.update(state, [0.0, 0.25, 1.0])
@@ -86,7 +94,7 @@ class MLPoly(SleepingLearner):
     rule = POLYNOMIAL
 
     def bound(self, measures: Measures) -> float | None:
-        """Bound the regret where the best action never changes."""
+        """Return the bound against the best fixed action; None where the best action changes."""
         if measures.segments > 1:
             return None
         return pathwise_experts.ml_poly_worst(measures.n_actions, measures.n_rounds)

@@ -1,22 +1,6 @@
-r"""Optimistic projected gradient descent: expect the next losses to be like the last (Algorithm 2).
+r"""Optimistic projected gradient descent.
 
-With $x_1$ uniform and $\ell_0 = 0$, round $t$ plays $\hat x_t$, then sees $\ell_t$ and moves $x_t$:
-
-$$ \hat x_t = \arg\min_{x \in \Delta} \langle \ell_{t-1}, x \rangle + \tfrac{c}{\eta} \|x - x_t\|_2^2, \qquad
-   x_{t+1} = \arg\min_{x \in \Delta} \langle \ell_t, x \rangle + \tfrac{c}{\eta} \|x - x_t\|_2^2 . $$
-
-======================  =====================  =======================================================
-symbol                  name in the code       meaning
-======================  =====================  =======================================================
-$\eta$                  `learning_rate`        how far losses move the weights; infinity is allowed
-$c$                     `prox_scale`           1 as the paper prints it, 1/2 as Chiang et al. have it
-======================  =====================  =======================================================
-
-Pathwise, against every comparator with $N$ segments and with $D = \sum_t \|\ell_t - \ell_{t-1}\|_2^2$:
-$\text{regret} \le (\eta/4c) D + (c/\eta)(1 - 1/K + 2(N-1))$. The paper's $\eta D + N/\eta$ fails for $c = 1$.
-
-Reference: Wei, Hong, Lu (2016), Algorithm 2, Theorem dev; C.-K. Chiang et al., "Online optimization with
-gradual variations", COLT 2012.
+The bound that the paper prints, $\eta D + N/\eta$, fails for $c = 1$; the class has the corrected one.
 """
 
 from __future__ import annotations
@@ -34,7 +18,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import count, require_number
-from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.contract import ExpertLearner, expert
 from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import expected, tuning, vacuous
 
@@ -42,14 +26,14 @@ __all__ = ["OptimisticGD"]
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
-    weights: Annotated[Vector, distribution("actions")]  # the next play, x-hat
-    center: Annotated[Vector, distribution("actions")]  # x
+    weights: Annotated[Vector, distribution("actions")]  # x-hat, the weights of the next round
+    center: Annotated[Vector, distribution("actions")]  # x, where the steps start
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernel reads them."""
+    """Parameters passed to the kernel."""
 
     step: float  # the projected step, eta / (2 c)
 
@@ -60,27 +44,49 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     proximal_step(memory.center, losses, rates.step, memory.weights)
 
 
-@expert(
-    "optimistic-gd",
-    Card(
-        title="Optimistic projected gradient descent (Algorithm 2)",
-        in_words="Step against the last losses twice: once for good, once more as a guess of the next losses.",
-        knows="segments and variance, through the learning rate",
-        cost="O(K)",
-        bound="sqrt(Gamma Lambda) + sqrt(K) Gamma",
-        reference="Wei, Hong, Lu (2016), Algorithm 2 and Theorem dev; Chiang et al. (2012)",
-        in_practice="tune with rule=sharp, which minimises the corrected bound: on ten segments of Bernoulli losses "
-        "the regret is 589, by the rule as printed 952; on a sinusoid 13 and 180",
-    ),
-    update=_update,
-)
+@expert("optimistic-gd", update=_update)
 @dataclass(frozen=True)
 class OptimisticGD(ExpertLearner[Memory, Rates]):
-    """Track switching distributions with a regret that does not grow with the number of rounds.
+    r"""Optimistic gradient descent (Wei, Hong and Lu, 2016): projected steps, with the last losses as a guess.
 
-    `tuned(measures)` takes the rate as the paper prints it; `tuned(measures, rule="sharp")` minimises the corrected
-    bound, and its regret is much smaller (`driftwise show optimistic-gd`).
+    Tracks switches; the bound depends on the total variance of the losses, not on the number of rounds.
+    `tuned(measures)` sets the rate as the paper prints it; `tuned(measures, rule="sharp")` minimises the corrected
+    bound, with a much smaller regret. This is Algorithm 2 of the paper.
 
+    Parameters
+    ----------
+    learning_rate : float, default 0.3
+        How far losses move the weights ($\eta$), a number > 0; infinity is allowed.
+    prox_scale : {0.5, 1.0}, default 1.0
+        Factor of the squared distance ($c$): 1 as the paper prints it, 1/2 as in Chiang et al.
+
+    Notes
+    -----
+    With $x_1$ uniform and $\ell_0 = 0$, round $t$ plays $\hat x_t$, observes $\ell_t$ and moves $x_t$:
+
+    $$ \hat x_t = \arg\min_{x \in \Delta} \langle \ell_{t-1}, x \rangle + \tfrac{c}{\eta} \|x - x_t\|_2^2, \qquad
+       x_{t+1} = \arg\min_{x \in \Delta} \langle \ell_t, x \rangle + \tfrac{c}{\eta} \|x - x_t\|_2^2 . $$
+
+    Regret: sqrt(Gamma Lambda) + sqrt(K) Gamma. For every loss sequence, against every comparator with $N$ segments and
+    with $D = \sum_t \|\ell_t - \ell_{t-1}\|_2^2$, it is at most $(\eta/4c) D + (c/\eta)(1 - 1/K + 2(N-1))$.
+
+    Must know: segments and variance, through the learning rate.
+
+    Time per round: O(K).
+
+    In practice: tune with `rule="sharp"`, which minimises the corrected bound. On ten segments of Bernoulli losses the
+    regret is then 589, and 952 with the rule as printed; on a sinusoid 13 and 180.
+
+    References
+    ----------
+    C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
+    Algorithm 2 and Theorem dev.
+
+    C.-K. Chiang, T. Yang, C.-J. Lee, M. Mahdavi, C.-J. Lu, R. Jin, S. Zhu, "Online optimization with gradual
+    variations", COLT 2012.
+
+    Examples
+    --------
     >>> learner = OptimisticGD(learning_rate=1.0)
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -99,7 +105,7 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures, comparator_segments: int | None = None, rule: str = "paper") -> Self:
-        """Tune by Theorem dev, by Lemma lem:dev for a number of segments, or sharply (`rule="sharp"`)."""
+        """Set the rate by Theorem dev, Lemma lem:dev (`comparator_segments`) or the least bound (`rule="sharp"`)."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
         if comparator_segments is not None:
@@ -107,18 +113,18 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
         return cls(learning_rate=tuning.gd_rate(measures, comparator_segments, rule))
 
     def tuning_caveat(self, measures: Measures) -> str:
-        """Return a reason where its bound, for segments or for drift, is no better than that of uniform play."""
+        """Return a reason where the bound, for segments or for drift, is no better than that of uniform weights."""
         return vacuous.bound(measures, self.bound(measures))
 
     def bound(self, measures: Measures) -> float:
-        """Return Theorem dev's bound, corrected, for this learning rate."""
+        """Return the corrected bound of Theorem dev for this learning rate."""
         return expected.optimistic_gd(measures, self.learning_rate, self.prox_scale)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start uniform."""
+        """Return uniform weights and a uniform center."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(weights=uniform, center=uniform.copy())
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the projected step."""
+        """Return the size of the projected step."""
         return Rates(step=self.learning_rate / (2.0 * self.prox_scale))

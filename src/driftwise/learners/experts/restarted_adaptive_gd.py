@@ -1,22 +1,7 @@
-r"""Restarted adaptive gradient descent: Algorithm 2 run afresh in blocks, its rate set by what it sees.
+"""Restarted adaptive gradient descent.
 
-In a block that starts at round $t_1$, with $x_{t_1}$ uniform, Algorithm 2 runs with
-
-$$ \eta_t = 1 \Big/ \sqrt{4 \sum_{\tau=t_1}^{t-1} \|\ell_\tau - \ell_{\tau-1}\|_2^2}, \qquad
-   \eta_{t_1} = \infty . $$
-
-The last losses are carried over the border of a block: when they repeat, a restart costs nothing.
-
-=======  ===================  =====================================================
-symbol   name in the code     meaning
-=======  ===================  =====================================================
-$B$      `restart_every`      rounds in a block; None never restarts
-=======  ===================  =====================================================
-
-An infinite rate projects on the face of least losses; it stays infinite while losses repeat.
-Pathwise, in each block and against each fixed action: $\text{regret} \le 8.25 \sqrt{D}$.
-
-Reference: Wei, Hong, Lu (2016), Section 3.2 and Theorem full_info_given_V.
+The losses of the last round are kept across the border of a block: where losses repeat, a restart costs nothing. An
+infinite rate projects on the face of least losses; the rate stays infinite while losses repeat.
 """
 
 from __future__ import annotations
@@ -33,7 +18,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count
-from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.contract import ExpertLearner, expert
 from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import expected, tuning
 
@@ -43,30 +28,30 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class Memory(NamedTuple):
-    """What the learner carries from round to round."""
+    """State of the learner between rounds."""
 
-    weights: Annotated[Vector, distribution("actions")]  # the next play, x-hat
-    center: Annotated[Vector, distribution("actions")]  # x
-    last: Annotated[Vector, between(0, 1, "actions")]  # the last losses
-    deviation: Annotated[Vector, between(0, "most_deviation", 1)]  # the sum under the root, in this block
-    elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds of this block
+    weights: Annotated[Vector, distribution("actions")]  # x-hat, the weights of the next round
+    center: Annotated[Vector, distribution("actions")]  # x, where the steps start
+    last: Annotated[Vector, between(0, 1, "actions")]  # the losses of the last round
+    deviation: Annotated[Vector, between(0, "most_deviation", 1)]  # the sum in eta, over this block
+    elapsed: Annotated[Actions, exactly("elapsed", 1)]  # rounds played in this block
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernel reads them."""
+    """Parameters passed to the kernel."""
 
     restart_every: int
 
 
 @kernel
 def _step(deviation: float) -> float:
-    # eta / 2, the projected step of the printed prox.
+    # eta / 2, the projected step for prox_scale = 1.
     return 0.25 / np.sqrt(deviation) if deviation > 0.0 else np.inf
 
 
 @kernel
 def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
-    # Both steps of a round use one rate, so the deviation of this round comes in after the first.
+    # Both steps of a round use the same rate, so the deviation is updated after the first.
     proximal_step(memory.center, losses, _step(memory.deviation[0]), memory.center)
     squared = 0.0
     for k in range(losses.size):
@@ -81,22 +66,39 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     proximal_step(memory.center, memory.last, _step(memory.deviation[0]), memory.weights)
 
 
-@expert(
-    "restarted-adaptive-gd",
-    Card(
-        title="Restarted adaptive gradient descent (Theorem full_info_given_V)",
-        in_words="Optimistic gradient descent in blocks, each with a rate that shrinks as the losses vary.",
-        knows="rounds, drift and variance, through the block length",
-        cost="O(K)",
-        bound="(Lambda V T)^(1/3) + sqrt(K) V",
-        reference="Wei, Hong, Lu (2016), Section 3.2 and Theorem full_info_given_V",
-    ),
-    update=_update,
-)
+@expert("restarted-adaptive-gd", update=_update)
 @dataclass(frozen=True)
 class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
-    """Track drifting distributions, told only how often to start again.
+    r"""Restarted adaptive gradient descent (Wei, Hong and Lu, 2016): optimistic gradient descent, restarted in blocks.
 
+    Tracks drift. The rate of a block decreases as the losses vary; only the length of the blocks is a parameter.
+
+    Parameters
+    ----------
+    restart_every : int or None, default None
+        Rounds in a block ($B$), >= 1; None never restarts.
+
+    Notes
+    -----
+    In a block that starts at round $t_1$, with $x_{t_1}$ uniform, OptimisticGD with $c = 1$ runs at the rate
+
+    $$ \eta_t = 1 \Big/ \sqrt{4 \sum_{\tau=t_1}^{t-1} \|\ell_\tau - \ell_{\tau-1}\|_2^2}, \qquad
+       \eta_{t_1} = \infty . $$
+
+    Regret: (Lambda V T)^(1/3) + sqrt(K) V. For every loss sequence, in each block and against each fixed action, it is
+    at most $8.25 \sqrt{D}$ with $D = \sum_\tau \|\ell_\tau - \ell_{\tau-1}\|_2^2$ over the block.
+
+    Must know: rounds, drift and variance, through the block length.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
+    Section 3.2 and Theorem full_info_given_V.
+
+    Examples
+    --------
     >>> learner = RestartedAdaptiveGD(restart_every=100)
     >>> state = learner.start(n_actions=3)
     >>> learner.update(state, [0.5, 0.1, 0.9])
@@ -114,22 +116,22 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures, rule: str = "paper") -> Self:
-        """Take the block length of Theorem full_info_given_V, or that of its least bound (`rule="sharp"`)."""
+        """Set the block length of Theorem full_info_given_V, or of the least bound (`rule="sharp"`)."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
         return cls(restart_every=tuning.restarted_gd_restart_every(measures, rule))
 
     def bound(self, measures: Measures) -> float:
-        """Return Theorem full_info_given_V's bound, with constants, for this block length."""
+        """Return the bound of Theorem full_info_given_V, with constants, for this block length."""
         return expected.restarted_adaptive_gd(measures, self.restart_every)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start uniform, with no losses seen."""
+        """Return uniform weights, a uniform center, zero losses and a new block."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.zeros(1), np.zeros(1, np.int64))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the rounds of the block, and what its sum can have grown to."""
+        """Return the rounds played in the block, and the largest possible deviation in it."""
         elapsed = rounds % (self.restart_every or _NEVER)
         return {"elapsed": elapsed, "most_deviation": n_actions * elapsed}
 

@@ -1,24 +1,14 @@
-r"""Adapt-ML-Prod over experts that wake one after another: tracking at the price of the regrets that occur.
+r"""Adapt-ML-Prod over sleeping experts.
 
-Expert $(s, k)$ sleeps before round $s$ and then advises action $k$, for as long as the cover keeps row $s$ awake.
-Round $t$ plays $p_{t,k} \propto \sum_{s \text{ awake}} \eta_{t-1,(s,k)} w_{t-1,(s,k)}$, and the awake experts move
-as in Adapt-ML-Prod; a sleeping expert is told that it lost exactly what the play lost, so it does not move.
+A sleeping expert is assigned the loss of the weights played, so its regret is 0 and its weight does not change. One
+copy of each action per start is Algorithm 4 of Wei, Hong, Lu (2016), here without a guess of the coming losses.
 
-=========  ==================  ==========================================================================
-symbol     name in the code    meaning
-=========  ==================  ==========================================================================
-$s$        `cover`             how long row $s$ is awake: "every" keeps each forever, $O(K t)$ a round;
-                               "geometric" and "hazan-seshadhri" keep $O(\log t)$ of them
-$T$        `n_rounds`          prior $1/(KT)$ for each expert and $\ln(KT)$ in the rates; None is anytime:
-                               each row weighs $1/K$ outside, with $\ln(K(s+1))$ in its rates
-=========  ==================  ==========================================================================
+Bound of the anytime form, for every loss sequence, every action and every $[t_1, t_2]$ within the life of row $t_1$:
+the regret is at most
 
-Pathwise, for every action and every $[t_1, t_2]$ within the life of row $t_1$, anytime: the regret is at most
-$\sum \eta r^2 + \eta^{-1} [\ln K + \ln(t_2 + \tfrac{1}{eK} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})]$, where an
-expert's ratio is $\sum_t (\eta_{t-1}/\eta_t - 1)$. Any other stretch is made up of such lives.
+$$ \sum \eta r^2 + \eta^{-1} [\ln K + \ln(t_2 + \tfrac{1}{eK} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})] , $$
 
-Reference: Gaillard, Stoltz, van Erven (2014), with sleeping experts; one copy of each action per start is Algorithm 4
-of Wei, Hong, Lu (2016), here with no guess of the coming losses.
+where the ratio of an expert is $\sum_t (\eta_{t-1}/\eta_t - 1)$. Any other interval is a union of such intervals.
 """
 
 from __future__ import annotations
@@ -30,7 +20,7 @@ from typing import Self
 from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_count
-from driftwise.learners.contract import Card, expert
+from driftwise.learners.contract import expert
 from driftwise.learners.experts.adapt_ml_prod import PROD
 from driftwise.learners.parts.sleeping_experts import SleepingLearner
 from driftwise.learners.parts.time_intervals import COVERS, TRACKING, Cover
@@ -39,22 +29,46 @@ from driftwise.theory import pathwise_prod
 __all__ = ["SleepingAdaptMLProd"]
 
 
-@expert(
-    "sleeping-adapt-ml-prod",
-    Card(
-        title="Adapt-ML-Prod on sleeping experts",
-        in_words="One copy of every action starts in every round; the play is what the awake copies agree on.",
-        knows="nothing (the number of rounds, if given)",
-        cost="O(K t)",
-        bound="sqrt(Gamma sum r^2 ln(KT)) + Gamma ln(KT), times log T on a short cover",
-        reference="Gaillard, Stoltz, van Erven (2014); Wei, Hong, Lu (2016), Algorithm 4 without guesses",
-    ),
-    update=PROD.update,
-)
+@expert("sleeping-adapt-ml-prod", update=PROD.update)
 @dataclass(frozen=True)
 class SleepingAdaptMLProd(SleepingLearner):
-    """Track switches with nothing to tune.
+    r"""Sleeping Adapt-ML-Prod (Gaillard et al., 2014): Adapt-ML-Prod with one copy of every action per starting round.
 
+    Tracks switches without tuned parameters.
+
+    Parameters
+    ----------
+    cover : {"every", "geometric", "hazan-seshadhri"}, default "every"
+        How long the copies started in round $s$ (row $s$) stay awake: "every" keeps each row forever, $O(K t)$ a round;
+        "geometric" and "hazan-seshadhri" keep $O(\log t)$ rows.
+    n_rounds : int or None, default None
+        Number of rounds ($T$), >= 1: each expert has the prior $1/(KT)$, with $\ln(KT)$ in the rates. None is anytime:
+        each expert has the weight $1/K$ outside the product, with $\ln(K(s+1))$ in the rates of row $s$.
+
+    Notes
+    -----
+    Expert $(s, k)$ is asleep before round $s$ and then advises action $k$, as long as the cover keeps row $s$ awake.
+    Round $t$ plays
+
+    $$ p_{t,k} \propto \sum_{s \text{ awake}} \eta_{t-1,(s,k)} w_{t-1,(s,k)} , $$
+
+    and the awake experts are updated as in AdaptMLProd.
+
+    Regret: sqrt(Gamma sum r^2 ln(KT)) + Gamma ln(KT), times log T on a short cover.
+
+    Must know: nothing (the number of rounds, if given).
+
+    Time per round: O(K t). On the short covers it is O(K log t).
+
+    References
+    ----------
+    P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT 2014.
+
+    C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
+    Algorithm 4.
+
+    Examples
+    --------
     >>> learner = SleepingAdaptMLProd(cover="hazan-seshadhri")
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -76,11 +90,11 @@ class SleepingAdaptMLProd(SleepingLearner):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Take the prior that knows the number of rounds."""
+        """Set the prior for the number of rounds."""
         return cls(n_rounds=measures.n_rounds)
 
     def bound(self, measures: Measures) -> float:
-        """Bound the regret against the best action of every segment."""
+        """Return the bound against the best action of every segment."""
         pieces = measures.segments * self.starts().pieces(measures.n_rounds)
         K, T = measures.n_actions, measures.n_rounds
         return pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, pieces, self.n_rounds)
@@ -90,5 +104,5 @@ class SleepingAdaptMLProd(SleepingLearner):
         return COVERS[self.cover]
 
     def log_experts(self, n_actions: int) -> float:
-        """Return ln(KT), 0 for the anytime prior."""
+        """Return ln(KT); 0 for the anytime prior."""
         return math.log(n_actions * self.n_rounds) if self.n_rounds else 0.0

@@ -1,30 +1,20 @@
-r"""Algorithm 3 over experts that wake one after another: parameter-free tracking (Algorithm 4).
+r"""Optimistic-Adapt-ML-Prod over sleeping experts.
 
-Expert $(s, k)$ sleeps before round $s$ and then always advises action $k$. Round $t$ plays
-$p_{t,k} \propto \sum_{s \le t} \tilde p_{t,(s,k)}$, where $\tilde p_t$ is Algorithm 3's play over all experts; a
-sleeping expert is told that it lost exactly what the play lost, so it does not move, and need not be stored.
+A sleeping expert is assigned the loss of the weights played, so its regret is 0, its weight does not change, and it
+need not be stored.
 
-=========  ==================  ==========================================================================
-symbol     name in the code    meaning
-=========  ==================  ==========================================================================
-$T$        `n_rounds`          the paper's prior $1/(KT)$ for each expert and $\ln(KT)$ in the rates; None is
-                               anytime: each row weighs $1/K$ outside, with $\ln(K(s+1))$ in its rates
-$(s, k)$   `memory`            "exact" keeps every row, $O(K t)$ a round; "merged" merges old ones, $O(K c \log t)$
-$c$        `resolution`        the most rows of a size that are kept when merging
-=========  ==================  ==========================================================================
+Bound of exact memory, for every loss sequence, every action and every interval (Lemma R_I): the regret on $[t_1, t_2]$
+is at most $4 g + \sum \eta (r-m)^2 + \eta^{-1} \ln(1 + \tfrac{1}{e} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})$,
+$g = \ln KT$, where the ratio of an expert is $\sum_t (\eta_{t-1}/\eta_t - 1)$. With `n_rounds` the paper's guarantee is
+for that many rounds; the learner can play more.
 
-Pathwise, for every action and every interval (Lemma R_I, exact): the regret on $[t_1, t_2]$ is at most
-$4 g + \sum \eta (r-m)^2 + \eta^{-1} \ln(1 + \tfrac{1}{e} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})$, $g = \ln KT$.
-The guarantee with `n_rounds` speaks of that many rounds; the learner itself may go on.
+Merged memory is an addition of driftwise. A new row has size 1; where more than $c$ rows have the same size, the two
+oldest of them become one row of twice the size: the weights of their experts are added, their deviations averaged by
+weight, and the rates follow. Rows that started at about the same time have almost the same statistics, so little is
+lost: regrets were within 1 % of those of exact memory in `tests/test_merged_memory.py` and within 2.3 % in the noisiest
+environment of `make compare` (0.9 % with $c = 32$). That is measured, not proved, so there is no bound for it.
 
-Merged memory is ours. Rows have sizes, 1 when they wake; where more than $c$ have one size, the two oldest of them
-become one of twice the size: the weights of their experts are added, their deviations averaged by weight, and the
-rates follow. Rows of like age have seen almost the same, so little is lost: regrets were within 1 % of those of exact
-memory in `tests/test_merged_memory.py` and within 2.3 % in the noisiest world of `make compare` (0.9 % with $c = 32$).
-That is measured, not proved, so no bound is claimed for it.
-
-Reference: Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-into. The paper's rates say
-$\ln K$; run on $KT$ experts it is $\ln KT$, as its Lemma R_I uses.
+The paper's rates have $\ln K$; on $KT$ experts they need $\ln KT$, as in its Lemma R_I.
 """
 
 from __future__ import annotations
@@ -43,7 +33,7 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice, require_count
-from driftwise.learners.contract import Card, ExpertLearner, expert
+from driftwise.learners.contract import ExpertLearner, expert
 from driftwise.learners.parts.prod_experts import (
     RATE_CAP,
     ProdExperts,
@@ -58,14 +48,14 @@ from driftwise.theory import expected
 
 __all__ = ["SleepingOptimisticAdaptMLProd"]
 
-_FIRST_ROWS = 64
-_SIZES = 48  # 2^48 rounds are more than anyone will play
+_FIRST_ROWS = 64  # of a new exact memory
+_SIZES = 48  # sizes are powers of two below 2^48, the most rounds of a memory
 
 
 class Rates(NamedTuple):
-    """The parameters, as the kernel reads them."""
+    """Parameters passed to the kernel."""
 
-    log_experts: float  # ln(K T); 0 stands for the flat, anytime prior
+    log_experts: float  # ln(K T); 0 for the flat, anytime prior
     resolution: int  # 0 merges nothing
 
 
@@ -74,7 +64,7 @@ def _wake_next(memory: ProdExperts, rates: Rates) -> None:
     if rates.log_experts > 0.0:
         wake(memory, rates.log_experts, -rates.log_experts / RATE_CAP)
     else:
-        # Row s, counted from 1, weighs 1/K outside: a factor common to all, so no term of its own.
+        # The weight 1/K outside the product is common to all experts, so it is left out. Rows count from 1.
         wake(memory, np.log(memory.weights.size * (memory.awake[1] + 2.0)), 0.0)
     if rates.resolution > 0:
         merge(memory, rates.resolution)
@@ -84,27 +74,52 @@ def _wake_next(memory: ProdExperts, rates: Rates) -> None:
 def _update(memory: ProdExperts, rates: Rates, losses: Vector) -> None:
     absorb(memory, losses)
     _wake_next(memory, rates)
-    for k in range(losses.size):  # a slice would be copied first, lest it overlap
+    for k in range(losses.size):  # a slice assignment would make a copy first
         memory.guess[k] = losses[k]
     solve(memory)
 
 
-@expert(
-    "sleeping-optimistic-adapt-ml-prod",
-    Card(
-        title="Optimistic-Adapt-ML-Prod on sleeping experts (Algorithm 4)",
-        in_words="One copy of every action starts in every round; the play is what the awake copies agree on.",
-        knows="nothing (the number of rounds, if given, as in the paper)",
-        cost="O(K t)",
-        bound="sqrt(Gamma Lambda ln K) + Gamma ln K, and (Lambda V T ln K)^(1/3) + sqrt(V T ln K), times log T",
-        reference="Wei, Hong, Lu (2016), Algorithm 4 and Theorem dynamic_upper_full-into",
-    ),
-    update=_update,
-)
+@expert("sleeping-optimistic-adapt-ml-prod", update=_update)
 @dataclass(frozen=True)
 class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
-    """Track switches and drift with nothing to tune.
+    r"""Sleeping Optimistic-Adapt-ML-Prod (Wei, Hong and Lu, 2016): one copy of every action per starting round.
 
+    Tracks switches and drift without tuned parameters. This is Algorithm 4 of the paper.
+
+    Parameters
+    ----------
+    memory : {"exact", "merged"}, default "exact"
+        Which rows of copies are kept: "exact" keeps every row, $O(K t)$ a round; "merged" merges old rows,
+        $O(K c \log t)$ a round.
+    n_rounds : int or None, default None
+        Number of rounds ($T$), >= 1: each expert has the prior $1/(KT)$, with $\ln(KT)$ in the rates, as in the paper.
+        None is anytime: each expert has the weight $1/K$ outside the product, with $\ln(K(s+1))$ in the rates of row
+        $s$.
+    resolution : int, default 2
+        Most rows of the same size that are kept when merging ($c$), >= 1; not used with exact memory.
+
+    Notes
+    -----
+    Expert $(s, k)$ is asleep before round $s$ and then always advises action $k$. Round $t$ plays
+
+    $$ p_{t,k} \propto \sum_{s \le t} \tilde p_{t,(s,k)} , $$
+
+    where $\tilde p_t$ are the weights of OptimisticAdaptMLProd over all experts, with $\ell_{t-1}$ as the guess of
+    $\ell_t$.
+
+    Regret: sqrt(Gamma Lambda ln K) + Gamma ln K, and (Lambda V T ln K)^(1/3) + sqrt(V T ln K), times log T.
+
+    Must know: nothing (the number of rounds, if given, as in the paper).
+
+    Time per round: O(K t). With merged memory it is $O(K c \log t)$.
+
+    References
+    ----------
+    C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
+    Algorithm 4 and Theorem dynamic_upper_full-into.
+
+    Examples
+    --------
     >>> learner = SleepingOptimisticAdaptMLProd()
     >>> state = learner.start(n_actions=2)
     >>> learner.update(state, [0.0, 1.0])
@@ -126,7 +141,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
 
     @property
     def skipped_checks(self) -> dict[str, str]:
-        """Say why a million rounds are too many."""
+        """Return why exact memory skips the check of a million rounds."""
         if self.memory == "merged":
             return {}
         why = "exact memory keeps one row per round: a million rounds would take 10^12 operations"
@@ -134,17 +149,17 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures, memory: str = "exact") -> Self:
-        """Take the paper's prior, which knows the number of rounds."""
+        """Set the prior of the paper for the number of rounds."""
         return cls(memory, measures.n_rounds)
 
     def bound(self, measures: Measures) -> float | None:
-        """Return Theorem dynamic_upper_full-into's bound, with constants; it is about exact memory."""
+        """Return the bound of Theorem dynamic_upper_full-into, with constants; None for merged memory."""
         if self.memory == "merged":
             return None
         return expected.sleeping_adapt_ml_prod(measures, self.n_rounds)
 
     def first_memory(self, n_actions: int, generator: Words) -> ProdExperts:
-        """Wake the first row."""
+        """Return uniform weights and the row of round 1."""
         n_rows = _FIRST_ROWS if self.memory == "exact" else self._merged_rows
         check_memory(self, "resolution", self.resolution, 8 * n_rows * (4 * n_actions + 2))
         experts = new_experts(n_rows, n_actions)
@@ -152,18 +167,18 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
         return experts
 
     def rates(self, n_actions: int) -> Rates:
-        """Return the logarithm of the number of experts, 0 for the anytime prior."""
+        """Return ln(KT), 0 for the anytime prior, and the resolution, 0 for exact memory."""
         log_experts = math.log(n_actions * self.n_rounds) if self.n_rounds else 0.0
         return Rates(log_experts, self.resolution if self.memory == "merged" else 0)
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return how many rows have woken, the largest constant of one, and the room that merged rows have."""
+        """Return the number of rows started, the largest constant in their rates, and the room for merged rows."""
         scale = self.rates(n_actions).log_experts or math.log(n_actions * (rounds + 2))
         rows = {"rows": self._merged_rows} if self.memory == "merged" else {}
         return {"woken": rounds + 1, "most_scale": scale, **rows}
 
     def memory_contradiction(self, memory: ProdExperts, rounds: int) -> str:
-        """Check that the rows are those that wake in so many rounds, with room for one more."""
+        """Return a rule that the rows break after `rounds` rounds, '' where there is none."""
         sizes = bucket_sizes(rounds + 1, self.resolution) if self.memory == "merged" else None
         n_rows = rounds + 1 if sizes is None else len(sizes)
         if not (memory.awake.tolist() == [n_rows, rounds + 1] and n_rows < len(memory.scale)):
@@ -182,7 +197,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
         return self.memory == "exact"
 
     def make_room(self, memory: ProdExperts, n_rounds: int) -> ProdExperts:
-        """Double the rows until they hold `n_rounds` more; merged rows never outgrow their room."""
+        """Return a memory with room for `n_rounds` more rows, by doubling; merged memory never grows."""
         if self.memory == "merged":
             return memory
         n_rows, n_actions = memory.potential.shape
