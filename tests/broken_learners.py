@@ -29,12 +29,12 @@ def breaks(*checks):
     return enter
 
 
-@breaks("every_exception_names_a_check")
+@breaks("skipped_checks_exist_and_have_reasons")
 class ExcusedFromNothing(OptimisticGD):
     skipped_checks: ClassVar = {"weights_are_green": "there is no such check"}
 
 
-@breaks("spec_round_trips", "snapshot_and_resume_is_seamless")  # a session file holds the spec
+@breaks("spec_round_trips", "resumed_run_equals_uninterrupted_run")  # a session file holds the spec
 class Impostor(OptimisticGD):
     pass
 
@@ -172,9 +172,9 @@ def _undeclared(memory: Undeclared, rates: Least, losses: Vector) -> None:
 
 @breaks(
     "memory_declares_its_numbers",
-    "memories_keep_to_their_declarations",
+    "memories_satisfy_their_declarations",
     "single_action_and_single_round_work",
-    "snapshot_and_resume_is_seamless",
+    "resumed_run_equals_uninterrupted_run",
 )
 class DeclaresNothing(Hedge):
     loops = expert_loops("declares-nothing", (Undeclared, Least), _undeclared)
@@ -183,7 +183,7 @@ class DeclaresNothing(Hedge):
         return Undeclared(np.full(n_actions, 1.0 / n_actions))
 
 
-@breaks("memories_keep_to_their_declarations", "run_equals_stepping")
+@breaks("memories_satisfy_their_declarations", "run_equals_stepping")
 class CountsTwice(RerunUCBV):
     def play_block(self, state, losses):
         actions = super().play_block(state, losses)
@@ -207,7 +207,7 @@ class RoundsWhileStepping(OptimisticGD):
         state.memory.weights[:] = state.memory.weights.round(12)
 
 
-@breaks("halves_equal_the_whole")
+@breaks("split_run_equals_whole_run")
 class ForgetsAtBorders(OptimisticGD):
     def play_block(self, state, losses):
         if state.rounds:
@@ -229,7 +229,7 @@ class CountsItsTwins(RerunUCBV):
         return memory
 
 
-@breaks("two_runs_share_nothing")
+@breaks("runs_do_not_affect_each_other")
 class SharesItsScratch(OptimisticAdaptMLProd):
     scratch: ClassVar = {}
 
@@ -238,7 +238,7 @@ class SharesItsScratch(OptimisticAdaptMLProd):
         return memory._replace(mass=self.scratch.setdefault(n_actions, memory.mass))
 
 
-@breaks("inputs_are_left_alone")
+@breaks("inputs_are_not_modified_or_kept")
 class WipesTheSlate(OptimisticGD):
     def run(self, state, losses):
         played = super().run(state, losses)
@@ -247,7 +247,7 @@ class WipesTheSlate(OptimisticGD):
         return played
 
 
-@breaks("snapshot_and_resume_is_seamless")
+@breaks("resumed_run_equals_uninterrupted_run")
 class KnowsItsOwn(OptimisticGD):
     own: ClassVar = weakref.WeakSet()
 
@@ -284,7 +284,7 @@ class DeafWhileRunning(OptimisticAdaptMLProd):
         return super().run(state, losses)
 
 
-@breaks("a_hint_against_an_action_lowers_its_weight")
+@breaks("a_higher_hint_lowers_the_weight")
 class Deaf(DeafWhileRunning):
     def hint(self, state, guess):
         super().hint(state.copy(), guess)
@@ -306,7 +306,7 @@ class CountsHintsTooEarly(OptimisticAdaptMLProd):
         state.rounds -= 1
 
 
-@breaks("unseen_losses_cannot_matter", "run_equals_stepping")  # stepping has nothing to peek at
+@breaks("unobserved_losses_have_no_effect", "run_equals_stepping")  # stepping has nothing to peek at
 class Peeks(RerunUCBV):
     def play_block(self, state, losses):
         return super().play_block(state, 0.99 * losses + 0.01 * losses.mean(axis=1, keepdims=True))

@@ -137,7 +137,7 @@ HOSTILE = {
     ),
     "a name that is not UTF-8": (whole().replace(b"weights", b"weight\xff"), "name of an entry is damaged"),
     "not an array": (zipped((NAME, text(HEADER)), ("run.sh", b"ls")), "'run.sh' is not an array"),
-    "no magic": (zipped((NAME, text(HEADER)), ("a.npy", b"ls -l " * 9)), "does not begin as a .npy file does"),
+    "no magic": (zipped((NAME, text(HEADER)), ("a.npy", b"ls -l " * 9)), "does not begin like a .npy file"),
     "objects": (zipped((NAME, text(HEADER)), ("a.npy", npy(np.array([{}])))), "not plain numbers"),
     "words": (whole(a=np.array(["x"])), "must hold numbers, got str"),
     "complex numbers": (whole(a=np.zeros(2, complex)), "must hold numbers, got complex128"),

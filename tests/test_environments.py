@@ -44,7 +44,7 @@ PATHS = {
     "segments": Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7), (0.8, 0.2, 0.7)), change_points=(7, 1024)),
     "sinusoidal": Sinusoidal(3, n_periods=2.5),
     "switching": Switching(20, 3),
-    "table": Table.from_array(0.2 + 0.6 * np.random.default_rng(0).random((N_ROUNDS, 3))),
+    "table": Table(0.2 + 0.6 * np.random.default_rng(0).random((N_ROUNDS, 3))),
     "with-drift": RandomWalk(3, step=0.03).with_drift(2.0),
 }
 NOISES = {

@@ -37,7 +37,7 @@ PATHS = [
     RandomWalk(3, step=0.02),
     Sinusoidal(5, n_periods=20),
     Switching(30, 4, lengths="random"),
-    Table.from_array(np.random.default_rng(1).random((2000, 3))),
+    Table(np.random.default_rng(1).random((2000, 3))),
 ]
 NOISES = [TwoPoint(), Beta(), ClippedGaussian(), TruncatedGaussian()]
 EXACT = 1e-9
@@ -171,7 +171,7 @@ def test_no_gaussian_is_wider_than_its_limit(noise, supremum):
         (lambda: WithDrift("switching", 1), "WithDrift: `path` must be a path or its spec, got 'switching'."),
         (
             lambda: WithVariance(Bernoulli(), 1.0),
-            "WithVariance: `noise` must be one with a free parameter (beta, clipped-gaussian, support,"
+            "WithVariance: `noise` must be one with a free parameter (beta, clipped-gaussian, scaled-bernoulli,"
             " truncated-gaussian, two-point), got Bernoulli().",
         ),
         (lambda: WithVariance(3, 1.0), "WithVariance: `noise` must be a noise or its spec, got 3."),

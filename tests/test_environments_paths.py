@@ -102,7 +102,7 @@ def test_a_random_walk_folds_at_its_walls():
 
 def test_a_table_is_copied_and_compared_by_value():
     array = np.array([[0.1, 0.2], [0.3, 0.4]])
-    table = Table.from_array(array)
+    table = Table(array)
     array[0, 0] = 9
     assert table == Table(((0.1, 0.2), (0.3, 0.4)))
     assert means(table, 2).tolist() == [[0.1, 0.2], [0.3, 0.4]]

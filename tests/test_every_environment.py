@@ -118,19 +118,19 @@ class Marred(Stream):
         return block._replace(losses=self.mar(block.losses))
 
 
-@breaks("losses_are_fit_to_be_played")
+@breaks("losses_have_the_right_shape_type_and_range")
 class ColumnByColumn(Environment):
     def start(self, n_rounds, seed=0):
         return Marred(super().start(n_rounds, seed), np.asfortranarray)
 
 
-@breaks("blocks_do_not_show")
+@breaks("losses_do_not_depend_on_the_block_size")
 class Backwards(Environment):
     def start(self, n_rounds, seed=0):
         return Marred(super().start(n_rounds, seed), lambda losses: losses[::-1].copy())
 
 
-@breaks("losses_scatter_as_announced")
+@breaks("losses_match_their_means_and_variances")
 class Cheaper(Environment):
     def start(self, n_rounds, seed=0):
         return Marred(super().start(n_rounds, seed), lambda losses: 0.8 * losses)
@@ -148,7 +148,7 @@ class OneSeedForAll(Environment):
         return super().start(n_rounds, 0 * seed if isinstance(seed, int) else seed)
 
 
-@breaks("streams_share_nothing")
+@breaks("streams_do_not_affect_each_other")
 class Jealous(Environment):
     favourite: ClassVar = []
 
@@ -162,7 +162,7 @@ class Jealous(Environment):
         return stream
 
 
-@breaks("blocks_are_the_callers_own")
+@breaks("writing_into_a_block_changes_no_other_block")
 class LooksBack(Environment):
     def start(self, n_rounds, seed=0):
         handed = [(np.zeros(1), np.zeros(1))]
@@ -180,13 +180,13 @@ class DeniesItsMeans(Environment):
     has_means = False
 
 
-@breaks("measures_are_those_of_the_run", path="random-walk")
+@breaks("measures_match_the_run", path="random-walk")
 class MeasuresAnotherRun(Environment):
     def measures(self, n_rounds, seed=0):
         return super().measures(n_rounds, seed + 1)
 
 
-@breaks("a_measured_start_is_a_start", path="random-walk")
+@breaks("start_measured_equals_start_and_measures", path="random-walk")
 class KeepsAnotherRun(Environment):
     def start_measured(self, n_rounds, seed=0, room=0):
         return super().start_measured(n_rounds, seed + bool(room), room)
@@ -223,6 +223,6 @@ def test_every_check_catches_a_broken_member():
 
 def test_a_failed_check_names_the_member_the_check_and_the_counterexample():
     environment, check = BROKEN["StartsWithNothing"]
-    message = f"{environment} breaks `{check}`: a run of 0 rounds was started."
+    message = f"{environment} fails `{check}`: a run of 0 rounds was started."
     with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
         check_environment(environment)

@@ -109,8 +109,8 @@ def test_every_check_catches_a_broken_member():
 
 def test_a_failed_check_names_the_member_the_check_and_the_counterexample():
     message = (
-        "ExcusedFromNothing(learning_rate=0.3, prox_scale=1.0) breaks `every_exception_names_a_check`:"
-        " `skipped_checks` names 'weights_are_green', which is no check for it."
+        "ExcusedFromNothing(learning_rate=0.3, prox_scale=1.0) fails `skipped_checks_exist_and_have_reasons`:"
+        " `skipped_checks` names 'weights_are_green', which is not one of its checks."
     )
     with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
         check_learner(ExcusedFromNothing)

@@ -16,13 +16,13 @@ from driftwise.environments import (
     Block,
     ClippedGaussian,
     Constant,
+    LossSource,
     MeasuresAccumulator,
     Noise,
     RandomSegments,
     RandomWalk,
     Segments,
     Sinusoidal,
-    Source,
     Stream,
     Switching,
     Table,
@@ -156,7 +156,7 @@ class _SettlingNoise(Noise):
     def __init__(self):
         self.settled = 0
 
-    def settle(self, rehearsal):  # noqa: ARG002
+    def settle(self, preview):  # noqa: ARG002
         self.settled += 1
         return self
 
@@ -238,7 +238,7 @@ def test_a_subclass_that_overrides_its_runs_is_respected():
     assert measures == world.measures(N_ROUNDS, 1)
 
 
-class Secretive(Source):
+class Secretive(LossSource):
     """A source with measures but without variances."""
 
     has_means, n_actions = True, 4

@@ -13,7 +13,7 @@ from driftwise import Bernoulli, Environment, Measures, Replay, Session, Switchi
 from driftwise.checks.plays import expect_same, mixed_losses
 from driftwise.core import machine_memory
 from driftwise.core.errors import InvalidInput, UnknownName
-from driftwise.core.validation import MOST
+from driftwise.core.validation import MAX_COUNT
 from driftwise.detectors import GLR, Monitor, WindowedShift
 from driftwise.environments import CoinFlips, RandomSegments, stationary
 from driftwise.environments.paths.segments import equal_starts
@@ -100,7 +100,7 @@ REFUSED = {
         "Measures: `drift_within` must be a finite number >= 0, got Fraction(1" + "0" * 67 + "....",
     ),
     "a large drift": (
-        lambda: Measures(MOST, 100, 3, 1e300, 10.0),
+        lambda: Measures(MAX_COUNT, 100, 3, 1e300, 10.0),
         "Measures: `squared_drift` must be a finite number >= 0, got inf.",
     ),
     "masked words": (
@@ -132,7 +132,7 @@ def test_numbers_of_every_type_are_numbers():
     for n in (np.int8(3), np.uint64(3), np.array(3)):
         assert RerunUCBV(n) == RerunUCBV(3)
         assert type(RerunUCBV(n).restart_every) is int
-    assert RerunUCBV(MOST).restart_every == MOST
+    assert RerunUCBV(MAX_COUNT).restart_every == MAX_COUNT
 
 
 def test_a_seed_of_a_thousand_bits_is_a_seed():
@@ -218,7 +218,7 @@ TOO_LARGE = {
         10**14,
         "2.4e+06",
     ),
-    "actions of a stationary world": (lambda: stationary(10**14), "stationary: `n_actions`", 10**14, "4e+06"),
+    "actions of a stationary environment": (lambda: stationary(10**14), "stationary: `n_actions`", 10**14, "4e+06"),
     "segments": (
         lambda: Environment(Switching(10**12, 2), Bernoulli()).start(10**12),
         "Switching: `n_segments`",
@@ -303,7 +303,7 @@ def test_more_segments_than_rounds_are_the_dynamic_comparator_bit_for_bit():
     target, marks = mixed_losses(60, 3), np.arange(60)
     table = Switched(60).start(3).follow(target, marks)
     assert np.array_equal(table, Dynamic().start(3).follow(target, marks))
-    assert np.array_equal(table, Switched(MOST).start(3, 60).follow(target, marks))
+    assert np.array_equal(table, Switched(MAX_COUNT).start(3, 60).follow(target, marks))
     results = [simulate(WORLD, OptimisticGD(), 40, n_runs=2, comparator=c) for c in (Switched(10**7), Switched(40))]
     assert np.array_equal(*(found.regrets for found in results))
     assert results[0].comparator == "switching:10000000"
@@ -324,7 +324,7 @@ def test_threads_are_limited_by_the_system(monkeypatch):
             super().__init__(2)
 
     monkeypatch.setattr(sys.modules["driftwise.engine.simulate"], "ThreadPoolExecutor", Pool)
-    simulate(WORLD, OptimisticGD(), 9, n_runs=300, n_threads=MOST)
+    simulate(WORLD, OptimisticGD(), 9, n_runs=300, n_threads=MAX_COUNT)
     assert started == [256]
 
 

@@ -25,7 +25,7 @@ from driftwise import (
     simulate,
 )
 from driftwise.core.errors import InvalidInput, TuningWarning, UnknownName
-from driftwise.environments import Beta, Block, RandomWalk, Source, Stream
+from driftwise.environments import Beta, Block, LossSource, RandomWalk, Stream
 from driftwise.learners import UCB1, BanditLearner, Exp3
 from driftwise.results import Dynamic, Interval, Static, Switched
 from references.comparators import best_with_segments
@@ -346,7 +346,7 @@ def test_progress_climbs_to_the_total(n_threads):
     assert done[-1] == 400
 
 
-class Faulty(Source):
+class Faulty(LossSource):
     """Half losses for all, but in one round of one run a loss outside [0, 1]."""
 
     has_means, n_actions = False, 2

@@ -1,4 +1,4 @@
-"""Names for learners, adversaries, paths and noises. Tests, documentation and command line read nothing else."""
+"""Registries of learners, detectors, adversaries, paths and noises. Tests, documentation and CLI read them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ C = TypeVar("C")
 
 
 class Registry(Generic[C]):
-    """Classes of one kind by name; each is a frozen dataclass, so a spec of plain values rebuilds it."""
+    """Classes of one kind by name; each is a frozen dataclass, so that a spec of plain values can rebuild it."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._classes: dict[str, type[C]] = {}
 
     def add(self, name: str, member: type[C]) -> None:
-        """Enter a class under a kebab-case name."""
+        """Register a class under a kebab-case name."""
         taken = self._classes.get(name, member)
         if (taken.__module__, taken.__qualname__) != (member.__module__, member.__qualname__):  # a cell may run twice
             raise InvalidInput(f"The {self.kind} name '{name}' is taken by {self._classes[name].__name__}.")
         self._classes[name] = member
 
     def get(self, name: str) -> type[C]:
-        """Return the class of that name, or say which name is nearest."""
+        """Return the class with this name; raise `UnknownName` with the nearest name if there is none."""
         if name not in self._classes:
             raise UnknownName(self.kind, str(name), self._classes)
         return self._classes[name]
@@ -56,7 +56,7 @@ class Registry(Generic[C]):
         return len(self._classes)
 
     def member(self, owner: object, name: str, value: Any) -> C:
-        """Return a member that `owner` was given as itself, as its spec, or by its name alone."""
+        """Return a member, given as itself, as its spec, or by its name."""
         if isinstance(value, str):
             return self.build({"name": value})
         if isinstance(value, Mapping):
@@ -67,7 +67,7 @@ class Registry(Generic[C]):
 
 
 def to_spec(member: Any) -> dict[str, Any]:
-    """Return the plain values that `Registry.build` turns back into an equal member; None by default goes unsaid."""
+    """Return plain values from which `Registry.build` makes an equal member; None by default is left out."""
     spec = {"name": member.name}
     for f in dataclasses.fields(member):
         value = getattr(member, f.name)

@@ -16,7 +16,7 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
-from driftwise.environments import Block, Deterministic, MeasuresAccumulator, Noise, Seed, Source, Stream
+from driftwise.environments import Block, Deterministic, LossSource, MeasuresAccumulator, Noise, Seed, Stream
 from driftwise.environments.environment import BYTES_PER_LOSS, generators
 from driftwise.registry import to_spec
 
@@ -77,7 +77,7 @@ class _Played(Stream):
 
 
 @dataclass(frozen=True, eq=False)
-class AdversarialEnvironment(Source):
+class AdversarialEnvironment(LossSource):
     """What an adversary has made for one learner, or for all: play it with `simulate`.
 
     With a script, every run follows it and only the noise differs; without one, each run draws a script of its own.

@@ -1,7 +1,7 @@
-"""Laws that every learner and every environment obeys, for those here and for your own.
+"""Checks that every learner and every environment must pass, those of driftwise and your own.
 
-`check_learner(MyLearner())` and `check_environment(my_environment)` are silent, or raise `CheckFailed` with the
-check that was broken and what was seen. They need no test framework.
+`check_learner(MyLearner())` and `check_environment(my_environment)` return nothing, or raise `CheckFailed` with the
+name of the failed check and a counterexample. They need no test framework.
 """
 
 from driftwise.checks.check import Check, CheckFailed

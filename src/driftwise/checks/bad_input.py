@@ -1,4 +1,4 @@
-"""Bad input, and what must come of it: an error in the one voice, and nothing else."""
+"""Invalid input, which must raise `InvalidInput` and change nothing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from driftwise.learners import State
 
 __all__ = ["BAD_NUMBERS", "expect_rejected"]
 
-BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # some as near as doubles come
+BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # two are next to 1 and 0
 
 
 def expect_rejected(what: str, state: State, call: Callable[..., object], *given: Any) -> None:
-    """Expect ``call(state, *given)`` to raise `InvalidInput` and to leave the state as it was."""
+    """Expect ``call(state, *given)`` to raise `InvalidInput` and to leave the state unchanged."""
     before = state.copy()
     memory = state.memory
     try:

@@ -1,4 +1,4 @@
-"""What is true of every learner with bandit feedback."""
+"""Checks of learners with bandit feedback."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _BLOCK = 10_000
 
 
 @check(CHECKS)
-def unseen_losses_cannot_matter(learner: BanditLearner) -> None:
-    """With every loss scrambled but those of the chosen actions, the same actions are chosen."""
+def unobserved_losses_have_no_effect(learner: BanditLearner) -> None:
+    """Actions and state do not depend on the losses of actions that were not chosen."""
     losses = mixed_losses(300, 4)
     one, other = learner.start(4, seed=1), learner.start(4, seed=1)
     actions = learner.run(one, losses)
     scrambled = np.random.default_rng(1).random(losses.shape)
     rounds = np.arange(len(losses))
     scrambled[rounds, actions] = losses[rounds, actions]
-    expect_equal("the play on scrambled losses", learner.run(other, scrambled), actions)
+    expect_equal("the actions on scrambled losses", learner.run(other, scrambled), actions)
     expect_same(one, other, "after the losses and after scrambled ones")
 
 
 @check(CHECKS)
 def every_action_is_tried(learner: BanditLearner) -> None:
-    """Three actions are each chosen at least once in thirty rounds, whether losses are low, high or mixed."""
+    """Each of three actions is chosen at least once in thirty rounds, for low, high and mixed losses."""
     n_actions, n_rounds = 3, 30
     for losses in (
         fixed_losses((0.0,) * n_actions, n_rounds),
@@ -58,7 +58,7 @@ def choose_gives_an_action_and_its_probability(learner: BanditLearner) -> None:
 
 @check(CHECKS)
 def a_rejected_update_changes_nothing(learner: BanditLearner) -> None:
-    """An action, loss or probability that breaks a rule leaves the state as it was, bit for bit."""
+    """An invalid action, loss or probability leaves the state unchanged, bit for bit."""
     state = learner.start(3, seed=1)
     learner.run(state, mixed_losses(20, 3))
     others: tuple[Any, ...] = ("a", [0.5], 0.5j, 10**400)
@@ -72,11 +72,11 @@ def a_rejected_update_changes_nothing(learner: BanditLearner) -> None:
 
 @check(CHECKS)
 def choices_survive_a_million_constant_rounds(learner: BanditLearner, n_rounds: int = 1_000_000) -> None:
-    """A learner finds the better of two actions, and the other one when the losses turn, however late.
+    """The better of two actions is found, also after the losses have changed late.
 
-    As for weights: the second phase ends when the new best action is ahead over all rounds by as much as the
-    old one ever was. In the last tenth of each phase the best is chosen more often than not, unless the learner says
-    that its parameters let it learn nothing (`no_learning`).
+    As for weights: the second phase ends when the new best action is ahead over all rounds by as much as the old one
+    was at most. In the last tenth of each phase the best action is chosen in more than half of the rounds. Parameters
+    with which a learner cannot learn (`no_learning`) are exempt.
     """
     state = learner.start(2, seed=1)
     for losses, length, best in (((0.4, 0.5), n_rounds, 0), ((1.0, 0.0), n_rounds // 5, 1)):
@@ -87,5 +87,5 @@ def choices_survive_a_million_constant_rounds(learner: BanditLearner, n_rounds: 
         share = float((actions[-length // 10 :] == best).mean())
         expect(
             share > 0.5 or learner.no_learning != "",
-            f"at the end of {length} rounds of the losses {losses} a share of {share:.2g} was right",
+            f"after {length} rounds of the losses {losses} the best action is chosen in a share of {share:.2g}",
         )

@@ -1,4 +1,4 @@
-"""What a check is: a sentence that is true of every member, and a search for a counterexample."""
+"""Checks: functions named by a sentence that is true of every member, which search for a counterexample."""
 
 from __future__ import annotations
 
@@ -15,58 +15,58 @@ __all__ = ["Check", "CheckFailed", "Counterexample", "check", "expect", "expect_
 
 
 class CheckFailed(DriftwiseError, AssertionError):
-    """A member breaks a check."""
+    """A member fails a check."""
 
 
 class Counterexample(Exception):
-    """What a check saw that must not be."""
+    """An observation that contradicts a check."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A sentence with a search; call it with a member."""
+    """A check; call it with a member."""
 
     search: Callable[..., None]
 
     @property
     def name(self) -> str:
-        """The sentence."""
+        """The name of the check, a sentence."""
         return self.search.__name__
 
     def __call__(self, member: object, **options: int) -> None:
-        """Raise `CheckFailed` if the search finds a counterexample; an error on the way is one too."""
+        """Raise `CheckFailed` if the search finds a counterexample or raises an error."""
         try:
             self.search(member, **options)
         except Counterexample as seen:
-            raise CheckFailed(f"{member} breaks `{self.name}`: {seen}.") from None
+            raise CheckFailed(f"{member} fails `{self.name}`: {seen}.") from None
         except Exception as error:
-            raise CheckFailed(f"{member} breaks `{self.name}`: it raised {type(error).__name__}: {error}") from error
+            raise CheckFailed(f"{member} fails `{self.name}`: it raised {type(error).__name__}: {error}") from error
 
     def __repr__(self) -> str:
         return self.name
 
 
-def check(book: list[Check]) -> Callable[[Callable[..., None]], Check]:
-    """Enter a search into a book of checks under the name it has."""
+def check(checks: list[Check]) -> Callable[[Callable[..., None]], Check]:
+    """Add a function to a list of checks, under its own name."""
 
-    def enter(search: Callable[..., None]) -> Check:
-        book.append(Check(search))
-        return book[-1]
+    def add(search: Callable[..., None]) -> Check:
+        checks.append(Check(search))
+        return checks[-1]
 
-    return enter
+    return add
 
 
 def expect(holds: bool | np.bool_, seen: str) -> None:
-    """Report what was seen unless it is as it should be."""
+    """Raise `Counterexample` with the text `seen` unless `holds`."""
     if not holds:
         raise Counterexample(seen)
 
 
 def expect_equal(what: str, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
-    """Expect two arrays to agree bit for bit."""
+    """Expect two arrays to be equal bit for bit."""
     if (one.shape, one.dtype) != (other.shape, other.dtype):
-        raise Counterexample(f"{what} has shape {one.shape} of {one.dtype} and {other.shape} of {other.dtype}")
+        raise Counterexample(f"{what}: shape {one.shape} of {one.dtype}, and {other.shape} of {other.dtype}")
     if one.tobytes() != other.tobytes():
         first = next(i for i in np.ndindex(one.shape) if one[i].tobytes() != other[i].tobytes())
         where = ", ".join(str(n) for n in first)
-        raise Counterexample(f"{what} differs first at [{where}]: {one[first]} and {other[first]}")
+        raise Counterexample(f"{what}: first difference at [{where}], {one[first]} and {other[first]}")

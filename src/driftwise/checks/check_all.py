@@ -1,4 +1,4 @@
-"""Holding a learner or an environment to its checks."""
+"""Runs all checks of a learner or an environment."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from driftwise.checks import (
 )
 from driftwise.checks.check import Check, check, expect
 from driftwise.core.errors import InvalidInput
-from driftwise.environments import Replay, Source
+from driftwise.environments import LossSource, Replay
 from driftwise.learners import BanditLearner, ExpertLearner, Learner
 from driftwise.learners.contract import HintedLearner
 
 __all__ = ["check_environment", "check_learner", "checks_of"]
 
-_EXCEPTIONS: list[Check] = []
+_CHECKS: list[Check] = []
 
 
-@check(_EXCEPTIONS)
-def every_exception_names_a_check(learner: Learner) -> None:
-    """A learner excuses itself only from checks that exist, each time with a reason."""
+@check(_CHECKS)
+def skipped_checks_exist_and_have_reasons(learner: Learner) -> None:
+    """Every name in `skipped_checks` is a check of the learner and has a reason."""
     known = {each.name for each in checks_of(learner)}
-    exceptions: Mapping[str, Any] = learner.skipped_checks
-    for name, reason in exceptions.items():
-        expect(name in known, f"`skipped_checks` names '{name}', which is no check for it")
-        expect(isinstance(reason, str) and bool(reason.strip()), f"the exception '{name}' has no reason")
+    skipped: Mapping[str, Any] = learner.skipped_checks
+    for name, reason in skipped.items():
+        expect(name in known, f"`skipped_checks` names '{name}', which is not one of its checks")
+        expect(isinstance(reason, str) and bool(reason.strip()), f"`skipped_checks` gives no reason for '{name}'")
 
 
-def checks_of(member: Learner | Source) -> list[Check]:
-    """Return the checks that a learner or an environment must obey, exceptions included."""
-    if isinstance(member, Source):
+def checks_of(member: Learner | LossSource) -> list[Check]:
+    """Return all checks of a learner or an environment, including those that a learner skips."""
+    if isinstance(member, LossSource):
         return list(environment_checks.CHECKS)
-    found = [*_EXCEPTIONS, *description_checks.CHECKS]
+    found = [*_CHECKS, *description_checks.CHECKS]
     if isinstance(member, ExpertLearner):
         found += expert_checks.CHECKS
     if isinstance(member, HintedLearner):
@@ -49,9 +49,10 @@ def checks_of(member: Learner | Source) -> list[Check]:
 
 
 def check_learner(learner: Learner | type[Learner]) -> None:
-    """Hold a learner to every check; of a class, the learner with its default parameters.
+    """Run every check on a learner; a class stands for the learner with default parameters.
 
-    A check named in its `skipped_checks` is skipped. It takes about a second, most of it a million constant rounds.
+    Checks named in `skipped_checks` of the learner are skipped. It takes about a second, most of it for a million
+    constant rounds.
 
     >>> from driftwise import OptimisticGD
     >>> check_learner(OptimisticGD(learning_rate=0.1))
@@ -64,13 +65,13 @@ def check_learner(learner: Learner | type[Learner]) -> None:
             each(member)
 
 
-def check_environment(environment: Source, n_rounds: int = environment_checks.N_ROUNDS) -> None:
-    """Hold an environment to every check, on runs of `n_rounds`; a recording that is shorter, on all it has.
+def check_environment(environment: LossSource, n_rounds: int = environment_checks.N_ROUNDS) -> None:
+    """Run every check on an environment with runs of `n_rounds`; a shorter recording is checked on all its rounds.
 
     >>> from driftwise import Bernoulli, Environment, Switching
     >>> check_environment(Environment(Switching(n_segments=3, n_actions=4), Bernoulli()))
     """
-    if not isinstance(environment, Source):
+    if not isinstance(environment, LossSource):
         raise InvalidInput(f"check_environment: `environment` must be an environment, got {environment!r}.")
     if isinstance(environment, Replay):
         n_rounds = min(n_rounds, environment.n_rounds)

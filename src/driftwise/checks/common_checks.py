@@ -1,4 +1,4 @@
-"""What is true of every learner, whatever its feedback."""
+"""Checks of all learners, with full or bandit feedback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from driftwise.checks.bad_input import BAD_NUMBERS, expect_rejected
 from driftwise.checks.check import Check, check, expect, expect_equal
-from driftwise.checks.plays import AnyLearner, expect_apart, expect_same, mixed_losses, stepped
+from driftwise.checks.plays import AnyLearner, expect_no_shared_memory, expect_same, mixed_losses, stepped
 from driftwise.core.kernel import compiled
 from driftwise.core.types import Matrix
 from driftwise.engine import Session
@@ -26,61 +26,61 @@ _ROUNDS = 120
 
 @check(CHECKS)
 def run_equals_stepping(learner: AnyLearner) -> None:
-    """A block in one call and its rounds one by one agree bit for bit."""
+    """One call with a block of rounds and one call per round give equal results, bit for bit."""
     for n_actions in (2, 5):
         losses = mixed_losses(_ROUNDS, n_actions)
         one, other = learner.start(n_actions, seed=1), learner.start(n_actions, seed=1)
-        expect_equal("the play of a run and of stepping", learner.run(one, losses), stepped(learner, other, losses))
+        expect_equal("the output of a run and of stepping", learner.run(one, losses), stepped(learner, other, losses))
         expect_same(one, other, "after a run and after stepping")
 
 
 @check(CHECKS)
-def halves_equal_the_whole(learner: AnyLearner) -> None:
-    """Two blocks in a row and their union agree bit for bit, wherever the cut is."""
+def split_run_equals_whole_run(learner: AnyLearner) -> None:
+    """Two consecutive blocks and one block with the same rounds give equal results, bit for bit."""
     losses = mixed_losses(_ROUNDS, 3)
     whole = learner.start(3, seed=1)
     expected = learner.run(whole, losses)
     for cut in (0, 1, 47, _ROUNDS):
         halves = learner.start(3, seed=1)
         played = np.concatenate([learner.run(halves, losses[:cut]), learner.run(halves, losses[cut:])])
-        expect_equal(f"the play cut at round {cut}", played, expected)
-        expect_same(halves, whole, f"after a run cut at round {cut} and a whole one")
+        expect_equal(f"the output with a cut at round {cut}", played, expected)
+        expect_same(halves, whole, f"after a run with a cut at round {cut} and after a whole run")
 
 
 @check(CHECKS)
 def equal_seeds_give_equal_runs(learner: AnyLearner) -> None:
-    """The parameters and the seed decide everything."""
+    """A run depends only on the parameters, the losses and the seed."""
     losses = mixed_losses(_ROUNDS, 3)
     twin = dataclasses.replace(learner)  # type: ignore[type-var]
     one, other = learner.start(3, seed=7), twin.start(3, seed=7)
     expect_same(one, other, "before two runs from one seed")
-    expect_equal("the play from one seed, twice,", learner.run(one, losses), twin.run(other, losses))
+    expect_equal("the output of two runs from one seed", learner.run(one, losses), twin.run(other, losses))
     expect_same(one, other, "after two runs from one seed")
 
 
 @check(CHECKS)
-def two_runs_share_nothing(learner: AnyLearner) -> None:
-    """A second run on other losses, block by block in between, leaves the first as it would be alone."""
+def runs_do_not_affect_each_other(learner: AnyLearner) -> None:
+    """A run does not change if the same learner plays another run at the same time."""
     blocks = np.array_split(mixed_losses(_ROUNDS, 3), 6)
     alone, one, other = (learner.start(3, seed=seed) for seed in (1, 1, 2))
     for block in blocks:
-        expect_equal("the play beside another run", learner.run(one, block), learner.run(alone, block))
+        expect_equal("the output beside another run", learner.run(one, block), learner.run(alone, block))
         learner.run(other, 1.0 - block)
-    expect_apart(one, other)
+    expect_no_shared_memory(one, other)
 
 
 @check(CHECKS)
-def inputs_are_left_alone(learner: AnyLearner) -> None:
-    """Losses are neither written nor kept, and every layout of the same losses gives the same play."""
+def inputs_are_not_modified_or_kept(learner: AnyLearner) -> None:
+    """Losses are neither modified nor kept, and all array layouts of the same losses give equal results."""
     losses = mixed_losses(40, 4)
     expected = learner.run(learner.start(4, seed=1), losses)
     by_stepping = stepped(learner, learner.start(4, seed=1), losses)
     for layout, given in _layouts(losses):
         played = learner.run(learner.start(4, seed=1), given)
-        expect_equal(f"the play on {layout} losses", played, expected)
+        expect_equal(f"the output on {layout} losses", played, expected)
         played = stepped(learner, learner.start(4, seed=1), given)
-        expect_equal(f"the play by stepping on {layout} losses", played, by_stepping)
-    expect_equal("the play on a list", learner.run(learner.start(4, seed=1), losses.tolist()), expected)
+        expect_equal(f"the output by stepping on {layout} losses", played, by_stepping)
+    expect_equal("the output on a list", learner.run(learner.start(4, seed=1), losses.tolist()), expected)
     given, state = losses.copy(), learner.start(4, seed=1)
     learner.run(state, given)
     expect_equal("the caller's array of losses", given, losses)
@@ -99,26 +99,26 @@ def _layouts(losses: Matrix) -> Iterator[tuple[str, Matrix]]:
 
 
 @check(CHECKS)
-def snapshot_and_resume_is_seamless(learner: AnyLearner) -> None:
-    """A copy of a state, and a session saved and loaded, go on as the original does."""
+def resumed_run_equals_uninterrupted_run(learner: AnyLearner) -> None:
+    """A copied state, and a session that was saved and loaded, continue like the original."""
     losses = mixed_losses(_ROUNDS, 3)
     session = Session(learner, 3, seed=1)
     learner.run(session.state, losses[:70])
     snapshot = session.state.copy()
-    expect_apart(session.state, snapshot)
+    expect_no_shared_memory(session.state, snapshot)
     with tempfile.TemporaryDirectory() as folder:
         session.save(Path(folder) / "session")
         loaded = Session.load(Path(folder) / "session")
     expect_same(loaded.state, snapshot, "after loading and in a copy")
     expected = learner.run(session.state, losses[70:])
     for what, state in (("a copy", snapshot), ("a loaded session", loaded.state)):
-        expect_equal(f"the play of the original and of {what}", learner.run(state, losses[70:]), expected)
-        expect_same(state, session.state, f"after {what} and the original went on")
+        expect_equal(f"the output of the original and of {what}", learner.run(state, losses[70:]), expected)
+        expect_same(state, session.state, f"after {what} and the original were continued")
 
 
 @check(CHECKS)
-def memories_keep_to_their_declarations(learner: AnyLearner) -> None:
-    """Whatever is played, and wherever it stops, the memory is one that a file may hold."""
+def memories_satisfy_their_declarations(learner: AnyLearner) -> None:
+    """After any number of rounds, the memory satisfies the declarations of its fields."""
     for n_actions, seed in ((2, 1), (5, 2)):
         state = learner.start(n_actions, seed=seed)
         kinds = (mixed_losses(70, n_actions, seed), *(np.full((70, n_actions), loss) for loss in (0.0, 1.0)))
@@ -130,7 +130,7 @@ def memories_keep_to_their_declarations(learner: AnyLearner) -> None:
 
 @check(CHECKS)
 def a_rejected_run_changes_nothing(learner: AnyLearner) -> None:
-    """A block with one bad loss, even in its last round, is refused whole."""
+    """A block with one invalid loss, even in its last round, is rejected as a whole."""
     state = learner.start(3, seed=1)
     learner.run(state, mixed_losses(20, 3))
     for bad in BAD_NUMBERS:
@@ -152,23 +152,23 @@ def a_rejected_run_changes_nothing(learner: AnyLearner) -> None:
 
 @check(CHECKS)
 def single_action_and_single_round_work(learner: AnyLearner) -> None:
-    """One action, one round and a block of no rounds are nothing special."""
+    """One action, one round and a block of no rounds are valid."""
     for n_actions, n_rounds in ((1, 30), (1, 1), (1, 0), (3, 1), (3, 0)):
         state = learner.start(n_actions, seed=1)
         played = learner.run(state, mixed_losses(n_rounds, n_actions))
         setting = f"with {n_actions} actions and {n_rounds} rounds"
-        expect(len(played) == state.rounds == n_rounds, f"{setting}, {state.rounds} rounds and {played} were played")
+        expect(len(played) == state.rounds == n_rounds, f"{setting}, `rounds` is {state.rounds}, the output {played}")
         if n_actions == 1:
             only = 1.0 if isinstance(learner, ExpertLearner) else 0
-            expect(bool((played == only).all()), f"{setting}, the play was {played}")
+            expect(bool((played == only).all()), f"{setting}, the output is {played}")
         fault = learner.memory_fault(state.memory, n_actions, n_rounds)
         expect(not fault, f"{setting}, {fault}")
 
 
-# Last: it also counts what the checks above have compiled.
+# Last, because it also counts the compilations of the checks above.
 @check(CHECKS)
 def one_compiled_signature_per_kernel(learner: AnyLearner) -> None:
-    """No layout or type of input compiles a loop a second time."""
+    """No array layout or type of the input compiles a loop a second time."""
     losses = mixed_losses(6, 3)
     state = learner.start(3)
     for _, given in _layouts(losses):

@@ -1,4 +1,4 @@
-"""What is true of every environment: losses in [0, 1] that are what their means and variances say."""
+"""Checks of environments: losses are in [0, 1] and match their means and variances."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from driftwise.checks.check import Check, Counterexample, check, expect, expect_equal
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix, Vector
-from driftwise.environments import Block, Environment, Source
+from driftwise.environments import Block, Environment, LossSource
 from driftwise.environments.environment import BYTES_PER_LOSS
 
 __all__ = ["CHECKS", "N_ROUNDS"]
@@ -21,22 +21,22 @@ __all__ = ["CHECKS", "N_ROUNDS"]
 CHECKS: list[Check] = []
 N_ROUNDS = 1100  # more than the largest block below
 _SIZES = (1, 7, 1024)
-_ERRORS = 5.0  # standard errors that a sum of losses may stray
+_ERRORS = 5.0  # standard errors by which a sum of losses may deviate
 
 
 @check(CHECKS)
-def losses_are_fit_to_be_played(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """Losses are in [0, 1], in the one layout that kernels are compiled for, one column per action."""
+def losses_have_the_right_shape_type_and_range(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """Losses are in [0, 1], one column per action, in the array layout for which kernels are compiled."""
     losses = environment.start(n_rounds, seed=1).draw(n_rounds).losses
     expect(losses.shape == (n_rounds, environment.n_actions), f"{n_rounds} rounds have the shape {losses.shape}")
     good = losses.dtype == np.float64 and losses.flags.c_contiguous and losses.flags.writeable
     expect(good, f"losses are {losses.dtype} with the flags {losses.flags}")
-    expect(bool(((losses >= 0) & (losses <= 1)).all()), f"losses reach from {losses.min()} to {losses.max()}")
+    expect(bool(((losses >= 0) & (losses <= 1)).all()), f"losses range from {losses.min()} to {losses.max()}")
 
 
 @check(CHECKS)
-def blocks_do_not_show(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """However a run is cut into blocks, it is the same bit for bit."""
+def losses_do_not_depend_on_the_block_size(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """Losses, means and variances are equal bit for bit for all block sizes."""
     whole = environment.start(n_rounds, seed=1).draw(n_rounds)
     for size in _SIZES:
         stream = environment.start(n_rounds, seed=1)
@@ -47,24 +47,24 @@ def blocks_do_not_show(environment: Source, n_rounds: int = N_ROUNDS) -> None:
 
 
 @check(CHECKS)
-def equal_seeds_give_equal_losses(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """A seed names a run, and a `SeedSequence` is not used up by naming it."""
+def equal_seeds_give_equal_losses(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """Equal seeds give equal runs, and a `SeedSequence` can be used again."""
     sequence = np.random.SeedSequence(5)
     one, again = (environment.start(n_rounds, sequence).draw(n_rounds).losses for _ in range(2))
-    expect_equal("the losses from one seed, twice,", again, one)
+    expect_equal("the losses of two runs from one seed", again, one)
 
 
 @check(CHECKS)
-def noise_depends_on_the_seed(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """Where losses scatter, another seed scatters them otherwise."""
+def noise_depends_on_the_seed(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """Where the variance is positive, different seeds give different losses."""
     one, other = (environment.start(n_rounds, seed).draw(n_rounds) for seed in (1, 2))
     if one.variances is not None and one.variances.sum() >= 1:
         expect(not np.array_equal(one.losses, other.losses), "two seeds gave the same losses")
 
 
 @check(CHECKS)
-def streams_share_nothing(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """A second run, drawn in between, leaves the first as it would be alone."""
+def streams_do_not_affect_each_other(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """A stream does not change if another stream is drawn at the same time."""
     alone = environment.start(n_rounds, seed=1)
     one, other = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=2)
     for n in _blocks_of(97, n_rounds):
@@ -73,12 +73,12 @@ def streams_share_nothing(environment: Source, n_rounds: int = N_ROUNDS) -> None
 
 
 @check(CHECKS)
-def blocks_are_the_callers_own(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """Whoever writes into a block spoils neither the rounds to come nor another block."""
-    alone, spoiled = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=1)
+def writing_into_a_block_changes_no_other_block(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """A block belongs to the caller: writing into it changes neither later nor earlier blocks."""
+    alone, overwritten = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=1)
     kept: list[tuple[Matrix, Matrix]] = []
     for n in _blocks_of(97, n_rounds):
-        expected, block = alone.draw(n).losses, spoiled.draw(n)
+        expected, block = alone.draw(n).losses, overwritten.draw(n)
         expect_equal("the losses after a block was written into", block.losses, expected)
         kept.append((expected, expected.copy()))
         for part in _arrays(block):
@@ -89,44 +89,45 @@ def blocks_are_the_callers_own(environment: Source, n_rounds: int = N_ROUNDS) ->
 
 
 @check(CHECKS)
-def means_and_variances_are_possible(environment: Source, n_rounds: int = N_ROUNDS) -> None:
+def means_and_variances_are_possible(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Means are in [0, 1], and no variance exceeds what a distribution on [0, 1] with that mean can have."""
     block = environment.start(n_rounds, seed=1).draw(n_rounds)
     expect((block.means is not None) == environment.has_means, f"`has_means` is {environment.has_means}")
     if block.means is None or block.variances is None:
         return
     means, variances = block.means, block.variances
-    expect(bool(((means >= 0) & (means <= 1)).all()), f"means reach from {means.min()} to {means.max()}")
+    expect(bool(((means >= 0) & (means <= 1)).all()), f"means range from {means.min()} to {means.max()}")
     room = means * (1.0 - means) + 1e-12
     expect(bool(((variances >= 0) & (variances <= room)).all()), "a variance is negative or above m (1 - m)")
 
 
 @check(CHECKS)
-def losses_scatter_as_announced(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """Per action, losses stray from their means, and their squares from the variances, by chance alone.
+def losses_match_their_means_and_variances(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """Per action, losses deviate from their means, and squared deviations from the variances, only by chance.
 
-    Bernstein's inequality for terms of at most 1: a sum with variance v exceeds z sqrt(v) + z^2 / 3 with
-    probability exp(-z^2 / 2) at most, and a squared deviation varies no more than the deviation.
+    Bernstein's inequality for terms of at most 1: a sum with variance v exceeds z sqrt(v) + z^2 / 3 with probability
+    exp(-z^2 / 2) at most, and a squared deviation has no larger variance than the deviation.
     """
     losses, means, variances = environment.start(n_rounds, seed=1).draw(n_rounds)
     if means is None or variances is None:
         return
-    still = variances == 0
-    expect(np.allclose(losses[still], means[still], rtol=0, atol=1e-12), "losses stray where the variance is 0")
+    constant = variances == 0
+    equal = np.allclose(losses[constant], means[constant], rtol=0, atol=1e-12)
+    expect(equal, "losses differ from their means where the variance is 0")
     total: Vector = variances.sum(axis=0)
     allowed = _ERRORS * np.sqrt(total) + _ERRORS**2 / 3
-    strayed = np.abs((losses - means).sum(axis=0))
-    expect(bool((strayed <= allowed).all()), f"sums stray from their means by {strayed}, more than {allowed}")
+    deviation = np.abs((losses - means).sum(axis=0))
+    expect(bool((deviation <= allowed).all()), f"the sums differ from their means by {deviation}, more than {allowed}")
     spread = np.abs(((losses - means) ** 2).sum(axis=0) - total)
-    expect(bool((spread <= allowed).all()), f"squares stray from the variances by {spread}, more than {allowed}")
+    expect(bool((spread <= allowed).all()), f"the squares differ from the variances by {spread}, more than {allowed}")
 
 
 @check(CHECKS)
-def measures_are_those_of_the_run(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """`measures` agrees with a computation on the whole matrix of means, and without means it refuses."""
+def measures_match_the_run(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """`measures` agrees with a computation on all means of the run; without means it raises `InvalidInput`."""
     _, means, variances = environment.start(n_rounds, seed=1).draw(n_rounds)
     if means is None or variances is None:
-        expect(_refuses(environment.measures, n_rounds), "a recording without means has measures")
+        expect(_rejects(environment.measures, n_rounds), "a recording without means has measures")
         return
     found = environment.measures(n_rounds, seed=1)
     moves = np.abs(np.diff(means, axis=0, prepend=np.zeros((1, means.shape[1]))))
@@ -141,35 +142,35 @@ def measures_are_those_of_the_run(environment: Source, n_rounds: int = N_ROUNDS)
     }
     for name, value in expected.items():
         got = getattr(found, name)
-        expect(math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-12), f"`{name}` is {value}, `measures` says {got}")
+        expect(math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-12), f"`{name}` is {value}, `measures` returns {got}")
 
 
 @check(CHECKS)
-def a_measured_start_is_a_start(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """`start_measured` gives the run of `start` and the measures of `measures`, whatever may be kept."""
+def start_measured_equals_start_and_measures(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """`start_measured` returns the run of `start` and the measures of `measures`, for any `room`."""
     expected = environment.start(n_rounds, seed=1).draw(n_rounds)
     if expected.means is None or expected.variances is None:
         return
     for room in (0, BYTES_PER_LOSS * n_rounds * environment.n_actions):
         stream, measures = environment.start_measured(n_rounds, 1, room)
-        expect_equal("the losses of a measured start", stream.draw(n_rounds).losses, expected.losses)
-        expect(measures == environment.measures(n_rounds, seed=1), "a measured start has other measures")
+        expect_equal("the losses of `start_measured`", stream.draw(n_rounds).losses, expected.losses)
+        expect(measures == environment.measures(n_rounds, seed=1), "`start_measured` returns other measures")
 
 
 @check(CHECKS)
-def too_many_rounds_are_rejected(environment: Source, n_rounds: int = N_ROUNDS) -> None:
-    """A run ends where it was said to end; asking for more is refused and costs none of the rounds left."""
+def too_many_rounds_are_rejected(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """Drawing more rounds than are left is rejected, and the rounds that are left can still be drawn."""
     stream = environment.start(n_rounds, seed=1)
     expected = environment.start(n_rounds, seed=1).draw(n_rounds).losses
-    expect(_refuses(stream.draw, n_rounds + 1), f"{n_rounds + 1} rounds were drawn from a run of {n_rounds}")
-    expect_equal("the losses after a refusal", stream.draw(n_rounds).losses, expected)
-    expect(_refuses(stream.draw, 1), f"one more round was drawn after all {n_rounds}")
-    expect(_refuses(environment.start, 0), "a run of 0 rounds was started")
+    expect(_rejects(stream.draw, n_rounds + 1), f"{n_rounds + 1} rounds were drawn from a run of {n_rounds}")
+    expect_equal("the losses after a rejected draw", stream.draw(n_rounds).losses, expected)
+    expect(_rejects(stream.draw, 1), f"one more round was drawn after all {n_rounds}")
+    expect(_rejects(environment.start, 0), "a run of 0 rounds was started")
 
 
 @check(CHECKS)
-def spec_round_trips(environment: Source, n_rounds: int = N_ROUNDS) -> None:  # noqa: ARG001
-    """A spec is plain values, and rebuilds an equal environment if it is a recipe rather than a recording."""
+def spec_round_trips(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:  # noqa: ARG001
+    """A spec consists of plain values; that of an `Environment` rebuilds an equal one."""
     spec = json.loads(json.dumps(environment.to_spec()))
     if isinstance(environment, Environment):
         rebuilt = type(environment).from_spec(spec)
@@ -185,7 +186,7 @@ def _arrays(block: Block) -> Iterator[npt.NDArray[Any]]:
     return (part for part in block if part is not None)
 
 
-def _refuses(call: Callable[[int], object], n: int) -> bool:
+def _rejects(call: Callable[[int], object], n: int) -> bool:
     try:
         call(n)
     except InvalidInput:

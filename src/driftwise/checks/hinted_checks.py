@@ -1,4 +1,4 @@
-"""What is true of every learner that takes hints."""
+"""Checks of learners that take hints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHECKS: list[Check] = []
 
 @check(CHECKS)
 def hinted_run_equals_hinted_stepping(learner: HintedLearner) -> None:
-    """A block with hints and its rounds one by one, each hinted, agree bit for bit."""
+    """A block with hints and the same rounds with hints one by one give equal results, bit for bit."""
     losses, hints = mixed_losses(120, 3, seed=0), mixed_losses(120, 3, seed=1)
     one, other = learner.start(3), learner.start(3)
     weights = np.empty_like(losses)
@@ -25,39 +25,39 @@ def hinted_run_equals_hinted_stepping(learner: HintedLearner) -> None:
         learner.hint(other, hints[t])
         weights[t] = learner.predict(other)
         learner.update(other, losses[t])
-    expect_equal("the play of a hinted run and of hinted stepping", learner.run(one, losses, hints), weights)
+    expect_equal("the weights of a hinted run and of hinted stepping", learner.run(one, losses, hints), weights)
     expect_same(one, other, "after a hinted run and after hinted stepping")
 
 
 @check(CHECKS)
 def the_last_losses_are_the_default_hint(learner: HintedLearner) -> None:
-    """Hinting each round's losses for the next, and zeros for the first, is what happens without hints."""
+    """Without hints, the result is that of hinting the losses of the last round, and zeros in the first round."""
     losses = mixed_losses(120, 3)
     hints = np.concatenate([np.zeros((1, 3)), losses[:-1]])
     apart = np.abs(learner.run(learner.start(3), losses, hints) - learner.run(learner.start(3), losses)).max(axis=1)
     t = int(apart.argmax())
-    expect(apart[t] <= CLOSE, f"in round {t} the hint moves the weights by {apart[t]:.2g}")
+    expect(apart[t] <= CLOSE, f"in round {t} the hint changes the weights by {apart[t]:.2g}")
 
 
 @check(CHECKS)
-def a_hint_against_an_action_lowers_its_weight(learner: HintedLearner) -> None:
-    """A learner plays an action less when it is told that its loss will be high than when low."""
+def a_higher_hint_lowers_the_weight(learner: HintedLearner) -> None:
+    """An action has less weight if the hint for its loss is 1 than if it is 0."""
     state = learner.start(3)
     learner.run(state, mixed_losses(30, 3))
     learner.hint(state, [0.0, 0.5, 0.5])
-    praised = learner.predict(state)[0]
+    weight_at_zero = learner.predict(state)[0]
     learner.hint(state, [1.0, 0.5, 0.5])
-    warned = learner.predict(state)[0]
-    settled = praised in (0.0, 1.0)  # nothing left to move: it is sure of this action, or of another
+    weight_at_one = learner.predict(state)[0]
+    extreme = weight_at_zero in (0.0, 1.0)  # a weight of 0 or 1 need not change
     expect(
-        warned < praised or settled or learner.no_learning != "",
-        f"the weight is {praised} when the hint is 0 and {warned} when it is 1",
+        weight_at_one < weight_at_zero or extreme or learner.no_learning != "",
+        f"the weight is {weight_at_zero} when the hint is 0 and {weight_at_one} when it is 1",
     )
 
 
 @check(CHECKS)
 def a_rejected_hint_changes_nothing(learner: HintedLearner) -> None:
-    """A bad hint leaves the state as it was, alone or in a block."""
+    """An invalid hint leaves the state unchanged, alone and in a block."""
     state = learner.start(3, seed=1)
     losses = mixed_losses(20, 3)
     learner.run(state, losses)

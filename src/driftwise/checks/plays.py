@@ -1,4 +1,4 @@
-"""How the checks play: losses of every kind, rounds one at a time, states side by side."""
+"""Helpers of the checks: losses to play, stepping round by round, comparison of states."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from driftwise.checks.check import expect, expect_equal
 from driftwise.core.types import Matrix
 from driftwise.learners import BanditLearner, ExpertLearner, State
 
-__all__ = ["AnyLearner", "expect_apart", "expect_same", "fixed_losses", "mixed_losses", "stepped"]
+__all__ = ["AnyLearner", "expect_no_shared_memory", "expect_same", "fixed_losses", "mixed_losses", "stepped"]
 
 AnyLearner = ExpertLearner | BanditLearner
 
 
 def mixed_losses(n_rounds: int, n_actions: int, seed: int = 0) -> Matrix:
-    """Return losses of every kind, some rounds each: scattered, 0 or 1, tied, repeated, all equal, nearly equal.
+    """Return losses of several kinds, some rounds each: uniform, 0 or 1, tied, repeated, all equal, nearly equal.
 
-    They are read-only, so that no learner can spoil them for the next.
+    They are read-only, so that no learner can modify them.
     """
     random = np.random.default_rng(seed)
     scattered = random.random((n_rounds, n_actions))
@@ -44,7 +44,7 @@ def fixed_losses(losses: tuple[float, ...], n_rounds: int) -> Matrix:
 
 
 def stepped(learner: AnyLearner, state: State, losses: Matrix) -> npt.NDArray[Any]:
-    """Play a block one round at a time and return what was played."""
+    """Play a block one round at a time and return the weights or actions."""
     if isinstance(learner, ExpertLearner):
         weights = np.empty(losses.shape)
         for t, row in enumerate(losses):
@@ -59,13 +59,13 @@ def stepped(learner: AnyLearner, state: State, losses: Matrix) -> npt.NDArray[An
 
 
 def expect_same(one: State, other: State, when: str) -> None:
-    """Expect two states to be alike bit for bit."""
+    """Expect two states to be equal bit for bit."""
     expect(one.rounds == other.rounds, f"{when}, `rounds` is {one.rounds} and {other.rounds}")
     for name, array in one.arrays().items():
         expect_equal(f"{when}, the array `{name}`", array, other.arrays()[name])
 
 
-def expect_apart(one: State, other: State) -> None:
-    """Expect two states to have no array in common."""
+def expect_no_shared_memory(one: State, other: State) -> None:
+    """Expect two states to share no memory."""
     for (name, mine), (other_name, theirs) in itertools.product(one.arrays().items(), other.arrays().items()):
         expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")

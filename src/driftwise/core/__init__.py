@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, validation, the kernel decorator, random numbers, types."""
+"""Parts that all other packages use: errors, validation, the kernel decorator, random numbers, types, files."""

@@ -1,7 +1,7 @@
-"""Named arrays and a JSON header in one file: the archive that `np.savez` writes, and a strict reader of it.
+"""Archives of named arrays and a JSON header in the format of `np.savez`, with a strict reader.
 
-Entries are stored, not compressed, and each array's declared size must be the bytes that are there, so what a file can
-ask for is bounded by its length. No code in it is run and no text is evaluated.
+Entries are stored uncompressed, and the declared size of each array must equal the bytes that are there. So the memory
+that reading takes is bounded by the length of the file. Nothing in a file is executed or evaluated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.file_names import existing_file, shown_path
 from driftwise.core.npy_header import LONGEST_HEADER, NpyHeader, npy_header
-from driftwise.core.zip_entries import called, stored_entries
+from driftwise.core.zip_entries import shown_entry, stored_entries
 
 __all__ = ["read_archive", "write_archive"]
 
@@ -25,12 +25,12 @@ Array = np.ndarray[Any, Any]
 
 _SUFFIX = ".npy"
 _LONGEST_TEXT = 1 << 20  # characters of the JSON header
-_LONGEST_INTEGER = 19  # digits, as many as 2**62 has
-_DEEPEST = 32  # values within values in the JSON header
+_LONGEST_INTEGER = 19  # digits, the number of those of 2**62
+_DEEPEST = 32  # levels of nesting in the JSON header
 
 
 def write_archive(stream: IO[bytes], kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write arrays and a header as `np.savez` would; an array of objects is rejected, whatever NumPy's version."""
+    """Write arrays and a header as `np.savez` does; reject an array of objects."""
     text = np.array(json.dumps(header, sort_keys=True))
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, value in {_header_name(kind): text, **arrays}.items():
@@ -42,7 +42,7 @@ def write_archive(stream: IO[bytes], kind: str, header: Mapping[str, Any], array
 
 
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header and the arrays of a file; whatever is wrong with it gives `BadFile`."""
+    """Return the header and the arrays of a file; raise `BadFile` if anything in it is wrong."""
     file = existing_file(path)
     try:
         with file.open("rb") as stream:
@@ -68,19 +68,19 @@ def _header_name(kind: str) -> str:
 
 def _array_name(entry: str) -> str:
     if not entry.endswith(_SUFFIX):
-        raise ValueError(f"the entry {called(entry)} is not an array")
+        raise ValueError(f"the entry {shown_entry(entry)} is not an array")
     return entry.removesuffix(_SUFFIX)
 
 
 def _array(entry: str, content: bytes, size: int) -> Array:
     header = _described(entry, content)
     if header.dtype.kind not in "biuf":
-        raise ValueError(f"the entry {called(entry)} must hold numbers, got {header.dtype.name}")
-    if any(length > size for length in header.shape):  # an array without content may claim any shape
-        raise ValueError(f"the entry {called(entry)} has a shape larger than the file")
+        raise ValueError(f"the entry {shown_entry(entry)} must hold numbers, got {header.dtype.name}")
+    if any(length > size for length in header.shape):  # an empty array may have any shape
+        raise ValueError(f"the entry {shown_entry(entry)} has a shape larger than the file")
     values = np.frombuffer(content, header.dtype, offset=header.offset)
     if header.dtype.kind == "b" and values.view(np.uint8).max(initial=0) > 1:
-        raise ValueError(f"the entry {called(entry)} must hold truth values, 0 or 1")
+        raise ValueError(f"the entry {shown_entry(entry)} must hold truth values, 0 or 1")
     values = values.reshape(header.shape, order="F" if header.fortran_order else "C")
     array: Array = values.astype(header.dtype.newbyteorder("="), order="C", copy=True)
     return array
@@ -90,9 +90,9 @@ def _described(entry: str, content: bytes) -> NpyHeader:
     try:
         header = npy_header(content[:LONGEST_HEADER])
     except ValueError as error:
-        raise ValueError(f"the entry {called(entry)} is not an array: {error}") from None
+        raise ValueError(f"the entry {shown_entry(entry)} is not an array: {error}") from None
     if header.nbytes != len(content) - header.offset:
-        raise ValueError(f"the entry {called(entry)} is not as long as its shape says")
+        raise ValueError(f"the entry {shown_entry(entry)} does not have the length of its shape")
     return header
 
 
@@ -113,7 +113,7 @@ def _header(content: bytes) -> dict[str, Any]:
 
 
 def _require_shallow(header: dict[str, Any]) -> None:
-    """Whatever reads the header next may recurse into it."""
+    """Reject deep nesting, because readers of the header may recurse into it."""
     level: list[Any] = [header]
     for _ in range(_DEEPEST):
         level = [inner for value in level for inner in _inside(value)]
@@ -133,6 +133,6 @@ def _integer(digits: str) -> int:
 
 
 def _constant(name: str) -> float:
-    if name == "NaN":  # an infinite learning rate has a meaning, this has none
+    if name == "NaN":  # infinity is a valid learning rate, NaN is not
         raise ValueError("not a number")
     return float(name)

@@ -1,8 +1,8 @@
-"""Sums in program order, with the rounding errors kept.
+"""Compensated sums: sequential sums that keep their rounding errors.
 
 A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974).
 
-A sum that runs over many blocks must not depend on where the blocks end: NumPy's pairwise sums do, these do not.
+A sum over many blocks must not depend on the block size. NumPy's pairwise sums do, these do not.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 
-__all__ = ["Pair", "add", "loaded", "plus", "store"]
+__all__ = ["SumPair", "add", "add_term", "read_sum", "write_sum"]
 
-Pair = tuple[float, float]  # the sum, and what rounding lost
+SumPair = tuple[float, float]  # the sum and its rounding error
 
 
 @kernel
-def plus(total: Pair, value: float) -> Pair:
+def add_term(total: SumPair, value: float) -> SumPair:
     """Return a sum with one more term.
 
-    A loop over rounds that holds its sums in variables, and not in arrays, need not wait for memory.
+    Loops over rounds keep their sums in variables and not in arrays, because access to memory would slow them down.
     """
     before, lost = total
     after = before + value
@@ -31,20 +31,20 @@ def plus(total: Pair, value: float) -> Pair:
 
 
 @kernel
-def loaded(total: Vector) -> Pair:
-    """Return a sum that an array holds."""
+def read_sum(total: Vector) -> SumPair:
+    """Return the sum that an array holds."""
     return total[0], total[1]
 
 
 @kernel
-def store(total: Vector, value: Pair) -> None:
-    """Put a sum into an array."""
+def write_sum(total: Vector, value: SumPair) -> None:
+    """Store a sum in an array."""
     total[0], total[1] = value
 
 
 @kernel
 def add(total: Vector, value: float) -> float:
-    """Add to `total` (two numbers: the sum and what rounding lost) and return the corrected sum."""
-    after, lost = plus(loaded(total), value)
+    """Add a value to the sum in `total` (the sum and its rounding error) and return the corrected sum."""
+    after, lost = add_term(read_sum(total), value)
     total[0], total[1] = after, lost
     return after + lost

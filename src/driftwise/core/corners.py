@@ -1,4 +1,4 @@
-"""The ends of what parameters may be, where formulas meet 0, 1 and the largest numbers, and all checks run too."""
+"""Corners: extreme values of parameters, where formulas meet 0, 1 and the largest numbers. Checks also run there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftwise.core.validation import MOST
+from driftwise.core.validation import MAX_COUNT
 
 __all__ = [
     "BELOW_ONE",
@@ -26,19 +26,22 @@ __all__ = [
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 LARGEST = float(np.finfo(np.float64).max)
-LONGEST = MOST  # rounds
+LONGEST = MAX_COUNT  # rounds
 
 
 class NoLearning(NamedTuple):
-    """A corner at which nothing is learned, with the reason; checks ask only that the learner survives it."""
+    """A corner at which the learner cannot learn, with the reason.
+
+    Checks do not require that the learner finds the best action there.
+    """
 
     value: Any
     why: str
 
 
-TOO_WIDE = NoLearning(LARGEST, "intervals this wide make all actions alike")
-TOO_NARROW = NoLearning(SMALLEST, "with intervals this narrow it hardly explores")
-TOO_SLOW = NoLearning(SMALLEST, "weights move by less than rounding")
+TOO_WIDE = NoLearning(LARGEST, "with intervals this wide all actions have the same index")
+TOO_NARROW = NoLearning(SMALLEST, "with intervals this narrow it explores too little")
+TOO_SLOW = NoLearning(SMALLEST, "weights change by less than rounding errors")
 ONLY_EXPLORES = NoLearning(1.0, "it explores in every round")
 FORGETS_ALL = NoLearning(1, "it forgets everything in every round")
 
@@ -71,7 +74,7 @@ class Corners(Mapping[str, tuple[Any, ...]]):
         return len(self._values)
 
     def no_learning(self, member: object) -> str:
-        """Return why a member with these corners cannot learn, '' where it can."""
+        """Return the reason why a member with these corners cannot learn, '' if it can."""
         reasons = (corner.why for name, corner in self._no_learning if getattr(member, name) == corner.value)
         return next(reasons, "")
 

@@ -1,4 +1,4 @@
-r"""The Bernoulli divergence, and the lowest mean that it allows.
+r"""The Bernoulli divergence, and the smallest mean within a divergence of another.
 
 $$ kl(p, q) = p \ln \frac{p}{q} + (1-p) \ln \frac{1-p}{1-q} . $$
 """
@@ -12,7 +12,7 @@ from driftwise.core.kernel import kernel
 __all__ = ["divergence", "entropy", "least_mean"]
 
 _STEPS = 100  # Newton's method needs about five
-_NIL = 1e-290  # below it, 1/q overflows
+_TINY = 1e-290  # below it, 1/q overflows
 
 
 @kernel
@@ -36,11 +36,11 @@ def divergence(p: float, q: float) -> float:
 
 @kernel
 def least_mean(p: float, budget: float) -> float:
-    r"""Return the least $q \le p$ with $kl(p, q) \le$ `budget`.
+    r"""Return the smallest $q \le p$ with $kl(p, q) \le$ `budget`.
 
-    Newton's method from the left, where the divergence is convex and falling, so it never oversteps. It starts at the
-    higher of two points that spend too much: $p - \sqrt{b/2}$ (Pinsker) and $e^{-(b + h(p))/p}$, as
-    $kl(p, q) \ge -h(p) - p \ln q$.
+    Newton's method from the left, where the divergence is convex and decreasing, so no step passes the root. It starts
+    at the larger of two points whose divergence is above the budget $b$: $p - \sqrt{b/2}$ (Pinsker) and
+    $e^{-(b + h(p))/p}$, as $kl(p, q) \ge -h(p) - p \ln q$.
     """
     if p <= 0.0:
         return 0.0
@@ -49,10 +49,10 @@ def least_mean(p: float, budget: float) -> float:
     if p >= 1.0:
         return float(np.exp(-budget))
     q = max(p - np.sqrt(0.5 * budget), np.exp(-(budget + entropy(p)) / p))
-    if q < _NIL:
+    if q < _TINY:
         return 0.0
     for _ in range(_STEPS):
-        if q >= p:  # of a tiny budget, rounding leaves nothing but noise
+        if q >= p:  # the budget is below the rounding errors
             return p
         step = (divergence(p, q) - budget) * q * (1.0 - q) / (p - q)
         if not step > 1e-14 * q:

@@ -1,9 +1,9 @@
-r"""What can be said of `least_mean` at a fraction of its cost.
+r"""A test and an approximation of `least_mean` at a fraction of its cost.
 
-`least_mean_exceeds` speaks of the number that `least_mean` computes, rounding included. Write $f(x) = kl(p, x)$ and
-$b$ for the budget. On $(0, p)$, $f$ is convex and falls, $-f'(x) = (p - x) / (x (1 - x))$. The claim that the least
-mean is above $q$ is made only where $10^{-9} \le q < p$ and $f(q) > b + s$ with the slack $s = 10^{-12}$. Then Newton's
-method, which approaches from the left, cannot end at an $x \le q$:
+`least_mean_exceeds` is about the number that `least_mean` computes, rounding included. Write $f(x) = kl(p, x)$ and
+$b$ for the budget. On $(0, p)$, $f$ is convex and decreasing, $-f'(x) = (p - x) / (x (1 - x))$. The function returns
+True only if $10^{-9} \le q < p$ and $f(q) > b + s$ with the slack $s = 10^{-12}$. Then Newton's method, which
+approaches from the left, cannot end at an $x \le q$:
 
 - Its steps do not become too small there. As $f(x) - b \ge s$ and rounding changes $f$, at most 22, by less than
   $10^{-14}$, the computed difference is above $s / 2$. As $(1 - x) / (p - x) \ge 1$, the step is above $x s / 2$, so
@@ -28,7 +28,7 @@ from driftwise.core.kernel import kernel
 __all__ = ["least_mean_exceeds", "least_mean_roughly"]
 
 _LOW, _SLACK = 1e-9, 1e-12
-_HOPELESS = 21.0  # above -ln(_LOW): a budget of this times p allows for means below _LOW
+_TOO_LARGE = 21.0  # above -ln(_LOW): a budget of this times p allows for means below _LOW
 # The nodes and weights of Gauss's quadrature on [0, 1] with the density 2 (1 - t).
 _NEAR, _FAR = (4.0 - 6.0**0.5) / 10.0, (4.0 + 6.0**0.5) / 10.0
 _NEAR_WEIGHT, _FAR_WEIGHT = 0.5 + 6.0**0.5 / 18.0, 0.5 - 6.0**0.5 / 18.0
@@ -36,14 +36,14 @@ _NEAR_WEIGHT, _FAR_WEIGHT = 0.5 + 6.0**0.5 / 18.0, 0.5 - 6.0**0.5 / 18.0
 
 @kernel
 def least_mean_exceeds(p: float, budget: float, q: float) -> bool:
-    r"""Say whether `least_mean(p, budget)` is proved to be above `q`; where it is hardly above, it may say no.
+    r"""Return True only if `least_mean(p, budget)` is provably above `q`; False may also mean slightly above.
 
     With $d = p - q$ and $v(x) = x (1 - x)$, $kl(p, q) = \int_q^p (p - x) / v(x) \, dx$. The even derivatives of $1 / v$
-    are positive, so Gauss's quadrature is a lower bound, $\frac{d^2}{2} \sum_j w_j / v(q + t_j d)$. It decides mostly;
-    where it does not, logarithms do.
+    are positive, so Gauss's quadrature is a lower bound, $\frac{d^2}{2} \sum_j w_j / v(q + t_j d)$. It decides most
+    cases, logarithms decide the rest.
     """
-    p, q = min(p, 1.0), max(q, _LOW)  # above the larger is above the smaller, too
-    if not q < p or budget >= _HOPELESS * p:
+    p, q = min(p, 1.0), max(q, _LOW)  # a mean above the larger of two numbers is above both
+    if not q < p or budget >= _TOO_LARGE * p:
         return False
     enough = budget + _SLACK
     d = p - q
@@ -56,12 +56,12 @@ def least_mean_exceeds(p: float, budget: float, q: float) -> bool:
 
 @kernel
 def least_mean_roughly(p: float, budget: float) -> float:
-    r"""Return a guess at `least_mean(p, budget)`, without logarithms; where the budget is large, 0 or less.
+    r"""Return an approximation of `least_mean(p, budget)` without logarithms; 0 or less if the budget is large.
 
     With one node in place of two, $d^2 = 2 b \, v(x)$ at $x = p - \frac23 d$, which has a closed form. The second
     derivative of $1 / v$ adds $b^2 (1 - 3 v) / (9 v)$ to the divergence; one step of Newton's method corrects for it.
     """
-    if budget >= _HOPELESS * p:
+    if budget >= _TOO_LARGE * p:
         return 0.0
     slope = budget * (4.0 * p - 2.0) / 3.0
     scale = 1.0 + budget * (8.0 / 9.0)

@@ -1,4 +1,4 @@
-"""The errors driftwise raises, and the one voice they speak with: who, what, rule, got."""
+"""The errors that driftwise raises. All messages have one form: who, what, rule, got."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _LONGEST = 80  # characters of a value in a message
 
 
 class DriftwiseError(Exception):
-    """The base of every error that is the caller's to mend."""
+    """Base class of all errors that the caller can correct."""
 
 
 class InvalidInput(DriftwiseError, ValueError):
-    """A value breaks a rule; nothing was changed."""
+    """A value breaks a rule. Nothing was changed."""
 
 
 class UnknownName(DriftwiseError, LookupError):
-    """A name is not in a registry; the message suggests the nearest."""
+    """A name is not in a registry. The message suggests the nearest."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
         known = sorted(known)
@@ -43,7 +43,7 @@ class UnknownName(DriftwiseError, LookupError):
 
 
 class BadFile(DriftwiseError, OSError):
-    """A file is missing, cut short, or not what it claims to be."""
+    """A file is missing, cut short, or has another content than expected."""
 
 
 class MissingDependency(DriftwiseError, ImportError):
@@ -54,11 +54,11 @@ class MissingDependency(DriftwiseError, ImportError):
 
 
 class TuningWarning(UserWarning):
-    """A rule for tuning was asked about a world of which it says nothing."""
+    """A tuning rule makes no statement about the environment for which it was used."""
 
 
 def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") -> InvalidInput:
-    """Word a broken rule: ``OptimisticGD: `learning_rate` must be > 0, got -1.0.``
+    """Return the error for a broken rule: ``OptimisticGD: `learning_rate` must be > 0, got -1.0.``
 
     >>> print(rejection("OptimisticGD", "learning_rate", "> 0", -1.0))
     OptimisticGD: `learning_rate` must be > 0, got -1.0.
@@ -68,14 +68,14 @@ def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") 
 
 
 def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:
-    """Word a loss outside [0, 1], with the likely cause."""
+    """Return the error for a loss outside [0, 1], with the likely cause."""
     hint = "Is a value missing?" if math.isnan(got) else "Rescale your losses by their known range."
     who = type(owner).__name__
     return InvalidInput(f"{who}: `{name}` must be in [0, 1], got {float(got)}{' ' + where if where else ''}. {hint}")
 
 
 def shown(value: object) -> str:
-    """Write a value for a message: in one line, at most 80 characters, whatever it is.
+    """Return any value as a message shows it: on one line, at most 80 characters.
 
     >>> shown([0.5] * 40)
     '[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0...'
@@ -84,14 +84,14 @@ def shown(value: object) -> str:
     """
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits, and no endless nesting
+    except (ValueError, RecursionError):  # more than 4,300 digits, or infinite nesting
         text = f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     text = one_line(text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
 def one_line(text: str) -> str:
-    """Write line breaks and other control characters as Python does, and leave the rest.
+    """Return a text with line breaks and other control characters escaped.
 
     >>> one_line("a\\nb")
     'a\\\\nb'

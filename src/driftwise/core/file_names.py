@@ -1,4 +1,4 @@
-"""What a path names: a file to read, or a file or a stream to write."""
+"""Resolves the names of files to read, and of files and streams to write."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _LONGEST_SHOWN = 300
 
 
 class Destination(NamedTuple):
-    """A file to write, present or not, or a stream."""
+    """A file to write, which may exist already, or a stream."""
 
     path: Path
-    suffix: str  # of the name that was given, which may be a link's: writers choose their format by it
-    before: os.stat_result | None  # what is there already
+    suffix: str  # of the given name, which may be a link: writers choose their format by it
+    before: os.stat_result | None  # of the existing file
 
     @property
     def is_stream(self) -> bool:
-        """Whether it is a pipe or a character device, which takes bytes but cannot be replaced."""
+        """Whether it is a pipe or a character device, which can be written but not replaced."""
         return self.before is not None and not stat.S_ISREG(self.before.st_mode)
 
 
 def destination(path: str | os.PathLike[str]) -> Destination:
-    """Follow symbolic links, and raise `OSError` for what cannot be written."""
+    """Follow symbolic links and return the destination; raise `OSError` if it cannot be written."""
     given = _checked(path)
     try:
         before = given.stat()
@@ -40,7 +40,7 @@ def destination(path: str | os.PathLike[str]) -> Destination:
         return Destination(_follow(given), given.suffix, None)
     _require_writable(given, before.st_mode)
     if not stat.S_ISREG(before.st_mode):
-        return Destination(given, given.suffix, before)  # the system follows links, also to a pipe without a name
+        return Destination(given, given.suffix, before)  # the system follows links, also to an unnamed pipe
     target = _follow(given)
     if not target.exists():
         raise OSError(0, "it is a link to a file without a name")
@@ -48,7 +48,7 @@ def destination(path: str | os.PathLike[str]) -> Destination:
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file to read, or raise `BadFile`; a name that no file can have is the name of none."""
+    """Return the path of a file to read; raise `BadFile` if there is none or its name is impossible."""
     if not os.path.isfile(path):  # noqa: PTH113 (a Path raises where the name is too long)
         raise BadFile(f"There is no file {shown_path(path)}.")
     return Path(path)
@@ -83,7 +83,7 @@ def _checked(path: str | os.PathLike[str]) -> Path:
 
 
 def _follow(path: Path) -> Path:
-    """Return the path at the end of a chain of links; nothing need be there."""
+    """Return the path at the end of a chain of links; nothing need exist there."""
     for _ in range(_MOST_LINKS):
         if not path.is_symlink():
             return path

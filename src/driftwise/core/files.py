@@ -1,7 +1,7 @@
-"""Files are written whole or not at all, through symbolic links, and keep the mode they had.
+"""Atomic writing: a file is written completely or not at all, and keeps its mode.
 
-A symbolic link is followed to the file it names. A pipe or a character device is given the finished bytes. A folder, a
-socket and a block device are rejected.
+A symbolic link is followed to its file. A pipe or a character device receives the finished bytes. A folder, a socket
+and a block device are rejected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["check_writable", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file, flush it to disk, and rename it to what `path` names."""
+    """Call `write` with a temporary file, flush it to disk, and rename it to `path`."""
     with _errors_in_one_line(path):
         target = destination(path)
         if target.is_stream:
@@ -43,17 +43,17 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise now what `write_atomically` would raise about its path; no file and no folder is left behind."""
+    """Raise the errors that `write_atomically` would raise for this path; no file and no folder is left behind."""
     with _errors_in_one_line(path):
         target = destination(path)
         if target.is_stream:
-            return  # to open a pipe would wait for its reader
+            return  # opening a pipe would wait for its reader
         with temporary_file(_existing_folder(target.path), target.suffix, private=True):
-            pass  # permissions alone do not tell
+            pass  # permissions alone do not decide
 
 
 def _existing_folder(path: Path) -> Path:
-    """Return the nearest folder above a path that exists; the names below it must not be too long to be made."""
+    """Return the nearest existing folder above a path; the names below it must not be too long."""
     missing = [path.name]
     folder = path.parent
     while not os.path.lexists(folder) and folder != folder.parent:
@@ -77,7 +77,7 @@ def _errors_in_one_line(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _write_stream(target: Destination, write: Callable[[Path], object]) -> None:
-    """Fill a file elsewhere first: writers may seek, and one that fails must leave no half in the stream."""
+    """Write a temporary file first: writers may seek, and a failed one must leave no partial output in the stream."""
     with temporary_file(Path(tempfile.gettempdir()), target.suffix, private=True) as temporary:
         write(temporary)
         descriptor = os.open(target.path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
@@ -96,7 +96,7 @@ def _copy_owner_and_mode(descriptor: int, before: os.stat_result) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name last; some file systems cannot, and the folder need not be readable."""
+    """Make the new name durable; some file systems cannot, and the folder need not be readable."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

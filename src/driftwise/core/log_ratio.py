@@ -1,4 +1,4 @@
-"""Logarithms of ratios that are too large for a number."""
+"""Logarithms of ratios that may overflow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["log_ratio"]
 
 
 def log_ratio(numerator: float, denominator: float) -> float:
-    """Return ln(numerator / denominator) of positive numbers, also where the ratio overflows.
+    """Return ln(numerator / denominator) of positive numbers, also if the ratio overflows.
 
     >>> log_ratio(2.0, 5e-324) > 700
     True

@@ -1,7 +1,7 @@
-"""Arrays that cannot fit into memory are refused before they are made.
+"""Rejects arrays that cannot fit into memory before they are allocated.
 
 Some operating systems grant more memory than there is and end the process when it is used; others swap for hours. So
-the bytes that a count asks for are compared with the memory of the machine first.
+the required bytes are compared with the memory of the machine first.
 """
 
 from __future__ import annotations

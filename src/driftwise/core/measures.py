@@ -1,11 +1,4 @@
-r"""How non-stationary an environment is, in the three numbers of the paper.
-
-With means $\mu_t$ and $\mu_0 = 0$ (paper, eq. (1)):
-
-$$ \Gamma = 1 + \sum_{t \ge 2} 1[\mu_t \ne \mu_{t-1}], \quad
-   V = \sum_{t \ge 1} \|\mu_t - \mu_{t-1}\|_\infty, \quad
-   \Lambda = \sum_t E \|\ell_t - \mu_t\|_2^2 . $$
-"""
+"""The three measures of non-stationarity of the paper."""
 
 from __future__ import annotations
 
@@ -19,26 +12,51 @@ from driftwise.core.validation import as_real, require, require_count, require_n
 
 __all__ = ["Measures"]
 
-_MOST_BITS = 300  # more rounds than anyone plays, for slopes of bounds; their cubes are still numbers
+_MOST_BITS = 300  # slopes of bounds need many rounds; their cubes must not overflow
 
 
 @dataclass(frozen=True)
 class Measures:
-    r"""What a tuned learner may know about its environment.
+    r"""Measures of non-stationarity of an environment: number of segments, drift and variance.
 
-    =================  ==================  =================================================================
-    symbol             name in the code    meaning
-    =================  ==================  =================================================================
-    $K$                `n_actions`         actions
-    $T$                `n_rounds`          rounds
-    $\Gamma$           `segments`          changes of the mean, plus one
-    $V$                `drift`             movement of the mean, with the jump from $\mu_0 = 0$
-    $\Lambda$          `variance`          total variance of the losses
-    $V - \|\mu_1\|$    `drift_within`      movement from round 2 on; at most `drift`, which stands for it when unknown
-    $\sum \|d\mu\|^2$  `squared_drift`     squared Euclidean movement, with the first jump; bounded when unknown
-    -                  `change_points`     rounds, from 0, at which the mean changed; None if unknown or too many
-    =================  ==================  =================================================================
+    Rules that tune learners take them, and bounds are evaluated with them.
 
+    Parameters
+    ----------
+    n_actions : int
+        Number of actions ($K$), at least 1.
+    n_rounds : int
+        Number of rounds ($T$), at least 1.
+    segments : int
+        Number of changes of the means, plus one ($\Gamma$), in [1, n_rounds].
+    drift : float
+        Total movement of the means ($V$), with the jump from $\mu_0 = 0$; a finite number >= 0.
+    variance : float
+        Total variance of the losses ($\Lambda$), a finite number >= 0.
+    drift_within : float, default nan
+        Movement from round 2 on ($V - \|\mu_1\|_\infty$), a finite number >= 0. NaN if unknown: it is set to 0 if there
+        is one segment, else to `drift`.
+    squared_drift : float, default nan
+        Squared Euclidean movement ($\sum_{t \ge 1} \|\mu_t - \mu_{t-1}\|_2^2$), a finite number >= 0. NaN if unknown:
+        it is set to the upper bound $K V$.
+    change_points : tuple of int, default None
+        Rounds, counted from 0, in which the means changed: segments - 1 increasing numbers in [1, n_rounds - 1]. None
+        if they are unknown or too many.
+
+    Notes
+    -----
+    With means $\mu_t$ and $\mu_0 = 0$ (paper, eq. (1)):
+
+    $$ \Gamma = 1 + \sum_{t \ge 2} 1[\mu_t \ne \mu_{t-1}], \quad
+       V = \sum_{t \ge 1} \|\mu_t - \mu_{t-1}\|_\infty, \quad
+       \Lambda = \sum_t E \|\ell_t - \mu_t\|_2^2 . $$
+
+    References
+    ----------
+    C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS (2016).
+
+    Examples
+    --------
     >>> Measures(n_actions=2, n_rounds=100, segments=3, drift=2.0, variance=10.0).drift_within
     2.0
     """

@@ -1,13 +1,13 @@
-"""What the arrays of a memory may hold, declared beside them and checked when a file is loaded.
+"""Declarations of the arrays of a memory: shape and valid values, checked when a file is loaded.
 
-A memory is a NamedTuple of arrays; each field carries its shape and the rule for its numbers:
+A memory is a NamedTuple of arrays; each field is annotated with its shape and the rule for its values:
 
     class Memory(NamedTuple):
         weights: Annotated[Vector, distribution("actions")]
         totals: Annotated[Vector, between(0, "rounds", "actions")]
 
-Words stand for numbers that are known when a memory is checked: `actions`, `rounds`, and what the learner adds by
-`memory_limits`. A size that is not known may be anything, the same in all fields.
+Strings stand for numbers that are known when a memory is checked: `actions`, `rounds`, and those that the learner adds
+in `memory_limits`. A size that is not known may be any number, the same in all fields.
 
 >>> from typing import Annotated, NamedTuple
 >>> Memory = NamedTuple("Memory", [("totals", Annotated[Array, between(0, "rounds", "actions")])])
@@ -38,15 +38,14 @@ __all__ = [
     "fields_of",
     "generator",
     "index",
-    "is_distribution",
     "packed",
     "scratch",
     "within",
 ]
 
-MOST_ROUNDS = 2**48  # a year of a microsecond each is 2^45; every counter and table has room for these
+MOST_ROUNDS = 2**48  # a year of one round per microsecond is 2^45 rounds; all counters and tables hold this many
 HUGE = 1e300  # sums of numbers up to this size do not overflow
-_CLOSE = 1e-9  # what rounding may do to a sum of weights, or to a bound, relative to it
+_CLOSE = 1e-9  # relative rounding error of a sum of weights or of a bound
 
 Array = npt.NDArray[Any]
 Limits = Mapping[str, float]
@@ -55,15 +54,15 @@ Bound = float | str
 
 @dataclass(frozen=True)
 class Field:
-    """The shape of an array and the rule that its numbers obey."""
+    """The shape of an array and the rule for its values."""
 
     shape: tuple[int | str, ...]
-    rule: Callable[[Limits], str]  # in words
+    rule: Callable[[Limits], str]  # as a text
     holds: Callable[[Array, Limits], bool]
 
 
 def between(low: Bound, high: Bound, *shape: int | str) -> Field:
-    """Declare numbers in [low, high], up to rounding; NaN is in no range."""
+    """Declare numbers in [low, high], up to rounding; NaN is rejected."""
     return Field(
         shape,
         lambda limits: f"in [{_value(low, limits):.12g}, {_value(high, limits):.12g}]",
@@ -72,7 +71,7 @@ def between(low: Bound, high: Bound, *shape: int | str) -> Field:
 
 
 def exactly(value: Bound, *shape: int | str) -> Field:
-    """Declare numbers that are all known."""
+    """Declare numbers that all equal `value`."""
     return Field(
         shape,
         lambda limits: f"{_value(value, limits):.12g}",
@@ -81,21 +80,21 @@ def exactly(value: Bound, *shape: int | str) -> Field:
 
 
 def distribution(*shape: int | str) -> Field:
-    """Declare weights: none negative, each row with the sum 1."""
-    return Field(shape, lambda _: "a distribution", lambda array, _: is_distribution(array))
+    """Declare weights: not negative, each row with sum 1."""
+    return Field(shape, lambda _: "a distribution", lambda array, _: _is_distribution(array))
 
 
 def chances(*shape: int | str) -> Field:
-    """Declare probabilities to draw from: a distribution of which rounding has left none above 1."""
+    """Declare probabilities to draw from: a distribution, with no number above 1 by rounding."""
     return Field(
         shape,
         lambda _: "a distribution, with no number above 1",
-        lambda array, _: is_distribution(array) and bool((array <= 1.0).all()),
+        lambda array, _: _is_distribution(array) and bool((array <= 1.0).all()),
     )
 
 
 def index(size: str, *shape: int | str, none: bool = False) -> Field:
-    """Declare places in an array of `size`; with `none`, -1 stands for no place."""
+    """Declare indices into an array of `size`; with `none`, -1 stands for no index."""
     low = -1 if none else 0
     return Field(
         shape,
@@ -105,31 +104,31 @@ def index(size: str, *shape: int | str, none: bool = False) -> Field:
 
 
 def generator() -> Field:
-    """Declare the words of a random number generator: any but all zeros, which it would never leave."""
+    """Declare the words of a random number generator, which must not all be zero."""
     return Field((4,), lambda _: "words that are not all zero", lambda array, _: bool(array.any()))
 
 
 def scratch(*shape: int | str) -> Field:
-    """Declare room that is written before it is read."""
+    """Declare temporary space, which is written before it is read."""
     return Field(shape, lambda _: "any numbers", lambda array, limits: True)  # noqa: ARG005
 
 
 def packed(*shape: int | str) -> Field:
-    """Declare words that hold memories of other learners, or numbers whose rule needs other fields.
+    """Declare words that hold the memories of other learners, or numbers whose rule needs other fields.
 
-    The learner whose memory it is checks them in `memory_contradiction`.
+    The learner that owns the memory checks them in `memory_contradiction`.
     """
     return scratch(*shape)
 
 
-def is_distribution(array: Array) -> bool:
-    """Say whether every row has no negative number and the sum 1."""
+def _is_distribution(array: Array) -> bool:
+    """Return whether every row has no negative number and sum 1."""
     with np.errstate(invalid="ignore", over="ignore"):
         return bool((array >= 0).all() and (np.abs(array.sum(axis=-1) - 1.0) <= _CLOSE).all())
 
 
 def within(array: Array, low: Any, high: Any) -> bool:
-    """Say whether all numbers are in [low, high], up to rounding where they are not whole."""
+    """Return whether all numbers are in [low, high], up to rounding if they are floats."""
     if array.dtype.kind != "f":
         return bool(((array >= low) & (array <= high)).all())
     with np.errstate(invalid="ignore"):
@@ -146,11 +145,11 @@ def fields_of(kind: Any) -> dict[str, Field | None]:
 
 
 def broken_shape(kind: Any, shapes: Mapping[str, tuple[int, ...]], limits: Limits) -> str:
-    """Return the first rule about shapes that some arrays break, '' where they keep all of them."""
+    """Return the first rule about shapes that the arrays break, '' if they break none."""
     known = dict(limits)
     for name, field in fields_of(kind).items():
         if field is None:
-            return f"`{name}` must declare what its numbers may be"
+            return f"`{name}` must declare its shape and values"
         shape = shapes[name]
         if len(shape) == len(field.shape):
             for word, size in zip(field.shape, shape, strict=True):
@@ -162,11 +161,11 @@ def broken_shape(kind: Any, shapes: Mapping[str, tuple[int, ...]], limits: Limit
 
 
 def broken_rule(memory: Any, limits: Limits) -> str:
-    """Return the first rule about its numbers that a memory breaks, '' where it keeps all of them."""
+    """Return the first rule about values that a memory breaks, '' if it breaks none."""
     kind: Any = type(memory)
     for (name, field), array in zip(fields_of(kind).items(), memory, strict=True):
         if field is None:
-            return f"`{name}` must declare what its numbers may be"
+            return f"`{name}` must declare its shape and values"
         if not field.holds(array, limits):
             return f"`{name}` must be {field.rule(limits)}"
     return ""

@@ -1,7 +1,7 @@
 """The header of NumPy's .npy format, read without evaluating it.
 
 NumPy parses the header with Python's own parser, which raises many kinds of error on hostile text and can exhaust the
-stack. Here it is matched against what it may say: a plain kind of number, an order, a shape.
+stack. Here a regular expression matches only what it may contain: a plain type of numbers, an order, a shape.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DIMENSION = re.compile(r"\s*([0-9]{1,18})L?\s*")
 
 
 class NpyHeader(NamedTuple):
-    """What the data behind the header are."""
+    """Type, order, shape and position of the data."""
 
     dtype: np.dtype[Any]
     fortran_order: bool
@@ -43,13 +43,13 @@ class NpyHeader(NamedTuple):
 
 
 def npy_header(beginning: bytes) -> NpyHeader:
-    """Parse the first `LONGEST_HEADER` bytes of a file (fewer if it is shorter); say in a `ValueError` what is wrong.
+    """Parse the first `LONGEST_HEADER` bytes of a file (fewer if it is shorter); raise `ValueError` if it is invalid.
 
     >>> npy_header(b"\\x93NUMPY\\1\\0\\x3a\\0{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}\\n").shape
     (3, 2)
     """
     if beginning[:6] != _MAGIC:
-        raise ValueError("it does not begin as a .npy file does" if len(beginning) >= 6 else "it is too short")
+        raise ValueError("it does not begin like a .npy file" if len(beginning) >= 6 else "it is too short")
     width = _LENGTH_BYTES.get(beginning[6] if len(beginning) > 6 else 0)
     if width is None:
         raise ValueError("its .npy version is unknown")
@@ -100,7 +100,7 @@ def _flag(item: re.Match[str]) -> bool:
 def _shape(item: re.Match[str]) -> tuple[int, ...]:
     if item["shape"] is None:
         raise ValueError("its header is damaged")
-    *numbers, last = item["shape"].split(",")  # a tuple of one number has a comma behind it
+    *numbers, last = item["shape"].split(",")  # a tuple of one number ends in a comma
     if last.strip():
         numbers.append(last)
     dimensions = [_DIMENSION.fullmatch(number) for number in numbers]

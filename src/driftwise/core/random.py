@@ -1,4 +1,4 @@
-"""A generator that lives in an array, so that a State is complete and a snapshot is exact.
+"""Random generator whose state is an array, so that a `State` is complete and a snapshot is exact.
 
 xoshiro256++ (D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators", 2021): four 64-bit
 words, seeded through NumPy's `SeedSequence`.
@@ -18,7 +18,7 @@ _TO_UNIT = 2.0**-53  # the top 53 bits fill a double in [0, 1)
 
 
 def new_generator(seed: int | np.random.SeedSequence) -> Words:
-    """Return fresh generator words; equal seeds give equal words.
+    """Return the words of a new generator; equal seeds give equal words.
 
     >>> bool((new_generator(7) == new_generator(7)).all())
     True
@@ -50,7 +50,7 @@ def next_uniform(generator: Words) -> float:
 
 @kernel
 def draw_from(weights: Vector, uniform: float) -> int:
-    """Return the action whose share of [0, 1) holds `uniform`; rounding never selects weight zero."""
+    """Return the action whose share of [0, 1) contains `uniform`; an action of weight 0 is never returned."""
     reached = 0.0
     last = 0
     for k in range(weights.size):

@@ -1,6 +1,6 @@
-"""Normal, gamma and beta draws from a generator that lives in an array.
+"""Normal, gamma and beta variates from the generator of `driftwise.core.random`.
 
-Thompson sampling draws two gammas an action, so these are written for speed: no logarithm on the usual path.
+Thompson sampling draws two gamma variates per action, so these are written for speed: most draws need no logarithm.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AREA = 9.91256303526217e-3  # of each layer
 
 
 def _edges() -> Vector:
-    """Return the right edges of the layers under the bell curve, the widest first."""
+    """Return the right edges of the layers under the normal density, the widest first."""
     edges = [_AREA * math.exp(0.5 * _TAIL * _TAIL), _TAIL]
     for _ in range(2, _LAYERS):
         x = edges[-1]
@@ -30,17 +30,17 @@ def _edges() -> Vector:
 
 
 _EDGES = _edges()
-_INSIDE = _EDGES[1:] / _EDGES[:-1]  # the share of each layer that lies under the curve for sure
+_INSIDE = _EDGES[1:] / _EDGES[:-1]  # the share of each layer that is completely under the curve
 _LOW_BITS, _MANTISSA = np.uint64(_LAYERS - 1), np.uint64(11)
 _TO_SIGNED = 2.0**-52
 
 
 @kernel
 def next_normal(generator: Words) -> float:
-    """Draw from the standard normal law (the ziggurat of G. Marsaglia and W. Tsang, 2000, as in J. Doornik, 2005)."""
+    """Draw from the standard normal distribution (ziggurat of G. Marsaglia, W. Tsang, 2000, as in J. Doornik, 2005)."""
     while True:
         word = next_word(generator)
-        layer = np.int64(word & _LOW_BITS)  # the low bits choose the layer, the top 53 the place in it
+        layer = np.int64(word & _LOW_BITS)  # the low bits choose the layer, the top 53 the position in it
         u = float(word >> _MANTISSA) * _TO_SIGNED - 1.0
         x = u * _EDGES[layer]
         if abs(u) < _INSIDE[layer]:
@@ -58,7 +58,7 @@ def next_normal(generator: Words) -> float:
 
 @kernel
 def next_gamma(generator: Words, shape: float) -> float:
-    """Draw from the gamma law of a shape >= 1 (G. Marsaglia and W. Tsang, 2000: about 1.02 tries)."""
+    """Draw from the gamma distribution with `shape` >= 1 (G. Marsaglia, W. Tsang, 2000: about 1.02 tries)."""
     d = shape - 1.0 / 3.0
     c = 1.0 / np.sqrt(9.0 * d)
     while True:
@@ -75,6 +75,6 @@ def next_gamma(generator: Words, shape: float) -> float:
 
 @kernel
 def next_beta(generator: Words, a: float, b: float) -> float:
-    """Draw from the beta law of parameters >= 1."""
+    """Draw from the beta distribution with parameters >= 1."""
     x = next_gamma(generator, a)
     return x / (x + next_gamma(generator, b))

@@ -1,7 +1,7 @@
-"""Temporary files that carry a lock while they are written, so that those of a killed process can be found and deleted.
+"""Temporary files that are locked while they are written, so that those of a killed process can be found and deleted.
 
-The lock is `flock`'s: it belongs to an open file, so it tells threads apart as well as processes, it does not depend
-on process ids (which are used again, and mean nothing in another container), and the system drops it with the process.
+The lock is `flock`'s: it belongs to an open file, so it distinguishes threads as well as processes. It does not depend
+on process ids, which are reused and have no meaning in another container, and the system releases it with the process.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pathlib import Path
 __all__ = ["longest_name", "temporary_file"]
 
 _NAME = re.compile(r"\.driftwise-[0-9a-f]{16}(\..*)?", re.DOTALL)
-_USUAL_LIMIT = 255  # bytes of a file's name, where the system does not say
+_USUAL_LIMIT = 255  # bytes of a file's name, if the system gives no limit
 _PRIVATE, _USUAL = 0o600, 0o666
 
 
 @contextlib.contextmanager
 def temporary_file(folder: Path, suffix: str, private: bool) -> Iterator[Path]:
-    """Make a file in `folder` and yield its path; afterwards delete it, unless it was renamed.
+    """Create a file in `folder` and yield its path; afterwards delete it, unless it was renamed.
 
-    A `private` file can be read by its owner only; another has the mode of any new file.
+    A `private` file can be read by its owner only; otherwise it has the mode of any new file.
     """
     _delete_abandoned(folder)
     path, descriptor = _create(folder, suffix, _PRIVATE if private else _USUAL)
@@ -39,7 +39,7 @@ def temporary_file(folder: Path, suffix: str, private: bool) -> Iterator[Path]:
 
 
 def longest_name(folder: Path) -> int:
-    """Return how many bytes the name of a file in `folder` may have."""
+    """Return the largest length in bytes of a file name in `folder`."""
     try:
         return os.pathconf(folder, "PC_NAME_MAX")
     except (OSError, ValueError):
@@ -47,14 +47,14 @@ def longest_name(folder: Path) -> int:
 
 
 def _name_for(folder: Path, suffix: str) -> str:
-    """Return a name for a temporary file; the suffix stays last, for some writers choose their format by it."""
+    """Return a name for a temporary file; it ends in `suffix`, because some writers choose their format by it."""
     name = f".driftwise-{secrets.token_hex(8)}"
     fits = len(os.fsencode(name + suffix)) <= longest_name(folder)
     return name + suffix if fits else name  # no format has a suffix that long
 
 
 def _delete_abandoned(folder: Path) -> None:
-    """Delete the temporary files in `folder` that no living process or thread holds; what cannot be read stays."""
+    """Delete the temporary files in `folder` that no process or thread has locked; unreadable files stay."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for name in [entry.name for entry in entries if _NAME.fullmatch(entry.name)]:
             with contextlib.suppress(OSError):
@@ -62,7 +62,7 @@ def _delete_abandoned(folder: Path) -> None:
 
 
 def _delete_if_abandoned(path: Path) -> None:
-    # The name may be a link or a pipe that someone else made: neither is followed nor waited for.
+    # The name may be a link or a pipe of another user: links are not followed, and pipes are not waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor):
@@ -83,7 +83,7 @@ def _create(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
 
 
 def _lock(descriptor: int, unsupported: bool = False) -> bool:
-    """Say whether the file could be locked; where there are no locks, return `unsupported`."""
+    """Return whether the file could be locked; where locks are not supported, return `unsupported`."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

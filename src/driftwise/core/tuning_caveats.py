@@ -1,7 +1,7 @@
-"""Reports that a rule for tuning says nothing about a world, and the mark of learners that were tuned by it.
+"""Caveats: reports that a tuning rule makes no statement about an environment, and the mark of learners tuned by it.
 
-`tuned` reports its reason. Within a block `with collected()`, the reasons of this thread go into a list, for callers
-that make many learners; everywhere else each becomes a `TuningWarning`.
+`tuned` reports the reason. Within a block `with collected()`, the reasons of this thread are collected in a list, for
+callers that make many learners; elsewhere each reason becomes a `TuningWarning`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["MARK", "SAYS_NOTHING", "collected", "marked", "report"]
 SAYS_NOTHING = "tuning says nothing here"
 MARK = "*"
 
-# Not `warnings.catch_warnings`: that one changes what all threads see.
+# Not `warnings.catch_warnings`, which affects all threads.
 _reasons: ContextVar[list[str] | None] = ContextVar("reasons", default=None)
 
 
 @contextlib.contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect what is reported inside instead of warning.
+    """Collect the reasons reported inside, without warnings.
 
     >>> with collected() as reasons:
     ...     report("FixedShare", "99 changes in 100 rounds")
@@ -40,7 +40,7 @@ def collected() -> Iterator[list[str]]:
 
 
 def report(who: str, reason: str) -> None:
-    """Add a reason to the list of `collected`; without one, warn the caller of the function that reports."""
+    """Add a reason to the list of `collected`; outside of it, warn the caller of the function that reports."""
     reasons = _reasons.get()
     if reasons is not None:
         reasons.append(reason)

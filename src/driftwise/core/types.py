@@ -1,4 +1,4 @@
-"""Names for the arrays that cross module borders."""
+"""Type aliases for arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 __all__ = ["Actions", "Matrix", "Vector", "Words"]
 
-Vector = npt.NDArray[np.float64]  # (n_actions,) unless said otherwise
-Matrix = npt.NDArray[np.float64]  # (n_rounds, n_actions) unless said otherwise
+Vector = npt.NDArray[np.float64]  # (n_actions,) unless stated otherwise
+Matrix = npt.NDArray[np.float64]  # (n_rounds, n_actions) unless stated otherwise
 Actions = npt.NDArray[np.int64]  # (n_rounds,)
 Words = npt.NDArray[np.uint64]  # the state of a generator

@@ -1,4 +1,4 @@
-"""The gate: constructors and borders check their input here, once, and everything behind trusts it."""
+"""Validation of arguments. Constructors and entry points check their input here, once; all other code relies on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from driftwise.core.types import Matrix, Vector
 
 __all__ = [
     "LOSS_KINDS",
-    "MOST",
+    "MAX_COUNT",
     "as_losses",
     "as_real",
     "check_seed",
@@ -31,9 +31,9 @@ __all__ = [
     "require_number",
 ]
 
-_MOST_BITS, _SEED_BITS = 62, 1024
-LOSS_KINDS = "fiub"  # of NumPy's types: real numbers, and truth values, which are losses of 0 and 1
-MOST = 2**_MOST_BITS  # of whatever is counted: kernels count in 64 bits, and twice as many still fit
+_MAX_COUNT_BITS, _SEED_BITS = 62, 1024
+LOSS_KINDS = "fiub"  # of NumPy's types: real numbers, and booleans, which are losses of 0 and 1
+MAX_COUNT = 2**_MAX_COUNT_BITS  # kernels count in 64 bits, and twice this number still fits
 
 
 def require(owner: object, name: str, holds: bool, rule: str, hint: str = "") -> None:
@@ -47,20 +47,20 @@ def require_number(owner: object, name: str, test: Callable[[float], bool], rule
     object.__setattr__(owner, name, number(owner, name, getattr(owner, name), test, rule))
 
 
-def require_count(owner: object, name: str, at_least: int = 1, most_bits: int = _MOST_BITS) -> None:
+def require_count(owner: object, name: str, at_least: int = 1, most_bits: int = _MAX_COUNT_BITS) -> None:
     """Check a whole-number field of a frozen dataclass and store it as an `int`."""
     object.__setattr__(owner, name, count(owner, name, getattr(owner, name), at_least, most_bits))
 
 
 def require_choice(owner: object, name: str, choices: Sequence[str]) -> None:
-    """Check a field that names one of a few ways."""
+    """Check a field that must be one of a few strings."""
     value = getattr(owner, name)
     rule = "one of " + ", ".join(repr(choice) for choice in choices)
     require(owner, name, isinstance(value, str) and value in choices, rule)
 
 
 def as_real(value: Any) -> float | None:
-    """Return a Python or NumPy number, a fraction or a decimal as a `float`, None for whatever else.
+    """Return a Python or NumPy number, a fraction or a decimal as a `float`, None for anything else.
 
     >>> from fractions import Fraction
     >>> [as_real(value) for value in (Fraction(1, 4), 10**400, True, "1")]
@@ -81,12 +81,12 @@ def number(owner: object, name: str, value: Any, test: Callable[[float], bool], 
     real = as_real(value)
     if real is None or math.isnan(real) or not test(real):
         raise rejection(owner, name, rule, value)
-    if math.isinf(real) and value != real:  # infinity would do, but that is not what was given
+    if math.isinf(real) and value != real:  # infinity is valid, but the given number is finite
         raise rejection(owner, name, f"{rule} and at most {sys.float_info.max:.4g}", value)
     return real
 
 
-def count(owner: object, name: str, value: Any, at_least: int = 1, most_bits: int = _MOST_BITS) -> int:
+def count(owner: object, name: str, value: Any, at_least: int = 1, most_bits: int = _MAX_COUNT_BITS) -> int:
     """Check a whole-number argument."""
     n = _whole(value)
     if n is None or n < at_least:
@@ -97,7 +97,7 @@ def count(owner: object, name: str, value: Any, at_least: int = 1, most_bits: in
 
 
 def check_seed(owner: object, seed: Any) -> int:
-    """Check a seed: a whole number, not negative, of so few bits that seeding takes no time."""
+    """Check a seed: a whole number >= 0, of so few bits that seeding is fast."""
     n = _whole(seed)
     if n is None or n < 0:
         raise rejection(owner, "seed", "a whole number >= 0", seed)
@@ -107,7 +107,7 @@ def check_seed(owner: object, seed: Any) -> int:
 
 
 def _whole(value: Any) -> int | None:
-    """Return a whole number as an `int`, None for whatever else; an array of many numbers only looks like one."""
+    """Return a whole number as an `int`, None for anything else, such as an array of several numbers."""
     try:
         return None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -124,13 +124,13 @@ def first_bad_loss(losses: Vector) -> int:
 
 
 def as_losses(owner: object, values: Any, shape: tuple[int | None, ...], name: str = "losses") -> Matrix:
-    """Turn array-like losses into a contiguous, writable float64 array of that shape, values unchecked.
+    """Return array-like losses as a contiguous, writable float64 array of the given shape; values are not checked.
 
-    Read-only and strided layouts are copied: each would compile every kernel once more. What a mask hides is
-    missing, not what lies under the mask.
+    Read-only and strided arrays are copied, because each layout would compile every kernel once more. Masked values
+    count as missing.
     """
     if type(values) is np.ndarray and values.shape == shape and values.dtype == np.float64 and values.flags.carray:
-        return values  # all is well already, and a live round is short
+        return values  # the fast path of live rounds
     try:
         array = values if isinstance(values, np.ndarray) else np.asarray(values)
     except ValueError:
@@ -146,7 +146,7 @@ def as_losses(owner: object, values: Any, shape: tuple[int | None, ...], name: s
         )
     if array.dtype.kind not in LOSS_KINDS:
         raise rejection(owner, name, "an array of real numbers", array.dtype.name)
-    with np.errstate(over="ignore"):  # a wider float that does not fit becomes infinite, and is no loss
+    with np.errstate(over="ignore"):  # a wider float that overflows becomes infinite, which is rejected as a loss
         if isinstance(array, np.ma.MaskedArray):
             array = np.ma.filled(array.astype(np.float64), np.nan)
         return np.require(array, dtype=np.float64, requirements=["C", "W", "A", "E"])

@@ -1,4 +1,4 @@
-"""What kernels do with whole vectors. NumPy's own reductions and copies may allocate, and kernels must not."""
+"""Vector operations for kernels, which must not allocate memory: NumPy's reductions and copies may."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The entries of a zip archive that holds its files as they are, one after the other.
+"""Reads the entries of a zip archive in which they are stored uncompressed, one after the other.
 
-Only what `np.savez` writes is read: nothing compressed, encrypted, streamed, overlapping or twice. So what is read is
-at most the file, once.
+Only what `np.savez` writes is accepted: no entry is compressed, encrypted, streamed, overlapping or duplicate. So at
+most the whole file is read, once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-__all__ = ["called", "stored_entries"]
+__all__ = ["shown_entry", "stored_entries"]
 
 _MOST_ENTRIES = 1000
 _LONGEST_SHOWN = 60
@@ -26,12 +26,12 @@ _UTF8_NAME = 0x800
 
 
 def stored_entries(stream: IO[bytes], size: int) -> Iterator[tuple[str, bytes]]:
-    """Yield names and contents in the order of a file of that size; say in a `ValueError` what is wrong."""
+    """Yield names and contents in the order of a file of `size` bytes; raise `ValueError` if it is invalid."""
     names: set[str] = set()
     while (fields := stream.read(_ENTRY_FIELDS.size))[:4] == _ENTRY:
         name, content = _entry(fields, stream, size)
         if name in names:
-            raise ValueError(f"it has two entries {called(name)}")
+            raise ValueError(f"it has two entries {shown_entry(name)}")
         names.add(name)
         if len(names) > _MOST_ENTRIES:
             raise ValueError(f"it has more than {_MOST_ENTRIES} entries")
@@ -46,7 +46,7 @@ def stored_entries(stream: IO[bytes], size: int) -> Iterator[tuple[str, bytes]]:
         raise ValueError("it is cut short or damaged")
 
 
-def called(name: str) -> str:
+def shown_entry(name: str) -> str:
     """Return the name of an entry as a message shows it."""
     return repr(name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}...")
 
@@ -70,5 +70,5 @@ def _entry(fields: bytes, stream: IO[bytes], size: int) -> tuple[str, bytes]:
         raise ValueError("the name of an entry is damaged") from None
     content = stream.read(length)
     if len(content) != length or zlib.crc32(content) != checksum:
-        raise ValueError(f"the entry {called(name)} is damaged")
+        raise ValueError(f"the entry {shown_entry(name)} is damaged")
     return name, content

@@ -16,7 +16,7 @@ from driftwise.core.tuning_caveats import collected
 from driftwise.core.types import Actions, Matrix
 from driftwise.engine.loss_accumulator import LossAccumulator, sample_actions
 from driftwise.engine.players import Entry
-from driftwise.environments import Source, Stream
+from driftwise.environments import LossSource, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner
 from driftwise.results.comparators import Comparator, Dynamic
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 class SimulationPlan(NamedTuple):
     """What all runs share."""
 
-    environment: Source
+    environment: LossSource
     entries: list[Entry]
     comparator: Comparator
     play: str

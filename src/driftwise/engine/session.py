@@ -19,7 +19,7 @@ from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.types import Vector
-from driftwise.core.validation import MOST, count
+from driftwise.core.validation import MAX_COUNT, count
 from driftwise.learners import Learner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
@@ -176,7 +176,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
     if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
         raise BadFile(f"{shown_path(path)} holds no driftwise session.")
     for name in ("format", "n_actions", "rounds"):
-        if type(header[name]) is not int or not 0 <= header[name] <= MOST:
+        if type(header[name]) is not int or not 0 <= header[name] <= MAX_COUNT:
             got = shown(header[name])
             raise BadFile(f"{shown_path(path)}: `{name}` must be a whole number from 0 to 2**62, got {got}.")
     if not isinstance(header["learner"], dict):

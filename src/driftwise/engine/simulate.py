@@ -21,7 +21,7 @@ from driftwise.core.types import Actions
 from driftwise.core.validation import check_seed, count
 from driftwise.engine.players import Entry, Player, entries
 from driftwise.engine.run import Run, SimulationPlan, play_run
-from driftwise.environments import Replay, Source
+from driftwise.environments import LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS
 from driftwise.results.comparators import Comparator, Dynamic
 from driftwise.results.footnotes import Caveat
@@ -38,7 +38,7 @@ _BOUND_POINTS = 32  # computed under the interpreter lock, where other runs wait
 
 
 def simulate(
-    environment: Source,
+    environment: LossSource,
     learners: Player | Sequence[Player] | Mapping[str, Player],
     n_rounds: int | None = None,
     n_runs: int | None = None,
@@ -69,7 +69,7 @@ def simulate(
     >>> results.regret("optimistic-gd (tuned)").mean < results.bound("optimistic-gd (tuned)")
     True
     """
-    if not isinstance(environment, Source):
+    if not isinstance(environment, LossSource):
         hint = " Recorded losses go into `Replay(losses)`." if isinstance(environment, Sequence | np.ndarray) else ""
         raise InvalidInput(f"simulate: `environment` must be an environment, got {type(environment).__name__}.{hint}")
     if comparator is not None and not isinstance(comparator, Comparator):

@@ -1,7 +1,7 @@
-"""Where losses come from: a path of means and a noise around it, or a recording."""
+"""Environments make losses: from a path of means with noise, or from a recording."""
 
-from driftwise.environments.environment import Block, Environment, Seed, Source, Stream
-from driftwise.environments.extremes import adversarial, stationary
+from driftwise.environments.environment import Block, Environment, LossSource, Seed, Stream
+from driftwise.environments.extreme_environments import adversarial, stationary
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.environments.noises.base import Fitted, Noise, noise
 from driftwise.environments.noises.bernoulli import Bernoulli
@@ -37,6 +37,7 @@ __all__ = [
     "Environment",
     "Fitted",
     "Linear",
+    "LossSource",
     "MeanStream",
     "MeasuresAccumulator",
     "Noise",
@@ -49,7 +50,6 @@ __all__ = [
     "Seed",
     "Segments",
     "Sinusoidal",
-    "Source",
     "Stream",
     "Switching",
     "Table",

@@ -1,8 +1,8 @@
-"""Losses from a .csv file: plain decimal numbers, under a row of names or without one.
+"""Reader of losses in .csv files: plain decimal numbers, with or without a row of names.
 
-The first row decides, unless the caller does. Words only are names, numbers only are a round. A row of both, and the
-labels `0,1`, `0` and `1`, which could be losses too, are refused: a wrong guess would drop a round or play a header.
-Labels with a number above 1, such as `0,1,2` or `1,2`, can only be names.
+Unless the caller states whether there is a header, the first row decides: only words are names, only numbers are a
+round. A row with both, and the labels `0,1`, `0` and `1`, which could also be losses, are rejected: a wrong guess would
+drop a round or play the header as one. Labels with a number above 1, such as `0,1,2` or `1,2`, can only be names.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from driftwise.core.types import Matrix
 
 __all__ = ["read_csv"]
 
-_MISSING = ("", "na", "n/a", "nan", "null", "none")  # how files say that a value is missing
+_MISSING = ("", "na", "n/a", "nan", "null", "none")  # spellings of a missing value
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-_LONGEST = 2**24  # letters of a line, which holds a million numbers of sixteen
+_LONGEST = 2**24  # characters of a line: a million numbers of sixteen characters
 
 
 def read_csv(where: Path, header: bool | None = None) -> tuple[Matrix, tuple[str, ...] | None]:
-    """Read the numbers and, if there are any, the names; `header` says whether the first row holds names."""
+    """Return the numbers and the names, or None; `header` states whether the first row holds names."""
     file_name = shown_path(where)
     numbers = array.array("d")
     names: tuple[str, ...] | None = None
@@ -61,7 +61,7 @@ def read_csv(where: Path, header: bool | None = None) -> tuple[Matrix, tuple[str
 
 
 def _lines(file: TextIO, file_name: str) -> Iterator[str]:
-    """Hand out lines; a file without line breaks is not read as a whole."""
+    """Yield lines; a file without line breaks is rejected before it is read completely."""
     while line := file.readline(_LONGEST):
         if len(line) == _LONGEST:
             raise BadFile(f"{file_name}: not a .csv file (a line is longer than {_LONGEST} characters).")
@@ -82,7 +82,7 @@ def _is_header(cells: list[str], file_name: str) -> bool:
 
 
 def _looks_like_a_number(cell: str) -> bool:
-    """Ask Python, which reads more than decimals: 0_1, inf and digits of other scripts are neither names nor losses."""
+    """Return whether `float` accepts it: also 0_1, inf and other digits, which are neither names nor losses."""
     try:
         float(cell)
     except ValueError:
@@ -94,5 +94,5 @@ def _number(cell: str, place: str) -> float:
     if _DECIMAL.fullmatch(cell):
         return float(cell)
     if cell.lower() in _MISSING:
-        return math.nan  # which the check of the losses will name
+        return math.nan  # reported when the losses are checked
     raise BadFile(f"{place}: {shown(cell)} is not a number.")

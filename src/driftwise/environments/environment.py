@@ -1,7 +1,7 @@
-"""An environment: a path of means, and a noise around it. It makes losses in blocks and holds nothing longer.
+"""Environments: a path of means and a noise. Losses are made in blocks, and only one block is held at a time.
 
-A run is a function of the recipe, `n_rounds` and `seed`, not of the blocks it is drawn in: 1 round at a time or
-1024, the losses agree bit for bit.
+A run depends on the environment, `n_rounds` and `seed`, and not on the block size: drawn 1 round at a time or 1024, the
+losses are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from driftwise.environments.noises.base import Noise, as_noise
 from driftwise.environments.path_preview import PathPreview
 from driftwise.environments.paths.base import MeanStream, Path, as_path
 
-__all__ = ["BYTES_PER_LOSS", "Block", "Environment", "Seed", "Source", "Stream", "generators"]
+__all__ = ["BYTES_PER_LOSS", "Block", "Environment", "LossSource", "Seed", "Stream", "generators"]
 
 Seed = int | SeedSequence
 BYTES_PER_LOSS = 24  # a block holds losses, means and variances
 
 
 def generators(owner: object, seed: Seed, *key: int) -> tuple[Generator, Generator]:
-    """Return the generators of a run, for its means and for its noise; a `key` tells runs of one seed apart."""
+    """Return the generators of a run, one for the means and one for the noise; a `key` separates runs of one seed."""
     if not isinstance(seed, SeedSequence):
         seed = SeedSequence(check_seed(owner, seed))
-    # Spawning counts, so a copy does it: the caller's sequence must give the same run again.
-    twin = SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key), pool_size=seed.pool_size)
-    for_means, for_noise = (Generator(PCG64(child)) for child in twin.spawn(2))
+    # Spawning changes a sequence, so a copy is spawned: the caller's must give the same run again.
+    sequence_copy = SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key), pool_size=seed.pool_size)
+    for_means, for_noise = (Generator(PCG64(child)) for child in sequence_copy.spawn(2))
     return for_means, for_noise
 
 
 class Block(NamedTuple):
-    """Some rounds in a row, (n, n_actions) each; means and variances are None where nobody knows them."""
+    """Consecutive rounds, an array of shape (n, n_actions) each; means and variances are None if they are unknown."""
 
     losses: Matrix
     means: Matrix | None
@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
 
 class Stream(ABC):
-    """One run of `n_rounds`, handed out in blocks."""
+    """One run of `n_rounds`, drawn in blocks."""
 
     def __init__(self, n_rounds: int, n_actions: int) -> None:
         self.n_rounds = n_rounds
@@ -69,8 +69,8 @@ class Stream(ABC):
     def _next(self, n: int) -> Block: ...
 
 
-class Source(ABC):
-    """Whatever makes losses: an `Environment`, a `Replay`, an adversary."""
+class LossSource(ABC):
+    """Base class of everything that makes losses: `Environment`, `Replay` and the environments of adversaries."""
 
     has_means: ClassVar[bool]
 
@@ -85,19 +85,19 @@ class Source(ABC):
 
     @abstractmethod
     def measures(self, n_rounds: int, seed: Seed = 0) -> Measures:
-        """Return the exact measures of the run that `start` would give."""
+        """Return the exact measures of the run that `start` returns."""
 
     def start_measured(self, n_rounds: int, seed: Seed = 0, room: int = 0) -> tuple[Stream, Measures]:  # noqa: ARG002
-        """Return a run and its measures; what both need may be kept in up to `room` bytes."""
+        """Return a run and its measures; values that both need are kept if they fit into `room` bytes."""
         measures = self.measures(n_rounds, seed)
         return self.start(n_rounds, seed), measures
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
-        """Return plain values that say what this is."""
+        """Return plain values that describe this source."""
 
 
-class _Played(Stream):
+class _EnvironmentStream(Stream):
     def __init__(self, n_rounds: int, n_actions: int, means: MeanStream, noise: Noise, generator: Generator) -> None:
         super().__init__(n_rounds, n_actions)
         self._means = means
@@ -112,14 +112,32 @@ class _Played(Stream):
 
 
 @dataclass(frozen=True)
-class Environment(Source):
-    """A path of means and a noise around it.
+class Environment(LossSource):
+    r"""Environment: losses drawn by a noise around the means of a path.
 
+    Parameters
+    ----------
+    path : Path
+        How the means move from round to round ($\mu_t$), or the spec of a path.
+    noise : Noise
+        How losses are distributed around the means, or the spec of a noise.
+
+    Notes
+    -----
+    In round $t$ the path gives the means $\mu_t \in [0, 1]^K$, and the noise draws the losses $\ell_t \in [0, 1]^K$
+    independently, with
+
+    $$ E[\ell_t] = \mu_t . $$
+
+    Only clipped and truncated Gaussian noise have other means than the path. Measures and blocks have the actual means.
+
+    Examples
+    --------
     >>> from driftwise.environments import Bernoulli, Switching
-    >>> world = Environment(path=Switching(n_segments=2, n_actions=3), noise=Bernoulli())
-    >>> world.start(n_rounds=100, seed=1).draw(10).losses.shape
+    >>> environment = Environment(path=Switching(n_segments=2, n_actions=3), noise=Bernoulli())
+    >>> environment.start(n_rounds=100, seed=1).draw(10).losses.shape
     (10, 3)
-    >>> Environment.from_spec(world.to_spec()) == world
+    >>> Environment.from_spec(environment.to_spec()) == environment
     True
     """
 
@@ -137,28 +155,29 @@ class Environment(Source):
         return self.path.n_actions
 
     def start(self, n_rounds: int, seed: Seed = 0) -> Stream:
-        """Return a run; a budget that cannot be met is rejected here, before any round."""
-        rehearsal, generator = self._rehearse(n_rounds, seed)
-        noise = self.noise.settle(rehearsal)
-        return _Played(rehearsal.n_rounds, self.n_actions, rehearsal.start(), noise, generator)
+        """Return a run; a drift or variance that the run cannot have is rejected here, before the first round."""
+        preview, generator = self._preview(n_rounds, seed)
+        noise = self.noise.settle(preview)
+        return _EnvironmentStream(preview.n_rounds, self.n_actions, preview.start(), noise, generator)
 
     def measures(self, n_rounds: int, seed: Seed = 0) -> Measures:
-        """Return the exact measures, from the actual means, of the run that `start` gives."""
-        rehearsal, _ = self._rehearse(n_rounds, seed)
-        return rehearsal.measures(self.noise.settle(rehearsal))
+        """Return the exact measures, computed from the actual means, of the run that `start` returns."""
+        preview, _ = self._preview(n_rounds, seed)
+        return preview.measures(self.noise.settle(preview))
 
     def start_measured(self, n_rounds: int, seed: Seed = 0, room: int = 0) -> tuple[Stream, Measures]:
-        """Return a run and its measures, from one walk through the path if its means fit `room` bytes."""
+        """Return a run and its measures; the path is computed once if its means fit into `room` bytes."""
         cls = type(self)
         if cls.start is not Environment.start or cls.measures is not Environment.measures:
-            return super().start_measured(n_rounds, seed, room)  # a subclass has changed what a run is
-        rehearsal, generator = self._rehearse(n_rounds, seed)
-        noise = self.noise.settle(rehearsal)
-        measures, kept = rehearsal.measured(noise, room)
-        return _Played(rehearsal.n_rounds, self.n_actions, kept or rehearsal.start(), noise, generator), measures
+            return super().start_measured(n_rounds, seed, room)  # a subclass has overridden them
+        preview, generator = self._preview(n_rounds, seed)
+        noise = self.noise.settle(preview)
+        measures, stored = preview.measured(noise, room)
+        means = stored or preview.start()
+        return _EnvironmentStream(preview.n_rounds, self.n_actions, means, noise, generator), measures
 
     def to_spec(self) -> dict[str, Any]:
-        """Return plain values that `from_spec` turns back into an equal environment."""
+        """Return plain values from which `from_spec` makes an equal environment."""
         return {"path": self.path.to_spec(), "noise": self.noise.to_spec()}
 
     @classmethod
@@ -171,7 +190,7 @@ class Environment(Source):
             raise InvalidInput(f"An environment spec must have a `path` and a `noise`, got {shown(dict(spec))}.")
         return cls(path=spec["path"], noise=spec["noise"])
 
-    def _rehearse(self, n_rounds: int, seed: Seed) -> tuple[PathPreview, Generator]:
+    def _preview(self, n_rounds: int, seed: Seed) -> tuple[PathPreview, Generator]:
         n_rounds = count(self, "n_rounds", n_rounds)
         check_memory(self.path, "n_actions", self.n_actions, BYTES_PER_LOSS * self.n_actions)
         for_path, for_noise = generators(self, seed)

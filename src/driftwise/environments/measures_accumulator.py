@@ -1,4 +1,4 @@
-r"""The measures of a path, added up round by round while the means go by.
+r"""Accumulates the measures of a run, block by block.
 
 With the actual means $\mu_t$ and $\mu_0 = 0$ (paper, eq. (1)), after $t$ rounds:
 
@@ -6,7 +6,7 @@ $$ \Gamma_t = 1 + \sum_{2 \le s \le t} 1[\mu_s \ne \mu_{s-1}], \quad
    V_t = \sum_{s \le t} \|\mu_s - \mu_{s-1}\|_\infty, \quad
    \Lambda_t = \sum_{s \le t} \sum_k \mathrm{Var}(\ell_{s,k}) . $$
 
-Sums are compensated and strictly sequential: a million rounds lose nothing, and the size of the blocks is not seen.
+Sums are compensated and sequential: they are accurate after a million rounds and do not depend on the block size.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.compensated_sums import add, loaded, plus, store
+from driftwise.core.compensated_sums import add, add_term, read_sum, write_sum
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -26,14 +26,14 @@ from driftwise.core.vectors import assign
 __all__ = ["MeasuresAccumulator", "add_all", "summed"]
 
 Counts = npt.NDArray[np.int64]
-_MOST_CHANGES = 1000  # with more, nobody wants to know when
+_MOST_CHANGES = 1000  # with more, change points are not recorded
 
 
 class Totals(NamedTuple):
-    """What the meter remembers; each sum is a pair, the running total and what rounding took from it."""
+    """State of the accumulator; each sum is a pair, the running total and its rounding error."""
 
-    previous: Vector  # the last means seen
-    changes: Counts  # the rounds at which they changed, as many as there is room for
+    previous: Vector  # the means of the last round
+    changes: Counts  # the first rounds at which they changed
     counts: Counts  # rounds, segments
     drift: Vector
     variance: Vector
@@ -50,7 +50,7 @@ def add_all(total: Vector, terms: Matrix) -> None:
 
 
 def summed(total: Vector) -> float:
-    """Read a compensated sum."""
+    """Return the value of a compensated sum."""
     return float(total[0] + total[1])
 
 
@@ -68,7 +68,7 @@ def _moments(before: Vector, means: Vector, variances: Vector) -> tuple[float, f
 
 @kernel
 def _count(totals: Totals, farthest: float, n_rounds: int) -> None:
-    """Count rounds whose first came with a move, and the others with none."""
+    """Count `n_rounds` rounds; the means moved by `farthest` in the first and not in the others."""
     if totals.counts[0] == 0:
         totals.counts[1] = 1
     elif farthest > 0.0:  # subtraction underflows gradually, so unequal means always differ
@@ -81,16 +81,16 @@ def _count(totals: Totals, farthest: float, n_rounds: int) -> None:
 
 @kernel
 def _record(totals: Totals, means: Matrix, variances: Matrix, marks: Counts, out: Matrix) -> None:
-    drift, variance, squared = loaded(totals.drift), loaded(totals.variance), loaded(totals.squared)
+    drift, variance, squared = read_sum(totals.drift), read_sum(totals.variance), read_sum(totals.squared)
     before = totals.previous
     mark = 0
     for t in range(means.shape[0]):
         farthest, squares, scatter = _moments(before, means[t], variances[t])
         before = means[t]
         _count(totals, farthest, 1)
-        drift = plus(drift, farthest)
-        variance = plus(variance, scatter)
-        squared = plus(squared, squares)
+        drift = add_term(drift, farthest)
+        variance = add_term(variance, scatter)
+        squared = add_term(squared, squares)
         while mark < marks.size and marks[mark] == t:
             out[mark, 0] = totals.counts[1]
             out[mark, 1] = drift[0] + drift[1]
@@ -99,9 +99,9 @@ def _record(totals: Totals, means: Matrix, variances: Matrix, marks: Counts, out
             out[mark, 4] = squared[0] + squared[1]
             mark += 1
     assign(totals.previous, before)
-    store(totals.drift, drift)
-    store(totals.variance, variance)
-    store(totals.squared, squared)
+    write_sum(totals.drift, drift)
+    write_sum(totals.variance, variance)
+    write_sum(totals.squared, squared)
 
 
 @kernel
@@ -110,23 +110,23 @@ def _repeat(totals: Totals, means: Matrix, variances: Matrix, lengths: Counts) -
         farthest, squares, scatter = _moments(totals.previous, means[j], variances[j])
         assign(totals.previous, means[j])
         _count(totals, farthest, lengths[j])
-        add(totals.drift, farthest)  # once: in the other rounds nothing moves, and zeros change no sum
+        add(totals.drift, farthest)  # once: in the other rounds the means do not move
         add(totals.squared, squares)
-        variance = loaded(totals.variance)
+        variance = read_sum(totals.variance)
         for _ in range(lengths[j]):
-            variance = plus(variance, scatter)
-        store(totals.variance, variance)
+            variance = add_term(variance, scatter)
+        write_sum(totals.variance, variance)
 
 
 _NO_MARKS, _NO_OUT = np.empty(0, np.int64), np.empty((0, 5))
 
 
 class MeasuresAccumulator:
-    """Add up the measures of a path while its blocks pass.
+    """Accumulates the measures of a run from its blocks of means and variances.
 
-    >>> meter = MeasuresAccumulator(n_actions=2)
-    >>> meter.update(np.array([[0.5, 0.25], [0.5, 0.75]]), np.zeros((2, 2)))
-    >>> meter.measures().segments, meter.measures().drift
+    >>> accumulator = MeasuresAccumulator(n_actions=2)
+    >>> accumulator.update(np.array([[0.5, 0.25], [0.5, 0.75]]), np.zeros((2, 2)))
+    >>> accumulator.measures().segments, accumulator.measures().drift
     (2, 1.0)
     """
 
@@ -137,19 +137,19 @@ class MeasuresAccumulator:
 
     @property
     def n_rounds(self) -> int:
-        """The rounds seen so far."""
+        """The number of rounds added so far."""
         return int(self._totals.counts[0])
 
     def update(self, means: Matrix, variances: Matrix) -> None:
-        """Take in a block of actual means and variances, (n, n_actions) each."""
+        """Add a block of actual means and variances, (n, n_actions) each."""
         _record(self._totals, means, variances, _NO_MARKS, _NO_OUT)
 
     def repeat(self, means: Matrix, variances: Matrix, lengths: Counts) -> None:
-        """Take in rows that each stay for so many rounds; the same, to the last bit, as a row for every round."""
+        """Add rows that each last `lengths` rounds; the result equals that of one row per round bit for bit."""
         _repeat(self._totals, means, variances, lengths)
 
     def record(self, means: Matrix, variances: Matrix, marks: Counts, out: Matrix) -> None:
-        """Take in a block, and write the measures after each marked round of it.
+        """Add a block, and write the measures after each of its marked rounds.
 
         `marks` are increasing offsets into the block. The columns of `out`, (len(marks), 5), are segments,
         drift, variance, drift_within and squared_drift.
@@ -157,7 +157,7 @@ class MeasuresAccumulator:
         _record(self._totals, means, variances, marks, out)
 
     def measures(self) -> Measures:
-        """Return the measures of the rounds seen so far."""
+        """Return the measures of the rounds added so far."""
         totals = self._totals
         if self.n_rounds == 0:
             raise InvalidInput("MeasuresAccumulator: there is nothing to measure before the first round.")

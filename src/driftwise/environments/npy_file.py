@@ -1,6 +1,6 @@
-"""A matrix in a .npy file that stays on the disk and is read block by block.
+"""A matrix in a .npy file that is read from disk block by block.
 
-It is read, not mapped into memory: if a mapped file is cut short while it is played, the system ends the process.
+It is read and not mapped into memory: if a mapped file is truncated during a run, the system ends the process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["NpyFile"]
 
 
 class NpyFile:
-    """The file, open for as long as this object lives; safe to read from several threads."""
+    """An open .npy file; it is closed with this object. Several threads may read from it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
@@ -48,7 +48,7 @@ class NpyFile:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The lengths of its dimensions, whatever their number."""
+        """The lengths of its dimensions, of any number."""
         return self._header.shape
 
     @property
@@ -63,7 +63,7 @@ class NpyFile:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The kind of its values, which rows have as float64."""
+        """The type of its values in the file; `rows` returns float64."""
         return self._header.dtype
 
     def rows(self, first: int, n: int) -> Matrix:
@@ -82,9 +82,9 @@ class NpyFile:
             self._fill(block, first * n_columns)
         return np.require(block, np.float64, ["C", "W", "E"])
 
-    def _fill(self, room: np.ndarray[Any, Any], first: int) -> None:
+    def _fill(self, target: np.ndarray[Any, Any], first: int) -> None:
         """Read values in the order of the file, from the value `first` on."""
-        left = room.reshape(-1).view(np.uint8).data
+        left = target.reshape(-1).view(np.uint8).data
         position = self._header.offset + first * self.dtype.itemsize
         while left:
             try:

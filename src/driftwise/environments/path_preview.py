@@ -1,4 +1,4 @@
-"""A path of means walked through before it is played, block by block, as often as a budget needs."""
+"""Computes the means of a run in advance, block by block, to measure them or to solve for a parameter."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from driftwise.environments.noises.base import Noise
     from driftwise.environments.paths.base import Path
 
-__all__ = ["SLACK", "PathPreview"]
+__all__ = ["TOLERANCE", "PathPreview"]
 
 _CELLS = 40960  # one block: 4096 rounds of ten actions, a third of a megabyte
-SLACK = 1e-12  # a budget may overshoot what is possible by this share: it is rounding, not a wish
+TOLERANCE = 1e-12  # a drift or variance may exceed what is possible by this share, because of rounding
 
 
 class PathPreview:
-    """The means that a path will take in one run."""
+    """The means of a path in one run."""
 
     def __init__(self, path: Path, n_rounds: int, generator: np.random.Generator) -> None:
         self.n_rounds = n_rounds
@@ -35,11 +35,11 @@ class PathPreview:
         self._length = min(max(1, _CELLS // self.n_actions), n_rounds)  # rounds of a block
 
     def start(self) -> MeanStream:
-        """Return the stream, each time from the beginning: every call starts from the same generator."""
+        """Return the stream of means from the first round; every call gives the same means."""
         return self._path.start(self.n_rounds, copy.deepcopy(self._generator))
 
     def blocks(self) -> Iterator[Matrix]:
-        """Walk through the path; each block overwrites the last."""
+        """Yield the means in blocks; each block overwrites the last."""
         stream, room = self.start(), np.empty((self._length, self.n_actions))
         for n in self._lengths():
             stream.fill(room[:n])
@@ -51,33 +51,33 @@ class PathPreview:
         return float(min(low for low, _ in extremes)), float(max(high for _, high in extremes))
 
     def variance(self, noise: Noise) -> float:
-        """Return the total variance that a noise would give this path."""
+        """Return the total variance of this path with a noise."""
         total = np.zeros(2)
         for block in self.blocks():
             add_all(total, noise.moments(block)[1])
         return summed(total)
 
     def measures(self, noise: Noise) -> Measures:
-        """Return the measures of this path under a noise."""
+        """Return the measures of this path with a noise."""
         return self.measured(noise, room=0)[0]
 
     def measured(self, noise: Noise, room: int) -> tuple[Measures, MeanStream | None]:
-        """Return the measures, and the means that were walked through, or None if they take more than `room` bytes."""
-        meter, kept = MeasuresAccumulator(self.n_actions), _Kept()
+        """Return the measures, and the means as a stream, or None if they take more than `room` bytes."""
+        accumulator, stored = MeasuresAccumulator(self.n_actions), _StoredMeans()
         for means, lengths in self._walk(room):
             if lengths is None:
-                meter.update(*noise.moments(means))
+                accumulator.update(*noise.moments(means))
             else:
-                meter.repeat(*noise.moments(means), lengths)
+                accumulator.repeat(*noise.moments(means), lengths)
             room -= means.nbytes
             if room >= 0:
-                kept.keep(means, lengths)
+                stored.append(means, lengths)
             else:
-                kept = _Kept()
-        return meter.measures(), kept if room >= 0 else None
+                stored = _StoredMeans()
+        return accumulator.measures(), stored if room >= 0 else None
 
     def _walk(self, room: int) -> Iterator[tuple[Matrix, Actions | None]]:
-        """Walk through the path in pieces if it has them, in rounds if not; what fits `room` is not overwritten."""
+        """Yield the means, in pieces if the path has them, else in blocks; an array is reused unless all fit `room`."""
         stream = self.start()
         reused = None if 8 * self.n_rounds * self.n_actions <= room else np.empty((self._length, self.n_actions))
         for n in self._lengths():
@@ -94,14 +94,14 @@ class PathPreview:
             yield min(self._length, self.n_rounds - first)
 
 
-class _Kept(MeanStream):
-    """Means that were walked through before; each block is let go once it was read."""
+class _StoredMeans(MeanStream):
+    """Means computed before; each block is released after it was read."""
 
     def __init__(self) -> None:
         self._blocks: deque[tuple[Matrix, Actions | None]] = deque()
-        self._rows = np.empty((0, 0))  # what is left of the block being read
+        self._rows = np.empty((0, 0))  # the unread rows of the current block
 
-    def keep(self, means: Matrix, lengths: Actions | None) -> None:
+    def append(self, means: Matrix, lengths: Actions | None) -> None:
         self._blocks.append((means, lengths))
 
     def fill(self, means: Matrix) -> None:

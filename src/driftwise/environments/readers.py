@@ -1,6 +1,6 @@
-"""Losses from files: .npy (which stays on the disk), .csv (with or without a row of names), .parquet.
+"""Readers of losses in files: .npy (read block by block), .csv (with or without a row of names), .parquet.
 
-A row is a round, a column an action. Here a file is only made into numbers; `Replay` checks that they are losses.
+A row is a round, a column an action. Files are only converted to numbers here; `Replay` checks that they are losses.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from driftwise.environments.npy_file import NpyFile
 __all__ = ["Recording", "read_losses"]
 
 Losses = np.ndarray[Any, Any] | NpyFile
-Recording = tuple[Losses, tuple[str, ...] | None]  # the numbers, and the actions' names if given
+Recording = tuple[Losses, tuple[str, ...] | None]  # the numbers, and the names of the actions or None
 
 _COPIES = 3  # of the numbers of a .parquet file: Arrow's table, the matrix, and what `Replay` keeps
 
 
 def read_losses(file: str | os.PathLike[str], header: bool | None = None) -> Recording:
-    """Read a recording; its kind is told by the end of the file's name.
+    """Read a recording; the suffix of the file's name gives its format.
 
-    `header` says whether the first row of a .csv file holds names; None lets the row decide.
+    `header` states whether the first row of a .csv file holds names; with None, the row decides.
     """
     where = Path(file)
     read = _READERS.get(where.suffix.lower())
@@ -74,7 +74,7 @@ def _read_parquet(where: Path) -> Recording:
 
 
 def _require_memory(where: Path, n_rounds: int, n_actions: int) -> None:
-    """Reject a file that unpacks to more than the memory of this machine: equal numbers take next to no bytes."""
+    """Reject a file that unpacks to more than the memory of this machine: a compressed file may be small."""
     if _COPIES * 8 * n_rounds * n_actions > memory_bytes():
         size = f"{n_rounds} rounds of {n_actions} actions"
         raise BadFile(f"{shown_path(where)}: {size} do not fit into the memory of this machine.")

@@ -1,4 +1,4 @@
-"""Recorded losses, played again: there is no recipe behind them, so there are no means and no measures."""
+"""Recorded losses as an environment."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Matrix
 from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss
-from driftwise.environments.environment import Block, Seed, Source, Stream
+from driftwise.environments.environment import Block, LossSource, Seed, Stream
 from driftwise.environments.npy_file import NpyFile
 from driftwise.environments.readers import read_losses
 
 __all__ = ["Replay"]
 
-_ROWS = 4096  # checked at a time, so that a file is never in memory as a whole
+_ROWS = 4096  # checked at a time, so that a file is never completely in memory
 
 Losses = np.ndarray[Any, Any] | NpyFile
 
@@ -29,7 +29,7 @@ def _block(losses: Losses, first: int, n: int) -> Matrix:
     return np.array(losses[first : first + n], dtype=np.float64, order="C")
 
 
-class _Recorded(Stream):
+class _ReplayStream(Stream):
     def __init__(self, n_rounds: int, losses: Losses) -> None:
         super().__init__(n_rounds, losses.shape[1])
         self._losses = losses
@@ -39,12 +39,26 @@ class _Recorded(Stream):
 
 
 @dataclass(frozen=True, eq=False)
-class Replay(Source):
-    """Losses from an array, (n_rounds, n_actions), which is copied, or from a file.
+class Replay(LossSource):
+    """Recorded losses, played from an array or a file. There are no means, so there are no measures.
 
-    An array that you mapped into memory yourself stays mapped: if its file is cut short, the system ends the process.
-    `Replay.from_file` reads block by block instead.
+    Parameters
+    ----------
+    losses : array_like of shape (n_rounds, n_actions)
+        Losses in [0, 1], at least one round and one action; the array is copied. A memory-mapped array (`np.memmap`) is
+        not copied: if its file is truncated, the system ends the process. `Replay.from_file` reads block by block
+        instead.
+    names : sequence of str, default None
+        Names of the actions, one per action.
+    origin : str, default "Replay"
+        Source of the losses, such as the name of the file; shown in messages and in `to_spec`.
 
+    Notes
+    -----
+    A run over $T$ rounds plays the first $T$ rows in order. The seed has no effect.
+
+    Examples
+    --------
     >>> replay = Replay([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
     >>> replay.n_rounds, replay.start(n_rounds=2).draw(2).losses[:, 0]
     (3, array([0.1, 0.2]))
@@ -68,7 +82,7 @@ class Replay(Source):
             raise InvalidInput(f"{self.origin}: `losses` must {rule}, got {losses.shape}.")
         if losses.dtype.kind not in LOSS_KINDS:
             raise rejection(self.origin, "losses", "an array of real numbers", losses.dtype.name)
-        if isinstance(losses, np.ma.MaskedArray):  # what a mask hides is missing
+        if isinstance(losses, np.ma.MaskedArray):  # masked values are missing
             losses = np.ma.filled(losses.astype(np.float64), np.nan)
         if not isinstance(losses, np.memmap | NpyFile):
             losses = np.array(losses, dtype=np.float64, order="C")
@@ -82,10 +96,10 @@ class Replay(Source):
 
     @classmethod
     def from_file(cls, file: str | os.PathLike[str], header: bool | None = None) -> Replay:
-        """Read losses from a .csv, .npy or .parquet file; a .npy file stays on the disk.
+        """Read losses from a .csv, .npy or .parquet file; a .npy file is read block by block.
 
-        `header` says whether the first row of a .csv file holds names. By default a row of words does and a row of
-        numbers does not; a row that may be either is refused.
+        `header` states whether the first row of a .csv file holds names. By default a row of words does and a row of
+        numbers does not; a row that may be either is rejected.
         """
         losses, names = read_losses(file, header)
         return cls(losses, names, origin=os.fspath(file))
@@ -101,21 +115,21 @@ class Replay(Source):
         return len(self.losses)
 
     def start(self, n_rounds: int, seed: Seed = 0) -> Stream:  # noqa: ARG002
-        """Return a run over the first `n_rounds` of the recording; there is nothing to draw."""
+        """Return a run over the first `n_rounds` of the recording; `seed` has no effect."""
         n_rounds = count(self, "n_rounds", n_rounds)
         if n_rounds > self.n_rounds:
             raise rejection(self, "n_rounds", f"<= {self.n_rounds}, the rounds recorded", n_rounds)
-        return _Recorded(n_rounds, self.losses)
+        return _ReplayStream(n_rounds, self.losses)
 
     def measures(self, n_rounds: int, seed: Seed = 0) -> NoReturn:  # noqa: ARG002
-        """Reject: measures are about means, and a recording has none."""
+        """Raise `InvalidInput`: measures are computed from means, and a recording has none."""
         raise InvalidInput(
             "Replay: a recording has losses but no means, so its measures are unknown."
             " If you know or guess them, write `Measures(...)`."
         )
 
     def to_spec(self) -> dict[str, Any]:
-        """Return where the losses came from."""
+        """Return the origin of the losses."""
         return {"replay": self.origin}
 
     def _check(self) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.core.compensated_sums import loaded, plus, store
+from driftwise.core.compensated_sums import add_term, read_sum, write_sum
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Matrix, Vector
@@ -75,8 +75,8 @@ class RealisedAccumulator:
 @kernel
 def _measure(sums: Matrix, last: Vector, losses: Matrix) -> int:
     n_actions: int = losses.shape[1]
-    deviation, deviation_max = loaded(sums[0]), loaded(sums[1])
-    oscillation, movement = loaded(sums[2]), loaded(sums[3])
+    deviation, deviation_max = read_sum(sums[0]), read_sum(sums[1])
+    oscillation, movement = read_sum(sums[2]), read_sum(sums[3])
     for t in range(losses.shape[0]):
         squared = 0.0
         low = np.inf
@@ -93,12 +93,12 @@ def _measure(sums: Matrix, last: Vector, losses: Matrix) -> int:
         if n_good < n_actions:
             return t * n_actions + first_bad_loss(losses[t])
         largest = max(abs(low), abs(high))
-        deviation = plus(deviation, squared)
-        deviation_max = plus(deviation_max, largest * largest)
-        oscillation = plus(oscillation, (high - low) * (high - low))
-        movement = plus(movement, largest)
-    store(sums[0], deviation)
-    store(sums[1], deviation_max)
-    store(sums[2], oscillation)
-    store(sums[3], movement)
+        deviation = add_term(deviation, squared)
+        deviation_max = add_term(deviation_max, largest * largest)
+        oscillation = add_term(oscillation, (high - low) * (high - low))
+        movement = add_term(movement, largest)
+    write_sum(sums[0], deviation)
+    write_sum(sums[1], deviation_max)
+    write_sum(sums[2], oscillation)
+    write_sum(sums[3], movement)
     return -1

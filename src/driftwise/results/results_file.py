@@ -17,7 +17,7 @@ from driftwise.core.errors import BadFile, DriftwiseError
 from driftwise.core.file_names import shown_path
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
-from driftwise.core.validation import MOST
+from driftwise.core.validation import MAX_COUNT
 from driftwise.results.footnotes import Caveat
 from driftwise.results.parquet_columns import arrow, open_columns, write_columns
 from driftwise.results.realised import Realised
@@ -120,7 +120,7 @@ def _check(header: dict[str, Any]) -> None:
     if not all(isinstance(spec, dict) for spec in (*learners, header["environment"])):
         raise ValueError("learners and environment must be specs")
     counts = [*(header[name] for name in _COUNTS), header["seed"]]
-    if not all(type(count) is int and count >= 0 for count in counts) or max(counts[:-1]) > MOST:
+    if not all(type(count) is int and count >= 0 for count in counts) or max(counts[:-1]) > MAX_COUNT:
         raise ValueError("actions, rounds, runs and seed must be whole numbers")
     n_runs = header["n_runs"]
     if n_runs < 1 or len(header["realised"]) != n_runs or len(header["measures"]) not in (0, n_runs):

@@ -1,4 +1,4 @@
-"""How losses scatter around their means, one file each, and the registry of noises."""
+"""Noises: how losses are distributed around their means. One file per noise, and their registry."""
 
 from driftwise.environments.noises.base import Fitted, Noise, noise, noises
 

@@ -1,4 +1,4 @@
-"""What every noise shares: how losses scatter around the means of a path."""
+"""Base classes and registry of noises. A noise gives the distribution of the losses around the means of a path."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from driftwise.environments.noises.with_variance import WithVariance
     from driftwise.environments.path_preview import PathPreview
 
-__all__ = ["Fitted", "Noise", "as_noise", "noise", "noises", "unattainable"]
+__all__ = ["Fitted", "Noise", "as_noise", "noise", "noises", "unattainable_variance"]
 
 
 class Noise(ABC):
-    """How losses scatter: a law in [0, 1] for each value of the path."""
+    """Base class of noises: a distribution on [0, 1] for each mean of the path."""
 
     name: ClassVar[str]
 
     @abstractmethod
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the actual means and variances of the losses where the path is at `means`."""
+        """Return the actual means and the variances of the losses where the path has the means `means`."""
 
     @abstractmethod
     def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:
-        """Return losses in [0, 1], a new array; draws go entry by entry, so blocks may be cut anywhere."""
+        """Return losses in [0, 1] as a new array; drawn entry by entry, they do not depend on the block size."""
 
-    def settle(self, rehearsal: PathPreview) -> Noise:  # noqa: ARG002
-        """Return the noise that one run will use, once its path is known."""
+    def settle(self, preview: PathPreview) -> Noise:  # noqa: ARG002
+        """Return the noise of one run, given a preview of its path."""
         return self
 
     def to_spec(self) -> dict[str, Any]:
@@ -43,14 +43,14 @@ class Noise(ABC):
 
 
 class Fitted(Noise):
-    """A noise with a free parameter that can be solved for a total variance."""
+    """Base class of noises with a free parameter that can be solved for a total variance."""
 
     @abstractmethod
-    def fit(self, variance: float, rehearsal: PathPreview) -> Noise:
-        """Return this noise with the parameter for which the run's total variance is exactly that."""
+    def fit(self, variance: float, preview: PathPreview) -> Noise:
+        """Return this noise with the parameter for which the total variance of the run is exactly `variance`."""
 
     def with_variance(self, variance: float) -> WithVariance:
-        """Return this noise, its free parameter solved run by run so that Lambda is exactly `variance`."""
+        """Return this noise with its parameter solved in each run, so that Lambda is exactly `variance`."""
         from driftwise.environments.noises.with_variance import WithVariance
 
         return WithVariance(self, variance)
@@ -63,16 +63,16 @@ N = TypeVar("N", bound=type[Noise])
 def noise(name: str) -> Callable[[N], N]:
     """Register a noise under `name`."""
 
-    def enter(member: N) -> N:
+    def register(member: N) -> N:
         member.name = name
         noises.add(name, member)
         return member
 
-    return enter
+    return register
 
 
 def as_noise(owner: object, value: Any) -> Noise:
-    """Return a noise given as itself or as its spec."""
+    """Return a noise, given as itself or as its spec."""
     if isinstance(value, Mapping):
         return noises.build(value)
     if not isinstance(value, Noise):
@@ -80,7 +80,7 @@ def as_noise(owner: object, value: Any) -> Noise:
     return value
 
 
-def unattainable(law: Noise, variance: float, least: float, most: float) -> InvalidInput:
-    """Word a total variance that a law cannot have on a path."""
-    rule = f"in [{least}, {most}] for {type(law).__name__} on this path"
+def unattainable_variance(owner: Noise, variance: float, least: float, most: float) -> InvalidInput:
+    """Return the error for a total variance that a noise cannot have on a path."""
+    rule = f"in [{least}, {most}] for {type(owner).__name__} on this path"
     return rejection("WithVariance", "variance", rule, variance)

@@ -1,4 +1,4 @@
-r"""Losses 0 or 1: $P(\ell_{t,k} = 1) = \mu_{t,k}$, the widest scatter a mean allows, $\mu(1 - \mu)$."""
+"""Bernoulli noise."""
 
 from __future__ import annotations
 
@@ -15,14 +15,22 @@ __all__ = ["Bernoulli"]
 @noise("bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(Noise):
-    """Losses 0 or 1 with the path's means.
+    r"""Bernoulli noise: losses 0 or 1 with the means of the path.
 
+    Notes
+    -----
+    $$ P(\ell_{t,k} = 1) = \mu_{t,k}, \qquad \mathrm{Var} = \mu_{t,k} (1 - \mu_{t,k}) . $$
+
+    This is the largest variance that a distribution on [0, 1] with this mean can have.
+
+    Examples
+    --------
     >>> Bernoulli().draw(np.array([[0.0, 1.0]]), np.random.default_rng(0))
     array([[0., 1.]])
     """
 
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the means and variances."""
+        """Return the means and variances of the losses."""
         return means, means * (1.0 - means)
 
     def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:

@@ -1,4 +1,4 @@
-r"""No noise: $\ell_t = \mu_t$, so $\Lambda = 0$."""
+"""No noise."""
 
 from __future__ import annotations
 
@@ -15,16 +15,22 @@ __all__ = ["Deterministic"]
 @noise("deterministic")
 @dataclass(frozen=True)
 class Deterministic(Noise):
-    """Losses equal to the path.
+    r"""No noise: losses equal the means of the path.
 
+    Notes
+    -----
+    $$ \ell_t = \mu_t, \qquad \Lambda = 0 . $$
+
+    Examples
+    --------
     >>> Deterministic().draw(np.array([[0.2, 0.7]]), np.random.default_rng(0))
     array([[0.2, 0.7]])
     """
 
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the means and variances."""
+        """Return the means and variances of the losses."""
         return means, np.zeros_like(means)
 
     def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:  # noqa: ARG002
-        """Return the losses; the generator is not touched."""
+        """Return the losses; the generator is not used."""
         return means.copy()

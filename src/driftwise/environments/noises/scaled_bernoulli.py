@@ -1,17 +1,4 @@
-r"""Losses with two possible values, whatever the mean: the lower-bound law of the paper (Lemma sigma1).
-
-$$ \ell_{t,k} \in \{a, b\}, \qquad P(\ell_{t,k} = b) = \frac{\mu_{t,k} - a}{b - a}, \qquad
-   \mathrm{Var} = (\mu_{t,k} - a)(b - \mu_{t,k}) . $$
-
-=======  ==================  ======================================================
-symbol   name in the code    meaning
-=======  ==================  ======================================================
-$a$      `low`               the smaller loss; 0 in the paper
-$b$      `high`              the larger loss; $2\sigma$ in the paper
-=======  ==================  ======================================================
-
-Bernoulli is the case $a = 0$, $b = 1$. A total variance is met by moving $b$, in which it is linear.
-"""
+"""Bernoulli noise with other values than 0 and 1."""
 
 from __future__ import annotations
 
@@ -22,8 +9,8 @@ import numpy as np
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require_number
-from driftwise.environments.noises.base import Fitted, Noise, noise, unattainable
-from driftwise.environments.path_preview import SLACK, PathPreview
+from driftwise.environments.noises.base import Fitted, Noise, noise, unattainable_variance
+from driftwise.environments.path_preview import TOLERANCE, PathPreview
 
 __all__ = ["ScaledBernoulli"]
 
@@ -31,8 +18,30 @@ __all__ = ["ScaledBernoulli"]
 @noise("scaled-bernoulli")
 @dataclass(frozen=True)
 class ScaledBernoulli(Fitted):
-    """Losses `low` or `high`, with the path's means.
+    r"""Scaled Bernoulli noise: losses with two possible values and the means of the path.
 
+    The paper's lower bounds use it (Lemma sigma1). `Bernoulli` is the case $a = 0$, $b = 1$.
+
+    Parameters
+    ----------
+    low : float, default 0.0
+        The smaller loss ($a$), in [0, high); 0 in the paper.
+    high : float, default 1.0
+        The larger loss ($b$), in (0, 1]; $2\sigma$ in the paper.
+
+    Notes
+    -----
+    $$ \ell_{t,k} \in \{a, b\}, \qquad P(\ell_{t,k} = b) = \frac{\mu_{t,k} - a}{b - a}, \qquad
+       \mathrm{Var} = (\mu_{t,k} - a)(b - \mu_{t,k}) . $$
+
+    Means outside $[a, b]$ are rejected. `with_variance` chooses $b$, in which the total variance is linear.
+
+    References
+    ----------
+    C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS (2016).
+
+    Examples
+    --------
     >>> means = np.array([[0.1, 0.3]])
     >>> ScaledBernoulli(low=0.1, high=0.3).draw(means, np.random.default_rng(0))
     array([[0.1, 0.3]])
@@ -46,29 +55,29 @@ class ScaledBernoulli(Fitted):
         require_number(self, "low", lambda x: 0 <= x < self.high, f"in [0, high = {self.high})")
 
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the means and variances."""
+        """Return the means and variances of the losses."""
         self._require_between(means)
         return means, np.maximum((means - self.low) * (self.high - means), 0.0)
 
     def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:
-        """Return the losses; reject means outside the support."""
+        """Return the losses; reject means outside [low, high]."""
         self._require_between(means)
         chance = (means - self.low) / (self.high - self.low)
         return np.where(generator.random(means.shape) < chance, self.high, self.low)
 
-    def fit(self, variance: float, rehearsal: PathPreview) -> Noise:
-        """Return the noise with that total variance."""
-        _, highest = rehearsal.span()
-        tight = highest if highest > self.low else 1.0  # all means at `low`: nothing scatters, wherever `high` is
-        least, most = (rehearsal.variance(replace(self, high=high)) for high in (tight, 1.0))
-        if not least * (1 - SLACK) <= variance <= most * (1 + SLACK):
-            raise unattainable(self, variance, least, most)
+    def fit(self, variance: float, preview: PathPreview) -> Noise:
+        """Return the noise with the value of `high` that gives this total variance."""
+        _, highest = preview.span()
+        tight = highest if highest > self.low else 1.0  # if all means are `low`, the variance is 0 for any `high`
+        least, most = (preview.variance(replace(self, high=high)) for high in (tight, 1.0))
+        if not least * (1 - TOLERANCE) <= variance <= most * (1 + TOLERANCE):
+            raise unattainable_variance(self, variance, least, most)
         share = (variance - least) / (most - least) if most > least else 0.0
         return replace(self, high=min(1.0, tight + share * (1.0 - tight)))
 
     def _require_between(self, means: Matrix) -> None:
         for mean in (means.min(), means.max()):
-            if not self.low - SLACK <= mean <= self.high + SLACK:
+            if not self.low - TOLERANCE <= mean <= self.high + TOLERANCE:
                 raise InvalidInput(
                     f"ScaledBernoulli: every mean must be in [low, high] = [{self.low}, {self.high}], got {mean}."
                 )

@@ -1,14 +1,4 @@
-r"""Any noise with a free parameter, its parameter solved before a run so that $\Lambda$ is exactly as asked.
-
-=========  ==================  =================================================
-symbol     name in the code    meaning
-=========  ==================  =================================================
-           `noise`             the noise with the free parameter
-$\Lambda$  `variance`          the total variance of the run asked for
-=========  ==================  =================================================
-
-Each run is solved on its own path, by closed form or by search on rehearsals of it (see the noise's `fit`).
-"""
+"""A noise with an exact total variance."""
 
 from __future__ import annotations
 
@@ -29,11 +19,27 @@ __all__ = ["WithVariance"]
 @noise("with-variance")
 @dataclass(frozen=True)
 class WithVariance(Noise):
-    """A noise with an exact total variance; the parameter it came with is ignored.
+    r"""Noise whose free parameter is solved in each run so that the total variance has an exact value.
 
+    Parameters
+    ----------
+    noise : Fitted
+        A noise with a free parameter, or its spec; the value of this parameter is ignored.
+    variance : float
+        Total variance of the run ($\Lambda$), a finite number >= 0.
+
+    Notes
+    -----
+    $$ \Lambda = \sum_t \sum_k \mathrm{Var}(\ell_{t,k}) . $$
+
+    Before round 1, the parameter is solved on the path of the run, in closed form or by a root search (see `fit`
+    of the noise). A variance that the noise cannot have on this path is rejected.
+
+    Examples
+    --------
     >>> from driftwise.environments import Beta, Environment, Switching
-    >>> world = Environment(Switching(n_segments=4, n_actions=5), Beta().with_variance(20.0))
-    >>> round(world.measures(n_rounds=1000).variance, 9)
+    >>> environment = Environment(Switching(n_segments=4, n_actions=5), Beta().with_variance(20.0))
+    >>> round(environment.measures(n_rounds=1000).variance, 9)
     20.0
     """
 
@@ -47,16 +53,16 @@ class WithVariance(Noise):
             raise rejection(self, "noise", f"one with a free parameter ({fitted})", self.noise)
         require_number(self, "variance", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
-    def settle(self, rehearsal: PathPreview) -> Noise:
+    def settle(self, preview: PathPreview) -> Noise:
         """Return the inner noise, solved for this run."""
-        return self.noise.fit(self.variance, rehearsal)
+        return self.noise.fit(self.variance, preview)
 
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:  # noqa: ARG002
-        """Reject: before a run the parameter is not known."""
+        """Raise `InvalidInput`: before a run the parameter is not known."""
         raise self._unsettled()
 
     def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:  # noqa: ARG002
-        """Reject: before a run the parameter is not known."""
+        """Raise `InvalidInput`: before a run the parameter is not known."""
         raise self._unsettled()
 
     def _unsettled(self) -> InvalidInput:

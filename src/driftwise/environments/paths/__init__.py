@@ -1,4 +1,4 @@
-"""How the means move, one file each, and the registry of paths."""
+"""Paths: how the means of the losses move from round to round. One file per path, and their registry."""
 
 from driftwise.environments.paths.base import MeanStream, Path, path, paths
 

@@ -1,4 +1,4 @@
-"""What every path of means shares: where the means are in each round, before any noise."""
+"""Base classes and registry of paths. A path gives the means of each round, before noise is added."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from driftwise.registry import Registry, to_spec
 if TYPE_CHECKING:
     from driftwise.environments.paths.with_drift import WithDrift
 
-__all__ = ["MeanStream", "Path", "as_path", "as_row", "as_rows", "path", "paths"]
+__all__ = ["MeanStream", "Path", "as_means", "as_means_table", "as_path", "path", "paths"]
 
 
 class MeanStream(ABC):
-    """The means of one run, handed out in order."""
+    """The means of one run, returned in order."""
 
     @abstractmethod
     def fill(self, means: Matrix) -> None:
         """Write the means of the next `len(means)` rounds into a contiguous block."""
 
     def pieces(self, n: int) -> tuple[Matrix, Actions] | None:  # noqa: ARG002
-        """Return the means of the next `n` rounds as rows and how many rounds each stays.
+        """Return the means of the next `n` rounds as rows, and the number of rounds of each row.
 
-        None, and no round is passed, where a path has no such pieces.
+        Return None, without advancing the stream, if the path is not piecewise constant.
         """
         return None
 
 
 class Path(ABC):
-    """How the means move: a recipe with parameters, and nothing drawn yet."""
+    """Base class of paths: the parameters of a sequence of means. Nothing is drawn before `start`."""
 
     name: ClassVar[str]
     n_actions: int
 
     @abstractmethod
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
-        """Return the means of a run of `n_rounds`; whatever is random comes from `generator`."""
+        """Return the means of a run of `n_rounds`; all random numbers come from `generator`."""
 
     def with_drift(self, drift: float, around: float = 0.5) -> WithDrift:
-        """Return this path shrunk or stretched around a level until its V is exactly `drift`."""
+        """Return this path, scaled around the level `around` so that its drift V is exactly `drift`."""
         from driftwise.environments.paths.with_drift import WithDrift
 
         return WithDrift(self, drift, around)
@@ -62,16 +62,16 @@ P = TypeVar("P", bound=type[Path])
 def path(name: str) -> Callable[[P], P]:
     """Register a path under `name`."""
 
-    def enter(member: P) -> P:
+    def register(member: P) -> P:
         member.name = name
         paths.add(name, member)
         return member
 
-    return enter
+    return register
 
 
 def as_path(owner: object, value: Any) -> Path:
-    """Return a path given as itself or as its spec."""
+    """Return a path, given as itself or as its spec."""
     if isinstance(value, Mapping):
         return paths.build(value)
     if not isinstance(value, Path):
@@ -79,13 +79,13 @@ def as_path(owner: object, value: Any) -> Path:
     return value
 
 
-def as_row(owner: object, name: str, values: Any) -> tuple[float, ...]:
-    """Check the means of one round and return them as plain numbers."""
+def as_means(owner: object, name: str, values: Any) -> tuple[float, ...]:
+    """Check the means of one round and return them as a tuple of floats."""
     return tuple(_in_unit(owner, name, values, 1, "one number in [0, 1] per action").tolist())
 
 
-def as_rows(owner: object, name: str, values: Any) -> tuple[tuple[float, ...], ...]:
-    """Check a table of means and return it as plain numbers."""
+def as_means_table(owner: object, name: str, values: Any) -> tuple[tuple[float, ...], ...]:
+    """Check a table of means and return it as tuples of floats."""
     rule = "rows of equal length, one number in [0, 1] per action"
     return tuple(map(tuple, _in_unit(owner, name, values, 2, rule).tolist()))
 

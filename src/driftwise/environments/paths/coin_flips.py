@@ -1,14 +1,4 @@
-r"""A fresh corner of the cube in every round: $\mu_{t,k} \in \{0, 1\}$ by independent fair coins.
-
-The mean never rests: it changes in all but a share $2^{-K}$ of the rounds, each time by 1, so $\Gamma$ and $V$
-are of the order of $T$. Without noise this is the adversarial world with $\Lambda = 0$.
-
-=======  ==================  ===========================
-symbol   name in the code    meaning
-=======  ==================  ===========================
-$K$      `n_actions`         actions, a coin for each
-=======  ==================  ===========================
-"""
+"""A path whose means are redrawn from {0, 1} in every round."""
 
 from __future__ import annotations
 
@@ -23,7 +13,7 @@ from driftwise.environments.paths.base import MeanStream, Path, path
 __all__ = ["CoinFlips"]
 
 
-class _Tossing(MeanStream):
+class _CoinFlipStream(MeanStream):
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
 
@@ -35,8 +25,23 @@ class _Tossing(MeanStream):
 @path("coin-flips")
 @dataclass(frozen=True)
 class CoinFlips(Path):
-    """Means 0 or 1, tossed anew in every round.
+    r"""Path with means 0 or 1, drawn by independent fair coins in every round.
 
+    Without noise this is the adversarial extreme: $\Lambda = 0$, while $\Gamma$ and $V$ are of the order of $T$.
+
+    Parameters
+    ----------
+    n_actions : int
+        Number of actions ($K$), at least 1.
+
+    Notes
+    -----
+    $$ P(\mu_{t,k} = 1) = P(\mu_{t,k} = 0) = 1/2, \quad \text{independently for all } t \text{ and } k . $$
+
+    The means change in all but a share $2^{-K}$ of the rounds, each time by 1 in the maximum norm.
+
+    Examples
+    --------
     >>> from driftwise.environments import Deterministic, Environment
     >>> measures = Environment(CoinFlips(n_actions=10), Deterministic()).measures(n_rounds=1000)
     >>> measures.segments > 990, measures.drift > 990, measures.variance
@@ -49,5 +54,5 @@ class CoinFlips(Path):
         require_count(self, "n_actions")
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
-        """Return the means of a run, tossed as they are needed."""
-        return _Tossing(generator)
+        """Return the means of a run, drawn as they are needed."""
+        return _CoinFlipStream(generator)

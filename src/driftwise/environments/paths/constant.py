@@ -1,13 +1,4 @@
-r"""Means that never move: $\mu_t = \mu$, the stationary world of the classics.
-
-=======  ==================  =========================
-symbol   name in the code    meaning
-=======  ==================  =========================
-$\mu$    `means`             the mean loss per action
-=======  ==================  =========================
-
-$\Gamma = 1$ and $V = \|\mu\|_\infty$, the jump from $\mu_0 = 0$.
-"""
+"""A path of constant means."""
 
 from __future__ import annotations
 
@@ -16,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.environments.paths.base import MeanStream, Path, as_row, path
+from driftwise.environments.paths.base import MeanStream, Path, as_means, path
 
 __all__ = ["Constant"]
 
 
-class _Still(MeanStream):
+class _ConstantStream(MeanStream):
     def __init__(self, means: Vector) -> None:
         self._means = means
 
@@ -35,8 +26,21 @@ class _Still(MeanStream):
 @path("constant")
 @dataclass(frozen=True)
 class Constant(Path):
-    """The same means in every round.
+    r"""Path with the same means in every round, for stationary environments.
 
+    Parameters
+    ----------
+    means : sequence of float
+        Mean loss of each action ($\mu$), each in [0, 1].
+
+    Notes
+    -----
+    $$ \mu_t = \mu, \qquad \Gamma = 1, \qquad V = \|\mu\|_\infty, $$
+
+    where $V$ is the jump from $\mu_0 = 0$.
+
+    Examples
+    --------
     >>> Constant((0.4, 0.6)).n_actions
     2
     """
@@ -45,9 +49,9 @@ class Constant(Path):
     n_actions: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "means", as_row(self, "means", self.means))
+        object.__setattr__(self, "means", as_means(self, "means", self.means))
         object.__setattr__(self, "n_actions", len(self.means))
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
         """Return the means of a run."""
-        return _Still(np.array(self.means))
+        return _ConstantStream(np.array(self.means))

@@ -1,15 +1,4 @@
-r"""Piecewise-constant means, all drawn anew in every segment: $\mu_{j,k}$ uniform on $[a, b]$, independent.
-
-=======  ==================  ==============================================
-symbol   name in the code    meaning
-=======  ==================  ==============================================
-$n$      `n_segments`        how many stretches without change; $\Gamma = n$
-$K$      `n_actions`         actions
-$a$      `low`               the least a mean can be
-$b$      `high`              the most a mean can be
-         `lengths`           of the segments: "equal", or "random" change points
-=======  ==================  ==============================================
-"""
+"""A piecewise-constant path with random means."""
 
 from __future__ import annotations
 
@@ -26,7 +15,7 @@ from driftwise.environments.paths.switching import LENGTHS, segment_starts
 __all__ = ["RandomSegments"]
 
 
-class _Uniform(SegmentStream):
+class _RandomSegmentStream(SegmentStream):
     def __init__(self, path: RandomSegments, starts: Actions, generator: np.random.Generator) -> None:
         super().__init__(starts, path.n_actions)
         self._path = path
@@ -40,11 +29,32 @@ class _Uniform(SegmentStream):
 @path("random-segments")
 @dataclass(frozen=True)
 class RandomSegments(Path):
-    """Uniform means that are drawn anew `n_segments - 1` times, in segments of `equal` or `random` length.
+    r"""Piecewise-constant path with new uniform means for all actions in every segment.
 
+    Parameters
+    ----------
+    n_segments : int
+        Number of segments without change ($n$), at least 1 and at most the number of rounds.
+    n_actions : int
+        Number of actions ($K$), at least 1.
+    low : float, default 0.0
+        Smallest possible mean ($a$), in [0, high).
+    high : float, default 1.0
+        Largest possible mean ($b$), in (0, 1].
+    lengths : {"equal", "random"}, default "equal"
+        "equal": lengths differ by one round at most. "random": change points are drawn uniformly without replacement.
+
+    Notes
+    -----
+    In segment $j = 1, \dots, n$:
+
+    $$ \mu_{j,k} \sim U[a, b] \quad \text{independently for all } j \text{ and } k, \qquad \Gamma = n . $$
+
+    Examples
+    --------
     >>> from driftwise.environments import Bernoulli, Environment
-    >>> world = Environment(RandomSegments(n_segments=5, n_actions=3, lengths="random"), Bernoulli())
-    >>> world.measures(n_rounds=1000, seed=2).segments
+    >>> environment = Environment(RandomSegments(n_segments=5, n_actions=3, lengths="random"), Bernoulli())
+    >>> environment.measures(n_rounds=1000, seed=2).segments
     5
     """
 
@@ -62,6 +72,6 @@ class RandomSegments(Path):
         require_choice(self, "lengths", LENGTHS)
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
-        """Return the means of a run; the change points are drawn here, the means as they are needed."""
+        """Return the means of a run; the change points are drawn here, the means when they are needed."""
         starts = segment_starts(self, self.lengths, self.n_segments, n_rounds, generator)
-        return _Uniform(self, starts, generator)
+        return _RandomSegmentStream(self, starts, generator)

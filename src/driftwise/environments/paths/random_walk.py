@@ -1,18 +1,4 @@
-r"""Means that wander: a Gaussian random walk per action, reflected at two walls.
-
-$$ \mu_{1,k} \sim U[a, b], \qquad \mu_{t+1,k} = \mathrm{fold}(\mu_{t,k} + s\,\xi_{t,k}), \quad \xi \sim N(0, 1), $$
-
-where $\mathrm{fold}$ mirrors a point at the walls until it is back between them.
-
-=======  ==================  =======================================
-symbol   name in the code    meaning
-=======  ==================  =======================================
-$K$      `n_actions`         actions, which move independently
-$s$      `step`              standard deviation of one move
-$a$      `low`               the lower wall
-$b$      `high`              the upper wall
-=======  ==================  =======================================
-"""
+"""A path of reflected random walks."""
 
 from __future__ import annotations
 
@@ -37,7 +23,7 @@ def _fold(point: float, low: float, high: float) -> float:
 
 @kernel
 def _walk(position: Vector, means: Matrix, step: float, low: float, high: float) -> None:
-    """Turn the normal draws in `means` into the walk; `position` is where the next round is."""
+    """Turn the normal draws in `means` into the walk; `position` holds the means of the next round."""
     for t in range(means.shape[0]):
         for k in range(means.shape[1]):
             draw = means[t, k]
@@ -45,7 +31,7 @@ def _walk(position: Vector, means: Matrix, step: float, low: float, high: float)
             position[k] = _fold(position[k] + step * draw, low, high)
 
 
-class _Wandering(MeanStream):
+class _RandomWalkStream(MeanStream):
     def __init__(self, path: RandomWalk, generator: np.random.Generator) -> None:
         self._path = path
         self._generator = generator
@@ -59,11 +45,30 @@ class _Wandering(MeanStream):
 @path("random-walk")
 @dataclass(frozen=True)
 class RandomWalk(Path):
-    """Means that wander between two walls.
+    r"""Path with an independent Gaussian random walk per action, reflected at two bounds.
 
+    Parameters
+    ----------
+    n_actions : int
+        Number of actions ($K$), at least 1.
+    step : float, default 0.01
+        Standard deviation of one step ($s$), in [0, 1].
+    low : float, default 0.0
+        Lower bound of the means ($a$), in [0, high).
+    high : float, default 1.0
+        Upper bound of the means ($b$), in (0, 1].
+
+    Notes
+    -----
+    $$ \mu_{1,k} \sim U[a, b], \qquad \mu_{t+1,k} = \mathrm{fold}(\mu_{t,k} + s\,\xi_{t,k}), \quad \xi \sim N(0, 1), $$
+
+    where $\mathrm{fold}$ reflects a point at the bounds until it is in $[a, b]$.
+
+    Examples
+    --------
     >>> from driftwise.environments import Bernoulli, Environment
-    >>> world = Environment(RandomWalk(n_actions=3, step=0.01), Bernoulli())
-    >>> world.measures(n_rounds=1000).segments
+    >>> environment = Environment(RandomWalk(n_actions=3, step=0.01), Bernoulli())
+    >>> environment.measures(n_rounds=1000).segments
     1000
     """
 
@@ -80,4 +85,4 @@ class RandomWalk(Path):
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
         """Return the means of a run, drawn as they are needed."""
-        return _Wandering(self, generator)
+        return _RandomWalkStream(self, generator)

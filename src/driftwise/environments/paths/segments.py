@@ -1,14 +1,4 @@
-r"""Piecewise-constant means given by hand: $\mu_t = m_j$ for $c_j \le t < c_{j+1}$.
-
-=======  ==================  ==================================================================
-symbol   name in the code    meaning
-=======  ==================  ==================================================================
-$m_j$    `means`             the means of segment $j$, one row each
-$c_j$    `change_points`     the rounds, counted from 0, where segments 2, 3, ... start; $c_1 = 0$
-=======  ==================  ==================================================================
-
-$\Gamma$ is the number of rows as long as neighbours differ.
-"""
+"""Piecewise-constant paths: given means, and the streams that other piecewise-constant paths share."""
 
 from __future__ import annotations
 
@@ -21,26 +11,26 @@ import numpy as np
 
 from driftwise.core.errors import rejection
 from driftwise.core.types import Actions, Matrix
-from driftwise.environments.paths.base import MeanStream, Path, as_rows, path
+from driftwise.environments.paths.base import MeanStream, Path, as_means_table, path
 
 __all__ = ["SegmentStream", "Segments", "equal_starts"]
 
 
 class SegmentStream(MeanStream):
-    """Means that stand still between the rounds `starts`."""
+    """Piecewise-constant means: each segment lasts from its round in `starts` to the next."""
 
     def __init__(self, starts: Actions, n_actions: int) -> None:
         self._starts = starts
         self._round = 0
         self._begun = 0
-        self._current = np.empty((1, n_actions))  # its length is 0 until the first segment has begun
+        self._current = np.empty((1, n_actions))  # lasts 0 rounds before the first segment
 
     @abstractmethod
     def segments(self, first: int, last: int) -> Matrix:
-        """Return the means of the segments `first_memory` to `last - 1`; each is asked for once, in order."""
+        """Return the means of the segments `first` to `last - 1`; each segment is requested once, in order."""
 
     def pieces(self, n: int) -> tuple[Matrix, Actions]:
-        """Return the segments of the next `n` rounds, cut to them."""
+        """Return the segments of the next `n` rounds, the first and the last cut to these rounds."""
         end = self._round + n
         begun = int(np.searchsorted(self._starts, end))
         rows = np.concatenate((self._current, self.segments(self._begun, begun)))
@@ -49,22 +39,23 @@ class SegmentStream(MeanStream):
         return (rows, lengths) if lengths[0] else (rows[1:], lengths[1:])
 
     def fill(self, means: Matrix) -> None:
-        """Write the next means, repeating each segment's over its rounds."""
+        """Write the means of the next `len(means)` rounds."""
         rows, lengths = self.pieces(len(means))
         means[:] = np.repeat(rows, lengths, axis=0)
 
 
 def equal_starts(n_segments: int, n_rounds: int) -> Actions:
-    """Return where segments start if their lengths differ by one round at most: segment j at j n_rounds // n_segments.
+    """Return the first rounds of segments of (almost) equal length: segment j starts at j n_rounds // n_segments.
 
-    Whole lengths and what is left over are multiplied apart, or the product might not fit 64 bits.
+    Lengths differ by one round at most. Quotient and remainder are multiplied separately: the product might not fit 64
+    bits.
     """
     length, left = divmod(n_rounds, n_segments)
     j = np.arange(n_segments, dtype=np.int64)
     return j * length + j * left // n_segments
 
 
-class _Given(SegmentStream):
+class _GivenSegmentStream(SegmentStream):
     def __init__(self, starts: Actions, rows: Matrix) -> None:
         super().__init__(starts, rows.shape[1])
         self._rows = rows
@@ -76,8 +67,26 @@ class _Given(SegmentStream):
 @path("segments")
 @dataclass(frozen=True)
 class Segments(Path):
-    """Given means on given segments; without change points the segments are equally long.
+    r"""Piecewise-constant path with given means and change points.
 
+    Parameters
+    ----------
+    means : array_like of shape (n_segments, n_actions)
+        Means of each segment ($m_j$), each in [0, 1].
+    change_points : sequence of int, default None
+        Rounds, counted from 0, in which segments 2, 3, ... start ($c_2, c_3, \dots$): increasing, at least 1, one fewer
+        than the rows of `means`. None: segments of equal length, up to one round.
+
+    Notes
+    -----
+    With $c_1 = 0$:
+
+    $$ \mu_t = m_j \quad \text{for } c_j \le t < c_{j+1} . $$
+
+    $\Gamma$ is the number of rows, provided that consecutive rows differ. A run must reach the last segment.
+
+    Examples
+    --------
     >>> from driftwise.environments import Deterministic, Environment
     >>> path = Segments(means=((0.1, 0.9), (0.8, 0.2)), change_points=(3,))
     >>> Environment(path, Deterministic()).start(n_rounds=5).draw(5).means[:, 0]
@@ -89,7 +98,7 @@ class Segments(Path):
     n_actions: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "means", as_rows(self, "means", self.means))
+        object.__setattr__(self, "means", as_means_table(self, "means", self.means))
         object.__setattr__(self, "n_actions", len(self.means[0]))
         if self.change_points is None:
             return
@@ -112,4 +121,4 @@ class Segments(Path):
         starts = equal_starts(len(self.means), n_rounds)
         if self.change_points is not None:
             starts[1:] = self.change_points
-        return _Given(starts, np.array(self.means))
+        return _GivenSegmentStream(starts, np.array(self.means))

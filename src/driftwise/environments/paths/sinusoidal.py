@@ -1,16 +1,4 @@
-r"""Means that swing, each action with its own phase: a slow, smooth drift without any change point.
-
-$$ \mu_{t,k} = c + A \sin\bigl(2\pi\,(n\,t/T + k/K)\bigr), \qquad t = 0, \dots, T-1 . $$
-
-=======  ==================  =============================================
-symbol   name in the code    meaning
-=======  ==================  =============================================
-$K$      `n_actions`         actions; their phases are spread evenly
-$n$      `n_periods`         swings over the whole run, whole or not
-$A$      `amplitude`         the largest distance from the center
-$c$      `center`            the level around which the means swing
-=======  ==================  =============================================
-"""
+"""A path of sine waves."""
 
 from __future__ import annotations
 
@@ -26,36 +14,55 @@ from driftwise.environments.paths.base import MeanStream, Path, path
 
 __all__ = ["Sinusoidal"]
 
-_MOST = 1e9  # periods; with more, rounding eats more than the seventh digit of the phase
+_MOST_PERIODS = 1e9  # with more, rounding errors of the phase exceed the seventh digit
 
 
 @kernel
-def _swing(means: Matrix, first: int, turns: float, amplitude: float, center: float) -> None:
+def _fill(means: Matrix, first: int, turns: float, amplitude: float, center: float) -> None:
     for t in range(means.shape[0]):
         for k in range(means.shape[1]):
             turn = turns * (first + t) + k / means.shape[1]
             means[t, k] = center + amplitude * math.sin(2.0 * math.pi * turn)
 
 
-class _Swinging(MeanStream):
+class _SinusoidalStream(MeanStream):
     def __init__(self, path: Sinusoidal, n_rounds: int) -> None:
         self._path = path
         self._turns = path.n_periods / n_rounds
         self._round = 0
 
     def fill(self, means: Matrix) -> None:
-        _swing(means, self._round, self._turns, self._path.amplitude, self._path.center)
+        _fill(means, self._round, self._turns, self._path.amplitude, self._path.center)
         self._round += len(means)
 
 
 @path("sinusoidal")
 @dataclass(frozen=True)
 class Sinusoidal(Path):
-    """Means that swing around a center; the best action changes hands in turn.
+    r"""Path with one sine wave per action, with evenly spread phases: the means drift smoothly.
 
+    The best action changes periodically, each action in turn.
+
+    Parameters
+    ----------
+    n_actions : int
+        Number of actions ($K$), at least 1.
+    n_periods : float, default 1.0
+        Number of periods in the whole run ($n$), in [0, 1e9]; it need not be an integer.
+    amplitude : float, default 0.3
+        Largest distance of a mean from `center` ($A$), at least 0; center - amplitude and center + amplitude in [0, 1].
+    center : float, default 0.5
+        Mean around which all means oscillate ($c$), in [0, 1].
+
+    Notes
+    -----
+    $$ \mu_{t,k} = c + A \sin\bigl(2\pi\,(n\,t/T + k/K)\bigr), \qquad t = 0, \dots, T-1 . $$
+
+    Examples
+    --------
     >>> from driftwise.environments import Bernoulli, Environment
-    >>> world = Environment(Sinusoidal(n_actions=3, n_periods=2), Bernoulli())
-    >>> world.measures(n_rounds=1000).segments
+    >>> environment = Environment(Sinusoidal(n_actions=3, n_periods=2), Bernoulli())
+    >>> environment.measures(n_rounds=1000).segments
     1000
     """
 
@@ -66,11 +73,11 @@ class Sinusoidal(Path):
 
     def __post_init__(self) -> None:
         require_count(self, "n_actions")
-        require_number(self, "n_periods", lambda x: 0 <= x <= _MOST, f"in [0, {_MOST:g}]")
+        require_number(self, "n_periods", lambda x: 0 <= x <= _MOST_PERIODS, f"in [0, {_MOST_PERIODS:g}]")
         require_number(self, "center", lambda x: 0 <= x <= 1, "in [0, 1]")
         fits = f">= 0 and leave center +- amplitude in [0, 1] (center = {self.center})"
         require_number(self, "amplitude", lambda x: 0 <= x <= self.center and self.center + x <= 1, fits)
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
         """Return the means of a run."""
-        return _Swinging(self, n_rounds)
+        return _SinusoidalStream(self, n_rounds)

@@ -1,20 +1,4 @@
-r"""One good action, and from time to time it is another one.
-
-In segment $j$ the action $i_j$ has mean $b$ and the others have mean $r$. The first $i_1$ is uniform, each
-following $i_j$ is uniform over the actions other than $i_{j-1}$, so that the means really change:
-
-$$ \Gamma = n, \qquad V = \max(b, r) + (n - 1)\,|r - b| \quad (K \ge 2). $$
-
-=======  ==================  ============================================
-symbol   name in the code    meaning
-=======  ==================  ============================================
-$n$      `n_segments`        how many stretches without change
-$K$      `n_actions`         actions
-$b$      `best`              mean loss of the good action
-$r$      `rest`              mean loss of all others
-         `lengths`           "equal", or "random" change points
-=======  ==================  ============================================
-"""
+"""A piecewise-constant path with one good action per segment."""
 
 from __future__ import annotations
 
@@ -36,7 +20,7 @@ LENGTHS = ("equal", "random")
 def segment_starts(
     owner: object, lengths: str, n_segments: int, n_rounds: int, generator: np.random.Generator
 ) -> Actions:
-    """Return the rounds where the segments start: evenly spread, or drawn uniformly among all rounds."""
+    """Return the rounds in which the segments start: evenly spread, or drawn uniformly among all rounds."""
     require(owner, "n_segments", n_segments <= n_rounds, f"<= n_rounds = {n_rounds}")
     many = lengths == "random" and n_segments > n_rounds // 50  # then NumPy draws from an array of all rounds
     check_memory(owner, "n_segments", n_segments, 32 * n_segments + 8 * n_rounds * many)
@@ -47,7 +31,7 @@ def segment_starts(
     return starts
 
 
-class _OneGood(SegmentStream):
+class _SwitchingStream(SegmentStream):
     def __init__(self, path: Switching, starts: Actions, good: Actions) -> None:
         super().__init__(starts, path.n_actions)
         self._path = path
@@ -62,11 +46,33 @@ class _OneGood(SegmentStream):
 @path("switching")
 @dataclass(frozen=True)
 class Switching(Path):
-    """A good action that changes `n_segments - 1` times, in segments of `equal` or `random` length.
+    r"""Piecewise-constant path with one good action, which changes at every change point.
 
+    Parameters
+    ----------
+    n_segments : int
+        Number of segments without change ($n$), at least 1 and at most the number of rounds.
+    n_actions : int
+        Number of actions ($K$), at least 2, or 1 if there is one segment.
+    best : float, default 0.4
+        Mean loss of the good action ($b$), in [0, rest).
+    rest : float, default 0.6
+        Mean loss of all other actions ($r$), in [0, 1].
+    lengths : {"equal", "random"}, default "equal"
+        "equal": lengths differ by one round at most. "random": change points are drawn uniformly without replacement.
+
+    Notes
+    -----
+    In segment $j$ the action $i_j$ has mean $b$ and the others have mean $r$. $i_1$ is uniform over all actions, and
+    $i_j$ over all except $i_{j-1}$, so that the means change at every change point:
+
+    $$ \Gamma = n, \qquad V = \max(b, r) + (n - 1)\,|r - b| \quad (K \ge 2). $$
+
+    Examples
+    --------
     >>> from driftwise.environments import Bernoulli, Environment
-    >>> world = Environment(Switching(n_segments=8, n_actions=10), Bernoulli())
-    >>> world.measures(n_rounds=1000).segments
+    >>> environment = Environment(Switching(n_segments=8, n_actions=10), Bernoulli())
+    >>> environment.measures(n_rounds=1000).segments
     8
     """
 
@@ -88,5 +94,5 @@ class Switching(Path):
         starts = segment_starts(self, self.lengths, self.n_segments, n_rounds, generator)
         good = np.empty(self.n_segments, np.int64)
         good[0] = generator.integers(self.n_actions)
-        good[1:] = generator.integers(1, max(2, self.n_actions), size=self.n_segments - 1)  # how far it moves
-        return _OneGood(self, starts, np.cumsum(good) % self.n_actions)
+        good[1:] = generator.integers(1, max(2, self.n_actions), size=self.n_segments - 1)  # shifts, summed below
+        return _SwitchingStream(self, starts, np.cumsum(good) % self.n_actions)

@@ -1,7 +1,7 @@
-r"""The two ends of the paper's spectrum, each as one line.
+r"""The two extreme environments of the paper: adversarial losses and stationary losses.
 
 =============  =================  =================  ==================
-regime         $\Lambda$          $\Gamma$           $V$
+environment    $\Lambda$          $\Gamma$           $V$
 =============  =================  =================  ==================
 adversarial    0                  of the order $T$   of the order $T$
 stationary     of the order $T$   1                  at most 1
@@ -24,7 +24,7 @@ _BYTES_PER_MEAN = 40  # a Python float in a tuple, and its copies in arrays
 
 
 def adversarial(n_actions: int) -> Environment:
-    """Return a world without noise in which nothing lasts: every round a fresh vector of zeros and ones.
+    """Return an environment without noise whose losses are drawn from {0, 1} again in every round.
 
     >>> adversarial(n_actions=5).measures(n_rounds=1000).variance
     0.0
@@ -33,7 +33,7 @@ def adversarial(n_actions: int) -> Environment:
 
 
 def stationary(n_actions: int, best: float = 0.4, rest: float = 0.6) -> Environment:
-    """Return a world of noise in which nothing moves: action 0 has mean `best`, the others `rest`.
+    """Return an environment with constant means and Bernoulli noise: action 0 has mean `best`, the others `rest`.
 
     >>> stationary(n_actions=5).measures(n_rounds=1000).segments
     1
