@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import os
+import pickle
 import subprocess
 import sys
 from typing import Any, NamedTuple
@@ -12,9 +13,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from driftwise.core.compiler import IN_USE
 from driftwise.core.errors import BadFile
 from driftwise.core.files import write_atomically
-from driftwise.core.kernel import allocating_kernel, clone, compiled, kernel, unbound
+from driftwise.core.kernel import allocating_kernel, clone, compiled, generic_kernel, kernel, unbound
 from driftwise.core.random import draw_from, new_generator, next_uniform
 from driftwise.learners import learners
 
@@ -91,6 +93,7 @@ def doubled(values):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.skipif("uncounted" not in IN_USE, reason="every kernel has the memory manager")
 def test_a_kernel_that_makes_an_array_compiles_only_if_it_says_so():
     with pytest.raises(numba.TypingError):
         kernel(doubled)(np.ones(3))
@@ -108,11 +111,13 @@ def test_a_kernel_must_come_after_what_it_reads():
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_kernels_that_take_any_type_are_not_cached():
-    assert kernel(takes_anything)._cache.cache_path is None
-    assert clone(takes_anything, "inner")._cache.cache_path is None
-    assert clone(takes_anything, "entry", kinds=(Pair,))._cache.cache_path is not None
-    assert kernel(takes_a_pair)._cache.cache_path is not None
+def test_every_kernel_is_cached_but_those_that_are_compiled_into_the_loops_of_many_learners():
+    assert kernel(takes_anything).stats.cache_path is not None
+    assert kernel(takes_a_pair).stats.cache_path is not None
+    assert generic_kernel(takes_a_pair).stats.cache_path is None
+    assert clone(takes_anything, "part").stats.cache_path is None
+    assert clone(takes_anything, "entry", kinds=()).stats.cache_path is not None
+    assert clone(takes_anything, "entry", kinds=(Pair,)).stats.cache_path is not None
 
 
 def takes_anything(values: Any) -> float:
@@ -181,6 +186,61 @@ print([(sum(s.cache_hits.values()), sum(s.cache_misses.values())) for s in stats
 """
     assert in_a_process(script, tmp_path) == [(0, 1), (0, 1)]
     assert in_a_process(script, tmp_path) == [(1, 0), (1, 0)]
+
+
+KERNELS = """
+from typing import Any, NamedTuple
+from driftwise.core.kernel import allocating_kernel, kernel
+
+class Memory(NamedTuple):
+    first: float
+    second: float
+
+@kernel
+def bare(memory, x):
+    return memory.first + x
+
+@kernel
+def anything(memory: Any, x: Any) -> Any:
+    return memory.first + x
+
+@kernel
+def named(memory: Memory, x: float) -> float:
+    return memory.first + x
+
+@kernel
+def odd(memory: ["a list", Memory], x: {"a": "dict"}) -> "nothing known":
+    return memory.first + x
+
+@allocating_kernel
+def makes(memory, x):
+    return memory.first + x
+"""
+CALLS = """
+import mine
+found = [mine.bare, mine.anything, mine.named, mine.odd, mine.makes]
+assert [each(mine.Memory(1.0, 2.0), 3.0) for each in found] == [FIRST + 3.0] * len(found)
+print([(sum(each.stats.cache_hits.values()), sum(each.stats.cache_misses.values())) for each in found])
+"""
+
+
+@pytest.mark.parametrize("parts", ["1", "0"], ids=["private parts", "no private parts"])
+def test_someone_elses_kernels_are_cached_with_any_annotations_or_none(parts, tmp_path, monkeypatch):
+    monkeypatch.setenv("DRIFTWISE_PRIVATE_NUMBA", parts)
+    (tmp_path / "mine.py").write_text(KERNELS)
+    calls = CALLS.replace("FIRST", "1.0")
+    assert in_a_process(calls, tmp_path) == [(0, 1)] * 5
+    assert in_a_process(calls, tmp_path) == [(1, 0)] * 5
+
+
+def test_fields_that_change_places_in_another_file_are_compiled_anew(tmp_path):
+    """Numba's cache knows a NamedTuple by its class, and no annotation tells the digest of its fields."""
+    source = "from typing import NamedTuple\nclass Memory(NamedTuple):\n    {}: float\n    {}: float\n"
+    kernels = "from memories import Memory\n" + KERNELS.replace("class Memory(NamedTuple):", "class Other(NamedTuple):")
+    (tmp_path / "mine.py").write_text(kernels)
+    for fields, first in ((("first", "second"), "1.0"), (("second", "first"), "2.0")):
+        (tmp_path / "memories.py").write_text(source.format(*fields))
+        assert in_a_process(CALLS.replace("FIRST", first), tmp_path) == [(0, 1)] * 5
 
 
 def test_a_second_process_sees_an_edited_callee_in_another_file(tmp_path):
@@ -300,6 +360,48 @@ def umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+class Memory(NamedTuple):
+    weights: float
+
+
+class OwnWords(NamedTuple):
+    weights: float
+
+    def __repr__(self):
+        return "in my own words"
+
+
+class Heir(Memory):
+    pass
+
+
+@pytest.mark.interpreted
+def test_namedtuples_show_the_name_that_they_were_given():
+    def first(memory: Memory, other: OwnWords) -> float:
+        return memory.weights + other.weights
+
+    kernel(first)
+    assert repr(Memory(1.0)) == "Memory(weights=1.0)"
+    assert repr(Heir(1.0)) == "Heir(weights=1.0)"
+    assert repr(OwnWords(1.0)) == "in my own words"
+    assert pickle.loads(pickle.dumps(Memory(1.0))) == Memory(1.0)
+    with pytest.raises(AttributeError, match=r"^'([\w.]+\.)?Memory' object has no attribute 'wieghts'$"):
+        Memory(1.0).wieghts  # noqa: B018
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", ["hedge", "ucb1", "saol"])
+def test_a_state_shows_its_memory_by_its_own_name_and_pickles(name):
+    state = learners.get(name)().start(2)
+    kind = {"hedge": "Memory", "ucb1": "Tally", "saol": "Rows"}[name]
+    assert repr(state.memory).startswith(f"{kind}({state.memory._fields[0]}=array(")
+    assert repr(state.rates).startswith(("Rates(", "Width(", "Plan("))
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        twin = pickle.loads(pickle.dumps(state, protocol))
+        assert type(twin.memory) is type(state.memory)
+        assert repr(twin.memory) == repr(state.memory)
 
 
 def test_the_dispatcher_confuses_no_two_memories():

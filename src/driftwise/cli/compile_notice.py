@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-from numba.core import event
+
+from driftwise.core.compiler import events as event
 
 __all__ = ["compile_notice"]
 
@@ -22,7 +23,7 @@ _COMPILE = "numba:compile"  # what Numba calls it
 @contextlib.contextmanager
 def compile_notice(quiet: bool) -> Iterator[None]:
     """Say once that something is being compiled, if that takes more than a second in all."""
-    if quiet:
+    if quiet or event is None:
         yield
         return
     notice = _Notice()
@@ -33,7 +34,7 @@ def compile_notice(quiet: bool) -> Iterator[None]:
         event.unregister(_COMPILE, notice)
 
 
-class _Notice(event.Listener):
+class _Notice(event.Listener if event else object):  # type: ignore[misc]
     """Adds up the seconds of compilation; kernels that are compiled for others are part of theirs."""
 
     def __init__(self) -> None:

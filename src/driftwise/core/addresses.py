@@ -21,7 +21,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from driftwise.core.kernel import mark_digest
 from driftwise.core.types import Actions
 
 __all__ = ["address_table", "rebuilder"]
@@ -53,8 +52,8 @@ def _words(part: Any) -> list[int]:
     return [int(part)]
 
 
-def rebuilder(*kinds: Any) -> Callable[[Actions], Any]:
-    """Return a function for compiled code: from a table to NamedTuples of some kinds, as Numba calls them."""
+def rebuilder(*kinds: Any) -> tuple[Callable[[Actions], Any], str]:
+    """Return a function for compiled code, from a table to NamedTuples of some kinds (Numba types), and its digest."""
     result = types.Tuple(kinds)
 
     @intrinsic
@@ -65,9 +64,15 @@ def rebuilder(*kinds: Any) -> Callable[[Actions], Any]:
 
         return result(table), codegen
 
-    digest = hashlib.sha256(f"{_VERSION} {result}".encode()).hexdigest()[:12]
-    function: Callable[[Actions], Any] = mark_digest(rebuild, digest)
-    return function
+    digest = hashlib.sha256(f"{_VERSION} {result} {_fields(result)}".encode()).hexdigest()[:12]
+    function: Callable[[Actions], Any] = rebuild  # type: ignore[assignment]
+    return function, digest
+
+
+def _fields(kind: Any) -> Any:
+    """Return the names of the fields in NamedTuples, however nested."""
+    inner = [_fields(part) for part in kind] if isinstance(kind, types.BaseTuple) else []  # type: ignore[attr-defined]
+    return [getattr(kind, "fields", ""), inner]
 
 
 class _Reader:

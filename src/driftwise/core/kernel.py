@@ -11,7 +11,7 @@ under a name of its own with the kernels bound as globals, which does.
 from __future__ import annotations
 
 import builtins
-import contextlib
+import collections
 import dis
 import hashlib
 import sys
@@ -22,21 +22,24 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 import numpy as np
 
-from driftwise.core.kernel_cache import KernelCache
+from driftwise.core.compiler import IN_USE, jit, private_options
 
-__all__ = ["allocating_kernel", "clone", "compiled", "kernel", "kinds_of", "mark_digest", "unbound"]
+__all__ = [
+    "allocating_kernel",
+    "clone",
+    "compiled",
+    "generic_kernel",
+    "kernel",
+    "kinds_of",
+    "mark_digest",
+    "unbound",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _DIGEST, _ALLOCATES = "driftwise_digest", "driftwise_allocates"
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "forceinline": True,  # a memory of ten arrays is dear to pass
-}
-# Without Numba's memory manager nothing is counted in and out of use, which costs more than the arithmetic of a few
-# actions; a kernel that makes an array does not compile then. A caller decides for those it calls.
-_COUNTS_NOTHING = {"_nrt": False}
+_USUAL_REPR = collections.namedtuple("_Sample", "field").__repr__.__code__
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -45,42 +48,51 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     It may make no array, so write loops where NumPy would: `a[:] = b`, `a.min()` and `a + b` make one, `a[:] = 0.0` and
     a view such as `a[i]` do not. `driftwise.core.vectors` has the usual loops.
     """
-    return _compile(function, allocates=False)
+    return _compile(function, allocates=False, cached=True)
+
+
+def generic_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function into the loops of many learners; it is not cached by itself, the loops are.
+
+    On disk one file would serve all learners, and could not be read where a class that it names is gone: someone's own
+    `Memory`, or one that was renamed.
+    """
+    return _compile(function, allocates=False, cached=False)
 
 
 def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that makes arrays; each round of whatever calls it takes some 25 ns longer."""
-    return _compile(function, allocates=True)
+    return _compile(function, allocates=True, cached=True)
 
 
-def _compile(function: Callable[P, R], allocates: bool, kinds: Iterable[type] = ()) -> Callable[P, R]:
+def _compile(function: Callable[P, R], allocates: bool, cached: bool, kinds: Iterable[type] = ()) -> Callable[P, R]:
     plain = cast(FunctionType, function)
-    # What takes Any is inlined into loops of many learners. On disk one file would serve them all, and could not be
-    # read where a type that it remembers is gone: someone's own learner, or one that was renamed.
-    cached = bool(kinds) or not any(note in ("Any", Any) for note in plain.__annotations__.values())
+    # Without Numba's memory manager nothing is counted in and out of use, which costs more than the arithmetic of a few
+    # actions; a kernel that makes an array does not compile then. A caller decides for those it calls.
     allocates = allocates or any(getattr(value, _ALLOCATES, False) for value in _globals(plain).values())
-    options = _OPTIONS if allocates else {**_OPTIONS, **_COUNTS_NOTHING}
+    options = {**_OPTIONS, **private_options(allocates)}
     if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
         options = {**options, "boundscheck": True}  # in the digest too: Numba's cache does not ask for it
+    kinds = _kinds(plain, kinds)
     digest = _digest(plain, options, kinds)
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Interpreted uint64 arithmetic wraps as the compiled one does, but would warn of it.
         result: Any = np.errstate(over="ignore")(plain)
     else:
+        for kind in kinds:
+            _tell_apart(kind)
         plain.__qualname__ = f"{plain.__qualname__}.{digest}"
-        result = numba.njit(**options)(plain)
-        with contextlib.suppress(RuntimeError):  # typed at a prompt: no file to cache beside
-            if cached:
-                result._cache = KernelCache(plain)  # what `njit(cache=True)` does, with Numba's own cache
+        result = jit(plain, options, cached)
     setattr(result, _DIGEST, digest)
     setattr(result, _ALLOCATES, allocates)
     return cast(Callable[P, R], result)
 
 
-def clone(template: Callable[P, R], name: str, kinds: Iterable[type] = (), **parts: Any) -> Callable[P, R]:
+def clone(template: Callable[P, R], name: str, kinds: Iterable[type] | None = None, **parts: Any) -> Callable[P, R]:
     """Copy an undecorated template under `name`, bind its kernels and constants, and compile the copy.
 
-    `kinds` are the NamedTuples that it may be called with; without them, a template that takes Any is not cached.
+    `kinds` are the NamedTuples that it may be called with, and the copy is cached on disk. Without them it is not
+    cached: then it is a part of loops that are (see `generic_kernel`).
     """
     source = cast(FunctionType, template)
     copy = FunctionType(source.__code__, {**source.__globals__, **parts}, name)
@@ -88,7 +100,7 @@ def clone(template: Callable[P, R], name: str, kinds: Iterable[type] = (), **par
     copy.__module__ = source.__module__
     copy.__doc__ = source.__doc__
     copy.__annotations__ = source.__annotations__
-    return _compile(cast(Callable[P, R], copy), allocates=False, kinds=kinds)
+    return _compile(cast(Callable[P, R], copy), allocates=False, cached=kinds is not None, kinds=kinds or ())
 
 
 def kinds_of(*owners: type) -> tuple[type, ...]:
@@ -116,14 +128,18 @@ def compiled(function: Callable[..., Any]) -> int:
     return len(getattr(function, "signatures", ()))
 
 
-def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[type]) -> str:
+def _kinds(function: FunctionType, kinds: Iterable[type]) -> list[Any]:
+    """Return the NamedTuples that a function names in its annotations, and those given."""
+    notes: Iterable[Any] = function.__annotations__.values()
+    named = [function.__globals__.get(note) if isinstance(note, str) else note for note in notes]
+    return [kind for kind in (*named, *kinds) if isinstance(kind, type) and hasattr(kind, "_fields")]
+
+
+def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[Any]) -> str:
     # The cache remembers argument types, and finds their classes again by module and name.
-    parts = [repr(options), function.__module__, repr(function.__annotations__), _fingerprint(function.__code__)]
-    notes: list[Any] = [function.__globals__.get(note, note) for note in function.__annotations__.values()]
-    for kind in (*notes, *kinds):
-        if hasattr(kind, "_fields"):
-            _tell_apart(kind)
-            parts.append(f"{kind.__name__}{kind._fields}")  # a field is compiled to its position
+    parts = [repr(options), repr(sorted(IN_USE)), function.__module__, _fingerprint(function.__code__)]
+    for kind in kinds:
+        parts.append(f"{kind.__module__}.{kind.__qualname__}{kind._fields}")  # a field is compiled to its position
     for name, value in _globals(function).items():
         if hasattr(value, _DIGEST):
             parts.append(f"{name}={getattr(value, _DIGEST)}")
@@ -135,12 +151,23 @@ def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[typ
 
 
 def _tell_apart(kind: Any) -> None:
-    """Give a NamedTuple a name of its own.
+    """Put the module of a NamedTuple into its `__name__`; printed, it still begins with the name that it was given.
 
     Numba's quick dispatch knows a tuple by its class's bare name and its fields: two learners' `Memory` with like
     fields would send every call of the second through type inference, a hundred times slower.
     """
-    kind.__name__ = f"{kind.__module__}_{kind.__qualname__}".replace(".", "_")  # still an identifier: pickle asks
+    plain, unique = kind.__name__, f"{kind.__module__}.{kind.__qualname__}"
+    if plain == unique:
+        return
+    kind.__name__ = unique
+    if getattr(kind.__repr__, "__code__", None) is _USUAL_REPR:
+
+        def shown(self: Any) -> str:
+            name = plain if type(self) is kind else type(self).__name__
+            return f"{name}({', '.join(f'{field}={value!r}' for field, value in zip(self._fields, self, strict=True))})"
+
+        shown.__name__, shown.__qualname__ = "__repr__", f"{kind.__qualname__}.__repr__"
+        kind.__repr__ = shown
 
 
 def _globals(function: FunctionType) -> dict[str, Any]:

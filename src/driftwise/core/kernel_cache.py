@@ -61,9 +61,18 @@ class KernelCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code for a signature; a disk that is full or read-only is no reason to stop."""
-        with contextlib.suppress(OSError):
+        """Keep compiled code for a signature; a full disk or a class that cannot be pickled is no reason to stop."""
+        with contextlib.suppress(Exception):
             super().save_overload(sig, data)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Add the fields of NamedTuples, each compiled to its position: Numba knows such a tuple by its class."""
+        return *super()._index_key(sig, codegen), _fields(sig)
+
+
+def _fields(kinds: Any) -> tuple[Any, ...]:
+    """Return the names of the fields in Numba types, however nested."""
+    return tuple((getattr(kind, "fields", ()), _fields(kind) if hasattr(kind, "types") else ()) for kind in kinds)
 
 
 def _is_whole(path: Path) -> bool:

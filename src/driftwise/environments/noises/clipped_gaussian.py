@@ -36,7 +36,7 @@ def _moments(center: float, scale: float) -> tuple[float, float]:
     return center + scale * shift, scale * scale * (_second(u) + _second(v) - shift * shift)
 
 
-_fill = clone(fill_moments, "clipped-gaussian", MOMENTS=_moments)
+_fill = clone(fill_moments, "clipped-gaussian", kinds=(), MOMENTS=_moments)
 
 
 @noise("clipped-gaussian")

@@ -52,7 +52,7 @@ def _moments(center: float, scale: float) -> tuple[float, float]:
     return center + scale * shift, scale * scale * (second - shift * shift)
 
 
-_fill = clone(fill_moments, "truncated-gaussian", MOMENTS=_moments)
+_fill = clone(fill_moments, "truncated-gaussian", kinds=(), MOMENTS=_moments)
 
 
 @noise("truncated-gaussian")

@@ -11,7 +11,7 @@ import numpy as np
 from driftwise.core.corners import TOO_WIDE, Corners
 from driftwise.core.divergence import least_mean
 from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
-from driftwise.core.kernel import kernel
+from driftwise.core.kernel import generic_kernel
 from driftwise.core.validation import require_number
 from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner
 from driftwise.learners.parts.index_pruning import Pruning
@@ -25,14 +25,14 @@ class Extra(NamedTuple):
     loglog_scale: float
 
 
-@kernel
+@generic_kernel
 def kl_level(count: float, rates: Any) -> float:
     r"""Return $\ln n + c \ln \ln n$, with negative logarithms replaced by 0."""
     level = np.log(count) if count > 1.0 else 0.0
     return float(level + rates.loglog_scale * np.log(level) if level > 1.0 else level)
 
 
-@kernel
+@generic_kernel
 def kl_score(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
     """Return the lower confidence bound on the mean loss."""
     n: float = memory.plays[action]
@@ -41,7 +41,7 @@ def kl_score(memory: IndexMemory, rates: Any, action: int, level: float) -> floa
     return least_mean(memory.total[action] / n, level / n)
 
 
-@kernel
+@generic_kernel
 def _estimate(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
     n: float = memory.plays[action]
     if n <= 0.0:
@@ -49,7 +49,7 @@ def _estimate(memory: IndexMemory, rates: Any, action: int, level: float) -> flo
     return least_mean_roughly(memory.total[action] / n, level / n)
 
 
-@kernel
+@generic_kernel
 def _exceeds(memory: IndexMemory, rates: Any, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
     n: float = memory.plays[action]
     return n > 0.0 and least_mean_exceeds(memory.total[action] / n, level / n, bound)

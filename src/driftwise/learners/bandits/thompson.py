@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftwise.core.kernel import kernel
+from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.core.random import next_uniform
 from driftwise.core.random_variates import next_beta
 from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner
@@ -27,13 +27,13 @@ def to_zero_or_one(memory: IndexMemory, loss: float) -> float:
     return 1.0 if next_uniform(memory.generator) < loss else 0.0
 
 
-@kernel
+@generic_kernel
 def no_level(count: float, rates: Any) -> float:  # noqa: ARG001
     """Return 0: the index does not use a level that all actions share."""
     return 0.0
 
 
-@kernel
+@generic_kernel
 def sampled_mean(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
     """Return a mean loss drawn from the posterior of the action."""
     gains = max(0.0, memory.plays[action] - memory.total[action])

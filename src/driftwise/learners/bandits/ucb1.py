@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners
-from driftwise.core.kernel import kernel
+from driftwise.core.kernel import generic_kernel
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
@@ -23,7 +23,7 @@ class Width(NamedTuple):
     width: float  # xi
 
 
-@kernel
+@generic_kernel
 def mean_less_radius(memory: IndexMemory, rates: Any, action: int, level: float) -> float:
     r"""Return $\hat\mu - \sqrt{\xi \cdot level / n}$."""
     n: float = memory.plays[action]

@@ -2,11 +2,13 @@
 
 A state goes live with its first round outside a block. The entry points are compiled once for a kind of memory, for one
 kind of arguments; whatever else is passed raises `TypeError`, and the caller converts it or says what is wrong with it.
+Where Numba cannot read a table, the memory and the rates cross themselves, as a pair.
 """
 
 # mypy: allow-untyped-calls
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,8 +17,8 @@ import numba
 import numpy as np
 from numba import types
 
-from driftwise.core.addresses import address_table, rebuilder
-from driftwise.core.kernel import clone, unbound
+from driftwise.core.compiler import IN_USE, address_table, close, rebuilder
+from driftwise.core.kernel import clone, generic_kernel, mark_digest, unbound
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import first_bad_loss
 from driftwise.learners.contract.loops import Kernels
@@ -54,13 +56,13 @@ def live_expert(kernels: Kernels, memory: Any, rates: Any) -> LiveExpert:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return LiveExpert((memory, rates), *_interpreted_expert(kernels))
     kinds = numba.typeof(memory), numba.typeof(rates)
+    crossing, step = _expert(kernels, *kinds)
 
-    def hint(table: Actions, guess: Vector) -> Any:  # compiled with the first hint: most learners get none
+    def hint(table: Any, guess: Vector) -> Any:  # compiled with the first hint: most learners get none
         assert kernels.hint is not None
-        return _vector_entry(kernels, kernels.hint, *kinds)(table, guess)
+        return _vector_entry(kernels, kernels.hint, *kinds, crossing)(table, guess)
 
-    step = _vector_entry(kernels, kernels.update, *kinds)
-    return LiveExpert(address_table(memory, rates), step, hint if kernels.hint else None)
+    return LiveExpert(crossing.pack(memory, rates), step, hint if kernels.hint else None)
 
 
 def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
@@ -69,30 +71,54 @@ def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
         choose = clone(_choose, kernels.name, CHOOSE=kernels.choose, REBUILD=_same)
         update = clone(_update, kernels.name, UPDATE=kernels.update, REBUILD=_same)
         return LiveBandit((memory, rates), choose, update)
-    entries = _bandit(kernels, numba.typeof(memory), numba.typeof(rates))
-    return LiveBandit(address_table(memory, rates), *entries)
+    crossing, choose, update = _bandit(kernels, numba.typeof(memory), numba.typeof(rates))
+    return LiveBandit(crossing.pack(memory, rates), choose, update)
+
+
+class _Crossing(NamedTuple):
+    """A way of a memory and rates into compiled code."""
+
+    pack: Kernel  # what Python makes of them
+    kind: Kernel  # its Numba type, from those of memory and rates
+    rebuild: Kernel  # the function that gives them back in compiled code, from the same types
+
+
+_AS_TABLE = _Crossing(address_table, lambda *_: _TABLE, lambda *kinds: mark_digest(*rebuilder(*kinds)))
+_AS_PAIR = _Crossing(lambda *pair: pair, lambda *kinds: types.Tuple(kinds), lambda *_: generic_kernel(_same))
+
+
+def _first_that_compiles(compiled: Callable[[_Crossing], Any]) -> tuple[_Crossing, Any]:
+    """Compile for a table, and for a pair if that fails: then either the kernel is wrong, or Numba has changed."""
+    if "tables" in IN_USE:
+        with contextlib.suppress(Exception):
+            return _AS_TABLE, compiled(_AS_TABLE)
+    return _AS_PAIR, compiled(_AS_PAIR)
 
 
 @functools.cache
-def _vector_entry(kernels: Kernels, take: Kernel, memory: Any, rates: Any) -> Kernel:
-    parts = {"TAKE": take, "REBUILD": rebuilder(memory, rates)}
-    return _closed(clone(_take, kernels.name, kernels.kinds, **parts), _TABLE, _LOSSES)
+def _expert(kernels: Kernels, memory: Any, rates: Any) -> tuple[_Crossing, Kernel]:
+    return _first_that_compiles(lambda crossing: _vector_entry(kernels, kernels.update, memory, rates, crossing))
 
 
 @functools.cache
-def _bandit(kernels: Kernels, memory: Any, rates: Any) -> tuple[Kernel, Kernel]:
-    name, kinds, rebuild = kernels.name, kernels.kinds, rebuilder(memory, rates)
-    choose = clone(_choose, name, kinds, CHOOSE=kernels.choose, REBUILD=rebuild)
-    update = clone(_update, name, kinds, UPDATE=kernels.update, REBUILD=rebuild)
-    return _closed(choose, _TABLE), _closed(update, _TABLE, types.int64, types.float64, types.float64)
+def _vector_entry(kernels: Kernels, take: Kernel, memory: Any, rates: Any, crossing: _Crossing) -> Kernel:
+    parts = {"TAKE": take, "REBUILD": crossing.rebuild(memory, rates)}
+    entry = clone(_take, kernels.name, kernels.kinds, **parts)
+    return entry if close(entry, crossing.kind(memory, rates), _LOSSES) else _typed(entry)
 
 
-def _closed(entry: Any, *arguments: Any) -> Kernel:
-    """Compile for one kind of arguments, and for no other: another layout would compile everything again."""
-    entry.compile(arguments)
-    entry.disable_compile()
-    kernel: Kernel = entry
-    return kernel
+@functools.cache
+def _bandit(kernels: Kernels, memory: Any, rates: Any) -> tuple[_Crossing, Kernel, Kernel]:
+    def compiled(crossing: _Crossing) -> tuple[Kernel, Kernel]:
+        table, rebuild = crossing.kind(memory, rates), crossing.rebuild(memory, rates)
+        choose = clone(_choose, kernels.name, kernels.kinds, CHOOSE=kernels.choose, REBUILD=rebuild)
+        update = clone(_update, kernels.name, kernels.kinds, UPDATE=kernels.update, REBUILD=rebuild)
+        close(choose, table)
+        close(update, table, types.int64, types.float64, types.float64)
+        return choose, update
+
+    crossing, (choose, update) = _first_that_compiles(compiled)
+    return crossing, choose, update
 
 
 def _interpreted_expert(kernels: Kernels) -> tuple[Kernel, Kernel | None]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from driftwise.core.kernel import clone, kernel, unbound
+from driftwise.core.kernel import clone, generic_kernel, kernel, unbound
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.memory_fields import between, generator, index, packed
 from driftwise.core.types import Actions, Matrix, Vector, Words
@@ -59,7 +59,7 @@ class IndexMemory(NamedTuple):
     generator: Annotated[Words, generator()]
 
 
-@kernel
+@generic_kernel
 def add(memory: Any, rates: Any, action: int, loss: float) -> None:  # noqa: ARG001
     """Let everything count."""
     memory.plays[action] += 1.0
@@ -68,7 +68,7 @@ def add(memory: Any, rates: Any, action: int, loss: float) -> None:  # noqa: ARG
     memory.counted[0] += 1.0
 
 
-@kernel
+@generic_kernel
 def fade(memory: IndexMemory, rates: Any, action: int, loss: float) -> None:
     """Let the past of every action fade by a factor a round."""
     for i in range(memory.plays.size):
@@ -79,7 +79,7 @@ def fade(memory: IndexMemory, rates: Any, action: int, loss: float) -> None:
     add(memory, rates, action, loss)
 
 
-@kernel
+@generic_kernel
 def _recount(memory: Any, window: int) -> None:
     memory.total[:] = 0.0
     memory.squares[:] = 0.0
@@ -89,7 +89,7 @@ def _recount(memory: Any, window: int) -> None:
             memory.squares[memory.acts[at]] += memory.seen[at] * memory.seen[at]
 
 
-@kernel
+@generic_kernel
 def slide_by(memory: Any, rates: Any, window: int, action: int, loss: float) -> None:
     """Let only the latest rounds count, at most as many as the ring holds."""
     at = memory.clock[0] % window
@@ -105,7 +105,7 @@ def slide_by(memory: Any, rates: Any, window: int, action: int, loss: float) -> 
         _recount(memory, window)
 
 
-@kernel
+@generic_kernel
 def slide(memory: IndexMemory, rates: Any, action: int, loss: float) -> None:
     """Let only as many of the latest rounds count as the ring holds; an empty ring holds all."""
     if memory.seen.size == 0:
@@ -135,7 +135,7 @@ def counted(memory: IndexMemory, action: int) -> float:  # noqa: ARG001
     return float(memory.counted[0])
 
 
-@kernel
+@generic_kernel
 def log_level(count: float, rates: Any) -> float:  # noqa: ARG001
     """Return the logarithm of what counts; a fading past may count for less than one play."""
     return float(np.log(count)) if count > 1.0 else 0.0

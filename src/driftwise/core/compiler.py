@@ -1,0 +1,131 @@
+"""The parts of Numba that are not documented: the one place that uses them, with a replacement for each.
+
+=============  ===========================================================  ======================================
+part           what it is for                                               without it
+=============  ===========================================================  ======================================
+`uncounted`    option `_nrt`: kernels without Numba's memory manager        arrays are counted in and out of use
+`forceinline`  option: a kernel becomes part of its callers                 LLVM decides
+`checksums`    classes of the disk cache, to add a checksum to its files    Numba's own cache, `njit(cache=True)`
+`tables`       an intrinsic that rebuilds NamedTuples from a table of       the NamedTuples are passed in each round
+               addresses (`driftwise.core.addresses`)
+`closed`       entry points that are compiled for one kind of arguments     arguments are checked in Python
+=============  ===========================================================  ======================================
+
+Each part is looked for once, when this module is imported; nothing is compiled for it. Whatever is missing, plays are
+the same to the last bit, and rounds take longer. The environment variable `DRIFTWISE_PRIVATE_NUMBA` chooses among the
+parts: `0` uses none, `1` (the default) all that are found, and a list such as `uncounted,forceinline` those that it
+names. The parts in use enter the digest of every kernel, so that caches on disk do not mix.
+"""
+
+# mypy: allow-untyped-calls
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+from driftwise.core.errors import InvalidInput, shown
+
+__all__ = ["IN_USE", "PARTS", "address_table", "close", "events", "jit", "private_options", "rebuilder"]
+
+VARIABLE = "DRIFTWISE_PRIVATE_NUMBA"
+_CACHE_METHODS = ("_load_index", "_load_data", "_data_path", "_open_for_write")
+_ARRAY_FIELDS = ("array", "data", "shape", "strides", "itemsize", "meminfo")
+
+try:
+    from driftwise.core.addresses import address_table, rebuilder
+except ImportError:
+    address_table = rebuilder = None  # type: ignore[assignment]
+try:
+    from driftwise.core.kernel_cache import KernelCache
+except ImportError:
+    KernelCache = None  # type: ignore[assignment, misc]
+try:
+    from numba.core import event as events
+except ImportError:
+    events = None  # type: ignore[assignment]
+
+
+def _has_option(name: str) -> bool:
+    from numba.core.cpu import CPUTargetOptions
+
+    return hasattr(CPUTargetOptions, name)
+
+
+def _has_cache_classes() -> bool:
+    from numba.core.caching import IndexDataCacheFile
+
+    with contextlib.suppress(RuntimeError):  # nowhere to write: nothing is cached, one way or the other
+        KernelCache(_has_option)
+    return hasattr(numba.njit(_has_option), "_cache") and all(hasattr(IndexDataCacheFile, m) for m in _CACHE_METHODS)
+
+
+def _has_tables() -> bool:
+    from numba.np.arrayobj import populate_array
+
+    return rebuilder is not None and set(_ARRAY_FIELDS) <= inspect.signature(populate_array).parameters.keys()
+
+
+_PROBES: dict[str, Callable[[], bool]] = {
+    "uncounted": lambda: _has_option("_nrt"),
+    "forceinline": lambda: _has_option("forceinline"),
+    "checksums": _has_cache_classes,
+    "tables": _has_tables,
+    "closed": lambda: hasattr(numba.njit(_has_option), "disable_compile"),
+}
+PARTS = tuple(_PROBES)
+
+
+def _asked_for(value: str) -> tuple[str, ...]:
+    """Return the parts that the environment variable names."""
+    named = {"": PARTS, "0": (), "1": PARTS}.get(value, tuple(value.split(",")))
+    if not set(named) <= set(PARTS):
+        raise InvalidInput(f"{VARIABLE}: it must be 0, 1 or some of {','.join(PARTS)}, got {shown(value)}.")
+    return named
+
+
+def _found(asked: tuple[str, ...]) -> frozenset[str]:
+    """Return the parts, of those asked for, that this version of Numba has."""
+    found = set()
+    for part in asked:
+        with contextlib.suppress(Exception):  # a name that moved, a class that takes other arguments
+            if _PROBES[part]():
+                found.add(part)
+    return frozenset(found)
+
+
+IN_USE = _found(_asked_for(os.environ.get(VARIABLE, "")))
+
+
+def private_options(allocates: bool) -> dict[str, Any]:
+    """Return the options of a kernel that Numba does not document; `allocates` says whether it makes arrays."""
+    options = {}
+    if "forceinline" in IN_USE:
+        options["forceinline"] = True  # a memory of ten arrays takes long to pass
+    if "uncounted" in IN_USE and not allocates:
+        options["_nrt"] = False
+    return options
+
+
+def jit(function: Callable[..., Any], options: dict[str, Any], cached: bool) -> Any:
+    """Return Numba's dispatcher of a function; what has no file, such as a line typed at a prompt, is not cached."""
+    if cached and "checksums" not in IN_USE:
+        with contextlib.suppress(RuntimeError):
+            return numba.njit(cache=True, **options)(function)
+    dispatcher: Any = numba.njit(**options)(function)
+    if cached and "checksums" in IN_USE:
+        with contextlib.suppress(RuntimeError):
+            dispatcher._cache = KernelCache(function)
+    return dispatcher
+
+
+def close(dispatcher: Any, *arguments: Any) -> bool:
+    """Compile for one kind of arguments and no other; return whether others are rejected now, with `TypeError`."""
+    dispatcher.compile(arguments)
+    if "closed" in IN_USE:
+        dispatcher.disable_compile()
+    return "closed" in IN_USE
