@@ -11,6 +11,7 @@ __all__ = [
     "BadFile",
     "DriftwiseError",
     "InvalidInput",
+    "KernelError",
     "MissingDependency",
     "TuningWarning",
     "UnknownName",
@@ -44,6 +45,10 @@ class UnknownName(DriftwiseError, LookupError):
 
 class BadFile(DriftwiseError, OSError):
     """A file is missing, cut short, or has another content than expected."""
+
+
+class KernelError(DriftwiseError):
+    """A kernel of someone's own learner cannot be used; what the compiler says is its cause."""
 
 
 class MissingDependency(DriftwiseError, ImportError):

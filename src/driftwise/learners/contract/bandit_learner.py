@@ -10,6 +10,7 @@ import numpy as np
 from driftwise.core.errors import outside, rejection
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import as_real, count
+from driftwise.learners.contract.kernel_errors import CompilerError, check_choice, kernel_error, returns_something
 from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import LiveBandit, live_bandit
 from driftwise.learners.contract.loops import BanditLoops
@@ -51,14 +52,21 @@ class BanditLearner(Learner[M, R]):
         else:
             chance, usual = probability, usual and isinstance(probability, float) and 0.0 < probability <= 1.0
         if not (usual and live.update(live.table, action, loss, chance)):
-            live.update(live.table, *self._checked(state, action, loss, probability))
+            checked = self._checked(state, action, loss, probability)
+            if not live.update(live.table, *checked):
+                raise returns_something(self, self.loops.kernels.update)
         state.rounds += 1
         if self.grows:
             state.memory = self.make_room(state.memory, 1)
 
     def _live(self, state: State[M, R]) -> LiveBandit:
-        state.live = live_bandit(self.loops.kernels, state.memory, state.rates)
-        live: LiveBandit = state.live
+        kernels = self.loops.kernels
+        try:
+            live = live_bandit(kernels, state.memory, state.rates)
+        except CompilerError as error:
+            raise kernel_error(self, kernels, state.memory, state.rates, error) from error
+        check_choice(self, kernels, live.choose)
+        state.live = live
         return live
 
     def _checked(self, state: State[M, R], action: Any, loss: Any, probability: Any) -> tuple[int, float, float]:
@@ -85,6 +93,11 @@ class BanditLearner(Learner[M, R]):
         actions = np.empty(len(losses), np.int64)
         if self.grows:
             state.memory = self.make_room(state.memory, len(losses) + 1)
-        self.loops.run(state.memory, state.rates, losses, actions)
+        try:
+            fine = self.loops.run(state.memory, state.rates, losses, actions)
+        except CompilerError as error:
+            raise kernel_error(self, self.loops.kernels, state.memory, state.rates, error) from error
+        if not fine:
+            raise returns_something(self, self.loops.kernels.update)
         state.rounds += len(losses)
         return actions

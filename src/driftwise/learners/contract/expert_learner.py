@@ -10,8 +10,9 @@ import numpy as np
 from driftwise.core.errors import outside
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import as_losses
+from driftwise.learners.contract.kernel_errors import CompilerError, kernel_error, returns_something
 from driftwise.learners.contract.learner import Learner
-from driftwise.learners.contract.live_rounds import FINE, OTHER_SIZE, LiveExpert, live_expert
+from driftwise.learners.contract.live_rounds import FINE, OTHER_SIZE, RETURNED, LiveExpert, live_expert
 from driftwise.learners.contract.loops import ExpertLoops
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.types import M, R
@@ -53,7 +54,11 @@ class ExpertLearner(Learner[M, R]):
             state.memory = self.make_room(state.memory, 1)
 
     def _live(self, state: State[M, R]) -> LiveExpert:
-        state.live = live_expert(self.loops.kernels, state.memory, state.rates)
+        kernels = self.loops.kernels
+        try:
+            state.live = live_expert(kernels, state.memory, state.rates)
+        except CompilerError as error:
+            raise kernel_error(self, kernels, state.memory, state.rates, error) from error
         live: LiveExpert = state.live
         return live
 
@@ -66,6 +71,8 @@ class ExpertLearner(Learner[M, R]):
         if bad == OTHER_SIZE:
             values = as_losses(self, values, (state.n_actions,), name)
             bad = entry(table, values)
+        if bad == RETURNED:
+            raise returns_something(self, self.loops.kernels.update if name == "losses" else self.loops.kernels.hint)
         if bad != FINE:
             raise outside(self, name, values[bad], f"at action {bad}")
 
@@ -78,6 +85,15 @@ class ExpertLearner(Learner[M, R]):
         played = np.empty_like(losses)
         if self.grows:
             state.memory = self.make_room(state.memory, len(losses) + 1)
-        self.loops.run(state.memory, state.rates, losses, played)
+        self._call(state, self.loops.run, losses, played)
         state.rounds += len(losses)
         return played
+
+    def _call(self, state: State, loop: Kernel, *arrays: Matrix) -> None:
+        """Call a compiled loop; its first call compiles it."""
+        try:
+            fine = loop(state.memory, state.rates, *arrays)
+        except CompilerError as error:
+            raise kernel_error(self, self.loops.kernels, state.memory, state.rates, error) from error
+        if not fine:
+            raise returns_something(self, self.loops.kernels.update)

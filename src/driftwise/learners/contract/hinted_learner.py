@@ -8,6 +8,7 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
+from driftwise.learners.contract.kernel_errors import CompilerError, kernel_error
 from driftwise.learners.contract.expert_learner import ExpertLearner
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.types import M, R
@@ -23,7 +24,10 @@ class HintedLearner(ExpertLearner[M, R]):
         self._claim(state)
         live = state.live or self._live(state)
         assert live.hint is not None
-        self._take(state, live.hint, live.table, guess, "guess")
+        try:
+            self._take(state, live.hint, live.table, guess, "guess")
+        except CompilerError as error:
+            raise kernel_error(self, self.loops.kernels, state.memory, state.rates, error) from error
 
     def run(self, state: State[M, R], losses: Any, hints: Any = None) -> Matrix:
         """Play a block; row t of `hints`, if given, is the guess for row t of `losses`."""
@@ -38,6 +42,6 @@ class HintedLearner(ExpertLearner[M, R]):
         played = np.empty_like(block)
         if self.grows:
             state.memory = self.make_room(state.memory, len(block) + 1)
-        self.loops.run_hinted(state.memory, state.rates, block, guesses, played)
+        self._call(state, self.loops.run_hinted, block, guesses, played)
         state.rounds += len(block)
         return played

@@ -23,14 +23,16 @@ from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import first_bad_loss
 from driftwise.learners.contract.loops import Kernels
 
-__all__ = ["FINE", "OTHER_SIZE", "LiveBandit", "LiveExpert", "live_bandit", "live_expert"]
+__all__ = ["FINE", "OTHER_SIZE", "RETURNED", "LiveBandit", "LiveExpert", "live_bandit", "live_expert"]
 
 Kernel = Callable[..., Any]
 REBUILD: Kernel = unbound
 UPDATE: Kernel = unbound
 CHOOSE: Kernel = unbound
 TAKE: Kernel = unbound
-FINE, OTHER_SIZE = -1, -2  # what a step returns; otherwise the action whose loss is outside [0, 1]
+# What a step returns: all is fine, the vector has another size, or the kernel returned something, which it must not;
+# otherwise the action whose loss is outside [0, 1].
+FINE, OTHER_SIZE, RETURNED = -1, -2, -3
 
 _TABLE, _LOSSES = types.int64[::1], types.float64[::1]
 
@@ -148,8 +150,8 @@ def _take(table: Actions, values: Vector) -> int:
     if values.size != memory.weights.size:
         return OTHER_SIZE
     bad: int = first_bad_loss(values)
-    if bad < 0:
-        TAKE(memory, rates, values)
+    if bad < 0 and TAKE(memory, rates, values) is not None:
+        return RETURNED
     return bad
 
 
@@ -160,9 +162,11 @@ def _choose(table: Actions) -> tuple[int, float]:
 
 
 def _update(table: Actions, action: int, loss: float, probability: float) -> bool:
-    """Take in a loss in [0, 1]; the action and the probability, NaN where there is none, were checked."""
+    """Take in a loss in [0, 1]; the action and the probability, NaN where there is none, were checked.
+
+    Return whether the loss is in [0, 1] and the kernel returned nothing, as it must.
+    """
     memory, rates = REBUILD(table)
     if not 0.0 <= loss <= 1.0:
         return False
-    UPDATE(memory, rates, action, loss, probability)
-    return True
+    return UPDATE(memory, rates, action, loss, probability) is None

@@ -1,7 +1,8 @@
 """The loops over rounds, written once; `clone` binds a learner's own kernels to the capital names.
 
 Each template is plain Python until cloned. A full-feedback memory holds the next play in `weights`; a bandit
-kernel sees nothing but the loss of the chosen action.
+kernel sees nothing but the loss of the chosen action. A kernel that updates returns nothing: a block ends, and `False`
+is returned, where one returns something.
 """
 
 from __future__ import annotations
@@ -65,12 +66,14 @@ def bandit_loops(name: str, kinds: Iterable[type], choose: Kernel, update: Kerne
     return BanditLoops(run, Kernels(name, tuple(kinds), update, choose))
 
 
-def _run_expert(memory: Any, rates: Any, losses: Matrix, played: Matrix) -> None:
+def _run_expert(memory: Any, rates: Any, losses: Matrix, played: Matrix) -> bool:
     weights = memory.weights
     for t in range(losses.shape[0]):
         for k in range(losses.shape[1]):
             played[t, k] = weights[k]
-        UPDATE(memory, rates, losses[t])
+        if UPDATE(memory, rates, losses[t]) is not None:
+            return False
+    return True
 
 
 def _step_expert(memory: Any, rates: Any, losses: Vector) -> int:
@@ -80,13 +83,15 @@ def _step_expert(memory: Any, rates: Any, losses: Vector) -> int:
     return bad
 
 
-def _run_hinted(memory: Any, rates: Any, losses: Matrix, hints: Matrix, played: Matrix) -> None:
+def _run_hinted(memory: Any, rates: Any, losses: Matrix, hints: Matrix, played: Matrix) -> bool:
     weights = memory.weights
     for t in range(losses.shape[0]):
         HINT(memory, rates, hints[t])
         for k in range(losses.shape[1]):
             played[t, k] = weights[k]
-        UPDATE(memory, rates, losses[t])
+        if UPDATE(memory, rates, losses[t]) is not None:
+            return False
+    return True
 
 
 def _step_hint(memory: Any, rates: Any, guess: Vector) -> int:
@@ -96,8 +101,10 @@ def _step_hint(memory: Any, rates: Any, guess: Vector) -> int:
     return bad
 
 
-def _run_bandit(memory: Any, rates: Any, losses: Matrix, actions: Actions) -> None:
+def _run_bandit(memory: Any, rates: Any, losses: Matrix, actions: Actions) -> bool:
     for t in range(losses.shape[0]):
         action, probability = CHOOSE(memory, rates)
         actions[t] = action
-        UPDATE(memory, rates, action, losses[t, action], probability)
+        if UPDATE(memory, rates, action, losses[t, action], probability) is not None:
+            return False
+    return True
