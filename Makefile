@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape demo test check browser fuzz bench compare docs clean
+.PHONY: help setup landscape demo test check oldest newest browser fuzz bench compare docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -49,6 +49,17 @@ test: check browser  ## Run check, then every test, then the tests of the kernel
 	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
 
+# Each has a compiler cache of its own: Numba keeps no files of another version.
+oldest: browser  ## Run every test with the oldest NumPy, Numba and SciPy that are declared (Python 3.11 or 3.12)
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable ".[dev]"
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/cache .venv-oldest/bin/python -m pytest --numprocesses 2 --doctest-modules
+
+newest: browser  ## Run every test with the newest releases of everything
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --doctest-modules
+
 fuzz: $(READY)  ## Load 100,000 mutated session files with bounds checking, and 5,000 interpreted (about half an hour)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/fuzz_sessions.py --cases 5000
@@ -63,5 +74,5 @@ docs: $(READY)  ## Write docs/learners.md from the registry
 	$(BIN)/python docs/generate.py
 
 clean:  ## Remove all generated files
-	rm -rf $(VENV) .venv-rivals out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-rivals .venv-oldest .venv-newest out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
