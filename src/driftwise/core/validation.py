@@ -109,7 +109,7 @@ def check_seed(owner: object, seed: Any) -> int:
 def _whole(value: Any) -> int | None:
     """Return a whole number as an `int`, None for anything else, such as an array of several numbers."""
     try:
-        return None if isinstance(value, bool) else operator.index(value)
+        return None if isinstance(value, (bool, np.bool_)) else operator.index(value)
     except TypeError:
         return None
 

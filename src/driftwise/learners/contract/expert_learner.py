@@ -66,7 +66,7 @@ class ExpertLearner(Learner[M, R]):
         """Hand a vector to compiled code, which checks it; an array of another kind is converted first."""
         try:
             bad = entry(table, values) if type(values) is np.ndarray else OTHER_SIZE
-        except TypeError:
+        except (TypeError, CompilerError):  # the latter where Numba has no such type: numbers of another byte order
             bad = OTHER_SIZE
         if bad == OTHER_SIZE:
             values = as_losses(self, values, (state.n_actions,), name)

@@ -77,6 +77,11 @@ def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
     return LiveBandit(crossing.pack(memory, rates), choose, update)
 
 
+@functools.cache
+def _compiled_same() -> Kernel:
+    return generic_kernel(_same)
+
+
 class _Crossing(NamedTuple):
     """A way of a memory and rates into compiled code."""
 
@@ -86,7 +91,7 @@ class _Crossing(NamedTuple):
 
 
 _AS_TABLE = _Crossing(address_table, lambda *_: _TABLE, lambda *kinds: mark_digest(*rebuilder(*kinds)))
-_AS_PAIR = _Crossing(lambda *pair: pair, lambda *kinds: types.Tuple(kinds), lambda *_: generic_kernel(_same))
+_AS_PAIR = _Crossing(lambda *pair: pair, lambda *kinds: types.Tuple(kinds), lambda *_: _compiled_same())
 
 
 def _first_that_compiles(compiled: Callable[[_Crossing], Any]) -> tuple[_Crossing, Any]:
