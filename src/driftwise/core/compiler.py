@@ -38,11 +38,11 @@ _ARRAY_FIELDS = ("array", "data", "shape", "strides", "itemsize", "meminfo")
 
 try:
     from driftwise.core.addresses import address_table, rebuilder
-except ImportError:
+except Exception:  # a name that is gone, or something that is no class any more
     address_table = rebuilder = None  # type: ignore[assignment]
 try:
     from driftwise.core.kernel_cache import KernelCache
-except ImportError:
+except Exception:
     KernelCache = None  # type: ignore[assignment, misc]
 try:
     from numba.core import event as events
