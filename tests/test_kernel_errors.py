@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pytest
+from driftwise.learners.hinted import HintedLearner
+from driftwise.learners.loops import bandit_loops, expert_loops
 
 from driftwise.core import compiler
 from driftwise.core.errors import DriftwiseError, KernelError
 from driftwise.core.kernel import allocating_kernel, kernel
 from driftwise.core.types import Vector
 from driftwise.learners import BanditLearner, ExpertLearner
-from driftwise.learners.hinted import HintedLearner
-from driftwise.learners.loops import bandit_loops, expert_loops
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler these are Python's errors")
 uncounted = pytest.mark.skipif("uncounted" not in compiler.IN_USE, reason="arrays may be made with the memory manager")

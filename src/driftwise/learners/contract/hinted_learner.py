@@ -8,8 +8,8 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
-from driftwise.learners.contract.kernel_errors import CompilerError, kernel_error
 from driftwise.learners.contract.expert_learner import ExpertLearner
+from driftwise.learners.contract.kernel_errors import CompilerError, kernel_error
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.types import M, R
 
