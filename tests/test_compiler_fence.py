@@ -17,7 +17,8 @@ from numba.np import arrayobj
 import driftwise
 from driftwise.core import compiler
 from driftwise.core.errors import InvalidInput
-from driftwise.learners import UCB1, Hedge, live
+from driftwise.learners import UCB1, Hedge
+from driftwise.learners.contract import live_rounds
 from representative_plays import KINDS, plays
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -82,9 +83,9 @@ def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
 
 @pytest.mark.parametrize("learner", [Hedge(), UCB1()], ids=str)
 def test_a_table_that_cannot_be_compiled_is_replaced_by_a_pair(learner, monkeypatch):
-    for entries in (live._expert, live._vector_entry, live._bandit):
-        monkeypatch.setattr(live, entries.__name__, entries.__wrapped__)
-    monkeypatch.setattr(live, "_AS_TABLE", live._AS_TABLE._replace(rebuild=broken))
+    for entries in (live_rounds._expert, live_rounds._vector_entry, live_rounds._bandit):
+        monkeypatch.setattr(live_rounds, entries.__name__, entries.__wrapped__)
+    monkeypatch.setattr(live_rounds, "_AS_TABLE", live_rounds._AS_TABLE._replace(rebuild=broken))
     expected = plays(learner.name)
     state = learner.start(2)
     assert isinstance(learner._live(state).table, tuple)

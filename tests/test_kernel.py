@@ -395,9 +395,9 @@ def test_namedtuples_show_the_name_that_they_were_given():
 @pytest.mark.parametrize("name", ["hedge", "ucb1", "saol"])
 def test_a_state_shows_its_memory_by_its_own_name_and_pickles(name):
     state = learners.get(name)().start(2)
-    kind = {"hedge": "Memory", "ucb1": "Tally", "saol": "Rows"}[name]
+    kind = {"hedge": "Memory", "ucb1": "IndexMemory", "saol": "IntervalMemory"}[name]
     assert repr(state.memory).startswith(f"{kind}({state.memory._fields[0]}=array(")
-    assert repr(state.rates).startswith(("Rates(", "Width(", "Plan("))
+    assert repr(state.rates).startswith(("Rates(", "Width(", "IntervalRates("))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         twin = pickle.loads(pickle.dumps(state, protocol))
         assert type(twin.memory) is type(state.memory)

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pytest
-from driftwise.learners.hinted import HintedLearner
-from driftwise.learners.loops import bandit_loops, expert_loops
 
 from driftwise.core import compiler
 from driftwise.core.errors import DriftwiseError, KernelError
 from driftwise.core.kernel import allocating_kernel, kernel
 from driftwise.core.types import Vector
 from driftwise.learners import BanditLearner, ExpertLearner
+from driftwise.learners.contract import HintedLearner
+from driftwise.learners.contract.loops import bandit_loops, expert_loops
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler these are Python's errors")
 uncounted = pytest.mark.skipif("uncounted" not in compiler.IN_USE, reason="arrays may be made with the memory manager")
@@ -116,7 +116,7 @@ def returns_weights(memory, rates, losses):
 def expert(update, memory=Memory, hint=None):
     @dataclass(frozen=True)
     class Mine(HintedLearner if hint else ExpertLearner):
-        def first(self, n_actions, generator):  # noqa: ARG002
+        def first_memory(self, n_actions, generator):  # noqa: ARG002
             return memory(*(np.full(n_actions, 0.5) for _ in memory._fields))
 
         def rates(self, n_actions):  # noqa: ARG002
@@ -129,7 +129,7 @@ def expert(update, memory=Memory, hint=None):
 def bandit(choose, update):
     @dataclass(frozen=True)
     class Mine(BanditLearner):
-        def first(self, n_actions, generator):  # noqa: ARG002
+        def first_memory(self, n_actions, generator):  # noqa: ARG002
             return Memory(np.zeros(n_actions), np.zeros(n_actions))
 
         def rates(self, n_actions):  # noqa: ARG002
