@@ -1,4 +1,4 @@
-"""Lower bounds: every construction keeps its budget, and no learner does better than it guarantees."""
+"""Adversaries: every run is within its budget, and no learner incurs less regret than the guarantee."""
 
 import copy
 import dataclasses
@@ -61,14 +61,14 @@ EXPERTS = {
     "squint": Squint(),
 }
 noisy_low = functools.partial(FullLow, case="noisy")
-# Every construction with a spendable budget at T = 120; K is filled in.
+# Every construction with a budget that it can use at T = 120; K is filled in.
 KINDS = {
     "bandit-low": lambda **more: BanditLow(segments=7, **more),
     "bandit-low, scaled": lambda **more: BanditLow(segments=4, scale=0.3, **more),
     "full-low, noisy": lambda **more: FullLow(segments=4, variance=11.0, case="noisy", **more),
-    "full-low, quiet": lambda **more: FullLow(segments=30, variance=11.0, **more),
+    "full-low, noiseless": lambda **more: FullLow(segments=30, variance=11.0, **more),
     "full-v, noisy": lambda **more: FullV(drift=0.4, variance=9.0, **more),
-    "full-v, quiet": lambda **more: FullV(drift=12.5, variance=0.2, **more),
+    "full-v, noiseless": lambda **more: FullV(drift=12.5, variance=0.2, **more),
     "full-v, paper": lambda **more: FullV(drift=0.4, variance=9.0, constants="paper", **more),
 }
 SLACK = 1 + 1e-12
@@ -150,8 +150,7 @@ def test_measures_are_those_of_the_losses_that_are_drawn(kind, mode):
 
 
 @pytest.mark.parametrize("kind", ["full-low, noisy", "full-v, noisy", "full-v, paper"])
-def test_the_budget_is_used_up_when_the_favourite_changes_in_every_interval(kind):
-    """A best response to a learner that prefers the last favourite changes it in every interval."""
+def test_the_budget_is_attained_when_the_favourite_changes_in_every_interval(kind):
     made = KINDS[kind](mode="best-response", n_copies=16)
     layout = made.layout(T)
     alternating = np.arange(len(layout.starts)) % 2
@@ -161,7 +160,7 @@ def test_the_budget_is_used_up_when_the_favourite_changes_in_every_interval(kind
     assert source.measures(T).segments == made.budget(T).segments
 
 
-def test_the_printed_constants_exceed_the_drift_by_sigma_minus_epsilon_and_the_budget_includes_it():
+def test_the_printed_parameters_exceed_the_drift_by_sigma_minus_epsilon_and_the_budget_includes_it():
     made = FullV(drift=1.0, variance=64.0, constants="paper")
     layout = made.layout(8000)
     assert len(layout.starts) == 400  # B = 20, as in erratum E8
@@ -170,7 +169,7 @@ def test_the_printed_constants_exceed_the_drift_by_sigma_minus_epsilon_and_the_b
     assert made.budget(8000).drift == pytest.approx(1.0 + layout.level - layout.gap)
 
 
-# Laws of environments
+# Checks of environments
 
 
 @pytest.mark.parametrize(
@@ -181,7 +180,7 @@ def test_the_printed_constants_exceed_the_drift_by_sigma_minus_epsilon_and_the_b
         for check in checks_of(BanditLow(2).against(None, 2))
     ],
 )
-def test_environments_of_adversaries_pass_every_check(kind, mode, check):
+def test_the_environments_pass_every_check_of_environments(kind, mode, check):
     check(stage(kind, mode))
 
 
@@ -205,7 +204,7 @@ def test_the_same_seed_makes_the_same_environment(kind, mode):
 
 @every
 def test_a_shorter_run_is_the_beginning_of_the_whole(kind, mode):
-    """The same environment is played for fewer rounds; no new one is made."""
+    """A shorter run does not build another environment for fewer rounds."""
     source = KINDS[kind](n_actions=3, mode=mode, n_copies=2).against(some_learner(kind, 3), T, seed=4)
     for seed in range(3):
         whole, part = source.start(T, seed).draw(T), source.start(5, seed).draw(5)
@@ -222,30 +221,30 @@ def test_both_seeds_matter_when_choices_are_drawn(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_response_is_fixed_and_only_the_noise_differs_from_run_to_run(kind):
+def test_a_response_is_the_same_in_every_run_and_only_the_noise_differs(kind):
     source = KINDS[kind](mode="best-response", n_copies=2).against(some_learner(kind, 0), T, seed=1)
     one, other = (source.start(T, seed).draw(T) for seed in (1, 2))
     np.testing.assert_array_equal(one.means, other.means)
     assert np.array_equal(one.losses, other.losses) == (source.measures(T).variance == 0)
 
 
-def test_the_seed_of_a_response_reaches_its_coins():
-    """Hedge draws nothing, so its copies differ by the coins alone."""
+def test_the_noise_of_a_response_depends_on_the_seed():
+    """Hedge makes no random draws, so its copies differ by the noise alone."""
     made = noisy_low(4, 11.0, mode="best-response", n_copies=2)
     scripts = {made.against(Hedge(), T, seed).script.favourites.tobytes() for seed in range(6)}
     assert len(scripts) > 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_random_scripts_do_not_depend_on_the_learner(kind):
+def test_random_choices_need_no_learner_and_do_not_depend_on_one(kind):
     made = KINDS[kind](n_actions=3)
     alone = made.against(None, T, seed=2).start(T, seed=3).draw(T).losses
     for learner in opponents(kind).values():
         np.testing.assert_array_equal(made.against(learner, T, seed=2).start(T, seed=3).draw(T).losses, alone)
 
 
-def test_memory_is_small_compared_with_all_losses():
-    made = {"quiet": BanditLow(20, 50), "noisy": noisy_low(20, 1e5, 50), "drifting": FullV(20.0, 1e4, 50)}
+def test_memory_does_not_grow_with_the_rounds():
+    made = {"noiseless": BanditLow(20, 50), "noisy": noisy_low(20, 1e5, 50), "drifting": FullV(20.0, 1e4, 50)}
     n_rounds = 10**6  # 400 megabytes of losses
     for each in made.values():
         tracemalloc.start()
@@ -261,7 +260,7 @@ def test_memory_is_small_compared_with_all_losses():
 
 
 def regrets_of(source, learners, n_rounds, n_runs):
-    """Return the dynamic pseudo-regrets of fresh learners, in runs and with seeds of their own.
+    """Return the dynamic pseudo-regrets of new learners, each run with its own seeds.
 
     This is what `simulate` does, without the bounds, which take longer than such short runs.
     """
@@ -270,8 +269,8 @@ def regrets_of(source, learners, n_rounds, n_runs):
         losses, means, _ = source.start(n_rounds, seed=run).draw(n_rounds)
         for name, learner in learners.items():
             played = learner.run(learner.start(source.n_actions, seed=10**6 + run), losses)
-            suffered = (played * means).sum() if played.ndim == 2 else means[np.arange(n_rounds), played].sum()
-            regrets[name][run] = suffered - means.min(axis=1).sum()
+            incurred = (played * means).sum() if played.ndim == 2 else means[np.arange(n_rounds), played].sum()
+            regrets[name][run] = incurred - means.min(axis=1).sum()
     return regrets
 
 
@@ -282,7 +281,7 @@ def enough_regret(source, learners, guarantee, n_runs):
 
 
 def test_simulate_measures_the_same_regrets():
-    """Seeds change nothing for a deterministic learner or an environment without noise and choices."""
+    """Neither this learner nor this environment makes random draws, so seeds do not matter."""
     source, learner = BanditLow(6, mode="proof").against(RerunUCBV(), T), RerunUCBV()
     results = simulate(source, learner, T, n_runs=3)
     np.testing.assert_allclose(results.final("rerun-ucbv"), regrets_of(source, {"": learner}, T, 3)[""])
@@ -290,7 +289,7 @@ def test_simulate_measures_the_same_regrets():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n_actions", "n_rounds"), [(2, 600), (3, 100), (5, 300)])
-def test_no_learner_does_better_than_the_guarantee_at_random(kind, n_actions, n_rounds):
+def test_no_learner_incurs_less_than_the_guarantee_of_random_choices(kind, n_actions, n_rounds):
     made = KINDS[kind](n_actions=n_actions)
     enough_regret(made.against(None, n_rounds), opponents(kind), made.guarantee(n_rounds), n_runs=200)
 
@@ -299,25 +298,25 @@ def test_no_learner_does_better_than_the_guarantee_at_random(kind, n_actions, n_
     ("kind", "mode", "name"),
     [(kind, mode, name) for kind, mode in EVERY if mode != "random" for name in opponents(kind)],
 )
-def test_no_learner_does_better_than_the_guarantee_against_it(kind, mode, name):
+def test_no_learner_incurs_less_than_the_guarantee_of_a_response_to_it(kind, mode, name):
     learner = opponents(kind)[name]
     for n_actions, n_rounds in ((2, 400), (4, 130)):
         made = KINDS[kind](n_actions=n_actions, mode=mode, n_copies=24)
         enough_regret(made.against(learner, n_rounds, seed=7), {name: learner}, made.guarantee(n_rounds), n_runs=100)
 
 
-@pytest.mark.parametrize("kind", ["bandit-low", "full-low, noisy", "full-low, quiet", "full-v, noisy"])
-def test_no_learner_of_the_registry_does_better_than_the_guarantee_at_random(kind):
+@pytest.mark.parametrize("kind", ["bandit-low", "full-low, noisy", "full-low, noiseless", "full-v, noisy"])
+def test_no_learner_of_the_registry_incurs_less_than_the_guarantee_of_random_choices(kind):
     made = KINDS[kind](n_actions=3)
-    everyone = {name: learners.get(name)() for name in learners}
-    applicable = {name: learner for name, learner in everyone.items() if learner.feedback in made.feedbacks}
+    all_learners = {name: learners.get(name)() for name in learners}
+    applicable = {name: learner for name, learner in all_learners.items() if learner.feedback in made.feedbacks}
     enough_regret(made.against(None, 61), applicable, made.guarantee(61), n_runs=30)
 
 
 @pytest.mark.parametrize("mode", ["proof", "best-response"])
 @pytest.mark.parametrize("segments", [2, 9, 60])
-def test_a_deterministic_learner_incurs_the_guarantee_in_every_run(mode, segments):
-    """Without noise the responses to it are exact, so there is no error to allow for."""
+def test_a_learner_without_random_draws_incurs_the_guarantee_in_every_run(mode, segments):
+    """Without noise the responses to it are exact, so no estimation error is subtracted."""
     learner = BANDITS["rerun-ucbv"]
     made = BanditLow(segments, 3, mode, n_copies=1)
     results = simulate(made.against(learner, 400), learner, 400, n_runs=1)
@@ -326,28 +325,28 @@ def test_a_deterministic_learner_incurs_the_guarantee_in_every_run(mode, segment
 
 
 @pytest.mark.parametrize("name", EXPERTS)
-def test_weights_incur_the_guarantee_in_every_run_without_noise(name):
+def test_experts_incur_the_guarantee_in_every_run_without_noise(name):
     for made in (FullLow(40, 0.0, 3, "best-response"), FullV(17.3, 0.0, 3, mode="best-response")):
         results = simulate(made.against(EXPERTS[name], 200), EXPERTS[name], 200, n_runs=1)
         assert results.final(results.labels[0])[0] >= made.guarantee(200) - 1e-9
 
 
 @pytest.mark.parametrize("n_actions", [2, 3, 6])
-def test_quiet_favourites_cost_all_learners_the_same_in_the_first_rounds_of_intervals(n_actions):
+def test_noiseless_favourites_cost_every_learner_exactly_the_guarantee_in_their_rounds(n_actions):
     for made, rounds in ((FullLow(50, 0.0, n_actions), 50), (FullV(7.4, 0.0, n_actions), 8)):
         for name, regrets in regrets_of(made.against(None, T), {**EXPERTS, **BANDITS}, rounds, 400).items():
             error = regrets.std(ddof=1) / math.sqrt(400)
             assert abs(regrets.mean() - made.guarantee(T)) <= 3 * error + 1e-9, name
 
 
-def test_random_changes_cost_constant_plays_the_computed_regret():
-    """Action 0 loses 1/2 in each round after the change, in half of the intervals; action 1 in the other rounds."""
+def test_random_changes_cost_a_learner_that_never_or_always_plays_the_second_action_what_was_computed():
+    """Never: half of the intervals cost 1/2 in each round after the change. Always: 1/2 in each round before it."""
     made, n_rounds = BanditLow(2), 100  # b = m = 10
     source = made.against(None, n_rounds)
     means = np.array([source.start(n_rounds, seed).draw(n_rounds).means for seed in range(4000)])
     never = (means[:, :, 0] - means.min(axis=2)).sum(axis=1)
     always = (means[:, :, 1] - means.min(axis=2)).sum(axis=1)
-    # A change comes at 0, 10, ..., 90: 55 rounds are left in the mean, 45 are over.
+    # A change is at 0, 10, ..., 90: 55 rounds after it on average, 45 before.
     for regrets, expected in ((never, 0.5 * 0.5 * 55), (always, 0.5 * 0.5 * 100 + 0.5 * 0.5 * 45)):
         assert abs(regrets.mean() - expected) <= 3 * regrets.std(ddof=1) / math.sqrt(4000)
 
@@ -368,18 +367,65 @@ def test_guarantees_are_those_of_the_formulas():
         expected = segments * noisy * gap * (3 / 4 - 1 / n_actions)
         assert noisy_low(segments, variance, n_actions).guarantee(n_rounds) == pytest.approx(expected)
     assert FullLow(30, 30.0, 5).guarantee(200) == pytest.approx(30 * 4 / 5)
-    assert FullLow(3, 400.0, 5, case="quiet").guarantee(100) == pytest.approx(3 * 4 / 5)
+    assert FullLow(3, 400.0, 5, case="noiseless").guarantee(100) == pytest.approx(3 * 4 / 5)
     assert FullV(12.5, 0.0, 5).guarantee(200) == pytest.approx(12.5 * 4 / 5)
     assert FullV(0.5, 0.0, 4).guarantee(1) == pytest.approx(0.5 * 3 / 4)
     assert FullV(1e6, 0.0, 4).guarantee(10) == pytest.approx(10 * 3 / 4)
 
 
 @pytest.mark.parametrize("variance", [0.0, 5.0, 10.0, 10.1, 100.0, 319.0, 321.0, 4000.0])
-def test_the_lower_bound_is_the_larger_of_the_two_cases(variance):
-    cases = ["quiet"] + ["noisy"] * (variance > 0)
+def test_the_larger_of_the_two_cases_is_what_the_lower_bound_says(variance):
+    cases = ["noiseless"] + ["noisy"] * (variance > 0)
     larger = max(FullLow(10, variance, case=case).guarantee(10_000) for case in cases)
     assert FullLow(10, variance).guarantee(10_000) == larger
     assert larger == pytest.approx(lower.full_switching(Measures(2, 10_000, 10, 10.0, variance)))
+
+
+@pytest.mark.parametrize("n_actions", [2, 3, 10])
+def test_guarantees_are_those_of_the_theory(n_actions):
+    """`BanditLow` has equal intervals; lengths that differ may guarantee more."""
+    for n_rounds, segments in ((40, 2), (40, 9), (1000, 4), (5139, 2572), (20_000, 7)):
+        for variance in (0.0, 0.3, 40.0, 3000.0):
+            for drift in (0.2, 1.0, 3.9, 25.0):
+                known = Measures(n_actions, n_rounds, segments, drift, variance)
+                assert FullLow(segments, variance, n_actions).guarantee(n_rounds) == lower.full_switching(known)
+                assert FullV(drift, variance, n_actions).guarantee(n_rounds) == lower.full_drifting(known)
+                assert strongest("bandit", known).guarantee(n_rounds) <= lower.bandit_drifting(known) * SLACK
+        equal, best = BanditLow(segments, n_actions).guarantee(n_rounds), lower.bandit_switching(known)
+        assert 0.6 * best <= equal <= best
+
+
+# Intervals, sigma, gap, guarantee and drift of FullV(2.0, 32.0, 2). The figures of docs/landscape.md depend on them.
+FULL_V = {
+    1000: (100, 0.12080249755922984, 0.018981792953947176, 4.7454482384867935, 2.0),
+    2000: (154, 0.08944271909999159, 0.012344079597863036, 6.172039798931518, 1.9780868975730361),
+    8000: (400, 0.043984548222861033, 0.004902294365356238, 9.804588730712476, 2.0),
+    32_000: (1000, 0.022360679774997897, 0.0019725696109081283, 15.780556887265027, 1.9929577210722182),
+}
+# Noisy rounds, sigma, gap, guarantee and drift of FullLow(4, variance, 5, case="noisy").
+FULL_LOW = {
+    4.0: (1, 0.4472135954999579, 0.210332696901169, 0.46273193318257183, 1.078211686203465),
+    64.0: (12, 0.5, 0.07179453090027094, 1.8953756157671529, 0.7153835927008128),
+    1000.0: (200, 0.5, 0.017672146696278396, 7.775744546362494, 0.5530164400888352),
+}
+BANDIT_LOW = {1000: (7.75, 11.0), 2000: (11.0, 15.5), 8000: (22.25, 31.5), 32_000: (44.5, 63.0)}  # 2 and 4 segments
+
+
+def test_the_adversaries_of_the_landscape_are_these():
+    for n_rounds, expected in FULL_V.items():
+        made = FullV(2.0, 32.0, 2)
+        layout, budget = made.layout(n_rounds), made.budget(n_rounds)
+        assert (len(layout.starts), layout.level, layout.gap, made.guarantee(n_rounds), budget.drift) == expected
+        np.testing.assert_array_equal(layout.starts, np.arange(expected[0]) * n_rounds // expected[0])
+    for variance, expected in FULL_LOW.items():
+        made = noisy_low(4, variance, 5)
+        layout, budget = made.layout(8000), made.budget(8000)
+        assert (layout.noisy, layout.level, layout.gap, made.guarantee(8000), budget.drift) == expected
+        assert layout.starts.tolist() == [0, 2000, 4000, 6000]
+    for n_rounds, (two, four) in BANDIT_LOW.items():
+        assert BanditLow(2, 2, "best-response").guarantee(n_rounds) == two
+        assert BanditLow(4, 2, "proof").guarantee(n_rounds) == four
+        assert BanditLow(4, 2, "proof")._intervals(n_rounds) == [(0, n_rounds // 2), (n_rounds // 2, n_rounds)]
 
 
 def test_guarantees_grow_as_the_theorems_say():
@@ -392,7 +438,7 @@ def test_guarantees_grow_as_the_theorems_say():
     "made", [noisy_low(4, 11.0), noisy_low(2, 2.5, 30), noisy_low(3, 400.0, 5), FullV(0.4, 9.0, 3)]
 )
 @pytest.mark.parametrize("n_rounds", [100, 3000])
-def test_the_divergence_within_an_interval_is_exactly_the_limit_of_the_proof(made, n_rounds):
+def test_the_noisy_rounds_of_an_interval_have_a_divergence_of_one_quarter(made, n_rounds):
     """2 n KL(Q, P) = 1/4, with n the noisy rounds of the longest interval."""
     layout = made.layout(n_rounds)
     longest = max(np.diff(layout.starts, append=n_rounds))
@@ -403,14 +449,14 @@ def test_the_divergence_within_an_interval_is_exactly_the_limit_of_the_proof(mad
     )
 
 
-def test_the_divergence_of_the_printed_constants_is_within_the_limit_of_the_proof():
+def test_the_printed_parameters_have_no_more_divergence_than_the_proof_allows():
     for drift, variance, n_rounds in ((0.4, 9.0, 120), (1.0, 64.0, 8000), (3.0, 500.0, 10_000), (0.01, 900.0, 300)):
         layout = FullV(drift, variance, constants="paper").layout(n_rounds)
         longest = max(np.diff(layout.starts, append=n_rounds))
         assert 2 * longest * (layout.gap / layout.level) ** 2 <= 1 / 4 * SLACK
         assert 2 * longest * reference.hidden_divergence(layout.level, layout.gap) <= 1 / 4
         assert layout.gap <= layout.level / math.sqrt(2)
-        assert layout.level <= 1 / 2  # or losses would exceed 1, where there is more variance than can be
+        assert layout.level <= 1 / 2  # or losses would exceed 1 if `variance` is larger than possible
 
 
 BUDGETS = [(0.4, 9.0), (0.05, 9.0), (2.0, 30.0), (0.3, 1e6), (1.0, 0.4), (0.001, 2.0)]
@@ -418,11 +464,11 @@ BUDGETS = [(0.4, 9.0), (0.05, 9.0), (2.0, 30.0), (0.3, 1e6), (1.0, 0.4), (0.001,
 
 @pytest.mark.parametrize(("drift", "variance"), BUDGETS)
 @pytest.mark.parametrize(("n_actions", "n_rounds"), [(2, 120), (5, 97), (2, 1), (3, 2)])
-def test_the_advantage_is_the_largest_within_the_budget(drift, variance, n_actions, n_rounds):
-    layout = FullV(drift, variance, n_actions)._largest(n_rounds)
-    assert layout.gap == pytest.approx(reference.full_v_largest_gap(drift, variance, n_actions, n_rounds), rel=1e-9)
+def test_the_gap_is_the_largest_within_the_budget(drift, variance, n_actions, n_rounds):
+    coins = lower.biased_coins_drifting(Measures(n_actions, n_rounds, 1, drift, variance))
+    assert coins.gap == pytest.approx(reference.full_v_largest_gap(drift, variance, n_actions, n_rounds), rel=1e-9)
     at_full_noise = reference.full_v_gap_at_full_noise(drift, variance, n_actions, n_rounds)
-    assert at_full_noise is None or layout.gap >= at_full_noise / SLACK
+    assert at_full_noise is None or coins.gap >= at_full_noise / SLACK
 
 
 @pytest.mark.parametrize(("drift", "variance", "n_rounds"), [(1.0, 64.0, 8000), (3.0, 500.0, 10_000), (0.4, 9.0, 120)])
@@ -435,7 +481,7 @@ def test_exact_constants_guarantee_more_than_the_printed_ones_at_the_same_budget
         assert printed.budget(n_rounds).variance <= variance / 4
 
 
-def test_the_printed_choice_uses_its_condition_and_the_exact_one_the_guarantee():
+def test_the_paper_chooses_by_its_condition_and_the_exact_constants_by_the_guarantee():
     for drift in (0.5, 2.0, 11.0):
         for factor in (0.5, 0.99, 1.01, 30.0):
             n_rounds, n_actions = 1000, 3
@@ -443,8 +489,8 @@ def test_the_printed_choice_uses_its_condition_and_the_exact_one_the_guarantee()
             printed = FullV(drift, variance, n_actions, "paper").layout(n_rounds)
             assert (printed.noisy > 0) == (factor >= 1)
             exact = FullV(drift, variance, n_actions)
-            noisy, quiet = exact._largest(n_rounds).guarantee(n_actions), drift * (1 - 1 / n_actions)
-            assert exact.guarantee(n_rounds) == pytest.approx(max(noisy, quiet))
+            noisy = lower.biased_coins_drifting(Measures(n_actions, n_rounds, 1, drift, variance)).regret
+            assert exact.guarantee(n_rounds) == pytest.approx(max(noisy, drift * (1 - 1 / n_actions)))
 
 
 # What is drawn
@@ -539,16 +585,16 @@ def changes_in(source, segments):
 
 @pytest.mark.parametrize("name", BANDITS)
 @pytest.mark.parametrize("n_actions", [2, 3])
-def test_a_response_is_that_of_playing_out_every_change(name, n_actions):
-    """The reference plays the changed losses themselves; the adversary reads all from the run without a change."""
+def test_a_response_is_that_of_playing_every_change(name, n_actions):
+    """The reference plays the changed losses; the adversary computes all values from the run without a change."""
     learner, segments, n_rounds, seeds = BANDITS[name], 5, 47, seeds_of(6, 3)
-    for mode, twin in (
+    for mode, slow in (
         ("proof", reference.proof_against_bandit),
         ("best-response", reference.best_response_to_bandit),
     ):
         made = BanditLow(segments, n_actions, mode, n_copies=3)
         found = changes_in(made.against(learner, n_rounds, seed=6), segments)
-        assert found == twin(learner, seeds, segments, n_rounds, n_actions)
+        assert found == slow(learner, seeds, segments, n_rounds, n_actions)
 
 
 def test_both_outcomes_of_the_proof_occur():
@@ -562,20 +608,20 @@ def test_both_outcomes_of_the_proof_occur():
 
 
 @pytest.mark.parametrize("name", EXPERTS)
-def test_quiet_responses_favour_the_action_with_the_least_weight(name):
+def test_noiseless_responses_favour_the_least_weight(name):
     learner = EXPERTS[name]
     for made, n_vectors, height in (
         (FullLow(25, 0.0, 3, "best-response"), 25, 1.0),
         (FullV(9.6, 0.0, 4, mode="best-response"), 10, 0.96),
     ):
         losses = made.against(learner, 60).start(60).draw(60).losses
-        spared = reference.corners_against_experts(learner, n_vectors, made.n_actions, height)
-        np.testing.assert_array_equal(losses[:n_vectors].argmin(axis=1), spared)
+        favourites = reference.corners_against_experts(learner, n_vectors, made.n_actions, height)
+        np.testing.assert_array_equal(losses[:n_vectors].argmin(axis=1), favourites)
         np.testing.assert_array_equal(losses[n_vectors:], np.tile(losses[n_vectors - 1], (60 - n_vectors, 1)))
         assert losses.max() == height
 
 
-def test_quiet_responses_to_a_bandit_favour_an_action_it_will_not_play():
+def test_noiseless_responses_to_a_bandit_learner_avoid_its_next_action():
     learner = BANDITS["rerun-ucbv"]
     made = FullLow(25, 0.0, 2, "best-response")
     source = made.against(learner, 25)
@@ -604,53 +650,53 @@ def test_noisy_responses_favour_what_is_played_least_where_it_is_the_favourite(m
         # Two means of 300 copies here and two of 256 there: twice the error of one.
         assert mean[favourites[j]] - mean.min() <= 3 * 2.1 * error
         spread.append((mean.max() - mean.min()) / error)
-    assert max(spread) > 7  # there was something to choose
+    assert max(spread) > 7  # the candidates differ
 
 
-def test_candidates_are_tried_on_the_same_coins_and_the_copies_go_on_with_others(monkeypatch):
-    """Other coins would hide which action is played least; the same coins again would bias the copies."""
-    coins, quiet, real = [], [], LearnerCopies.live
+def test_candidates_are_tried_with_the_same_noise_and_the_copies_continue_with_other_noise(monkeypatch):
+    """Different noise would make candidates hard to compare; the same noise again would be known to the copies."""
+    coins, noiseless, real = [], [], LearnerCopies.play
 
-    def live(self, means, n_rounds, noise, generator):
+    def play(self, means, n_rounds, noise, generator):
         if isinstance(noise, ScaledBernoulli):
             coins.append(copy.deepcopy(generator).random())
         else:
-            quiet.append(n_rounds)
+            noiseless.append(n_rounds)
         return real(self, means, n_rounds, noise, generator)
 
-    monkeypatch.setattr(LearnerCopies, "live", live)
+    monkeypatch.setattr(LearnerCopies, "play", play)
     noisy_low(3, 40.0, 3, "best-response", n_copies=2).against(Hedge(), 90)
-    tries, lived = [coins[0:3], coins[4:7], coins[8:11]], [coins[3], coins[7]]
-    assert len(coins) == 11  # after the last interval nobody goes on
+    tries, continued = [coins[0:3], coins[4:7], coins[8:11]], [coins[3], coins[7]]
+    assert len(coins) == 11  # the copies do not play the last interval again
     assert [len(set(each)) for each in tries] == [1, 1, 1]
-    assert len({each[0] for each in tries} | {*lived}) == 5
-    assert quiet == [13, 13]  # 17 of 30 rounds are noisy, and the copies live the others, too
+    assert len({each[0] for each in tries} | {*continued}) == 5
+    assert noiseless == [13, 13]  # 17 of 30 rounds are noisy, and the copies play the others, too
 
 
-def test_copies_play_as_a_single_learner_does():
+def test_copies_play_as_single_learners_do():
     learner, noise = Thompson(), ScaledBernoulli(0.0, 0.8)
     copies = LearnerCopies(learner, 3, 5, seed=2)
-    twin, means = copies.twin(), np.array([0.4, 0.3, 0.4])
-    plays = copies.live(means, 40, noise, np.random.default_rng(1))
+    copied, means = copies.copy(), np.array([0.4, 0.3, 0.4])
+    plays = copies.play(means, 40, noise, np.random.default_rng(1))
     losses = noise.draw(np.tile(means, (200, 1)), np.random.default_rng(1))
     alone = [learner.run(learner.start(3, seed), losses[j * 40 : j * 40 + 40]) for j, seed in enumerate(seeds_of(2, 5))]
     np.testing.assert_allclose(plays, np.bincount(np.concatenate(alone), minlength=3) / 5)
-    np.testing.assert_allclose(twin.live(means, 40, noise, np.random.default_rng(1)), plays)
-    assert len(twin) == 5
+    np.testing.assert_allclose(copied.play(means, 40, noise, np.random.default_rng(1)), plays)
+    assert len(copied) == 5
 
 
-def test_a_preview_of_the_coming_round_changes_nothing():
+def test_the_next_play_is_computed_without_changing_the_copies():
     for learner in (Thompson(), Hedge(), BANDITS["exp3-s"]):
         copies, alone = (LearnerCopies(learner, 3, 7, seed=2) for _ in range(2))
         means, rng = np.array([0.9, 0.1, 0.5]), np.random.default_rng(0)
         for _ in range(20):
-            coming = copies.coming()
-            np.testing.assert_array_equal(copies.coming(), coming)
-            np.testing.assert_allclose(copies.live(means, 1, Deterministic(), rng), coming)
-            np.testing.assert_allclose(alone.live(means, 1, Deterministic(), rng), coming)
+            expected = copies.next_play()
+            np.testing.assert_array_equal(copies.next_play(), expected)
+            np.testing.assert_allclose(copies.play(means, 1, Deterministic(), rng), expected)
+            np.testing.assert_allclose(alone.play(means, 1, Deterministic(), rng), expected)
 
 
-def test_long_intervals_are_played_in_parts(monkeypatch):
+def test_long_intervals_are_played_block_by_block(monkeypatch):
     whole = BanditLow(4, 3, "best-response", n_copies=4).against(Thompson(), 500, seed=2)
     noisy = noisy_low(2, 200.0, 3, "best-response", n_copies=4)
     monkeypatch.setattr("driftwise.adversaries.learner_copies._CELLS", 100)
@@ -660,7 +706,7 @@ def test_long_intervals_are_played_in_parts(monkeypatch):
     assert noisy.against(Hedge(), 500).script.favourites.shape == (2,)
 
 
-def test_a_deterministic_learner_needs_one_copy(monkeypatch):
+def test_a_learner_without_random_draws_has_one_copy(monkeypatch):
     made = []
     real = LearnerCopies.__init__
     monkeypatch.setattr(LearnerCopies, "__init__", lambda self, *given: made.append(given[2]) or real(self, *given))
@@ -671,7 +717,7 @@ def test_a_deterministic_learner_needs_one_copy(monkeypatch):
     assert made == [1, 1, 64, 7]
 
 
-def test_a_best_response_spends_the_segments_that_the_proof_leaves():
+def test_a_best_response_uses_segments_that_the_proof_does_not():
     learner = UCB1()
     proof, best = (
         BanditLow(8, mode=mode, n_copies=1).against(learner, 4000).measures(4000) for mode in ("proof", "best-response")
@@ -703,7 +749,7 @@ def test_the_adversary_for_a_budget_is_the_one_with_the_largest_guarantee():
                             assert made == FullV(drift, variance, n_actions)
 
 
-def test_the_choice_is_the_papers_away_from_its_border():
+def test_the_choice_is_that_of_the_paper_away_from_its_border():
     n_rounds, drift = 10**6, 10.0
     border = math.sqrt(drift * n_rounds)  # where sqrt(VT) = (Lambda V T)^(1/3)
     for factor in (0.1, 0.5, 8.0, 50.0):
@@ -711,13 +757,13 @@ def test_the_choice_is_the_papers_away_from_its_border():
         assert isinstance(strongest("bandit", given), BanditLow) == (factor < 1)
 
 
-def test_with_little_drift_the_bandit_guarantee_is_proportional_to_root_t():
+def test_little_drift_guarantees_a_share_of_root_t_with_bandit_feedback():
     made = strongest("bandit", Measures(2, 10**4, 1, 0.5, 0.0), mode="best-response")
     assert made == BanditLow(2, 2, "best-response", scale=0.25)
     assert made.guarantee(10**4) == 0.5 * 100 / 8
 
 
-def test_a_proof_is_chosen_where_there_is_one():
+def test_the_mode_proof_chooses_among_adversaries_that_have_it():
     budget = Measures(2, 10**4, 1, 10.0, 2000.0)
     assert strongest("bandit", budget, mode="proof") == BanditLow(10, 2, "proof")
     with pytest.raises(
@@ -776,7 +822,7 @@ BAD = {
     ),
     "a case of its own": (
         lambda: FullLow(4, 1.0, case="loud"),
-        "FullLow: `case` must be one of 'larger', 'noisy', 'quiet', got 'loud'.",
+        "FullLow: `case` must be one of 'larger', 'noisy', 'noiseless', got 'loud'.",
     ),
     "one action to hide": (lambda: FullLow(4, 1.0, 1), "FullLow: `n_actions` must be a whole number >= 2, got 1."),
     "no drift": (lambda: FullV(0.0, 1.0), "FullV: `drift` must be a finite number > 0, got 0.0."),
@@ -802,7 +848,7 @@ BAD = {
         lambda: BanditLow(8).against(None, 10, seed=-1),
         "BanditLow: `seed` must be a whole number >= 0, got -1.",
     ),
-    "nobody to respond to": (
+    "no learner to respond to": (
         lambda: BanditLow(4, mode="proof").against(None, 10),
         "BanditLow: `learner` must be a learner in the mode 'proof', got None. 'random' needs none.",
     ),
@@ -838,17 +884,17 @@ BAD = {
 
 
 @pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
-def test_bad_input_is_rejected_in_one_sentence(call, message):
+def test_bad_input_raises_one_sentence(call, message):
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         call()
 
 
-def test_an_unknown_adversary_is_rejected_with_the_nearest_name():
+def test_an_unknown_adversary_raises_an_error_with_the_nearest_name():
     with pytest.raises(UnknownName, match=r"^There is no adversary 'bandit-lo'\. Did you mean 'bandit-low'\?$"):
         adversaries.build({"name": "bandit-lo", "segments": 3})
 
 
-def test_an_adversary_can_be_added_to_the_registry():
+def test_a_user_can_register_an_adversary():
     @adversary("unfair-for-a-test", feedbacks=("full",), modes=("random",))
     @dataclasses.dataclass(frozen=True)
     class Unfair(FullLow):

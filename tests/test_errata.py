@@ -453,9 +453,9 @@ def test_e16_more_variance_than_rounds_does_not_fit_into_the_proof_of_theorem_fu
     n_actions, n_rounds, segments = 20, 1000, 10
     most = n_actions * n_rounds / 4
     assert most / segments > n_rounds / segments
-    coins = lower.coins_switching(measures(n_actions, n_rounds, 1.0, most, segments))
+    coins = lower.biased_coins_switching(measures(n_actions, n_rounds, 1.0, most, segments))
     assert coins.length == n_rounds // segments
-    with_four = lower.coins_switching(measures(4, n_rounds, 1.0, n_rounds, segments))
+    with_four = lower.biased_coins_switching(measures(4, n_rounds, 1.0, n_rounds, segments))
     assert with_four.length == n_rounds // segments  # four coins have the variance 1 that the proof needs
 
 

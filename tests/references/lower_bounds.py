@@ -1,4 +1,4 @@
-"""The lower bounds as they are printed: every length tried, every change played out from the first round."""
+"""The lower bounds, slowly: every length is tried, every change is played from the first round."""
 
 import math
 
@@ -11,20 +11,37 @@ def interval_lengths(n_rounds, n_intervals):
 
 
 def bandit_low_guarantee(segments, n_rounds, height=1.0):
-    """A quarter for each round of a block, one block an interval."""
+    """A quarter for each round of a block, one block per interval."""
     lengths = interval_lengths(n_rounds, segments // 2)
     return sum(height / 4 * max(b for b in range(length + 1) if b * b <= length) for length in lengths)
 
 
-def divergence(from_law, to_law):
-    """KL in nats between two distributions on the same two values, given the chances of the larger one."""
-    pairs = ((from_law, to_law), (1 - from_law, 1 - to_law))
+def hidden_change_blocks(changes):
+    """Return the block of each interval of `theory.lower.HiddenChanges`."""
+    return [changes.block + 1] * changes.n_longer + [changes.block] * (changes.n_intervals - changes.n_longer)
+
+
+def hidden_change_lengths(changes, n_rounds):
+    """Return the fewest rounds for each of these blocks; the last interval has the rounds that are left over."""
+    lengths = [block**2 for block in hidden_change_blocks(changes)]
+    lengths[-1] += n_rounds - sum(lengths)
+    return lengths
+
+
+def divergence(p_from, p_to):
+    """KL in nats between two distributions on the same two values, given the probabilities of the larger value."""
+    pairs = ((p_from, p_to), (1 - p_from, 1 - p_to))
     return sum(p * math.log(p / q) for p, q in pairs if p > 0)
 
 
 def hidden_divergence(sigma, gap):
     """KL(Q, P) of Lemma sigma1, from the distributions themselves."""
     return divergence(1 / 2, (sigma - gap) / (2 * sigma))
+
+
+def most_plays_of_favourite(n_actions, length, sigma, gap):
+    """Bound the plays of the favourite in an interval, averaged over which action it is (eq. (N_i) summed over i)."""
+    return length / n_actions + length / 2 * math.sqrt(2 * length * hidden_divergence(sigma, gap))
 
 
 def full_low_parameters(segments, variance, n_actions, n_rounds):
@@ -40,6 +57,16 @@ def largest_gap(sigma, n):
         middle = (low + high) / 2
         low, high = (middle, high) if 2 * n * hidden_divergence(sigma, middle) <= 1 / 4 else (low, middle)
     return low
+
+
+def full_v_best_length(drift, variance, n_actions, n_rounds):
+    """Return the largest gap over all lengths of an interval, and the least length that has it."""
+    widest = min(1 / 2, math.sqrt(variance / (n_actions * n_rounds)))
+    gaps = []
+    for length in range(1, n_rounds + 1):
+        hidden = math.sqrt(-math.expm1(-1 / (4 * length)))
+        gaps.append(min(widest, drift / (1 + (math.ceil(n_rounds / length) - 1) * hidden)) * hidden)
+    return max(gaps), gaps.index(max(gaps)) + 1
 
 
 def full_v_largest_gap(drift, variance, n_actions, n_rounds):
@@ -69,11 +96,11 @@ def full_v_gap_at_full_noise(drift, variance, n_actions, n_rounds):
     return max(gaps)
 
 
-# Playing against a bandit learner, round by round and always from the beginning
+# Playing against a bandit learner, round by round and always from the first round
 
 
 def play_out(learner, seed, rows):
-    """Return the actions of a fresh learner in rounds with these losses."""
+    """Return the actions of a new learner in rounds with these losses."""
     state = learner.start(rows.shape[1], seed)
     actions = []
     for losses in rows:
@@ -84,7 +111,7 @@ def play_out(learner, seed, rows):
 
 
 def losses_of(changes, lengths, n_actions, height=1.0):
-    """Return the rounds of intervals that change after so many rounds."""
+    """Return the losses of intervals that change after so many rounds."""
     first = np.array([height / 2] + [height] * (n_actions - 1))
     second = first.copy()
     second[1] = 0.0
@@ -111,7 +138,7 @@ def value_of_change(learner, seeds, before, lengths, change, n_actions):
 
 
 def best_response_to_bandit(learner, seeds, segments, n_rounds, n_actions):
-    """Return the change of every interval, each of them found by playing out all that are possible."""
+    """Return the change of every interval, found by playing every possible change."""
     lengths, changes = interval_lengths(n_rounds, segments // 2), []
     for length in lengths:
         values = [value_of_change(learner, seeds, changes, lengths, c, n_actions) for c in range(length + 1)]
@@ -127,31 +154,31 @@ def proof_against_bandit(learner, seeds, segments, n_rounds, n_actions):
         block = math.isqrt(length)
         blocks = length // block
         rows = losses_of([*changes, length], lengths[: len(changes) + 1], n_actions)
-        looks = np.zeros(blocks)
+        plays = np.zeros(blocks)
         for seed in seeds:
             played = play_out(learner, seed, rows)[-length:]
-            looks += [sum(played[j * block : (j + 1) * block] == 1) for j in range(blocks)]
-        looks /= len(seeds)
-        changes.append(length if looks.sum() >= blocks / 2 else int(looks.argmin()) * block)
+            plays += [sum(played[j * block : (j + 1) * block] == 1) for j in range(blocks)]
+        plays /= len(seeds)
+        changes.append(length if plays.sum() >= blocks / 2 else int(plays.argmin()) * block)
     return changes
 
 
 def corners_against_experts(learner, n_vectors, n_actions, height=1.0):
-    """Return the favourite of each of the first vectors: the action with the least weight."""
+    """Return the action with loss 0 in each of the first vectors: the one with the least weight."""
     state = learner.start(n_actions)
-    spared = []
+    favourites = []
     for _ in range(n_vectors):
-        spared.append(int(learner.predict(state).argmin()))
+        favourites.append(int(learner.predict(state).argmin()))
         losses = np.full(n_actions, height)
-        losses[spared[-1]] = 0.0
+        losses[favourites[-1]] = 0.0
         learner.update(state, losses)
-    return spared
+    return favourites
 
 
 def plays_of_favourites(learner, past, sigma, gap, noisy, lengths, n_actions, n_copies, seed):
-    """Return, for each action, how often fresh copies play it in the next interval if it is the favourite there.
+    """Return, for each action, how often new copies play it in the next interval if it is the favourite there.
 
-    One row a copy, one column an action.
+    One row per copy, one column per action.
     """
     rng = np.random.default_rng(seed)
     plays = np.zeros((n_copies, n_actions))

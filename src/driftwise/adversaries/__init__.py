@@ -1,4 +1,4 @@
-"""Environments built against a learner: the lower bounds of the paper, executable. Importing it fills the registry."""
+"""Environments that attain the paper's lower bounds on regret. Importing this package fills the registry."""
 
 from driftwise.adversaries.bandit_low import BanditLow
 from driftwise.adversaries.base import Adversary, adversaries, adversary

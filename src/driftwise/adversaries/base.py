@@ -1,13 +1,13 @@
-"""What every adversary keeps to.
+"""Base class and registry of adversaries.
 
-An adversary is a frozen dataclass of a budget and a way to spend it. `against` makes an environment within the budget
-in which the expected regret is at least `guarantee`.
+An adversary is a frozen dataclass with the parameters of a lower bound. `against` returns an environment within
+`budget` in which the expected regret is at least `guarantee`.
 
-In the mode "random" it needs no learner: it draws its choices, anew in every run, and the guarantee holds for every
-learner in the mean over runs (Yao's principle). In the other modes it tries its choices on copies of the learner, which
-have seeds of their own, and then commits to one script. That is the proof with Monte Carlo estimates in the place of
-expectations: exact for a learner that does not draw in a world without noise, and otherwise up to their error. Evaluate
-it on fresh copies, as `simulate` does; the ones it was tried on are biased.
+In the mode "random" it needs no learner: every run draws its own choices, and the guarantee holds for every learner on
+average over runs (Yao's principle). In the other modes it tries its choices on copies of the learner, each with its own
+seed, and then fixes one script for all runs. That is the proof with Monte Carlo estimates in place of expectations:
+exact for a learner without random draws in an environment without noise, otherwise up to the estimates' error. Evaluate
+it on other copies, as `simulate` does; regret on the copies that it was tried on is biased.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ __all__ = ["Adversary", "adversaries", "adversary"]
 
 
 class Adversary(ABC):
-    """A lower bound: what it may spend, and how it spends it."""
+    """A lower bound on regret as an environment: its parameters, guarantee and budget."""
 
     name: ClassVar[str]
-    feedbacks: ClassVar[tuple[str, ...]]  # of the learners that its theorem is about
+    feedbacks: ClassVar[tuple[str, ...]]  # of the learners to which its theorem applies
     modes: ClassVar[tuple[str, ...]]
     n_actions: int
     mode: str
@@ -41,28 +41,28 @@ class Adversary(ABC):
 
     @property
     def least_rounds(self) -> int:
-        """The fewest rounds that it needs."""
+        """The smallest number of rounds that it needs."""
         return 1
 
     @abstractmethod
     def guarantee(self, n_rounds: int) -> float:
-        """Return the least expected dynamic regret, whatever the learner, after all rounding."""
+        """Return a lower bound on the expected dynamic regret of every learner, including all rounding."""
 
     @abstractmethod
     def budget(self, n_rounds: int) -> Measures:
-        """Return the most segments, drift and variance that any of its environments has."""
+        """Return the largest segments, drift and variance that any of its environments has."""
 
     @abstractmethod
     def draw(self, n_rounds: int, generator: np.random.Generator) -> Script:
-        """Draw a script without looking at a learner."""
+        """Draw a script at random, independent of any learner."""
 
     @abstractmethod
     def respond(self, copies: LearnerCopies, n_rounds: int, generator: np.random.Generator) -> Script:
-        """Write a script by trying it on copies of a learner."""
+        """Choose a script by trying its parts on copies of a learner."""
 
     def against(self, learner: Learner | None, n_rounds: int, seed: int = 0) -> AdversarialEnvironment:
-        """Return the environment for a learner; in the mode "random" it is the same for all, and None will do."""
-        n_rounds, seed = self.enough(n_rounds), check_seed(self, seed)
+        """Return the environment for a learner; in the mode "random" it is the same for all, and None is allowed."""
+        n_rounds, seed = self.check_rounds(n_rounds), check_seed(self, seed)
         if learner is not None and not isinstance(learner, Learner):
             raise rejection(self, "learner", "a learner or None", learner)
         if learner is not None and learner.feedback not in self.feedbacks:
@@ -75,7 +75,7 @@ class Adversary(ABC):
         if learner is None:
             raise rejection(self, "learner", f"a learner in the mode '{self.mode}'", None, "'random' needs none.")
         player = cast(ExpertLearner | BanditLearner, learner)
-        # Without any noise, copies that do not draw would all do the same.
+        # Without noise, all copies of a learner without random draws would play the same.
         alike = self.budget(n_rounds).variance == 0 and not draws(player, self.n_actions)
         copies = LearnerCopies(player, self.n_actions, 1 if alike else self.n_copies, seed)
         script = self.respond(copies, n_rounds, np.random.default_rng([seed, 1]))
@@ -85,12 +85,12 @@ class Adversary(ABC):
         """Return the plain values that `adversaries.build` turns back into an equal adversary."""
         return to_spec(self)
 
-    def enough(self, n_rounds: int) -> int:
-        """Check a number of rounds."""
+    def check_rounds(self, n_rounds: int) -> int:
+        """Return a number of rounds, or reject it if there are fewer than `least_rounds`."""
         return count(self, "n_rounds", n_rounds, at_least=self.least_rounds)
 
     def _check_common(self) -> None:
-        """Check the fields that all adversaries have; with one action there is nothing to regret."""
+        """Check the fields that all adversaries have; with one action every regret is 0."""
         require_count(self, "n_actions", at_least=2)
         require_choice(self, "mode", self.modes)
         require_count(self, "n_copies")
@@ -101,7 +101,7 @@ A = TypeVar("A", bound=type[Adversary])
 
 
 def adversary(name: str, *, feedbacks: tuple[str, ...], modes: tuple[str, ...]) -> Callable[[A], A]:
-    """Register an adversary under `name`, with the feedbacks that its theorem is about and its modes."""
+    """Register an adversary under `name`, with the feedbacks to which its theorem applies and its modes."""
 
     def enter(member: A) -> A:
         member.name, member.feedbacks, member.modes = name, feedbacks, modes

@@ -1,4 +1,4 @@
-"""LearnerCopies of a learner, side by side: what the adversary tries things on before it decides."""
+"""Copies of a learner, on which an adversary tries its choices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,27 @@ from driftwise.learners import BanditLearner, ExpertLearner, State
 
 __all__ = ["LearnerCopies", "draws"]
 
-_CELLS = 2**17  # losses held at a time
+_CELLS = 2**17  # losses in memory at a time
 
 
 class LearnerCopies:
-    """LearnerCopies of one learner, each with a seed and a past of its own.
+    """Copies of one learner, each with its own seed and state.
 
+    Parameters
+    ----------
+    learner : ExpertLearner or BanditLearner
+        The learner.
+    n_actions : int
+        Number of actions.
+    n_copies : int
+        Number of copies.
+    seed : int
+        Seed from which the copies' seeds are derived.
+
+    Examples
+    --------
     >>> from driftwise.learners import Hedge
-    >>> LearnerCopies(Hedge(), n_actions=4, n_copies=3, seed=1).coming()
+    >>> LearnerCopies(Hedge(), n_actions=4, n_copies=3, seed=1).next_play()
     array([0.25, 0.25, 0.25, 0.25])
     """
 
@@ -33,15 +46,15 @@ class LearnerCopies:
     def __len__(self) -> int:
         return len(self._states)
 
-    def twin(self) -> Self:
-        """Return copies of these copies, to go on from here in another way."""
-        twin = object.__new__(type(self))
-        twin._learner, twin._n_actions = self._learner, self._n_actions
-        twin._states = [state.copy() for state in self._states]
-        return twin
+    def copy(self) -> Self:
+        """Return the same copies with states that change independently of these."""
+        copied = object.__new__(type(self))
+        copied._learner, copied._n_actions = self._learner, self._n_actions
+        copied._states = [state.copy() for state in self._states]
+        return copied
 
-    def coming(self) -> Vector:
-        """Return how much each action is played in the coming round, in the mean; changes nothing."""
+    def next_play(self) -> Vector:
+        """Return the average weight of each action in the next round, without playing it."""
         total = np.zeros(self._n_actions)
         for state in self._states:
             if isinstance(self._learner, ExpertLearner):
@@ -50,8 +63,8 @@ class LearnerCopies:
                 total[self._learner.choose(state.copy())[0]] += 1
         return total / len(self)
 
-    def live(self, means: Vector, n_rounds: int, noise: Noise, generator: np.random.Generator) -> Vector:
-        """Play rounds with these means, each copy in a noise of its own; return how often each action, in the mean."""
+    def play(self, means: Vector, n_rounds: int, noise: Noise, generator: np.random.Generator) -> Vector:
+        """Play rounds with these means, each copy with its own noise; return the average plays of each action."""
         total = np.zeros(self._n_actions)
         most = max(1, _CELLS // (len(self) * self._n_actions))
         for first in range(0, n_rounds, most):
@@ -62,8 +75,8 @@ class LearnerCopies:
                 total += played.sum(axis=0) if played.ndim == 2 else np.bincount(played, minlength=self._n_actions)
         return total / len(self)
 
-    def watch(self, losses: Vector, n_rounds: int) -> Iterator[Actions]:
-        """Play rounds with the same losses in each; return what was played, copy by copy (bandit feedback only)."""
+    def play_constant(self, losses: Vector, n_rounds: int) -> Iterator[Actions]:
+        """Play rounds with the same losses in each; yield the actions of each copy (bandit feedback only)."""
         most = max(1, _CELLS // self._n_actions)
         rows = np.tile(losses, (min(most, n_rounds), 1))
         for state in self._states:
@@ -72,6 +85,6 @@ class LearnerCopies:
 
 
 def draws(learner: ExpertLearner | BanditLearner, n_actions: int) -> bool:
-    """Say whether a learner may draw: then its seed is somewhere in its memory."""
+    """Return whether a learner makes random draws: its first memory then depends on the seed."""
     one, other = (learner.start(n_actions, seed).memory for seed in (1, 2))
     return not all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))

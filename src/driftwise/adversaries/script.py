@@ -1,7 +1,7 @@
-"""A script: pieces of rounds in which the means stand still, and in each of them one action may be the favourite.
+"""Scripts of adversaries and the environments that play them.
 
-All lower bounds of the paper have this form. A script grows with its pieces and not with its rounds; means and losses
-are made from it block by block.
+All lower bounds of the paper have piecewise constant means in which one action may be the favourite. The size of a
+script depends on the number of pieces, not of rounds; means and losses are made from it block by block.
 """
 
 from __future__ import annotations
@@ -33,55 +33,84 @@ _CELLS = 40960  # means measured at a time: a third of a megabyte
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """Pieces without change: piece `j` begins in round `starts[j]` and favours action `favourites[j]`.
+    """Piecewise constant means: piece `j` starts in round `starts[j]` and has the favourite `favourites[j]`.
 
+    Parameters
+    ----------
+    base : array of float
+        The means without a favourite.
+    low : float
+        The mean of a favourite.
+    starts : array of int
+        The first round of each piece, rising from 0.
+    favourites : array of int
+        The favourite action of each piece, `NO_FAVOURITE` (-1) for none.
+    noisy : int, default 0
+        Number of noisy rounds at the start of each piece. After them the losses equal their means.
+    noise : Noise, default Deterministic()
+        The noise of these rounds.
+
+    Examples
+    --------
     >>> script = Script(np.array([0.5, 1.0]), 0.0, starts=np.array([0, 2]), favourites=np.array([NO_FAVOURITE, 1]))
     >>> script.moments(first=1, n=2)[0]
     array([[0.5, 1. ],
            [0.5, 0. ]])
     """
 
-    base: Vector  # the means without a favourite
-    low: float  # the mean of the favourite
+    base: Vector
+    low: float
     starts: Actions
     favourites: Actions
-    noisy: int = 0  # so many rounds at the head of each piece scatter; the means stay when the noise goes
+    noisy: int = 0
     noise: Noise = NO_NOISE
 
     def moments(self, first: int, n: int) -> tuple[Matrix, Matrix, Actions]:
-        """Return the means and variances of `n` rounds from round `first` on, and which of them scatter."""
+        """Return the means and variances of `n` rounds from round `first` on, and which of them are noisy."""
         rounds = np.arange(first, first + n)
         piece = np.searchsorted(self.starts, rounds, side="right") - 1
         means, favourites = np.tile(self.base, (n, 1)), self.favourites[piece]
         rows = np.flatnonzero(favourites != NO_FAVOURITE)
         means[rows, favourites[rows]] = self.low
-        scattered = np.flatnonzero(rounds - self.starts[piece] < self.noisy)
+        noisy = np.flatnonzero(rounds - self.starts[piece] < self.noisy)
         variances = np.zeros_like(means)
-        if scattered.size:
-            variances[scattered] = self.noise.moments(means[scattered])[1]
-        return means, variances, scattered
+        if noisy.size:
+            variances[noisy] = self.noise.moments(means[noisy])[1]
+        return means, variances, noisy
 
 
-class _Played(Stream):
+class _ScriptStream(Stream):
     def __init__(self, n_rounds: int, script: Script, generator: np.random.Generator) -> None:
         super().__init__(n_rounds, script.base.size)
         self._script = script
         self._generator = generator
 
     def _next(self, n: int) -> Block:
-        means, variances, scattered = self._script.moments(self._drawn, n)
+        means, variances, noisy = self._script.moments(self._drawn, n)
         losses = means.copy()
-        if scattered.size:
-            losses[scattered] = self._script.noise.draw(means[scattered], self._generator)
+        if noisy.size:
+            losses[noisy] = self._script.noise.draw(means[noisy], self._generator)
         return Block(losses, means, variances)
 
 
 @dataclass(frozen=True, eq=False)
 class AdversarialEnvironment(LossSource):
-    """What an adversary has made for one learner, or for all: play it with `simulate`.
+    """Environment that an adversary made for one learner, or for all; play it with `simulate`.
 
-    With a script, every run follows it and only the noise differs; without one, each run draws a script of its own.
     It can be played for fewer rounds than it was made for, not for more.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        The adversary that made it.
+    learner : Learner or None
+        The learner that it was made for, None for all.
+    n_rounds : int
+        The rounds that it was made for.
+    seed : int
+        Seed of the adversary's choices.
+    script : Script or None
+        The script of every run, so that only the noise differs between runs; None draws a script for each run.
     """
 
     adversary: Adversary
@@ -97,12 +126,12 @@ class AdversarialEnvironment(LossSource):
         return self.adversary.n_actions
 
     def start(self, n_rounds: int, seed: Seed = 0) -> Stream:
-        """Return a run over the first `n_rounds`."""
+        """Return the stream of the first `n_rounds` rounds."""
         n_rounds, script, generator = self._prepare(n_rounds, seed)
-        return _Played(n_rounds, script, generator)
+        return _ScriptStream(n_rounds, script, generator)
 
     def measures(self, n_rounds: int, seed: Seed = 0) -> Measures:
-        """Return the exact measures of the run that `start` gives; they are within the adversary's budget."""
+        """Return the exact measures of the run that `start` returns; they are within the adversary's budget."""
         n_rounds, script, _ = self._prepare(n_rounds, seed)
         meter = MeasuresAccumulator(self.n_actions)
         length = max(1, _CELLS // self.n_actions)
@@ -112,7 +141,7 @@ class AdversarialEnvironment(LossSource):
         return meter.measures()
 
     def to_spec(self) -> dict[str, Any]:
-        """Return plain values that say who was against whom."""
+        """Return plain values that name the adversary, the learner, the rounds and the seed."""
         opponent = {} if self.learner is None else {"against": to_spec(self.learner)}
         return {**self.adversary.to_spec(), **opponent, "n_rounds": self.n_rounds, "seed": self.seed}
 

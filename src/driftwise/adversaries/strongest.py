@@ -1,12 +1,12 @@
-r"""Which lower bound is the one to use, for a given drift and variance.
+r"""Choice of the adversary with the largest guarantee for a drift and a variance.
 
-A learner with full feedback suffers $\Omega((\Lambda V T)^{1/3} + V)$, one with bandit feedback
-$\Omega((\Lambda V T)^{1/3} + \sqrt{V T})$ (Theorem full_V). `FullV` has the first two of these terms, `BanditLow` with
-$\Gamma \approx V$ segments has the last: $M$ intervals whose losses are at most $s = \min\{1, V / (2M)\}$, with
+With full feedback the regret is $\Omega((\Lambda V T)^{1/3} + V)$, with bandit feedback
+$\Omega((\Lambda V T)^{1/3} + \sqrt{V T})$ (Theorem full_V). `FullV` attains the first two of these terms, `BanditLow`
+with $\Gamma \approx V$ segments the last: $M$ intervals whose losses are at most $s = \min\{1, V / (2M)\}$, with
 $M = \lfloor V / 2 \rfloor$ or $\lceil V / 2 \rceil$. For $V < 2$ that is only $V \sqrt{T} / 8$.
 
-The paper goes by the order of these terms: `BanditLow` if $\sqrt{V T} \ge (\Lambda V T)^{1/3}$. Here the one that
-guarantees more is taken, which is the same up to constants.
+The paper chooses by the order of these terms: `BanditLow` if $\sqrt{V T} \ge (\Lambda V T)^{1/3}$. Here the adversary
+with the larger guarantee is taken, which is the same up to constants.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["strongest"]
 
 
 def strongest(feedback: str, measures: Measures, mode: str = "random") -> Adversary:
-    """Return the adversary with the largest guarantee for a drift and a variance; it may use any number of segments.
+    """Return the adversary with the largest guarantee within a drift and a variance, with any number of segments.
 
     >>> budget = Measures(n_actions=2, n_rounds=10_000, segments=1, drift=10.0, variance=100.0)
     >>> strongest("full", budget).name, strongest("bandit", budget).name
@@ -33,7 +33,7 @@ def strongest(feedback: str, measures: Measures, mode: str = "random") -> Advers
         raise rejection("strongest", "feedback", "'full' or 'bandit'", feedback)
     T, V, K = measures.n_rounds, measures.drift, measures.n_actions
     found: list[Adversary] = []
-    if mode != "proof":  # which is about hidden changes only
+    if mode != "proof":  # only `BanditLow` has that mode
         found.append(FullV(V, measures.variance, K, mode=mode))
     if feedback == "bandit":
         found += [

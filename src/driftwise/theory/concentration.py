@@ -1,7 +1,7 @@
-r"""How far a mean of samples in [0, 1] may lie from its expectation, judged by the samples' own variance.
+r"""Confidence radii for the mean of samples in [0, 1], computed from the sample variance.
 
-Theorem emp_bernstein (Section 2; A. Maurer and M. Pontil, "Empirical Bernstein bounds", COLT 2009) and what it becomes
-while the means move (Lemma lem:lambda, Appendix B). Write $L = \ln(2/\delta)$.
+Theorem emp_bernstein (Section 2; A. Maurer and M. Pontil, "Empirical Bernstein bounds", COLT 2009) and its form for
+means that move (Lemma lem:lambda, Appendix B). Write $L = \ln(2/\delta)$.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from driftwise.core.types import Vector
 
-__all__ = ["both_sides", "drifting_radius", "empirical_bernstein", "sample_variance"]
+__all__ = ["drifting_radius", "empirical_bernstein", "sample_variance"]
 
 
 def sample_variance(samples: Vector) -> float:
@@ -23,8 +23,9 @@ def sample_variance(samples: Vector) -> float:
 def empirical_bernstein(n_samples: int, variance: float, failure_probability: float) -> float:
     r"""Return $\rho(n, v, \delta) = \sqrt{2 v L / n} + 7 L / (3 (n-1))$, or 1 for fewer than two samples.
 
-    For independent samples, their mean is less than its expectation by more than that with probability at most
-    $\delta$; and likewise for more.
+    The mean of independent samples is below its expectation by more than that with probability at most $\delta$, and
+    likewise above. On one side or the other the probability is at most $3\delta/2$: the proof uses $\delta/2$ for each
+    side of the mean and $\delta/2$ for the variance. The paper says $\delta$ (E6).
 
     >>> round(empirical_bernstein(n_samples=1000, variance=0.25, failure_probability=0.05), 4)
     0.0516
@@ -33,14 +34,6 @@ def empirical_bernstein(n_samples: int, variance: float, failure_probability: fl
         return 1.0
     log_term = math.log(2 / failure_probability)
     return math.sqrt(2 * variance * log_term / n_samples) + 7 * log_term / (3 * (n_samples - 1))
-
-
-def both_sides(failure_probability: float) -> float:
-    r"""Return $3\delta/2$, the chance that the mean is off by more than `empirical_bernstein` on either side.
-
-    The proof spends $\delta/2$ on the mean, now twice, and $\delta/2$ on the variance. The paper says $\delta$ (E6).
-    """
-    return 1.5 * failure_probability
 
 
 def drifting_radius(squared_noises: Vector, drift_within: float, failure_probability: float) -> float:

@@ -1,8 +1,8 @@
-r"""What the paper prints, constants and all, beside the forms that driftwise uses; some of it is false.
+r"""Bounds and parameters as the paper prints them, with its constants; some are false.
 
-Each function names its place in the paper, the erratum of ``docs/errata.md`` if there is one, and the function that is
-ours. Where a theorem has only an order ($O$, $\tilde O$, $\Omega$), the constants are those of its proof; the orders
-themselves are in `table_one`. Symbols are those of `pathwise` and `expected`.
+Each function names its place in the paper, the erratum of ``docs/errata.md`` if there is one, and the function that
+driftwise uses instead ("Ours"). Where a theorem has only an order ($O$, $\tilde O$, $\Omega$), the constants are those
+of its proof; the orders themselves are in `table_one`. Symbols are those of `pathwise` and `expected`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
     "adapt_ml_prod_path",
     "adaptive_block_path",
     "bandit_switching",
-    "coins_drifting",
+    "biased_coins_drifting",
     "drifting_radius",
     "full_drifting",
     "optimistic_gd",
@@ -32,6 +32,7 @@ __all__ = [
     "rerun_ucbv_restart_every",
     "restarted_adaptive_gd",
     "restarted_gd_restart_every",
+    "sleeping_segments",
 ]
 
 
@@ -56,7 +57,7 @@ def drifting_radius(squared_noises: Vector, drift: float, failure_probability: f
 def rerun_ucbv_interval(radii: Vector, drift: float, n_actions: int, failure_probability: float) -> float:
     r"""Eq. (lambda): $2 \sum_t \lambda_{t,a_t} + 2 V_I |I| + \delta K |I|$, for Algorithm 1 in an interval $I$.
 
-    The last term takes the radii to fail with probability $\delta$, which is not shown (E6). Ours:
+    The last term assumes that the radii fail with probability $\delta$, which is not proved (E6). Ours:
     `pathwise.rerun_ucbv_good_event`.
     """
     n = len(radii)
@@ -73,6 +74,19 @@ def restarted_gd_restart_every(measures: Measures) -> float:
     r"""Section 3.2: $(\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1 (E12). See `tuning`."""
     T, V, L = measures.n_rounds, measures.drift, measures.variance
     return float((L * T / V**2) ** (1 / 3)) if L * T > V**2 else 1.0
+
+
+def sleeping_segments(measures: Measures) -> float:
+    r"""Proof of Theorem dynamic_upper_full-into: the number of equal blocks, 0/0 without drift (E12).
+
+    $(V^2 T^2 / (\Lambda \ln K))^{1/3}$ if $\Lambda^2 \ge V T \ln K$, else $\sqrt{V T / \ln K}$. Algorithm 4 does not
+    need it. Ours: `expected.sleeping_adapt_ml_prod`, which searches for the best number.
+    """
+    T, V, L = measures.n_rounds, measures.drift, measures.variance
+    log_actions = math.log(max(2, measures.n_actions))  # one action counts as two (E13)
+    if V * T * log_actions <= L**2:
+        return float(((V * T) ** 2 / (L * log_actions)) ** (1 / 3))
+    return math.sqrt(V * T / log_actions)
 
 
 def optimistic_gd_path(losses: Matrix, learning_rate: float, n_segments: int) -> float:
@@ -92,7 +106,7 @@ def optimistic_gd(measures: Measures, learning_rate: float, n_segments: int) -> 
 def optimistic_gd_tuned(measures: Measures, n_segments: int) -> float:
     r"""Lemma lem:dev with its rate: $3 \sqrt{N (\Lambda + K V)}$, and Theorem dev with $\Gamma$ for $N$ and $V$.
 
-    True in spite of E1: for that rate, `expected.optimistic_gd_against` is at most $2.5 \sqrt{N (\Lambda + K V)}$.
+    True despite E1: for that rate, `expected.optimistic_gd_against` is at most $2.5 \sqrt{N (\Lambda + K V)}$.
     """
     return 3 * math.sqrt(n_segments * (measures.variance + measures.n_actions * measures.drift))
 
@@ -143,29 +157,30 @@ def adapt_ml_prod(measures: Measures) -> float:
 
 
 def bandit_switching(measures: Measures) -> float:
-    r"""Theorem bandit-low, before rounding: $\frac\Gamma2 \sqrt{2T/\Gamma} / 4$. Ours: `lower.bandit_switching`."""
+    r"""Theorem bandit-low, without rounding: $\frac\Gamma2 \sqrt{2T/\Gamma} / 4$. Ours: `lower.bandit_switching`."""
     return math.sqrt(2 * measures.segments * measures.n_rounds) / 8
 
 
-def coins_drifting(measures: Measures) -> tuple[float, float, float]:
+def biased_coins_drifting(measures: Measures) -> tuple[float, float, float]:
     r"""Theorem full_V: $B = (\Lambda T / (32 K V^2))^{1/3}$, $\sigma = \sqrt{\Lambda/(4KT)}$, $\epsilon = VB/T$.
 
-    Its drift may exceed $V$ by $\sigma - \epsilon$ (E8). Ours: `lower.coins_drifting`.
+    Its drift may exceed $V$ by $\sigma - \epsilon$ (E8). Ours: `lower.biased_coins_drifting`.
     """
     K, T, V, L = measures.n_actions, measures.n_rounds, measures.drift, measures.variance
-    length = float((L * T / (32 * K * V**2)) ** (1 / 3))
+    length = math.cbrt(L * T / (32 * K * V**2))
     return length, math.sqrt(L / (4 * K * T)), V * length / T
 
 
 def full_drifting(measures: Measures) -> float | None:
     r"""Proof of Theorem full_V: $T \epsilon / 4$ if $\Lambda T \ge 32 K V^2 > 0$, else only an order (None).
 
-    True, but for the budget (E8) and for more than two actions only as far as E16 says. Ours: `lower.full_drifting`.
+    True except for the budget (E8), and for more than two actions within the limits of E16. Ours:
+    `lower.full_drifting`.
     """
     K, T, V, L = measures.n_actions, measures.n_rounds, measures.drift, measures.variance
     if K == 1 or not L * T >= 32 * K * V**2 > 0:
         return None
-    return T * coins_drifting(measures)[2] / 4
+    return T * biased_coins_drifting(measures)[2] / 4
 
 
 def _constants(n_actions: int, n_rounds: int) -> tuple[float, float]:

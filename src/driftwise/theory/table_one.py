@@ -1,14 +1,15 @@
 r"""Table 1 of the paper (Appendix A) as data: orders in letters, their exponents, and bounds with constants.
 
-A cell is a kind of feedback and of world; in it, each column holds an upper and a lower rate. The bounds of a cell know
-its own budgets only: $\Gamma$ and $\Lambda$ in a switching cell, $V$ and $\Lambda$ in a drifting one. The drift, or the
-segments, are then whatever they can be, so that lower and upper bounds are about the same worlds.
+A cell is a kind of feedback and a kind of environment; each of its columns has an upper and a lower rate. The bounds of
+a cell depend on its own budgets only: $\Gamma$ and $\Lambda$ in a switching cell, $V$ and $\Lambda$ in a drifting one.
+The drift, or the segments, are then as large as possible, so that lower and upper bounds are about the same
+environments.
 
-The table leaves out $K$ and logarithms. With them the upper bounds of this paper are $\sqrt{\Gamma \Lambda} + \sqrt K
+The table omits $K$ and logarithms. With them the upper bounds of this paper are $\sqrt{\Gamma \Lambda} + \sqrt K
 \Gamma$, $(V \Lambda T)^{1/3} + \sqrt K V$ and, up to logarithms, $(K^2 V \Lambda T)^{1/3} + \sqrt{K V T}$; its lower
 bounds are for few actions (E16), and the last has $\sqrt{V T}$ only for $V \ge 2$ (E8). Jadbabaie et al. are in the
-text, not in the table. Letters of others: $L^*$, the least loss of a sequence of actions with $\Gamma$ segments; $D$,
-the squared steps of the realised losses; $\tilde V$, their drift.
+text, not in the table. Letters of other authors: $L^*$, the least loss of a sequence of actions with $\Gamma$ segments;
+$D$, the squared steps of the realised losses; $\tilde V$, their drift.
 
 >>> cell = TABLE["full", "switching"]
 >>> cell.this_paper.upper.text
@@ -29,7 +30,15 @@ from fractions import Fraction
 from driftwise.core.measures import Measures
 from driftwise.theory import adversarial, expected, lower, pathwise_experts, pathwise_meta, tuning
 
-__all__ = ["TABLE", "Cell", "Column", "Rate", "any_drift", "any_segments"]
+__all__ = [
+    "TABLE",
+    "Cell",
+    "Column",
+    "Rate",
+    "with_largest_drift",
+    "with_largest_variance",
+    "with_most_segments",
+]
 
 
 @dataclass(frozen=True)
@@ -37,14 +46,14 @@ class Rate:
     """An order of regret: a sum of terms, each a product of powers of the letters."""
 
     text: str
-    exponents: tuple[Mapping[str, Fraction], ...]  # one mapping for each term; a letter it lacks is not in the term
+    exponents: tuple[Mapping[str, Fraction], ...]  # one mapping for each term: letter -> exponent
     source: str
-    bound: Callable[[Measures], float] | None = None  # with constants; None where they are not known
+    bound: Callable[[Measures], float] | None = None  # with constants; None if they are unknown
 
 
 @dataclass(frozen=True)
 class Column:
-    """What one line of work says in a cell; None where the table has a dash."""
+    """The rates of one group of authors in a cell; None where the table has a dash."""
 
     upper: Rate | None = None
     lower: Rate | None = None
@@ -52,7 +61,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """The columns of the table, and at last the one that is in its text only."""
+    """The columns of the table, and last the one that is in the paper's text only."""
 
     this_paper: Column
     excess_loss: Column = Column()  # Luo and Schapire; Gaillard et al.; Koolen and van Erven
@@ -61,8 +70,8 @@ class Cell:
     jadbabaie: Column = Column()
 
 
-def any_drift(measures: Measures) -> Measures:
-    r"""Forget the drift: $\Gamma$ segments drift by at most $\Gamma$."""
+def with_largest_drift(measures: Measures) -> Measures:
+    r"""Return the measures with the largest drift that $\Gamma$ segments can have, $\Gamma$."""
     segments = measures.segments
     squares = float(measures.n_actions * segments)
     return dataclasses.replace(
@@ -70,8 +79,8 @@ def any_drift(measures: Measures) -> Measures:
     )
 
 
-def any_segments(measures: Measures) -> Measures:
-    """Forget the segments: the means may move in every round."""
+def with_most_segments(measures: Measures) -> Measures:
+    """Return the measures with as many segments as rounds: the means may move in every round."""
     within = 0.0 if measures.n_rounds == 1 else measures.drift
     squares = measures.n_actions * measures.drift
     return dataclasses.replace(
@@ -79,34 +88,34 @@ def any_segments(measures: Measures) -> Measures:
     )
 
 
-def any_variance(measures: Measures) -> Measures:
-    """Forget the variance: a loss in [0, 1] has at most 1/4."""
+def with_largest_variance(measures: Measures) -> Measures:
+    """Return the measures with the largest variance, 1/4 for each loss in [0, 1]."""
     return dataclasses.replace(measures, variance=measures.n_actions * measures.n_rounds / 4)
 
 
 def _optimistic_gd(measures: Measures) -> float:
-    known = any_drift(measures)
+    known = with_largest_drift(measures)
     return expected.optimistic_gd(known, tuning.gd_rate(known))
 
 
 def _restarted_gd(measures: Measures) -> float:
-    known = any_segments(measures)
+    known = with_most_segments(measures)
     return expected.restarted_adaptive_gd(known, tuning.restarted_gd_restart_every(known))
 
 
 def _rerun_ucbv(measures: Measures) -> float:
-    known = any_segments(measures)
+    known = with_most_segments(measures)
     bound = expected.rerun_ucbv(known, tuning.rerun_ucbv_restart_every(known), tuning.ucbv_failure(known, "rigorous"))
     return measures.n_rounds if bound is None else bound
 
 
 def _exp3_s(measures: Measures) -> float:
-    known = any_drift(measures)
+    known = with_largest_drift(measures)
     return adversarial.exp3_s(known, adversarial.exp3_s_exploration_rate(known), 1 / known.n_rounds)
 
 
 def _rexp3(measures: Measures) -> float:
-    known = any_segments(measures)
+    known = with_most_segments(measures)
     block = adversarial.rexp3_restart_every(known)
     return adversarial.rexp3(known, adversarial.exp3_exploration_rate(known.n_actions, block), block)
 
@@ -116,7 +125,7 @@ def _ada_normal_hedge(measures: Measures) -> float:
 
 
 def _aomd(measures: Measures) -> float:
-    known = any_drift(measures)
+    known = with_largest_drift(measures)
     bound = pathwise_meta.aomd_coarse(expected.deviation(known), tuning.aomd_scale(known), known.segments)
     return min(known.n_rounds, bound)
 
@@ -134,12 +143,14 @@ _HIDDEN_DRIFT = (
     (_term(V=_THIRD, Lambda=_THIRD, T=_THIRD), _term(V=_HALF, T=_HALF)),
 )
 _DRIFT = "(V T^2)^(1/3)", (_term(V=_THIRD, T=2 * _THIRD),)
-_NOISIEST = "the constants are those of our construction with as much variance as there can be"
+_NOISIEST = "the constants are those of our construction with the largest possible variance"
 
 _BESBES_GUR_ZEEVI = Column(
-    upper=Rate(*_DRIFT, "Besbes, Gur, Zeevi (2014, 2015); the bound is Rexp3's, for either feedback", _rexp3),
+    upper=Rate(*_DRIFT, "Besbes, Gur, Zeevi (2014, 2015); the bound is that of Rexp3, for either feedback", _rexp3),
     lower=Rate(
-        *_DRIFT, f"Besbes, Gur, Zeevi (2014, 2015); {_NOISIEST}", lambda m: lower.full_drifting(any_variance(m))
+        *_DRIFT,
+        f"Besbes, Gur, Zeevi (2014, 2015); {_NOISIEST}",
+        lambda m: lower.full_drifting(with_largest_variance(m)),
     ),
 )
 
@@ -154,7 +165,7 @@ TABLE: dict[tuple[str, str], Cell] = {
                 "sqrt(Gamma L*)",
                 ({"Gamma": _HALF, "L*": _HALF},),
                 "Luo, Schapire (2015); Gaillard, Stoltz, van Erven (2014); Koolen, van Erven (2015);"
-                " the bound is AdaNormalHedge.TV's, with T for L*",
+                " the bound is that of AdaNormalHedge.TV, with T for L*",
                 _ada_normal_hedge,
             )
         ),
@@ -162,8 +173,8 @@ TABLE: dict[tuple[str, str], Cell] = {
             upper=Rate(
                 "sqrt(Gamma D)",
                 (_term(Gamma=_HALF, D=_HALF),),
-                "Jadbabaie, Rakhlin, Shahrampour, Sridharan (2015); the bound is AOMD's with one phase, told Gamma,"
-                " with the mean of D",
+                "Jadbabaie, Rakhlin, Shahrampour, Sridharan (2015); the bound is that of AOMD with one phase, given"
+                " Gamma, with the mean of D",
                 _aomd,
             )
         ),
@@ -187,12 +198,14 @@ TABLE: dict[tuple[str, str], Cell] = {
         garivier_moulines=Column(
             upper=Rate(
                 *_SEGMENTS,
-                "Garivier, Moulines (2011), with gaps in the constants; the bound, without, is EXP3.S's"
+                "Garivier, Moulines (2011), with gaps in the constants; the bound, without them, is that of EXP3.S"
                 " (Auer, Cesa-Bianchi, Freund, Schapire 2002)",
                 _exp3_s,
             ),
             lower=Rate(
-                *_SEGMENTS, f"Garivier, Moulines (2011); {_NOISIEST}", lambda m: lower.full_switching(any_variance(m))
+                *_SEGMENTS,
+                f"Garivier, Moulines (2011); {_NOISIEST}",
+                lambda m: lower.full_switching(with_largest_variance(m)),
             ),
         ),
     ),

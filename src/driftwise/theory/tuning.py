@@ -1,7 +1,7 @@
-r"""The parameters the theorems ask for, as functions of the measures.
+r"""Tuning rules of the theorems: parameters as functions of the measures.
 
-"paper" is the rule as printed, with the resolutions of ``docs/errata.md``; "sharp" minimises the corrected
-bound and is ours.
+"paper" is the rule as printed, corrected as in ``docs/errata.md``; "sharp" minimises the corrected bound and is not in
+the paper.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ __all__ = [
     "gd_rate",
     "rerun_ucbv_restart_every",
     "restarted_gd_restart_every",
-    "sleeping_segments",
     "ucbv_failure",
     "window",
 ]
@@ -40,9 +39,9 @@ def rerun_ucbv_restart_every(measures: Measures, rule: str = "paper") -> int:
 
 
 def ucbv_failure(measures: Measures, failure: str = "paper") -> float:
-    r"""Return $\delta$: the paper's $1/(KT)$, or $1/(3KT^2)$ for two sides and every number of plays."""
+    r"""Return $\delta$: the paper's $1/(KT)$, or $1/(3KT^2)$ for both sides and every number of plays."""
     K, T = measures.n_actions, measures.n_rounds
-    # With K = T = 1 the paper's value is 1: a vacuous level, kept below 1 so that the radius stays defined.
+    # With K = T = 1 the paper's value is 1, for which the radius is not defined.
     return min(0.5, 1 / (3 * K * T**2) if failure == "rigorous" else 1 / (K * T))
 
 
@@ -76,21 +75,6 @@ def restarted_gd_restart_every(measures: Measures, rule: str = "paper") -> int:
     return _whole((COARSE**2 / 8 * ratio if rule == "sharp" else ratio) ** (1 / 3), T)
 
 
-def sleeping_segments(measures: Measures) -> int:
-    r"""Return the number $N$ of equal blocks in the proof of Theorem dynamic_upper_full-into; Algorithm 4 needs none.
-
-    $N = (V^2 T^2 / (\Lambda \ln K))^{1/3}$ if $\Lambda^2 \ge V T \ln K$, else $\sqrt{V T / \ln K}$. The corrected
-    bound, `expected.sleeping_adapt_ml_prod`, searches for the best.
-    """
-    T, V, L = measures.n_rounds, measures.drift, measures.variance
-    log_actions = math.log(max(2, measures.n_actions))
-    if V == 0:
-        return 1
-    if V * T * log_actions <= L**2:
-        return _whole(((V * T) ** 2 / (L * log_actions)) ** (1 / 3), T)
-    return _whole(math.sqrt(V * T / log_actions), T)
-
-
 def aomd_scale(measures: Measures) -> float:
     r"""Return $2 \sqrt{\Gamma + 1}$, which minimises the bound of AOMD with one phase (`pathwise_meta.aomd_coarse`)."""
     return 2 * math.sqrt(measures.segments + 1)
@@ -102,9 +86,9 @@ def discount(measures: Measures) -> float:
 
 
 def window(measures: Measures) -> int | None:
-    r"""Return $\tau = 2 \sqrt{T \ln T / \Upsilon}$ of sliding-window UCB; None where that is all rounds.
+    r"""Return $\tau = 2 \sqrt{T \ln T / \Upsilon}$ of sliding-window UCB; None if that is $T$ or more.
 
-    It holds every action at least once, or they would be played in turns for ever.
+    It is at least $K$, since with a shorter window the actions would be played in turns for ever.
     """
     T, changes = measures.n_rounds, measures.segments - 1
     length = max(measures.n_actions, math.ceil(2 * math.sqrt(T * math.log(T) / changes))) if changes else T
@@ -112,7 +96,7 @@ def window(measures: Measures) -> int | None:
 
 
 def _whole(block: float, n_rounds: int) -> int:
-    # Rounding up shrinks the number of blocks; the drift within one at most doubles.
+    # Rounding up reduces the number of blocks and at most doubles the drift within one.
     return n_rounds if block >= n_rounds else max(1, math.ceil(block))
 
 
