@@ -1,1 +1,1 @@
-"""The theorems as functions: tuning rules, bounds in expectation, bounds on every path."""
+"""The theorems as functions: tuning rules, upper bounds in expectation and on every path, lower bounds."""

@@ -1,7 +1,7 @@
 r"""Upper bounds on the expected dynamic regret, with every constant explicit.
 
-Each takes `Measures` and the learner's own parameters, so it holds for any parameters, at any round, not only
-for the tuned learner at the end. They are the corrected forms of the paper's theorems (see ``docs/errata.md``).
+Each takes `Measures` and the learner's parameters, so it holds for any parameters and after any number of rounds, not
+only for the tuned learner at the end. They are the corrected forms of the paper's theorems (see ``docs/errata.md``).
 Write $E D = E \sum_t \|\ell_t - \ell_{t-1}\|_2^2 \le 2 \Lambda + \sum_t \|\mu_t - \mu_{t-1}\|_2^2$, and
 $D_\infty$ for the same sum in the largest norm.
 """
@@ -34,7 +34,7 @@ def deviation(measures: Measures) -> float:
 
 
 def largest_deviation(measures: Measures) -> float:
-    r"""Bound $E D_\infty \le \min\{T, E D\}$: losses in $[0, 1]$ move by at most 1 a round, however many they are.
+    r"""Bound $E D_\infty$ by $\min\{T, E D\}$: each loss in $[0, 1]$ moves by at most 1 in a round.
 
     >>> largest_deviation(Measures(n_actions=10, n_rounds=100, segments=1, drift=0.5, variance=240.0))
     100.0
@@ -45,8 +45,8 @@ def largest_deviation(measures: Measures) -> float:
 def optimistic_gd(measures: Measures, learning_rate: float, prox_scale: float = 1.0) -> float:
     r"""Theorem dev: `optimistic_gd_against` $\Gamma$ segments, or its drifting form if that is less.
 
-    The drifting form holds the comparator to $N$ equal blocks, which costs it $2 \lceil T/N \rceil V'$ (proof of
-    Theorem full_info_given_V), and takes the best $N$.
+    The drifting form compares with the best action of each of $N$ equal blocks, which adds $2 \lceil T/N \rceil V'$
+    (proof of Theorem full_info_given_V), for the best $N$ of a grid.
     """
 
     def against(segments: int) -> float:
@@ -65,8 +65,8 @@ def optimistic_gd_against(measures: Measures, learning_rate: float, n_segments: 
 def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> float:
     r"""Theorem full_info_given_V: $8.25 (\sqrt{2 M \Lambda} + \sqrt{K} V) + 2 B V'$ with $M = \lceil T/B \rceil$.
 
-    Or, by Cauchy-Schwarz over the blocks at once, $8.25 \sqrt{M\, E D} + 2 B V'$, if that is less. $V'$ leaves
-    out the jump from $\mu_0$: only movement within a block separates its best action from others.
+    Or, by Cauchy-Schwarz over all blocks together, $8.25 \sqrt{M\, E D} + 2 B V'$, if that is less. $V'$ is the drift
+    without the jump from $\mu_0$: only movement within a block matters for the regret of its best fixed action.
     """
     T = measures.n_rounds
     B = min(restart_every or T, T)
@@ -77,7 +77,7 @@ def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> floa
 
 
 def adapt_ml_prod(measures: Measures) -> float | None:
-    r"""Theorem RTk_bound in the corrected closed form; it is about one fixed action, so only for $\Gamma = 1$.
+    r"""Theorem RTk_bound in the corrected closed form; it compares with one fixed action, so None if $\Gamma > 1$.
 
     $R \le (2g + L) \sqrt{(1 + 2 E D) / g} + 4 g + 4 L + 1$, $g = \ln K$,
     $L = \ln(1 + (K/e)(1 + \ln(T+1)))$.
@@ -96,7 +96,7 @@ def adapt_ml_prod(measures: Measures) -> float | None:
 def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
     """Theorem dynamic_upper_full-into: `sleeping_adapt_ml_prod_against` the best number of segments.
 
-    That is the number of the means' own, or of equal blocks, at the price of the drift within one.
+    That is the number of segments of the means, or a number of equal blocks, which adds the drift within a block.
     """
 
     def against(segments: int) -> float:
@@ -109,8 +109,9 @@ def sleeping_adapt_ml_prod_against(measures: Measures, n_rounds: int | None, n_s
     r"""Lemma ML-dev, against any comparator with $N$ segments.
 
     $N (4 g + 4 L + 1) + (2 g + L) \sqrt{N (N + 2 E D) / g}$, with $g = \ln(KT)$ and
-    $L = \ln(1 + (K T / e)(1 + \ln(T + 1)))$. Without `n_rounds` (flat prior) the rows have $g_s = \ln(K(s+1))$, weigh
-    $1/K$ each, and pay $N (4 L' + 1) + (2 \sqrt{\ln(K(T+1))} + L' / \sqrt{\ln 2K}) \sqrt{N (N + 2 E D)}$,
+    $L = \ln(1 + (K T / e)(1 + \ln(T + 1)))$. Without `n_rounds` (flat prior) row $s$ has $g_s = \ln(K(s+1))$ and prior
+    weight $1/K$, and the bound is
+    $N (4 L' + 1) + (2 \sqrt{\ln(K(T+1))} + L' / \sqrt{\ln 2K}) \sqrt{N (N + 2 E D)}$,
     $L' = \ln(K T (1 + (1 + \ln(T+1))/e))$.
     """
     K, T, N = measures.n_actions, measures.n_rounds, n_segments
@@ -119,7 +120,7 @@ def sleeping_adapt_ml_prod_against(measures: Measures, n_rounds: int | None, n_s
     growth = (1 + math.log(T + 1)) / math.e
     if n_rounds is not None:
         g = math.log(K * n_rounds)
-        # Rows that wake after the rounds it was told of each add 1/(KT) to the weight that all start with.
+        # Each expert that starts after round `n_rounds` adds 1/(K n_rounds) to the sum of the prior weights.
         price = math.log(max(1.0, T / n_rounds) + K * T * growth)
         each, slope = 4 * g + 4 * price + 1, (2 * g + price) / math.sqrt(g)
     else:
@@ -139,9 +140,9 @@ def rerun_ucbv(
     r"""Theorem bandit-u, explicit: per block of $n \le B$ rounds, summed over $M$ blocks by Cauchy-Schwarz.
 
     $M (2K + \tfrac{14}{3} L K (1 + \ln B) + 1.5 K B^2 \delta) + 4 \sqrt{L K M \Lambda} (1 + \ln B)
-    + 8 V' \sqrt{L K B} + 2 B V'$, $L = \ln(2/\delta)$. Loose: at small $T$ it exceeds $T$. A `log_scale` below
-    1 narrows the radii below what the proof needs, so nothing is claimed for it. Like the theorem, it takes the
-    radii to hold for samples chosen as one goes (see erratum E6). Without restarts, and given the measures of one
+    + 8 V' \sqrt{L K B} + 2 B V'$, $L = \ln(2/\delta)$. It is loose: for small $T$ it exceeds $T$. None for a
+    `log_scale` below 1, which makes the radii smaller than the proof needs. Like the theorem, it assumes that the radii
+    hold for samples whose times depend on earlier losses (erratum E6). Without restarts, and with the measures of one
     interval, it is Lemma reg_int.
     """
     if log_scale < 1:
@@ -159,10 +160,10 @@ def rerun_ucbv(
 
 
 def drifting(against: Callable[[int], float], measures: Measures) -> float:
-    """Turn a bound against N segments into one against drift; any N is valid, a geometric grid finds a good one."""
+    """Return the best drifting form over a geometric grid of N, given a bound against N segments; any N is valid."""
     T, segments = measures.n_rounds, 1
-    best = float(T)  # a bound above it says nothing
-    while segments <= T and (at_least := against(segments)) < best:  # `against` grows with the segments
+    best = float(T)  # no regret is larger
+    while segments <= T and (at_least := against(segments)) < best:  # `against` increases with the segments
         best = min(best, at_least + 2 * math.ceil(T / segments) * measures.drift_within)
         segments = max(segments + 1, int(segments * 1.3))
     return best

@@ -1,20 +1,13 @@
 r"""Regret bounds that hold on every realised path of losses (Wei, Hong, Lu 2016, Appendices B to F, corrected).
 
-Each function returns the right-hand side of an inequality about $\sum_t \langle p_t, \ell_t \rangle$ minus the
-comparator's loss. The constants are the corrected ones of ``docs/errata.md``; what the paper prints is in `printed`.
-"At every round" means an array whose entry $t$ bounds rounds 1 to $t$.
+Each function returns an upper bound on $\sum_t \langle p_t, \ell_t \rangle$ minus the comparator's loss. The constants
+are the corrected ones of ``docs/errata.md``; those of the paper are in `printed`. "At every round" means an array whose
+entry $t$ bounds rounds 1 to $t$.
 
-=========  ==================  ==============================================================================
-symbol     name in the code    meaning
-=========  ==================  ==============================================================================
-$\ell_t$   `losses`            losses in [0, 1], (n_rounds, n_actions)
-$d_t$                          $\ell_t - \ell_{t-1}$; in a block, `before` is the loss before it; $\ell_0 = 0$
-$\eta$     `learning_rate`     Algorithm 2's rate
-$N$        `n_segments`        stretches of rounds on which the comparator keeps its action
-$r_t$      `regrets`           $\langle p_t, \ell_t \rangle - \ell_{t,k}$ for every action $k$
-$m_t$      `estimates`         the guess of $r_t$ that was used in $p_t$
-$x_t$      `surprises`         $(r_t - m_t)^2$
-=========  ==================  ==============================================================================
+Arguments: `losses` are $\ell_t \in [0, 1]^K$, one row per round; $d_t = \ell_t - \ell_{t-1}$, where $\ell_0$ is 0 or,
+in a block, `before`. `regrets` are $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$, and `estimates` the $m_{t,k}$
+used in place of $r_{t,k}$ to compute $p_t$; $x_t = (r_t - m_t)^2$. `n_segments` is the number $N$ of segments of the
+comparator, on each of which it has one action.
 """
 
 from __future__ import annotations
@@ -45,7 +38,7 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
 RATE_CAP = 0.25  # eq. (eta_t): min(1/4, .)
-COARSE = 8.25  # 4 from the telescoped distances, 4.25 from the terms of the single rounds
+COARSE = 8.25  # 4 from the telescoping distances, 4.25 from the terms of the rounds
 
 
 def squared_steps(losses: Matrix, before: Vector | None = None) -> Vector:
@@ -101,27 +94,27 @@ def adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
        w_{0,k} = 1/K . $$
     """
     gamma = _log(regrets.shape[1])
-    account = _account((regrets - estimates) ** 2, gamma)
-    shared: Vector = np.log1p(account.slowed.sum(axis=1, keepdims=True) / math.e)
-    return gamma / RATE_CAP + account.paid + shared / account.rates
+    sums = _sums((regrets - estimates) ** 2, gamma)
+    shared: Vector = np.log1p(sums.rate_ratios.sum(axis=1, keepdims=True) / math.e)
+    return gamma / RATE_CAP + sums.deviations + shared / sums.rates
 
 
 def adapt_ml_prod_outside(regrets: Matrix, estimates: Matrix) -> Matrix:
-    r"""Bound Algorithm 3 with its prior outside: the lemma with $w_0 = 1$ and the mean weight as its potential.
+    r"""Bound Algorithm 3 with prior weights outside the potential: the lemma with $w_0 = 1$ and the mean weight.
 
     $$ \sum_t \eta_{t-1,k} x_{t,k} + \frac{1}{\eta_{T,k}} \left[\ln K + \ln \left(1 + \frac{1}{eK} \sum_{k'} \sum_t
        \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right)\right] $$
     """
     gamma = _log(regrets.shape[1])
-    account = _account((regrets - estimates) ** 2, gamma)
-    shared: Vector = np.log1p(account.slowed.mean(axis=1, keepdims=True) / math.e)
-    return account.paid + (gamma + shared) / account.rates
+    sums = _sums((regrets - estimates) ** 2, gamma)
+    shared: Vector = np.log1p(sums.rate_ratios.mean(axis=1, keepdims=True) / math.e)
+    return sums.deviations + (gamma + shared) / sums.rates
 
 
 def adapt_ml_prod_closed(regrets: Matrix, estimates: Matrix) -> Matrix:
     r"""Bound `adapt_ml_prod` in closed form, every action, every round (App. E, corrected).
 
-    With $g = \ln K$, $A$ one plus the sum of the surprises, $L = \ln(1 + \frac{K}{e} (1 + \ln(T + 1)))$:
+    With $g = \ln K$, $A = 1 + \sum_t x_t$, $L = \ln(1 + \frac{K}{e} (1 + \ln(T + 1)))$:
     $2 \sqrt{g A} + 3/4 + \sqrt{A/g}\, L$ once $A \ge 16 g$, and $4 g + 1 + (A - 1)/4 + 4 L$ before.
     """
     return _closed(*_sizes(regrets, estimates))
@@ -137,19 +130,19 @@ def adapt_ml_prod_single(regrets: Matrix, estimates: Matrix) -> Matrix:
 def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
     r"""Bound Algorithm 4 from round $s$ to round $t$ against action $k$ (Lemma R_I, by Lemma lemma_regret).
 
-    Returns an array over $(s, t, k)$; where $t < s$ it bounds an empty sum. With $\gamma = \ln(K T)$:
+    Returns an array over $(s, t, k)$; for $t < s$ it bounds an empty sum. With $\gamma = \ln(K T)$:
 
     $$ 4 \gamma + \sum_{\tau=s}^{t} \eta_{\tau-1} x_{\tau,k} + \frac{1}{\eta_t} \ln \left(1 + \frac1e
        \sum_{s' \le t, k'} \sum_\tau \left(\frac{\eta_{\tau-1}}{\eta_\tau} - 1\right)\right), $$
 
-    where $\eta$ is expert $(s, k)$'s outside the logarithm and expert $(s', k')$'s inside. Past round $T$ the 1 in it
-    grows to $t / T$: every further row brings the weight $1/T$.
+    where $\eta$ is that of expert $(s, k)$ outside the logarithm and of expert $(s', k')$ inside. After round $T$ the 1
+    in it becomes $t / T$: every further row adds the weight $1/T$.
     """
     rounds = np.arange(1.0, len(regrets) + 1.0)
     gamma = _log(regrets.shape[1] * n_rounds)
-    account = _account(_awake(regrets, estimates), gamma)
-    shared: Vector = np.log(np.maximum(1.0, rounds / n_rounds) + account.slowed.sum(axis=(0, 2)) / math.e)
-    return gamma / RATE_CAP + account.paid + shared[None, :, None] / account.rates
+    sums = _sums(_awake(regrets, estimates), gamma)
+    shared: Vector = np.log(np.maximum(1.0, rounds / n_rounds) + sums.rate_ratios.sum(axis=(0, 2)) / math.e)
+    return gamma / RATE_CAP + sums.deviations + shared[None, :, None] / sums.rates
 
 
 def sleeping_closed(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
@@ -170,45 +163,45 @@ def sleeping_flat(regrets: Matrix, estimates: Matrix) -> Array:
     """
     n_rounds, n_actions = regrets.shape
     rounds = np.arange(1.0, n_rounds + 1.0)
-    account = _account(_awake(regrets, estimates), np.log(n_actions * (rounds + 1.0))[:, None, None])
-    shared: Vector = np.log(n_actions * rounds + account.slowed.sum(axis=(0, 2)) / math.e)
-    return account.paid + shared[None, :, None] / account.rates
+    sums = _sums(_awake(regrets, estimates), np.log(n_actions * (rounds + 1.0))[:, None, None])
+    shared: Vector = np.log(n_actions * rounds + sums.rate_ratios.sum(axis=(0, 2)) / math.e)
+    return sums.deviations + shared[None, :, None] / sums.rates
 
 
 def rerun_ucbv_good_event(radii: Vector, drift_within: float) -> float:
-    r"""Bound Algorithm 1's pseudo-regret in one block whose confidence intervals all held (Lemma reg_int).
+    r"""Bound Algorithm 1's pseudo-regret in a block in which all confidence intervals hold (Lemma reg_int).
 
     $\sum_t \min(1, 2 \lambda_{t,a_t} + 2 V')$: `radii` holds $\lambda_{t,a_t}$ of the actions played,
-    `drift_within` is the movement $V'$ of the means inside the block, without the jump into it.
+    `drift_within` is the drift $V'$ of the means within the block, without the change at its start.
     """
     return float(np.minimum(1.0, 2.0 * radii + 2.0 * drift_within).sum())
 
 
-class _Account(NamedTuple):
-    """What the proof of Lemma lemma_regret adds up, at every round."""
+class _Sums(NamedTuple):
+    """Learning rates and the two sums in the proof of Lemma lemma_regret, at every round."""
 
     rates: Array  # eta_t
-    paid: Array  # sum of eta_{t-1} x_t
-    slowed: Array  # sum of eta_{t-1} / eta_t - 1
+    deviations: Array  # sum of eta_{t-1} x_t
+    rate_ratios: Array  # sum of eta_{t-1} / eta_t - 1
 
 
-def _account(surprises: Array, log_experts: float | Array) -> _Account:
-    seen = np.cumsum(surprises, axis=-2)
+def _sums(deviations: Array, log_experts: float | Array) -> _Sums:
+    seen = np.cumsum(deviations, axis=-2)
     after = np.minimum(RATE_CAP, np.sqrt(log_experts / (1.0 + seen)))
     before = np.minimum(RATE_CAP, np.sqrt(log_experts / (1.0 + _before(seen))))
-    return _Account(after, np.cumsum(before * surprises, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
+    return _Sums(after, np.cumsum(before * deviations, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
 
 
 def _before(totals: Array) -> Array:
-    """Return running totals as they stood one round earlier."""
+    """Return the running totals of one round earlier."""
     return np.concatenate([np.zeros_like(totals[..., :1, :]), totals[..., :-1, :]], axis=-2)
 
 
 def _awake(regrets: Matrix, estimates: Matrix) -> Array:
-    """Return the surprises of every expert (s, k) at every round; a sleeping expert is never surprised."""
+    """Return $x_t$ of every expert (s, k) at every round, 0 before it starts."""
     rounds = np.arange(len(regrets))
-    surprises: Array = np.where((rounds[:, None] <= rounds)[:, :, None], (regrets - estimates) ** 2, 0.0)
-    return surprises
+    deviations: Array = np.where((rounds[:, None] <= rounds)[:, :, None], (regrets - estimates) ** 2, 0.0)
+    return deviations
 
 
 def _sizes(regrets: Matrix, estimates: Matrix) -> tuple[float, Array, Array]:
@@ -219,11 +212,11 @@ def _sizes(regrets: Matrix, estimates: Matrix) -> tuple[float, Array, Array]:
 
 
 def _log(n_experts: int) -> float:
-    return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would divide
+    return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would be divided by
 
 
 def _late(n_experts: float | Array, rounds: Array, start: float | Array = 1.0) -> Array:
-    """Bound the logarithm that pays for falling rates: an expert's ratios sum to at most 1 + ln(T + 1)."""
+    """Bound the logarithm of the rate ratios: those of one expert sum to at most 1 + ln(T + 1)."""
     late: Array = np.log(start + n_experts / math.e * (1.0 + np.log(rounds + 1.0)))
     return late
 

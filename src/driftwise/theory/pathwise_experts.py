@@ -1,22 +1,16 @@
-r"""Regret bounds on every realised path, for the learners whose experts know nothing but their own regrets.
+r"""Regret bounds on every realised path, for the learners that weigh experts by their regrets.
 
-The functions of `regrets` return the right-hand side of an inequality about $\sum_t r_{t,k}$ for every action $k$ at
-every round, an array (n_rounds, n_actions); those of sleeping experts an array over $(s, t, k)$, about the rounds from
-$s$ to $t$, which is to be read where $s \le t$ and row $s$ is awake at $t$. A `_worst` function bounds them all in
-closed form, through $|r| \le 1$, so it also bounds the regret in expectation; none of them says more than $T$.
+The functions of `regrets` return an upper bound on $\sum_t r_{t,k}$ for every action $k$ at every round, an array
+(n_rounds, n_actions). Those of sleeping experts return an array over $(s, t, k)$ for the rounds from $s$ to $t$, valid
+where $s \le t$ and row $s$ is awake at $t$. A `_worst` function bounds all of them in closed form, by $|r| \le 1$ and
+by $T$, so it also bounds the regret in expectation.
 
-=========  ==================  ==============================================================================
-symbol     name in the code    meaning
-=========  ==================  ==============================================================================
-$r_t$      `regrets`           $\langle p_t, \ell_t \rangle - \ell_{t,k}$ for every action $k$
-$w_t$      `weights`           the play, where it is needed besides the regrets
-$K$        `n_actions`         actions
-$T$        `n_rounds`          rounds
-$N$        `n_pieces`          stretches, each within one row's life, that make up the comparator's segments
-$e_s$      `last`              the last round, counted from 1, of the row that starts at round $s$; None is forever
-=========  ==================  ==============================================================================
+Arguments: `regrets` are $r_{t,k} = \langle p_t, \ell_t \rangle - \ell_{t,k}$; `weights` are the weights played, where
+they are needed besides. `n_pieces` is the number $N$ of intervals, each within the rounds of one row, that make up the
+comparator's segments. `last` has the last round, counted from 1, of the row that starts in round $s$; None means that
+rows never end.
 
-Two sums are used throughout, for increments $0 \le x_t \le 1$ of $A_t = A_{t-1} + x_t$ and falling $f \ge 0$:
+Two sums are used throughout, for increments $0 \le x_t \le 1$ of $A_t = A_{t-1} + x_t$ and decreasing $f \ge 0$:
 $\sum_t x_t f(A_{t-1}) \le f(A_0) + \int_{A_0}^{A_T} f$, so that $\sum_t x_t / A_{t-1} \le 1/A_0 + \ln(A_T/A_0)$ and,
 as $\sqrt{1+y} \le 1 + y/2$, $\sum_t (\sqrt{A_t / A_{t-1}} - 1) \le \frac12 (1/A_0 + \ln(A_T/A_0))$.
 """
@@ -48,10 +42,10 @@ Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
 
 
 def ada_hedge(weights: Matrix, regrets: Matrix) -> Matrix:
-    r"""Bound AdaHedge (de Rooij, van Erven, Gruenwald, Koolen, Theorem 6), alike for every action.
+    r"""Bound AdaHedge (de Rooij, van Erven, Gruenwald, Koolen, Theorem 6), the same for every action.
 
     $2 \sqrt{V \ln K} + \frac43 \ln K + 2$ with $V = \sum_t \sum_k w_{t,k} r_{t,k}^2$, the sum of the losses' variances
-    under the play $w_t$.
+    under the weights $w_t$.
     """
     log_actions = math.log(regrets.shape[1])
     variance = np.cumsum((weights * regrets**2).sum(axis=1, keepdims=True), axis=0)
@@ -90,7 +84,7 @@ def ada_normal_hedge_tv(regrets: Matrix, last: Actions | None = None) -> Array:
 
     $$ \sqrt{3 C \ln(s^2 B)}, \qquad B = \sum_{s' \le t, k'} \frac{1}{s'^2} (1 + \tfrac32 (1 + \ln(1 + C_{(s',k')}))) $$
 
-    Rows that have not started by $t$ still have the weight of their prior on both sides of the proof: they cancel.
+    Rows that start after $t$ have their prior weight on both sides of the proof, so they cancel.
     """
     rounds = np.arange(1.0, len(regrets) + 1.0)
     started = rounds[:, None] <= rounds
@@ -151,7 +145,7 @@ def ml_poly_worst(n_actions: int, n_rounds: int) -> float:
 
 
 def while_awake(regrets: Matrix, last: Actions | None) -> Array:
-    """Return the regrets of every expert (s, k) at every round: none while it sleeps."""
+    """Return the regrets of every expert (s, k) at every round, 0 while it sleeps."""
     rounds = np.arange(1, len(regrets) + 1)
     awake = rounds[:, None] <= rounds
     if last is not None:
@@ -161,6 +155,6 @@ def while_awake(regrets: Matrix, last: Actions | None) -> Array:
 
 
 def _normal_mass(moved: float | Array) -> Array:
-    """Return what an expert of prior 1 adds to AdaNormalHedge's B."""
+    """Return the term of an expert with prior weight 1 in the B of AdaNormalHedge."""
     mass: Array = 1.0 + 1.5 * (1.0 + np.log1p(moved))
     return mass

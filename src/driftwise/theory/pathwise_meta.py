@@ -1,17 +1,12 @@
-r"""Bounds on every path for the learners made of learners, and for the bases they are made of.
+r"""Regret bounds on every realised path, for learners that combine base learners, and for the base learners.
 
-As in `driftwise.theory.pathwise`, each function returns the right-hand side of an inequality about the losses of the
-play minus those of a comparator; no expectation, any losses in [0, 1].
+As in `driftwise.theory.pathwise`, each function returns an upper bound on the learner's loss minus the comparator's,
+for any losses in [0, 1].
 
-=============  ==================  =====================================================================
-symbol         name in the code    meaning
-=============  ==================  =====================================================================
-$D$            `deviation`         squared steps of the losses, summed; in which norm, each function says
-$K$            `n_actions`         actions; for a rule over bases, their number
-$\eta$         `learning_rate`     the learner's rate; None where it has one that needs no tuning
-$N$            `n_segments`        stretches of rounds on which the comparator keeps its action
-$n$            `elapsed`           rounds since an interval began
-=============  ==================  =====================================================================
+Arguments: `deviation` is $D$, the sum of the squared steps of the losses, in the norm that each function names.
+`n_actions` is $K$; for a rule over base learners, their number. `learning_rate` is $\eta$, None for the anytime rate.
+`n_segments` is the number $N$ of segments of the comparator. `elapsed` is the number $n$ of rounds since the start of
+an interval.
 """
 
 from __future__ import annotations
@@ -51,9 +46,9 @@ def hedge(n_rounds: float, n_actions: int, learning_rate: float | None) -> float
 def optimistic_hedge(deviation: float, n_actions: int, learning_rate: float | None) -> float:
     r"""Bound Optimistic Hedge against a fixed action: $\ln(K)/\eta + \eta D/2$, anytime $2 \sqrt{(1 + D) \ln K}$.
 
-    $D = \sum_t \|\ell_t - h_t\|_\infty^2$ with $h_t$ the guess, $\ell_{t-1}$ by default. For the anytime rate, follow
-    the regularized leader pays $\ln(K)/\eta_T + \tfrac12 \sum_t \eta_t d_t$ with $d_t \le 1$ the terms of $D$, and
-    $\sum_t d_t / \sqrt{1 + D_{t-1}} \le \sum_t d_t / \sqrt{D_t} \le 2 \sqrt D$.
+    $D = \sum_t \|\ell_t - h_t\|_\infty^2$ with the hint $h_t$, $\ell_{t-1}$ by default. For the anytime rate, the
+    regret of follow the regularized leader is at most $\ln(K)/\eta_T + \tfrac12 \sum_t \eta_t d_t$ with $d_t \le 1$ the
+    terms of $D$, and $\sum_t d_t / \sqrt{1 + D_{t-1}} \le \sum_t d_t / \sqrt{D_t} \le 2 \sqrt D$.
     """
     log_actions = math.log(n_actions)
     if learning_rate is None:
@@ -62,17 +57,18 @@ def optimistic_hedge(deviation: float, n_actions: int, learning_rate: float | No
 
 
 def online_gd(squares: float, n_actions: int, learning_rate: float, n_segments: int) -> float:
-    r"""Bound gradient descent: $(\eta/2) S + (1 - 1/K + 2 (N-1)) / 2 \eta$, $S$ the losses' squared lengths, summed."""
+    r"""Bound gradient descent: $(\eta/2) S + (1 - 1/K + 2 (N-1)) / 2 \eta$ with $S = \sum_t \|\ell_t\|_2^2$."""
     return learning_rate * squares / 2 + (1 - 1 / n_actions + 2 * (n_segments - 1)) / (2 * learning_rate)
 
 
 def aomd(losses: Matrix, rate_scale: float, n_segments: int) -> float:
     r"""Bound one phase of AOMD against $N$ segments.
 
-    With $c_t = 1 / 2 \eta_t$, which grows, a round costs $\langle d_t, u_t \rangle - c_t \|u_t\|^2$,
-    $u_t = \hat x_t - x_{t+1}$, plus a telescoping distance. The first is at most
-    $\|d_t\|^2 / 4 c_{t+1} + 2 (c_{t+1} - c_t)$, and $\sum_t \|d_t\|^2 / 4 c_{t+1} = \tfrac\lambda2 (\sqrt{A_T} - 1)$ by
-    the choice of the rate; squared distances are at most 2, the first $1 - 1/K$. In all
+    With $c_t = 1 / 2 \eta_t$, which increases, the regret of a round is at most
+    $\langle d_t, u_t \rangle - c_t \|u_t\|^2$, $u_t = \hat x_t - x_{t+1}$, plus a telescoping distance. The first is at
+    most $\|d_t\|^2 / 4 c_{t+1} + 2 (c_{t+1} - c_t)$, and
+    $\sum_t \|d_t\|^2 / 4 c_{t+1} = \tfrac\lambda2 (\sqrt{A_T} - 1)$ by the choice of the rate. Squared distances are at
+    most 2, the first $1 - 1/K$. Together:
 
     $$ \tfrac\lambda2 (\sqrt{A_T} - 1) + 2 (c_{T+1} - c_1) + (1 - 1/K) c_1 + 2 (c_T - c_1) + 2 (N-1) c_T . $$
     """
@@ -102,9 +98,10 @@ def ader(n_rounds: int, n_actions: int, path_length: float) -> float:
 
 
 def sword(losses: Matrix, learning_rates: Vector, n_segments: int, rule_rate: float | None = None) -> float:
-    r"""Bound Sword: the best base's bound of `driftwise.theory.pathwise.optimistic_gd`, plus `optimistic_hedge`.
+    r"""Bound Sword: the least `driftwise.theory.pathwise.optimistic_gd` of its base learners, plus `optimistic_hedge`.
 
-    A base's loss is off its guess by $\langle \ell_t - \ell_{t-1}, \hat x_t \rangle$, at most the largest step.
+    The loss of a base learner differs from its hint by $\langle \ell_t - \ell_{t-1}, \hat x_t \rangle$, at most the
+    largest step.
     """
     steps = np.diff(losses, axis=0, prepend=np.zeros_like(losses[:1]))
     moved = float((steps**2).sum())
@@ -128,8 +125,9 @@ def cbce(start: int, elapsed: Vector) -> Vector:
 def flh(start: int, learning_rate: float, elapsed: Vector) -> Vector:
     r"""Bound FLH on the first $n$ rounds of a row: $\ln(t)/\alpha + \alpha n / 8$, $t$ its last round.
 
-    Row $s$ begins with a weight of $1/s$ at least, and loses a factor $1 - 1/\tau$ at most in each later round $\tau$:
-    together $1/t$. A distribution over rows that play in $[0, 1]$ pays $\alpha/8$ a round beyond that.
+    Row $s$ starts with a weight of at least $1/s$, which sharing multiplies by at least $1 - 1/\tau$ in each later
+    round $\tau$: together $1/t$. The exponential weights over rows with losses in $[0, 1]$ add $\alpha/8$ in each
+    round.
     """
     bound: Vector = np.log(start + elapsed - 1) / learning_rate + learning_rate * elapsed / 8
     return bound

@@ -1,8 +1,8 @@
 r"""Regret bounds on every realised path, for Adapt-ML-Prod, its sleeping form and BOA.
 
-Read as `pathwise_experts`, whose symbols and sums are used here; besides, $T'$, `told`, is the number of rounds in the
-prior of the sleeping form, and None its flat prior. All weigh by $\eta e^{\eta G}$ with a rate per expert, and the
-proofs add up the same three things.
+Arguments and sums are those of `pathwise_experts`; besides, `prior_rounds` is $T'$, the number of rounds in the prior
+of the sleeping form, None for its flat prior. All learners have weights proportional to $\eta e^{\eta G}$ with a rate
+per expert, and their proofs use the same sums.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def adapt_ml_prod(regrets: Matrix) -> Matrix:
        \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right) $$
     """
     gamma = _log(regrets.shape[1])
-    account = _account(regrets**2, gamma, 1.0)
-    shared = np.log1p(account.slowed.sum(axis=1, keepdims=True) / math.e)
-    bound: Matrix = gamma / RATE_CAP + account.paid + shared / account.rates
+    sums = _sums(regrets**2, gamma, 1.0)
+    shared = np.log1p(sums.rate_ratios.sum(axis=1, keepdims=True) / math.e)
+    bound: Matrix = gamma / RATE_CAP + sums.squares + shared / sums.rates
     return bound
 
 
@@ -50,27 +50,27 @@ def adapt_ml_prod_worst(n_actions: int, n_rounds: int) -> float:
     if n_actions == 1:
         return 0.0
     gamma, total = math.log(n_actions), 1.0 + n_rounds
-    late = math.log1p(n_actions * _slowed(n_rounds) / math.e)
+    late = math.log1p(n_actions * _rate_ratios(n_rounds) / math.e)
     return min(n_rounds, gamma / RATE_CAP + 2 * math.sqrt(gamma * total) + _inverse(total, gamma) * late)
 
 
 def boa(regrets: Matrix) -> Matrix:
-    r"""Bound BOA: the same potential, with the prior outside and no 1 under the root.
+    r"""Bound BOA: as `adapt_ml_prod`, with the prior outside the potential and no 1 under the root of the rates.
 
     $$ \sum_t \eta_{t-1,k} r_{t,k}^2 + \frac{1}{\eta_{T,k}} \left[\ln K + \ln \left(1 + \frac{1}{eK} \sum_{k'} \sum_t
        \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right)\right] $$
     """
     gamma = _log(regrets.shape[1])
-    account = _account(regrets**2, gamma, 0.0)
-    shared = np.log1p(account.slowed.mean(axis=1, keepdims=True) / math.e)
-    bound: Matrix = account.paid + (gamma + shared) / account.rates
+    sums = _sums(regrets**2, gamma, 0.0)
+    shared = np.log1p(sums.rate_ratios.mean(axis=1, keepdims=True) / math.e)
+    bound: Matrix = sums.squares + (gamma + shared) / sums.rates
     return bound
 
 
 def boa_worst(n_actions: int, n_rounds: int) -> float:
     r"""Bound `boa`: with $g = \ln K$ and $L = \ln(1 + \frac{1}{2e}(\frac{1}{4g} + \ln \max(1, \frac{T}{4g})))$,
 
-    $\frac12 + 2 \sqrt{g T} + \max(2, \sqrt{T/g})\, (g + L)$: the rates do not move before $V = 4g$.
+    $\frac12 + 2 \sqrt{g T} + \max(2, \sqrt{T/g})\, (g + L)$: the rates are constant until $V = 4g$.
     """
     if n_actions == 1:
         return 0.0
@@ -80,74 +80,76 @@ def boa_worst(n_actions: int, n_rounds: int) -> float:
     return min(n_rounds, RATE_CAP + 2 * math.sqrt(gamma * n_rounds) + _inverse(n_rounds, gamma) * (gamma + late))
 
 
-def sleeping_adapt_ml_prod(regrets: Matrix, told: int | None = None, last: Actions | None = None) -> Array:
+def sleeping_adapt_ml_prod(regrets: Matrix, prior_rounds: int | None = None, last: Actions | None = None) -> Array:
     r"""Bound the sleeping Adapt-ML-Prod from round $s$ to round $t$ against action $k$.
 
-    Told $T'$, with $g = \ln(K T')$:
+    With $T'$ given and $g = \ln(K T')$:
 
     $$ 2 g + \sum_{\tau=s}^{t} \eta_{\tau-1} r_{\tau,k}^2 + \frac{1}{\eta_t} \ln \left(\max(1, t/T') + \frac1e
        \sum_{s' \le t, k'} \sum_\tau \left(\frac{\eta_{\tau-1}}{\eta_\tau} - 1\right)\right) . $$
 
-    With the flat prior the first term falls away, the logarithm becomes $\ln K + \ln(t + \frac{1}{eK} \sum
+    With the flat prior there is no first term, the logarithm becomes $\ln K + \ln(t + \frac{1}{eK} \sum
     \ldots)$, and row $s$ has $\ln(K(s+1))$ in its rates.
     """
     n_rounds, n_actions = regrets.shape
     rounds = np.arange(1.0, n_rounds + 1.0)
     gamma: Array = np.log(n_actions * (rounds + 1.0))[:, None, None]
-    if told is not None:
-        gamma = np.full_like(gamma, _log(n_actions * told))
-    account = _account(while_awake(regrets, last) ** 2, gamma, 1.0)
-    slowed = account.slowed.sum(axis=(0, 2)) / math.e
-    if told is not None:
+    if prior_rounds is not None:
+        gamma = np.full_like(gamma, _log(n_actions * prior_rounds))
+    sums = _sums(while_awake(regrets, last) ** 2, gamma, 1.0)
+    rate_ratios = sums.rate_ratios.sum(axis=(0, 2)) / math.e
+    if prior_rounds is not None:
         first = gamma / RATE_CAP
-        shared = np.log(np.maximum(1.0, rounds / told) + slowed)
+        shared = np.log(np.maximum(1.0, rounds / prior_rounds) + rate_ratios)
     else:
         first = np.zeros_like(gamma)
-        shared = np.log(n_actions * rounds + slowed)
-    bound: Array = first + account.paid + shared[None, :, None] / account.rates
+        shared = np.log(n_actions * rounds + rate_ratios)
+    bound: Array = first + sums.squares + shared[None, :, None] / sums.rates
     return bound
 
 
-def sleeping_adapt_ml_prod_worst(n_actions: int, n_rounds: int, n_pieces: int, told: int | None = None) -> float:
+def sleeping_adapt_ml_prod_worst(
+    n_actions: int, n_rounds: int, n_pieces: int, prior_rounds: int | None = None
+) -> float:
     r"""Bound the sum of `sleeping_adapt_ml_prod` over $N$ pieces, by Cauchy-Schwarz.
 
-    Told $T'$: $N (2 g + 2 L) + (2 \sqrt g + L / \sqrt g) \sqrt{N (N + T)}$, $g = \ln(K T')$,
+    With $T'$ given: $N (2 g + 2 L) + (2 \sqrt g + L / \sqrt g) \sqrt{N (N + T)}$, $g = \ln(K T')$,
     $L = \ln(\max(1, T/T') + \frac{KT}{2e}(1 + \ln(1 + T)))$. Flat: $2 N L + (2 \sqrt{\ln(K(T+1))} + L / \sqrt{\ln 2K})
     \sqrt{N (N + T)}$, $L = \ln(KT(1 + \frac{1}{2e}(1 + \ln(1 + T))))$.
     """
     if n_actions == 1:
         return 0.0
-    slowed = n_actions * n_rounds * _slowed(n_rounds) / math.e
-    if told is not None:
-        gamma = math.log(n_actions * told)
-        late = math.log(max(1.0, n_rounds / told) + slowed)
+    rate_ratios = n_actions * n_rounds * _rate_ratios(n_rounds) / math.e
+    if prior_rounds is not None:
+        gamma = math.log(n_actions * prior_rounds)
+        late = math.log(max(1.0, n_rounds / prior_rounds) + rate_ratios)
         each, slope = (gamma + late) / RATE_CAP, 2 * math.sqrt(gamma) + late / math.sqrt(gamma)
     else:
-        late = math.log(n_actions * n_rounds + slowed)
+        late = math.log(n_actions * n_rounds + rate_ratios)
         each = late / RATE_CAP
         slope = 2 * math.sqrt(math.log(n_actions * (n_rounds + 1))) + late / math.sqrt(math.log(2 * n_actions))
     return min(n_rounds, n_pieces * each + slope * math.sqrt(n_pieces * (n_pieces + n_rounds)))
 
 
-class _Account(NamedTuple):
-    """What the proofs for Prod and BOA add up, at every round."""
+class _Sums(NamedTuple):
+    """Learning rates and the two sums in the proofs for Prod and BOA, at every round."""
 
     rates: Array  # eta_t
-    paid: Array  # sum of eta_{t-1} r_t^2
-    slowed: Array  # sum of eta_{t-1} / eta_t - 1
+    squares: Array  # sum of eta_{t-1} r_t^2
+    rate_ratios: Array  # sum of eta_{t-1} / eta_t - 1
 
 
-def _account(squares: Array, gamma: float | Array, before_any: float) -> _Account:
-    """Follow the rates min(1/2, sqrt(gamma / (before_any + sum of squares)))."""
+def _sums(squares: Array, gamma: float | Array, first_square: float) -> _Sums:
+    """Return the sums for the rates min(1/2, sqrt(gamma / (first_square + sum of squares)))."""
     padded = np.concatenate([np.zeros_like(squares[..., :1, :]), squares], axis=-2)
-    floor = np.asarray(gamma) / RATE_CAP**2  # below it the rate stays at its cap
-    rates = np.sqrt(gamma / np.maximum(floor, before_any + np.cumsum(padded, axis=-2)))
+    floor = np.asarray(gamma) / RATE_CAP**2  # below it the rate is at its cap
+    rates = np.sqrt(gamma / np.maximum(floor, first_square + np.cumsum(padded, axis=-2)))
     before, after = rates[..., :-1, :], rates[..., 1:, :]
-    return _Account(after, np.cumsum(before * squares, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
+    return _Sums(after, np.cumsum(before * squares, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
 
 
-def _slowed(n_rounds: int) -> float:
-    """Bound an expert's sum of eta_{t-1} / eta_t - 1, from a first 1 under the root."""
+def _rate_ratios(n_rounds: int) -> float:
+    """Bound the sum of eta_{t-1} / eta_t - 1 of one expert, with a 1 under the root of the rates."""
     return (1 + math.log(1 + n_rounds)) / 2
 
 
@@ -156,4 +158,4 @@ def _inverse(total: float, gamma: float) -> float:
 
 
 def _log(n_experts: int) -> float:
-    return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would divide
+    return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would be divided by
