@@ -1,10 +1,11 @@
-"""Covers: few rows are awake, and every stretch of rounds is made up of few of their intervals."""
+"""Families of time intervals: few rows awake, every interval covered by few of them, by starts and by slots."""
 
 import math
 
 import pytest
 
-from driftwise.learners.parts.time_intervals import COVERS, last_round
+from driftwise.learners.parts.time_intervals import COVERS, DYADIC_SLOTS, HAZAN_SESHADHRI_SLOTS, last_round
+from references import meta
 from references.second_order import LIVES
 
 N_ROUNDS = 600
@@ -78,3 +79,64 @@ def test_the_memory_has_room_for_all_rows_ever_awake(name):
             near = {t // 2**z * 2**z - back * 2**z for z in range(n_bits + 1) for back in range(6)}
             most = max(most, sum(last_round(code, s) >= t for s in near if s >= 1))
     assert most <= COVERS[name].most_rows
+
+
+# Slots
+
+
+def held(slots, t):
+    """Return the starts of the rows in the slots in round t, sorted."""
+    starts = [int(slots.start(slot, t)) for slot in range(slots.in_use(t))]
+    return sorted(start for start in starts if start > 0)
+
+
+@pytest.mark.interpreted
+def test_slots_hold_the_intervals_of_their_family():
+    for t in range(1, 200):
+        # Several dyadic intervals may have the same start, one of each level.
+        assert held(DYADIC_SLOTS, t) == sorted(s for s, _ in meta.dyadic(t))
+        assert held(HAZAN_SESHADHRI_SLOTS, t) == [s for s, _ in meta.lasting(t)]
+
+
+@pytest.mark.interpreted
+def test_slots_and_covers_of_a_family_have_the_same_rows():
+    """The geometric cover has the longest dyadic interval of each start, so its starts are those of the slots."""
+    for t in (*range(1, 300), 2**20 - 1, 2**20, 2**20 + 1, 2**39 + 12345, 2**40 - 1):
+        assert held(HAZAN_SESHADHRI_SLOTS, t) == COVERS["hazan-seshadhri"].starts_at(t)
+        assert sorted(set(held(DYADIC_SLOTS, t))) == COVERS["geometric"].starts_at(t)
+
+
+@pytest.mark.parametrize(
+    ("slots", "awake"),
+    [(DYADIC_SLOTS, meta.dyadic), (HAZAN_SESHADHRI_SLOTS, meta.lasting)],
+    ids=["dyadic", "hazan-seshadhri"],
+)
+def test_a_row_keeps_its_slot_until_it_ends(slots, awake):
+    for t in range(1, 200):
+        ongoing = {s for s, e in awake(t) if e > t}
+        same = {
+            slots.start(slot, t)
+            for slot in range(slots.in_use(t))
+            if slots.start(slot, t) == slots.start(slot, t + 1) > 0
+        }
+        assert same == ongoing
+
+
+def test_slots_suffice_for_more_rounds_than_any_run_has():
+    for t in (2**39 - 1, 2**39, 2**45 + 3):
+        assert DYADIC_SLOTS.in_use(t) <= DYADIC_SLOTS.n_slots
+        assert HAZAN_SESHADHRI_SLOTS.in_use(t) <= HAZAN_SESHADHRI_SLOTS.n_slots
+        assert t in held(HAZAN_SESHADHRI_SLOTS, t)
+
+
+def test_few_whole_dyadic_intervals_make_up_any_interval():
+    """Greedily, from the first round on, each the longest that fits: fewer than 2 log2(n + 1)."""
+    for first in range(1, 150):
+        for last in range(first, 150):
+            start, pieces = first, 0
+            while start <= last:
+                length = start & -start
+                while start + length - 1 > last:
+                    length //= 2
+                start, pieces = start + length, pieces + 1
+            assert pieces < 2 * math.log2(last - first + 2)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.kernel import compiled
 from driftwise.learners import AOMD, CBCE, FLH, SAOL, Ader, Hedge, OnlineGD, OptimisticHedge, Sword, learners
-from driftwise.learners.parts.interval_slots import DYADIC, LASTING
 from driftwise.learners.parts.packed_memory import Layout
 from driftwise.theory import pathwise, pathwise_meta
 from paths import ADVERSARIES, FAMILIES, Case, cases, fixed_case, make_path, play
@@ -93,7 +92,7 @@ def test_hints_replace_the_last_loss_as_optimistic_hedges_guess():
 def test_a_block_too_long_for_one_part_is_played_as_any_other(monkeypatch):
     losses = make_path("switching", 100, 3, seed=4)
     whole = run(Sword(), losses)
-    monkeypatch.setattr("driftwise.learners.parts.grid_learner._ROOM", 500)
+    monkeypatch.setattr("driftwise.learners.parts.grid_learner._PART_SIZE", 500)
     np.testing.assert_array_equal(run(Sword(), losses), whole)
 
 
@@ -121,52 +120,6 @@ def test_a_base_must_be_a_learner_that_can_be_restarted():
         FLH(3)
     with pytest.raises(UnknownName, match=r"There is no learner 'hedg'\. Did you mean 'hedge'\?"):
         CBCE("hedg")
-
-
-# Intervals
-
-
-def held(family, t):
-    """Return the starts of the rows that a family holds in round t, checking that none is held twice."""
-    starts = [family.start(slot, t) for slot in range(family.slots(t))]
-    found = [start for start in starts if start > 0]
-    assert len(found) == len(set(found))
-    return sorted(found)
-
-
-@pytest.mark.interpreted
-def test_slots_hold_the_intervals_of_their_family():
-    for t in range(1, 200):
-        # [t, t] and the intervals that hold it; several dyadic ones may start together, one of each level.
-        assert sorted(DYADIC.start(slot, t) for slot in range(DYADIC.slots(t))) == sorted(s for s, _ in meta.dyadic(t))
-        assert held(LASTING, t) == [s for s, _ in meta.lasting(t)]
-
-
-@pytest.mark.parametrize("family", [DYADIC, LASTING], ids=["dyadic", "lasting"])
-def test_a_row_keeps_its_slot_until_it_ends(family):
-    alive = {DYADIC: meta.dyadic, LASTING: meta.lasting}[family]
-    for t in range(1, 200):
-        ongoing = {s for s, e in alive(t) if e > t}
-        same = {
-            family.start(slot, t)
-            for slot in range(family.slots(t))
-            if family.start(slot, t) == family.start(slot, t + 1) > 0
-        }
-        assert same == ongoing
-
-
-def test_slots_go_on_far_beyond_any_run():
-    for t in (2**39 - 1, 2**39, 2**45 + 3):
-        assert DYADIC.slots(t) <= DYADIC.most_slots
-        assert LASTING.slots(t) <= LASTING.most_slots
-        assert t in held(LASTING, t)
-
-
-def test_some_lasting_row_started_in_the_later_half_of_every_past():
-    for t in range(1, 300):
-        starts = held(LASTING, t)
-        assert len(starts) <= 2.2 * log2(t + 1) + 1
-        assert all(any(s <= start <= (s + t) / 2 for start in starts) for s in range(1, t + 1))
 
 
 # Packing

@@ -1,1 +1,1 @@
-"""Learners made of learners."""
+"""Learners made of other learners."""

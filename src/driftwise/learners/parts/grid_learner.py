@@ -1,7 +1,8 @@
-r"""A grid: a fixed set of learners, and a rule that learns which of them to follow.
+r"""Learners on a grid: a fixed set of base learners, and a learner, the rule, that weighs them.
 
-Base $b$ plays $x_t^b$ as if it were alone. The rule is a learner whose actions are the bases; its weights $q_t$ make
-the play, its losses are theirs, and one that takes hints is told what each base would lose if losses repeated:
+Base $b$ plays $x_t^b$ and does not depend on the others. The rule is a learner whose actions are the bases. Its weights
+$q_t$ mix those of the bases, and its losses are theirs. A rule that takes hints gets the loss of each base if the
+losses repeat:
 
 $$ x_t = \sum_b q_{t,b}\, x_t^b, \qquad \ell_{t,b} = \langle \ell_t, x_t^b \rangle, \qquad
    h_{t+1,b} = \langle \ell_t, x_{t+1}^b \rangle . $$
@@ -32,43 +33,43 @@ __all__ = ["GridLearner", "grid"]
 
 STEP: Callable[..., Any] = unbound
 HINT: Callable[..., Any] = unbound
-_ROOM = 2**20  # numbers: longer blocks are played in parts, so that the plays of all bases stay in the cache
+_PART_SIZE = 2**20  # blocks are played in parts with this many weights of bases, which stay in the cache
 
 
 class Memory(NamedTuple):
-    """What a grid carries from round to round."""
+    """State of the learner between rounds."""
 
-    weights: Annotated[Vector, distribution("actions")]  # the next play
+    weights: Annotated[Vector, distribution("actions")]  # of the next round
     bases: Annotated[Words, packed("words")]  # the bases' memories, one after the other
     rule: Annotated[Words, packed("rule_words")]  # the rule's memory
 
 
 class GridRates(NamedTuple):
-    """The members of a grid and where their memories stand."""
+    """The bases and the rule with their parameters, and where each memory is stored."""
 
     bases: tuple[ExpertLearner, ...]
-    rates: tuple[Any, ...]
-    layouts: tuple[Layout, ...]
-    rows: tuple[slice, ...]
+    rates: tuple[Any, ...]  # of the bases
+    layouts: tuple[Layout, ...]  # of their memories
+    rows: tuple[slice, ...]  # the words of each base in the memory
     rule_rates: Any
     rule_layout: Layout
 
 
 class GridLoops(NamedTuple):
-    """The compiled entry points of a grid, beside those of its bases."""
+    """The compiled entry points of a grid, in addition to those of its bases."""
 
-    judge: Callable[..., None]
-    follow: Callable[..., None]
+    base_losses: Callable[..., None]
+    base_weights: Callable[..., None]
     mix: Callable[..., None]
 
 
 class GridLearner(MetaLearner[Memory, GridRates]):
-    """A set of bases under a rule."""
+    """A set of bases and a rule that weighs them."""
 
     grid_loops: ClassVar[GridLoops]
 
     def entry_points(self) -> dict[str, Any]:
-        """Return the compiled functions of the grid; its bases have their own."""
+        """Return the compiled functions of the grid, without those of its bases."""
         return self.grid_loops._asdict()
 
     @abstractmethod
@@ -77,24 +78,24 @@ class GridLearner(MetaLearner[Memory, GridRates]):
 
     @abstractmethod
     def rule(self, n_actions: int) -> ExpertLearner:
-        """Return the learner that weighs the bases, of the class the grid was registered with."""
+        """Return the learner that weighs the bases, of the class that was given to `grid`."""
 
-    def favour(self, rule: Any, n_actions: int) -> None:
-        """Write a prior over the bases into the rule's memory; it starts uniform."""
+    def set_prior(self, memory: Any, n_actions: int) -> None:
+        """Write a prior over the bases into the rule's memory; by default it stays uniform."""
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Start every base and the rule."""
-        plan = self.rates(n_actions)
-        starts = [base.first_memory(n_actions, generator) for base in plan.bases]
+        """Return the first memories of all bases and of the rule, and the mixed weights."""
+        rates = self.rates(n_actions)
+        starts = [base.first_memory(n_actions, generator) for base in rates.bases]
         rule = self.rule(n_actions).first_memory(len(starts), generator)
-        self.favour(rule, n_actions)
+        self.set_prior(rule, n_actions)
         weights = np.empty((1, n_actions))
         self.grid_loops.mix(rule.weights.reshape(1, -1), np.array([[start.weights] for start in starts]), weights)
-        packed = [layout.pack(start) for layout, start in zip(plan.layouts, starts, strict=True)]
-        return Memory(weights[0], np.concatenate(packed), plan.rule_layout.pack(rule))
+        packed = [layout.pack(start) for layout, start in zip(rates.layouts, starts, strict=True)]
+        return Memory(weights[0], np.concatenate(packed), rates.rule_layout.pack(rule))
 
     def rates(self, n_actions: int) -> GridRates:
-        """Return the plan: the bases with their rates, the rule's rates, and the layouts of all memories."""
+        """Return the bases and the rule with their parameters, and the layouts of all memories."""
         bases = tuple(self.bases(n_actions))
         layouts = tuple(Layout.of(base.start(n_actions).memory) for base in bases)
         borders = np.cumsum([0, *(layout.size for layout in layouts)]).tolist()
@@ -110,42 +111,43 @@ class GridLearner(MetaLearner[Memory, GridRates]):
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the sizes of the packed memories."""
-        bases = self.bases(n_actions)  # a thousand at some rates, so none is started with all actions here
+        bases = self.bases(n_actions)  # up to a thousand, so none is started with all actions here
         rule = self.rule(n_actions).start(len(bases)).memory
         return {"words": sum(n_words(base, n_actions) for base in bases), "rule_words": Layout.of(rule).size}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the memory of every base and of the rule."""
         n_actions = memory.weights.size
-        plan, rule = self.rates(n_actions), self.rule(n_actions)
-        for base, layout, row in zip(plan.bases, plan.layouts, plan.rows, strict=True):
+        rates, rule = self.rates(n_actions), self.rule(n_actions)
+        for base, layout, row in zip(rates.bases, rates.layouts, rates.rows, strict=True):
             if fault := base.memory_fault(layout.unpack(memory.bases[row]), n_actions, rounds):
                 return f"`bases`: {fault}"
-        fault = rule.memory_fault(plan.rule_layout.unpack(memory.rule), len(plan.bases), rounds)
+        fault = rule.memory_fault(rates.rule_layout.unpack(memory.rule), len(rates.bases), rounds)
         return f"`rule`: {fault}" if fault else ""
 
     def play_block(self, state: State, losses: Matrix) -> Matrix:
-        """Play a block that has been checked already."""
+        """Play a block of rounds; its losses have been checked."""
         played = np.empty_like(losses)
-        part = max(1, _ROOM // (len(state.rates.bases) * state.n_actions))
+        part = max(1, _PART_SIZE // (len(state.rates.bases) * state.n_actions))
         for start in range(0, len(losses), part):
             self._play(state, losses[start : start + part], played[start : start + part])
         state.rounds += len(losses)
         return played
 
     def _play(self, state: State, losses: Matrix, played: Matrix) -> None:
-        plan: GridRates = state.rates
+        rates: GridRates = state.rates
         memory: Memory = state.memory
-        n_rounds, n_bases = len(losses), len(plan.bases)
-        plays = np.empty((n_bases, n_rounds + 1, state.n_actions))  # the last row is the next play
-        for b, base in enumerate(plan.bases):
-            own = plan.layouts[b].unpack(memory.bases[plan.rows[b]])
-            base.loops.run(own, plan.rates[b], losses, plays[b, :-1])
+        n_rounds, n_bases = len(losses), len(rates.bases)
+        plays = np.empty((n_bases, n_rounds + 1, state.n_actions))  # the last row has the weights after the block
+        for b, base in enumerate(rates.bases):
+            own = rates.layouts[b].unpack(memory.bases[rates.rows[b]])
+            base.loops.run(own, rates.rates[b], losses, plays[b, :-1])
             plays[b, -1] = own.weights
-        suffered, guesses = np.empty((n_rounds, n_bases)), np.empty((n_rounds, n_bases))
-        self.grid_loops.judge(losses, plays, suffered, guesses)
+        base_losses, hints = np.empty((n_rounds, n_bases)), np.empty((n_rounds, n_bases))
+        self.grid_loops.base_losses(losses, plays, base_losses, hints)
         shares = np.empty((n_rounds + 1, n_bases))
-        self.grid_loops.follow(plan.rule_layout.unpack(memory.rule), plan.rule_rates, suffered, guesses, shares)
+        rule = rates.rule_layout.unpack(memory.rule)
+        self.grid_loops.base_weights(rule, rates.rule_rates, base_losses, hints, shares)
         mixed = np.empty((n_rounds + 1, state.n_actions))
         self.grid_loops.mix(shares, plays, mixed)
         played[:] = mixed[:-1]
@@ -156,15 +158,17 @@ G = TypeVar("G", bound=type[GridLearner])
 
 
 def grid(name: str, card: Card | None = None, *, rule: type[ExpertLearner]) -> Callable[[G], G]:
-    """Register a grid under `name` and bind the kernels of its rule."""
+    """Register a grid under `name` and bind the kernels of `rule`, the class that weighs the bases."""
 
     def enter(member: G) -> G:
         step, hint, kinds = rule.compiled_loops.step, rule.compiled_loops.hint, kinds_of(rule)
-        follow = (
-            clone(_follow_hinted, name, kinds, STEP=step, HINT=hint) if hint else clone(_follow, name, kinds, STEP=step)
+        base_weights = (
+            clone(_base_weights_hinted, name, kinds, STEP=step, HINT=hint)
+            if hint
+            else clone(_base_weights, name, kinds, STEP=step)
         )
         member.name, member.card = name, card
-        member.grid_loops = GridLoops(_judge, follow, _mix)
+        member.grid_loops = GridLoops(_base_losses, base_weights, _mix)
         learners.add(name, member)
         return member
 
@@ -172,32 +176,34 @@ def grid(name: str, card: Card | None = None, *, rule: type[ExpertLearner]) -> C
 
 
 @kernel
-def _judge(losses: Matrix, plays: Matrix, suffered: Matrix, guesses: Matrix) -> None:
-    """Write the losses of the bases, and what their next plays would lose if losses repeated."""
+def _base_losses(losses: Matrix, plays: Matrix, base_losses: Matrix, hints: Matrix) -> None:
+    """Write the losses of the bases, and those of their next weights if the losses repeat."""
     for b in range(plays.shape[0]):
         for t in range(losses.shape[0]):
-            suffered[t, b] = min(1.0, dot(plays[b, t], losses[t]))  # weights may sum to a little over 1
-            guesses[t, b] = min(1.0, dot(plays[b, t + 1], losses[t]))
+            base_losses[t, b] = min(1.0, dot(plays[b, t], losses[t]))  # weights may sum to a little over 1
+            hints[t, b] = min(1.0, dot(plays[b, t + 1], losses[t]))
 
 
-def _follow(memory: Any, rates: Any, suffered: Matrix, guesses: Matrix, shares: Matrix) -> None:  # noqa: ARG001
-    for t in range(suffered.shape[0]):
+def _base_weights(memory: Any, rates: Any, base_losses: Matrix, hints: Matrix, shares: Matrix) -> None:  # noqa: ARG001
+    """Run the rule on the losses of the bases, and write its weights."""
+    for t in range(base_losses.shape[0]):
         assign(shares[t], memory.weights)
-        STEP(memory, rates, suffered[t])
+        STEP(memory, rates, base_losses[t])
     assign(shares[-1], memory.weights)
 
 
-def _follow_hinted(memory: Any, rates: Any, suffered: Matrix, guesses: Matrix, shares: Matrix) -> None:
-    for t in range(suffered.shape[0]):
+def _base_weights_hinted(memory: Any, rates: Any, base_losses: Matrix, hints: Matrix, shares: Matrix) -> None:
+    """Run a rule that takes hints on the losses of the bases, and write its weights."""
+    for t in range(base_losses.shape[0]):
         assign(shares[t], memory.weights)
-        STEP(memory, rates, suffered[t])
-        HINT(memory, rates, guesses[t])
+        STEP(memory, rates, base_losses[t])
+        HINT(memory, rates, hints[t])
     assign(shares[-1], memory.weights)
 
 
 @kernel
 def _mix(shares: Matrix, plays: Matrix, mixed: Matrix) -> None:
-    """Write the bases' plays weighed by their shares; dividing by their sum keeps a distribution one."""
+    """Write the bases' weights mixed by their shares, normalised against rounding."""
     for t in range(mixed.shape[0]):
         mass = 0.0
         for k in range(mixed.shape[1]):

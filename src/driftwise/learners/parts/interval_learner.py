@@ -1,8 +1,9 @@
-"""Covers: a base learner started afresh on every interval of a family, and a rule that weighs those awake.
+"""Learners that start a copy of a base learner on every interval of a family and weigh the copies that are awake.
 
-A rule is two kernels. `settle(rows, rates, suffered)` books the round just played, in which the play lost `suffered`
-and each row `rows.suffered`, on the awake rows; then the clock ticks, rows end and begin, and `share(rows, rates)`
-enters those that begin and writes how much each awake row counts. A row is awake if its start is not 0.
+A row is one copy. Two kernels weigh the rows. `score_round(rows, rates, loss)` updates the scores of the awake rows
+after a round in which the learner incurred `loss` and each row `rows.losses`. Then the clock advances, and rows end and
+start. `write_shares(rows, rates)` sets the scores of the rows that start and writes the share of each awake row in the
+weights played. A row is awake if its start is not 0.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from driftwise.core.validation import require
 from driftwise.core.vectors import assign
 from driftwise.learners.contract import Card, ExpertLearner, Learner, State, learners
 from driftwise.learners.parts.exponential_weights import dot
-from driftwise.learners.parts.interval_slots import Family
 from driftwise.learners.parts.meta_learner import MetaLearner
 from driftwise.learners.parts.packed_memory import Layout
+from driftwise.learners.parts.time_intervals import Slots
 
 __all__ = ["BASES", "IntervalLearner", "IntervalMemory", "NoRates", "interval_learner"]
 
 Kernel = Callable[..., Any]
 START: Kernel = unbound
-SLOTS: Kernel = unbound
+IN_USE: Kernel = unbound
 STEP: Kernel = unbound
-SETTLE: Kernel = unbound
-SHARE: Kernel = unbound
-TICK: Kernel = unbound
+SCORE_ROUND: Kernel = unbound
+WRITE_SHARES: Kernel = unbound
+NEXT_ROUND: Kernel = unbound
 
 
 BASES = (
@@ -41,26 +42,26 @@ BASES = (
     "optimistic-adapt-ml-prod",
     "ada-hedge",
     "restarted-adaptive-gd",
-)  # memories of all kinds
+)  # the checks run on these: their memories have fields of every kind
 
 
 class IntervalMemory(NamedTuple):
-    """What a cover carries from round to round."""
+    """State of the learner between rounds."""
 
-    weights: Annotated[Vector, distribution("actions")]  # the next play
-    clock: Annotated[Actions, packed(2)]  # the coming round, counted from 1, and the slots in use
+    weights: Annotated[Vector, distribution("actions")]  # of the next round
+    clock: Annotated[Actions, packed(2)]  # the next round, counted from 1, and the number of slots in use
     starts: Annotated[Actions, packed("slots")]  # the first round of the row in each slot, 0 where none is awake
-    standing: Annotated[Matrix, packed("slots", 2)]  # what the rule has booked on each row
-    plays: Annotated[Matrix, packed("slots", "actions")]  # the rows' next plays
-    suffered: Annotated[Vector, scratch("slots")]  # the rows' losses in the round
-    shares: Annotated[Vector, scratch("slots")]  # how much each row counts
+    scores: Annotated[Matrix, packed("slots", 2)]  # of each row; each learner defines its own
+    plays: Annotated[Matrix, packed("slots", "actions")]  # the rows' weights of the next round
+    losses: Annotated[Vector, scratch("slots")]  # the rows' losses in the round
+    shares: Annotated[Vector, scratch("slots")]  # of each row in the weights played, before normalising
     bases: Annotated[Words, packed("slots", "words")]  # the rows' memories
-    opening: Annotated[Vector, distribution("actions")]  # the play of a row that begins
-    fresh: Annotated[Words, packed("words")]  # its memory
+    first_play: Annotated[Vector, distribution("actions")]  # the weights of a row that starts
+    first_memory_words: Annotated[Words, packed("words")]  # its memory
 
 
 class IntervalRates(NamedTuple):
-    """The parameters of the rule and of the base, and how the base's memory is laid out."""
+    """The parameters of the learner and of the base, and the layout of the base's memory."""
 
     rule: Any
     base: Any
@@ -68,28 +69,28 @@ class IntervalRates(NamedTuple):
 
 
 class NoRates(NamedTuple):
-    """The parameters of a rule that has none."""
+    """The parameters of a learner that has none."""
 
     none: float = 0.0
 
 
 class IntervalLoops(NamedTuple):
-    """The compiled entry points of a cover over one kind of base."""
+    """The compiled entry points of a learner with one class of base."""
 
     run: Kernel
-    tick: Kernel
+    next_round: Kernel
 
 
 class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
     """A base learner on every interval of a family."""
 
-    family: ClassVar[Family]
-    settle: ClassVar[Kernel]
-    share: ClassVar[Kernel]
+    slots: ClassVar[Slots]
+    score_round: ClassVar[Kernel]
+    write_shares: ClassVar[Kernel]
     base: str
 
     def require_base(self) -> None:
-        """Reject a base that cannot be started afresh by copying a row."""
+        """Reject a base that cannot be started by copying a row of memory."""
         require(self, "base", isinstance(self.base, str), "the name of a learner")
         kind = learners.get(self.base)
         alone = issubclass(kind, ExpertLearner) and kind.play_block is ExpertLearner.play_block
@@ -98,100 +99,103 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
 
     @property
     def interval_loops(self) -> IntervalLoops:
-        """The loops of this rule over this base."""
+        """The loops of this learner with this base."""
         return _loops(type(self), self.base)
 
     def entry_points(self) -> dict[str, Any]:
-        """Return the compiled functions of this rule over this base."""
+        """Return the compiled functions of this learner with this base."""
         return self.interval_loops._asdict()
 
     def rule_rates(self) -> Any:
-        """Return the parameters of the rule as its kernels read them (a NamedTuple of scalars)."""
+        """Return the parameters of the two kernels as they read them (a NamedTuple of scalars)."""
         return NoRates()
 
     def rates(self, n_actions: int) -> IntervalRates:
-        """Return the parameters of rule and base."""
+        """Return the parameters of the learner and of its base, and the layout of the base's memory."""
         base = learners.get(self.base)().start(n_actions)
         return IntervalRates(self.rule_rates(), base.rates, Layout.of(base.memory))
 
     def first_memory(self, n_actions: int, generator: Words) -> IntervalMemory:
-        """Begin the first row."""
-        plan, slots = self.rates(n_actions), self.family.most_slots
-        start = learners.get(self.base)().first_memory(n_actions, generator)
+        """Return the memory in which the row of round 1 has started."""
+        rates, n_slots = self.rates(n_actions), self.slots.n_slots
+        base = learners.get(self.base)().first_memory(n_actions, generator)
         rows = IntervalMemory(
             weights=np.empty(n_actions),
             clock=np.zeros(2, np.int64),
-            starts=np.zeros(slots, np.int64),
-            standing=np.zeros((slots, 2)),
-            plays=np.zeros((slots, n_actions)),
-            suffered=np.zeros(slots),
-            shares=np.zeros(slots),
-            bases=np.zeros((slots, plan.layout.size), np.uint64),
-            opening=start.weights.copy(),
-            fresh=plan.layout.pack(start),
+            starts=np.zeros(n_slots, np.int64),
+            scores=np.zeros((n_slots, 2)),
+            plays=np.zeros((n_slots, n_actions)),
+            losses=np.zeros(n_slots),
+            shares=np.zeros(n_slots),
+            bases=np.zeros((n_slots, rates.layout.size), np.uint64),
+            first_play=base.weights.copy(),
+            first_memory_words=rates.layout.pack(base),
         )
-        self.interval_loops.tick(rows, plan.rule)
+        self.interval_loops.next_round(rows, rates.rule)
         return rows
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the sizes of the family of intervals and of the base's memory."""
-        return {"slots": self.family.most_slots, "words": self.rates(n_actions).layout.size}
+        """Return the number of slots and the size of the base's memory."""
+        return {"slots": self.slots.n_slots, "words": self.rates(n_actions).layout.size}
 
     def memory_contradiction(self, memory: IntervalMemory, rounds: int) -> str:
-        """Check which rows are awake, what the rule has booked on them, and the memory of each."""
+        """Check which rows are awake, their scores, and the memory of each."""
         now, n_actions = rounds + 1, memory.weights.size
-        in_use = int(self.family.slots(now))
+        in_use = int(self.slots.in_use(now))
         if memory.clock.tolist() != [now, in_use]:
             return f"`clock` must be [{now}, {in_use}]"
-        starts = [int(self.family.start(slot, now)) if slot < in_use else 0 for slot in range(len(memory.starts))]
+        starts = [int(self.slots.start(slot, now)) if slot < in_use else 0 for slot in range(len(memory.starts))]
         if memory.starts.tolist() != starts:
             return f"`starts` must have the rows awake in round {now}"
         base, layout = learners.get(self.base)(), self.rates(n_actions).layout
-        opening = base.start(n_actions).memory
-        if memory.opening.tobytes() != opening.weights.tobytes() or not _alike(layout.unpack(memory.fresh), opening):
-            return f"`opening` and `fresh` must be those of {self.base}"
+        first = base.start(n_actions).memory
+        unpacked = layout.unpack(memory.first_memory_words)
+        if memory.first_play.tobytes() != first.weights.tobytes() or not _is_first_memory(unpacked, first):
+            return f"`first_play` and `first_memory_words` must be those of {self.base}"
         for slot, start in enumerate(starts):
             if start > 0:
                 own = layout.unpack(memory.bases[slot])
                 if fault := base.memory_fault(own, n_actions, now - start):
                     return f"`bases`: {fault}"
                 if memory.plays[slot].tobytes() != own.weights.tobytes():
-                    return "`plays` must be the next plays of `bases`"
-                if not self.possible(memory.standing[slot], now - start):
-                    return f"`standing` must be possible after {now - start} rounds"
+                    return "`plays` must be the next weights of `bases`"
+                if not self.possible(memory.scores[slot], now - start):
+                    return f"`scores` must be possible after {now - start} rounds"
         return ""
 
-    def possible(self, standing: Vector, rounds: int) -> bool:
-        """Say whether what is booked on a row can be that after so many rounds of its own."""
-        return within(standing, -HUGE, HUGE)
+    def possible(self, scores: Vector, rounds: int) -> bool:
+        """Return whether a row can have these scores after so many rounds of its own."""
+        return within(scores, -HUGE, HUGE)
 
     def play_block(self, state: State, losses: Matrix) -> Matrix:
-        """Play a block that has been checked already."""
-        plan: IntervalRates = state.rates
+        """Play a block of rounds; its losses have been checked."""
+        rates: IntervalRates = state.rates
         played = np.empty_like(losses)
-        desk = np.empty(plan.layout.size, np.uint64)  # the rows take turns on it, so that one memory serves all
-        self.interval_loops.run(state.memory, plan.rule, desk, plan.layout.unpack(desk), plan.base, losses, played)
+        buffer = np.empty(rates.layout.size, np.uint64)  # rows are copied here in turn: the views on it are made once
+        self.interval_loops.run(
+            state.memory, rates.rule, buffer, rates.layout.unpack(buffer), rates.base, losses, played
+        )
         state.rounds += len(losses)
         return played
 
 
-def _alike(fresh: Any, opening: Any) -> bool:
-    """Say whether a memory is that of a start: the same weights, the rest up to logarithms of another machine."""
-    same = fresh.weights.tobytes() == opening.weights.tobytes()
-    return same and all(within(one, other, other) for one, other in zip(fresh, opening, strict=True))
+def _is_first_memory(memory: Any, first: Any) -> bool:
+    """Return whether weights are equal, and the rest up to rounding: logarithms differ between machines."""
+    same = memory.weights.tobytes() == first.weights.tobytes()
+    return same and all(within(one, other, other) for one, other in zip(memory, first, strict=True))
 
 
 C = TypeVar("C", bound=type[IntervalLearner])
 
 
 def interval_learner(
-    name: str, card: Card | None = None, *, family: Family, settle: Kernel, share: Kernel
+    name: str, card: Card | None = None, *, slots: Slots, score_round: Kernel, write_shares: Kernel
 ) -> Callable[[C], C]:
-    """Register a cover under `name`: a rule over a family of intervals."""
+    """Register under `name` a learner on a family of intervals, and bind its kernels."""
 
     def enter(member: C) -> C:
         member.name, member.card = name, card
-        member.family, member.settle, member.share = family, settle, share
+        member.slots, member.score_round, member.write_shares = slots, score_round, write_shares
         learners.add(name, member)
         return member
 
@@ -200,47 +204,56 @@ def interval_learner(
 
 @functools.cache
 def _loops(member: type[IntervalLearner], base: str) -> IntervalLoops:
-    start, slots = member.family.start, member.family.slots
+    start, in_use = member.slots.start, member.slots.in_use
     kind = learners.get(base)
-    tick = clone(_tick, member.name, kinds_of(member), START=start, SLOTS=slots, SHARE=member.share)
-    parts = {"START": start, "STEP": kind.compiled_loops.step, "SETTLE": member.settle, "TICK": tick}  # type: ignore[attr-defined]
-    run = clone(_run, f"{member.name}-{base}", kinds_of(member, kind), **parts)
-    return IntervalLoops(run, tick)
+    next_round = clone(
+        _next_round, member.name, kinds_of(member), START=start, IN_USE=in_use, WRITE_SHARES=member.write_shares
+    )
+    run = clone(
+        _run,
+        f"{member.name}-{base}",
+        kinds_of(member, kind),
+        START=start,
+        STEP=kind.compiled_loops.step,  # type: ignore[attr-defined]
+        SCORE_ROUND=member.score_round,
+        NEXT_ROUND=next_round,
+    )
+    return IntervalLoops(run, next_round)
 
 
 def _run(
-    rows: IntervalMemory, rates: Any, desk: Words, base: Any, base_rates: Any, losses: Matrix, played: Matrix
+    rows: IntervalMemory, rates: Any, buffer: Words, base: Any, base_rates: Any, losses: Matrix, played: Matrix
 ) -> None:
-    """Play a block; `base` is the memory whose arrays lie on the desk."""
+    """Play a block; the arrays of the memory `base` are views on the buffer."""
     for t in range(losses.shape[0]):
         assign(played[t], rows.weights)
         now, in_use = rows.clock
         for slot in range(in_use):
             if rows.starts[slot] > 0:
-                rows.suffered[slot] = dot(rows.plays[slot], losses[t])
-        SETTLE(rows, rates, dot(rows.weights, losses[t]))
+                rows.losses[slot] = dot(rows.plays[slot], losses[t])
+        SCORE_ROUND(rows, rates, dot(rows.weights, losses[t]))
         for slot in range(in_use):
             if rows.starts[slot] > 0 and START(slot, now + 1) == rows.starts[slot]:
-                assign(desk, rows.bases[slot])
+                assign(buffer, rows.bases[slot])
                 STEP(base, base_rates, losses[t])
-                assign(rows.bases[slot], desk)
+                assign(rows.bases[slot], buffer)
                 assign(rows.plays[slot], base.weights)
-        TICK(rows, rates)
+        NEXT_ROUND(rows, rates)
 
 
-def _tick(rows: IntervalMemory, rates: Any) -> None:
-    """Go on to the next round: end and begin rows, and mix the plays of those awake."""
+def _next_round(rows: IntervalMemory, rates: Any) -> None:
+    """Advance the clock: end and start rows, and mix the weights of the awake ones."""
     now = rows.clock[0] + 1
-    in_use = SLOTS(now)
+    in_use = IN_USE(now)
     rows.clock[0] = now
     rows.clock[1] = in_use
     for slot in range(in_use):
         start = START(slot, now)
         if start == now:
-            assign(rows.bases[slot], rows.fresh)
-            assign(rows.plays[slot], rows.opening)
+            assign(rows.bases[slot], rows.first_memory_words)
+            assign(rows.plays[slot], rows.first_play)
         rows.starts[slot] = start
-    SHARE(rows, rates)
+    WRITE_SHARES(rows, rates)
     rows.weights[:] = 0.0
     for slot in range(in_use):
         if rows.starts[slot] > 0:

@@ -1,4 +1,4 @@
-"""What learners made of learners share: they keep the contract, but their rounds are played by more than one kernel."""
+"""The base class of learners made of other learners, whose rounds are played by more than one kernel."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["MetaLearner"]
 
 
 class MetaLearner(ExpertLearner[M, R]):
-    """A full-feedback learner whose stepping is a run of one round."""
+    """A full-feedback learner whose `update` plays a block of one round."""
 
     @abstractmethod
     def play_block(self, state: State[M, R], losses: Matrix) -> Matrix:
-        """Play a block that has been checked already."""
+        """Play a block of rounds; its losses have been checked."""
 
     def update(self, state: State[M, R], losses: Any) -> None:
-        """Take in the losses of the round."""
+        """Update the state with the losses of the round."""
         self._claim(state)
         losses = as_losses(self, losses, (state.n_actions,))
         bad = first_bad_loss(losses)
