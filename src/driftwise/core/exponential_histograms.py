@@ -1,17 +1,28 @@
-"""Exponential histograms: buckets of sizes 1, 2, 4, ..., the latest in the smallest, at most a few of a size.
+"""Exponential histograms: buckets of sizes 1, 2, 4, ..., the latest in the smallest, at most `resolution` of a size.
 
-Values enter as buckets of size 1; where more than `resolution` buckets have one size, the two oldest of them become
-one of the next size (M. Datar, A. Gionis, P. Indyk, R. Motwani, "Maintaining stream statistics over sliding windows",
-SIAM J. Computing 31, 2002). How many values entered decides all sizes.
+Values enter as buckets of size 1. Where more than `resolution` buckets have one size, the two oldest of them are merged
+into one of the next size. The number of values alone determines all sizes.
+
+Reference: M. Datar, A. Gionis, P. Indyk, R. Motwani, "Maintaining stream statistics over sliding windows", SIAM J.
+Computing 31 (2002).
 """
 
 from __future__ import annotations
 
-__all__ = ["bucket_sizes"]
+from collections.abc import Callable
+from typing import Any
+
+from driftwise.core.kernel import clone, unbound
+
+__all__ = ["bucket_sizes", "merging"]
+
+Kernel = Callable[..., Any]
+SIZE: Kernel = unbound
+MERGE_PAIR: Kernel = unbound
 
 
 def bucket_sizes(n_values: int, resolution: int) -> list[int]:
-    """Return the sizes of the buckets that so many values fill, oldest first.
+    """Return the sizes of the buckets after so many values, oldest first.
 
     >>> bucket_sizes(7, resolution=2)
     [4, 2, 1]
@@ -23,3 +34,28 @@ def bucket_sizes(n_values: int, resolution: int) -> list[int]:
         sizes[:0] = [size] * (n_values - 2 * merged)
         n_values, size = merged, 2 * size
     return sizes
+
+
+def merging(name: str, size: Kernel, merge_pair: Kernel) -> Kernel:
+    """Return the kernel `merge(buckets, n_buckets, resolution)`, which returns how many buckets are left.
+
+    Call it after each new bucket of size 1, which is the last; the first is the oldest. `size(buckets, at)` must return
+    the size of a bucket. `merge_pair(buckets, at, n_buckets)` must merge the buckets `at` and `at + 1` into one at `at`
+    and move the later ones up by one place.
+    """
+    return clone(_merge, name, SIZE=size, MERGE_PAIR=merge_pair)
+
+
+def _merge(buckets: Any, n_buckets: int, resolution: int) -> int:
+    last = n_buckets - 1
+    size = SIZE(buckets, last)
+    while True:
+        before = last
+        while before >= 0 and SIZE(buckets, before) == size:
+            before -= 1
+        if last - before <= resolution:
+            return n_buckets
+        MERGE_PAIR(buckets, before + 1, n_buckets)
+        n_buckets -= 1
+        last = before + 1
+        size *= 2

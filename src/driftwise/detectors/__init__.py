@@ -1,4 +1,4 @@
-"""Detectors of change, one file each, alone or inside a learner. Importing this package fills the registry."""
+"""Change detectors, one file each, for use alone or in a learner. Importing this package fills the registry."""
 
 from driftwise.detectors.base import Detector, Monitor, detectors
 from driftwise.detectors.cusum import CUSUM

@@ -1,8 +1,8 @@
-"""What every change detector keeps to.
+"""The base class of change detectors, their registry, and a detector on a stream.
 
-A detector watches numbers in [0, 1], one at a time, and raises an alarm when their mean seems to have changed. It is a
-frozen dataclass of parameters with one kernel, `observe(row, rates, value) -> bool`; `row` is all it remembers, and a
-row of zeros is a detector that has seen nothing. Learners compile the kernel together with their own.
+A detector takes numbers in [0, 1], one at a time, and raises an alarm when their mean seems to have changed. It is a
+frozen dataclass of parameters with one kernel, `observe(row, rates, value) -> bool`, which returns whether there is an
+alarm. `row` is its whole memory, all zeros before the first value. Learners compile the kernel with their own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OBSERVE: Kernel = unbound
 
 
 class Detector(ABC):
-    """A test for change with its parameters."""
+    """A change detector: a test of whether the mean of a stream has changed, with its parameters."""
 
     name: ClassVar[str]
     observe: ClassVar[Kernel]
@@ -40,24 +40,24 @@ class Detector(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """The numbers it remembers before the first value; the first of them is how many values it saw."""
+        """The length of its row before the first value; the first number of the row is how many values it took."""
 
     @property
     def grows(self) -> bool:
-        """Whether it may need more room as values come in."""
+        """Whether its row may have to grow with the number of values."""
         return False
 
     def room(self, n_values: int) -> int:  # noqa: ARG002
-        """Return the numbers that so many values may need; most detectors never grow."""
+        """Return the length of its row for so many values; the same for most detectors."""
         return self.width
 
     def accepts(self, row: Vector, n_values: int) -> bool:
-        """Say whether a row read from a file can be what it remembers after at most so many values."""
+        """Return whether a row read from a file can be its row after at most so many values."""
         n = float(row[0])
         return bool(np.isfinite(row).all() and 0 <= n <= n_values and n == int(n))
 
     def alarms(self, values: Any) -> Actions:
-        """Return the places in a sequence at which it raises an alarm, starting afresh after each.
+        """Return the indices of the values that raise an alarm; each alarm resets the detector.
 
         >>> from driftwise.detectors import CUSUM
         >>> CUSUM(warmup=10, threshold=4.0).alarms([0.1] * 50 + [0.9] * 50)
@@ -68,8 +68,15 @@ class Detector(ABC):
 
 
 class Monitor:
-    """A detector at work on a stream.
+    """A detector on a stream of values.
 
+    Parameters
+    ----------
+    detector : Detector
+        The detector and its parameters.
+
+    Examples
+    --------
     >>> from driftwise.detectors import CUSUM
     >>> monitor = Monitor(CUSUM(warmup=5, threshold=1.0))
     >>> [monitor.update(value) for value in [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]]
@@ -86,11 +93,11 @@ class Monitor:
         self._n_values = 0
 
     def update(self, value: float) -> bool:
-        """Take in a value; return whether it raised an alarm, after which everything before it is forgotten."""
+        """Take a value; return whether it raised an alarm, which resets the detector."""
         return len(self.watch([value])) > 0
 
     def watch(self, values: Any) -> Actions:
-        """Take in values; return the places among them at which it raised an alarm."""
+        """Take values; return the indices of those that raised an alarm."""
         values = as_losses(self.detector, values, (None,), "values")
         bad = first_bad_loss(values)
         if bad >= 0:
@@ -105,7 +112,7 @@ class Monitor:
 
 
 def widened(row: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
-    """Return the row, or rows, with room for `width` numbers each."""
+    """Return the row, or rows, with zeros appended up to `width` numbers each."""
     if row.shape[-1] >= width:
         return row
     wider = np.zeros((*row.shape[:-1], width))
@@ -118,7 +125,7 @@ D = TypeVar("D", bound=type[Detector])
 
 
 def detector(name: str, *, observe: Kernel) -> Callable[[D], D]:
-    """Register a detector under `name`."""
+    """Register a detector under `name` and bind its kernel."""
 
     def enter(member: D) -> D:
         member.name, member.observe = name, observe

@@ -1,22 +1,4 @@
-r"""CUSUM: has the mean left the one it started with?
-
-The first $M$ values give $\hat u$. From then on
-
-$$ g^\pm \leftarrow \max(0, g^\pm \pm (x - \hat u) - \epsilon), $$
-
-and there is an alarm when either exceeds $h$.
-
-==========  ==================  ===================================================
-symbol      name in the code    meaning
-==========  ==================  ===================================================
-$M$         `warmup`            values that give the mean to compare with
-$\epsilon$  `slack`             the change that is let pass
-$h$         `threshold`         the sum that raises an alarm; infinite for never
-==========  ==================  ===================================================
-
-Reference: E. Page, "Continuous inspection schemes", Biometrika 41 (1954), in the two-sided form of F. Liu, J. Lee,
-N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit problem", AAAI 2018.
-"""
+"""CUSUM."""
 
 from __future__ import annotations
 
@@ -30,7 +12,7 @@ from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
 from driftwise.detectors.base import Detector, detector
 
-__all__ = ["CUSUM", "drift_away"]
+__all__ = ["CUSUM", "add_deviation"]
 
 
 class Rates(NamedTuple):
@@ -42,28 +24,54 @@ class Rates(NamedTuple):
 
 
 @kernel
-def drift_away(sums: Vector, away: float, slack: float) -> float:
-    """Add to the sums of what is above and of what is below; return the larger."""
-    sums[0] = max(0.0, sums[0] + away - slack)
-    sums[1] = max(0.0, sums[1] - away - slack)
+def add_deviation(sums: Vector, deviation: float, slack: float) -> float:
+    """Add a deviation to the sums of those above and of those below; return the larger sum."""
+    sums[0] = max(0.0, sums[0] + deviation - slack)
+    sums[1] = max(0.0, sums[1] - deviation - slack)
     return float(max(sums[0], sums[1]))
 
 
 @kernel
 def _observe(row: Vector, rates: Rates, value: float) -> bool:
-    # How many values, their sum while warming up, and the two sums.
+    # The row: the number of values, the sum of the first `warmup` ones, and the two sums of deviations.
     row[0] += 1.0
     if row[0] <= rates.warmup:
         row[1] += value
         return False
-    return drift_away(row[2:], value - row[1] / rates.warmup, rates.slack) > rates.threshold
+    return add_deviation(row[2:], value - row[1] / rates.warmup, rates.slack) > rates.threshold
 
 
 @detector("cusum", observe=_observe)
 @dataclass(frozen=True)
 class CUSUM(Detector):
-    """Watch for a mean that has left the one it started with.
+    r"""CUSUM (Page, 1954): cumulative sums of deviations from the mean of the first values, in both directions.
 
+    Parameters
+    ----------
+    warmup : int, default 100
+        Number of values that give the reference mean ($M$), at least 1.
+    slack : float, default 0.1
+        Deviation per value that is ignored ($\epsilon$), a finite number >= 0.
+    threshold : float, default 10.0
+        Sum above which there is an alarm ($h$), a number > 0; infinity for no alarms.
+
+    Notes
+    -----
+    The mean of the first $M$ values is $\hat u$. Each later value $x$ updates two sums, both 0 at first,
+
+    $$ g^\pm \leftarrow \max(0, g^\pm \pm (x - \hat u) - \epsilon), $$
+
+    and there is an alarm when either exceeds $h$.
+
+    References
+    ----------
+    E. Page, "Continuous inspection schemes", Biometrika 41 (1954).
+
+    F. Liu, J. Lee, N. Shroff, "A change-detection based framework for piecewise-stationary multi-armed bandit problem",
+    AAAI 2018, for the two-sided form.
+
+    Examples
+    --------
     >>> CUSUM(warmup=10, threshold=4.0).alarms([0.1] * 50 + [0.9] * 50)
     array([55])
     """
@@ -79,11 +87,11 @@ class CUSUM(Detector):
 
     @property
     def width(self) -> int:
-        """Four numbers."""
+        """The length of the row: four numbers."""
         return 4
 
     def accepts(self, row: Vector, n_values: int) -> bool:
-        """Check the sums too."""
+        """Return whether the number of values and the sums are possible."""
         return super().accepts(row, n_values) and within(row[1:], 0.0, (min(row[0], self.warmup), row[0], row[0]))
 
     def rates(self) -> Rates:

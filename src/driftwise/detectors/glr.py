@@ -1,26 +1,10 @@
-r"""Generalised likelihood ratio: is there a place that splits the values into two of different means?
+r"""Generalised likelihood ratio.
 
-With $m_{i:j}$ the mean of the values $i$ to $j$ and $kl$ the divergence of Bernoulli laws, there is an alarm after $n$
-values when
+The threshold is the one that the authors use in practice; the one they prove has larger constants.
 
-$$ \max_s \; s \, kl(m_{1:s}, m_{1:n}) + (n - s) \, kl(m_{s+1:n}, m_{1:n}) \ge \ln \frac{3 n^{3/2}}{\delta} . $$
-
-========  =======================  ==============================================================================
-symbol    name in the code         meaning
-========  =======================  ==============================================================================
-$\delta$  `failure_probability`    the chance of a false alarm, nearly; 0 never raises one
-$r$       `resolution`             the splits kept of each size; None keeps all, and then memory and time grow
--         `check_every`             how many values from one test to the next
-========  =======================  ==============================================================================
-
-With a resolution, the values are kept in buckets of sizes 1, 2, 4, ..., the latest in the smallest, at most $r$ of a
-size (two of a size become one of the next when there would be $r + 1$), and only borders of buckets are tried: about
-$r \log_2(n/r)$ splits, the latest $r$ values among them, and none that lies further from a change than a share of about
-$1/r$ of its age. This is the threshold that the authors use in practice; the one they prove has larger constants.
-
-Reference: L. Besson, E. Kaufmann, O.-A. Maillard, J. Seznec, "Efficient change-point detection for tackling
-piecewise-stationary bandits", JMLR 23 (2022); buckets as in M. Datar, A. Gionis, P. Indyk, R. Motwani, "Maintaining
-stream statistics over sliding windows", SIAM J. Computing 31 (2002).
+With a resolution $r$, the values are kept in the buckets of an exponential histogram, and only borders of buckets are
+tried: about $r \log_2(n/r)$ splits, among them those between the latest $r$ values. For every change point one of them
+is off by at most a share of about $1/r$ of the values since the change.
 """
 
 from __future__ import annotations
@@ -32,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from driftwise.core.divergence import entropy
-from driftwise.core.exponential_histograms import bucket_sizes
+from driftwise.core.exponential_histograms import bucket_sizes, merging
 from driftwise.core.kernel import kernel
 from driftwise.core.log_ratio import log_ratio
 from driftwise.core.memory_fields import within
@@ -42,8 +26,8 @@ from driftwise.detectors.base import Detector, detector
 
 __all__ = ["GLR", "glr_statistic"]
 
-_SIZES = 40  # 2^40 values are more than anyone will see
-_HEAD = 3  # how many values, their sum, how many buckets; then the size and the sum of each bucket, oldest first
+_SIZES = 40  # of buckets: enough for 2^40 values
+_HEAD = 3  # the row: number of values, their sum, number of buckets; then size and sum of each bucket, oldest first
 
 
 class Rates(NamedTuple):
@@ -55,29 +39,26 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _merge(row: Vector, resolution: int) -> None:
-    """Let no size have more than `resolution` buckets: the two oldest of a size become one of the next."""
-    last = int(row[2]) - 1
-    size = 1.0
-    while True:
-        first = last
-        while first >= 0 and row[_HEAD + 2 * first] == size:
-            first -= 1
-        if last - first <= resolution:
-            return
-        at = _HEAD + 2 * (first + 1)
-        row[at] += row[at + 2]
-        row[at + 1] += row[at + 3]
-        row[2] -= 1.0
-        for j in range(at + 2, _HEAD + 2 * int(row[2])):
-            row[j] = row[j + 2]
-        last = first + 1
-        size *= 2.0
+def _size(row: Vector, at: int) -> float:
+    return float(row[_HEAD + 2 * at])
+
+
+@kernel
+def _merge_pair(row: Vector, at: int, n_buckets: int) -> None:
+    first = _HEAD + 2 * at
+    row[first] += row[first + 2]
+    row[first + 1] += row[first + 3]
+    for j in range(_HEAD + 2 * (at + 1), _HEAD + 2 * (n_buckets - 1), 2):  # in pairs: one by one takes longer
+        row[j] = row[j + 2]
+        row[j + 1] = row[j + 3]
+
+
+_merge = merging("glr", _size, _merge_pair)
 
 
 @kernel
 def glr_statistic(row: Vector) -> float:
-    """Return the largest ratio over the splits at borders of buckets."""
+    """Return the largest likelihood ratio over the splits at borders of buckets."""
     n, total = row[0], row[1]
     whole = n * entropy(total / n)
     best, before, sum_before = 0.0, 0.0, 0.0
@@ -98,7 +79,7 @@ def _observe(row: Vector, rates: Rates, value: float) -> bool:
     row[1] += value
     row[2] += 1.0
     if rates.resolution > 0:
-        _merge(row, rates.resolution)
+        row[2] = _merge(row, int(row[2]), rates.resolution)
     if int(row[0]) % rates.check_every != 0:
         return False
     return bool(glr_statistic(row) >= rates.log_failure + 1.5 * np.log(row[0]))
@@ -107,8 +88,38 @@ def _observe(row: Vector, rates: Rates, value: float) -> bool:
 @detector("glr", observe=_observe)
 @dataclass(frozen=True)
 class GLR(Detector):
-    """Watch for a split into two different means.
+    r"""Generalised likelihood ratio (Besson et al., 2022): compares the means before and after every split.
 
+    Parameters
+    ----------
+    failure_probability : float, default 0.01
+        Approximate probability of a false alarm ($\delta$), in [0, 1); 0 for no alarms.
+    resolution : int or None, default 8
+        How many splits are kept of each size ($r$), at least 2; None keeps all, and then memory and time grow with the
+        values.
+    check_every : int, default 10
+        Number of values from one test to the next, at least 1.
+
+    Notes
+    -----
+    With $m_{i:j}$ the mean of the values $i$ to $j$ and $kl$ the divergence of Bernoulli distributions, there is an
+    alarm after $n$ values when
+
+    $$ \max_s \; s \, kl(m_{1:s}, m_{1:n}) + (n - s) \, kl(m_{s+1:n}, m_{1:n}) \ge \ln \frac{3 n^{3/2}}{\delta} . $$
+
+    With a resolution, values are kept in buckets of sizes 1, 2, 4, ..., the latest in the smallest, at most $r$ of a
+    size, and $s$ runs over the borders of buckets.
+
+    References
+    ----------
+    L. Besson, E. Kaufmann, O.-A. Maillard, J. Seznec, "Efficient change-point detection for tackling
+    piecewise-stationary bandits", JMLR 23 (2022).
+
+    M. Datar, A. Gionis, P. Indyk, R. Motwani, "Maintaining stream statistics over sliding windows", SIAM J. Computing
+    31 (2002), for the buckets.
+
+    Examples
+    --------
     >>> GLR(check_every=1).alarms([0.1] * 50 + [0.9] * 50)
     array([58])
     """
@@ -125,7 +136,7 @@ class GLR(Detector):
 
     @property
     def width(self) -> int:
-        """Room for every size of bucket, or for the first value."""
+        """The length of the row: for buckets of every size, or for the first value."""
         return _HEAD + 2 * ((self.resolution or 0) + 1) * (_SIZES if self.resolution else 1)
 
     @property
@@ -134,17 +145,17 @@ class GLR(Detector):
         return self.resolution is None
 
     def room(self, n_values: int) -> int:
-        """Return room for every value, in powers of two, where every value is kept."""
+        """Return the length of the row for so many values; it grows in powers of two where every value is kept."""
         return self.width if self.resolution else _HEAD + 2 * (1 << n_values.bit_length())
 
     def accepts(self, row: Vector, n_values: int) -> bool:
-        """Check the buckets too: others than those of so many values might outgrow their room."""
-        # Room for one more bucket, and for all those that more values than anyone will see would fill.
+        """Return whether the sums and the buckets are possible: with other buckets the row could be too short."""
+        # The row must have room for one more bucket, and its sizes of buckets suffice for 2^_SIZES values.
         if not (super().accepts(row, n_values) and 0 <= row[2] <= (row.size - _HEAD) / 2 - 1 and row[0] <= 2.0**_SIZES):
             return False
         n, n_buckets = int(row[0]), int(row[2])
         sizes, sums = row[_HEAD : _HEAD + 2 * n_buckets].reshape(-1, 2).T
-        room = 2.0**-52 * n * row[1]  # the sum of all is rounded once a value, those of buckets less often
+        room = 2.0**-52 * n * row[1]  # the sum of all values is rounded once a value, those of buckets less often
         known = bucket_sizes(n, self.resolution) if self.resolution else [1] * n
         return (
             row[2] == len(known)

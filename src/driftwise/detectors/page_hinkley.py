@@ -1,21 +1,7 @@
-r"""Page-Hinkley: has the mean left that of everything so far?
+"""Page-Hinkley.
 
-With $\bar x_n$ the mean of the $n$ values so far, the last included,
-
-$$ g^\pm \leftarrow \max(0, g^\pm \pm (x_n - \bar x_n) - \epsilon), $$
-
-and there is an alarm when either exceeds $h$.
-
-==========  ==================  ===================================================
-symbol      name in the code    meaning
-==========  ==================  ===================================================
-$\epsilon$  `slack`             the change that is let pass
-$h$         `threshold`         the sum that raises an alarm; infinite for never
-==========  ==================  ===================================================
-
-The sum above is the cumulative sum less its least value so far, as the test is usually written.
-
-Reference: D. Hinkley, "Inference about the change-point from cumulative sum tests", Biometrika 58 (1971).
+The test is usually written with one cumulative sum and its smallest value so far: their difference is the sum of the
+class, which is cut off at 0.
 """
 
 from __future__ import annotations
@@ -29,7 +15,7 @@ from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_number
 from driftwise.detectors.base import Detector, detector
-from driftwise.detectors.cusum import drift_away
+from driftwise.detectors.cusum import add_deviation
 
 __all__ = ["PageHinkley"]
 
@@ -43,17 +29,38 @@ class Rates(NamedTuple):
 
 @kernel
 def _observe(row: Vector, rates: Rates, value: float) -> bool:
-    # How many values, their sum, and the two sums of what is away from the mean.
+    # The row: the number of values, their sum, and the two sums of deviations.
     row[0] += 1.0
     row[1] += value
-    return drift_away(row[2:], value - row[1] / row[0], rates.slack) > rates.threshold
+    return add_deviation(row[2:], value - row[1] / row[0], rates.slack) > rates.threshold
 
 
 @detector("page-hinkley", observe=_observe)
 @dataclass(frozen=True)
 class PageHinkley(Detector):
-    """Watch for a mean that has left that of everything so far.
+    r"""Page-Hinkley (Hinkley, 1971): cumulative sums of deviations from the mean so far, in both directions.
 
+    Parameters
+    ----------
+    slack : float, default 0.1
+        Deviation per value that is ignored ($\epsilon$), a finite number >= 0.
+    threshold : float, default 10.0
+        Sum above which there is an alarm ($h$), a number > 0; infinity for no alarms.
+
+    Notes
+    -----
+    With $\bar x_n$ the mean of the $n$ values so far, the last included, each value updates two sums, both 0 at first,
+
+    $$ g^\pm \leftarrow \max(0, g^\pm \pm (x_n - \bar x_n) - \epsilon), $$
+
+    and there is an alarm when either exceeds $h$.
+
+    References
+    ----------
+    D. Hinkley, "Inference about the change-point from cumulative sum tests", Biometrika 58 (1971).
+
+    Examples
+    --------
     >>> PageHinkley(threshold=4.0).alarms([0.1] * 50 + [0.9] * 50)
     array([56])
     """
@@ -67,11 +74,11 @@ class PageHinkley(Detector):
 
     @property
     def width(self) -> int:
-        """Four numbers."""
+        """The length of the row: four numbers."""
         return 4
 
     def accepts(self, row: Vector, n_values: int) -> bool:
-        """Check the sums too."""
+        """Return whether the number of values and the sums are possible."""
         return super().accepts(row, n_values) and within(row[1:], 0.0, row[0])
 
     def rates(self) -> Rates:

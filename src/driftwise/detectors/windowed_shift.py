@@ -1,18 +1,4 @@
-r"""Windowed shift: do the two halves of the latest values differ?
-
-On the last $w$ values, $w$ even, there is an alarm when the sum of the later half and that of the earlier half are more
-than $b$ apart. With fewer values there is none.
-
-=======  ==================  ==============================================================
-symbol   name in the code    meaning
-=======  ==================  ==============================================================
-$w$      `window`            the values it looks at, an even number
-$b$      `threshold`         how far the halves may be apart; infinite for never
-=======  ==================  ==============================================================
-
-Reference: Y. Cao, Z. Wen, B. Kveton, Y. Xie, "Nearly optimal adaptive procedure with change detection for
-piecewise-stationary bandit", AISTATS 2019, Algorithm 1.
-"""
+"""Windowed shift."""
 
 from __future__ import annotations
 
@@ -37,20 +23,20 @@ class Rates(NamedTuple):
 
 @kernel
 def _observe(row: Vector, rates: Rates, value: float) -> bool:
-    # How many values, the later half less the earlier one, and a ring of the values.
+    # The row: the number of values, the sum of the later half less that of the earlier one, and a ring of the values.
     half = rates.half
     ring = row[2:]
     window = 2 * half
     n = int(row[0])
     at = n % window
-    middle = (n + half) % window  # the value that goes from the later half to the earlier one
+    middle = (n + half) % window  # the value that passes from the later half to the earlier one
     if n >= window:
         row[1] += value + ring[at] - 2.0 * ring[middle]
     ring[at] = value
     row[0] = n + 1.0
     if n + 1 < window:
         return False
-    if at == window - 1:  # once a window, so that rounding does not pile up
+    if at == window - 1:  # once a window, so that rounding does not accumulate
         row[1] = 0.0
         for j in range(half):
             row[1] += ring[half + j] - ring[j]
@@ -60,8 +46,28 @@ def _observe(row: Vector, rates: Rates, value: float) -> bool:
 @detector("windowed-shift", observe=_observe)
 @dataclass(frozen=True)
 class WindowedShift(Detector):
-    """Watch for two halves that differ.
+    r"""Windowed shift (Cao et al., 2019): compares the sums of the two halves of the latest values.
 
+    Parameters
+    ----------
+    window : int, default 200
+        Number of latest values that are compared ($w$), an even number >= 2.
+    threshold : float, default 20.0
+        Difference of the two sums above which there is an alarm ($b$), a number > 0; infinity for no alarms.
+
+    Notes
+    -----
+    With $n \ge w$ values so far there is an alarm when
+
+    $$ \Bigl| \sum_{i = n - w/2 + 1}^{n} x_i - \sum_{i = n - w + 1}^{n - w/2} x_i \Bigr| > b . $$
+
+    References
+    ----------
+    Y. Cao, Z. Wen, B. Kveton, Y. Xie, "Nearly optimal adaptive procedure with change detection for piecewise-stationary
+    bandit", AISTATS 2019, Algorithm 1.
+
+    Examples
+    --------
     >>> WindowedShift(window=20, threshold=4.0).alarms([0.1] * 50 + [0.9] * 50)
     array([55])
     """
@@ -76,11 +82,11 @@ class WindowedShift(Detector):
 
     @property
     def width(self) -> int:
-        """The window, and two numbers."""
+        """The length of the row: the window and two numbers."""
         return self.window + 2
 
     def accepts(self, row: Vector, n_values: int) -> bool:
-        """Check the ring and the difference of its halves too."""
+        """Return whether the number of values, the ring and the difference of its halves are possible."""
         half = self.window / 2
         return super().accepts(row, n_values) and within(row[1], -half, half) and within(row[2:], 0.0, 1.0)
 

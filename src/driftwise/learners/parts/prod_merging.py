@@ -1,6 +1,7 @@
-r"""Rows of experts of like age, merged as they grow old: about $c \log_2 (t/c)$ rows instead of $t$.
+r"""Rows of experts with adjacent starts, merged as they age: about $c \log_2 (t/c)$ rows instead of $t$.
 
-Where more than $c$ rows have one size, the two oldest of them become one of twice the size. For each action,
+Where more than $c$ rows have one size, the two oldest of them become one of twice the size, as in exponential
+histograms. For each action,
 
 $$ w = w_1 + w_2, \qquad S = \frac{w_1 S_1 + w_2 S_2}{w_1 + w_2}, \qquad
    \eta = \min\Big\{\frac14, \sqrt{\frac{g}{1 + S}}\Big\}, $$
@@ -12,15 +13,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from driftwise.core.exponential_histograms import merging
 from driftwise.core.kernel import kernel
+from driftwise.core.vectors import assign
 from driftwise.learners.parts.prod_experts import RATE_CAP, ProdExperts
 
 __all__ = ["merge"]
 
 
 @kernel
-def _merge_pair(experts: ProdExperts, older: int) -> None:
-    """Merge a row and the next younger one into its place."""
+def _combine(experts: ProdExperts, older: int) -> None:
+    """Write a row and the next younger one, merged, in the place of the first."""
     younger = older + 1
     scale = experts.scale[younger]
     experts.size[older] += experts.size[younger]
@@ -34,33 +37,35 @@ def _merge_pair(experts: ProdExperts, older: int) -> None:
         rate = min(RATE_CAP, np.sqrt(scale / (1.0 + deviation)))
         experts.deviation[older, k] = deviation
         experts.rate[older, k] = rate
-        experts.potential[older, k] = log_weight / rate if rate > 0.0 else 0.0  # a lone action may have no rate
+        experts.potential[older, k] = log_weight / rate if rate > 0.0 else 0.0  # with a single action the rate may be 0
 
 
 @kernel
 def _move_up(experts: ProdExperts, row: int) -> None:
-    """Move a row one place towards the old."""
-    experts.size[row - 1], experts.scale[row - 1] = experts.size[row], experts.scale[row]
-    for k in range(experts.weights.size):
-        experts.potential[row - 1, k] = experts.potential[row, k]
-        experts.deviation[row - 1, k] = experts.deviation[row, k]
-        experts.rate[row - 1, k] = experts.rate[row, k]
+    """Copy a row to the place before it."""
+    experts.size[row - 1] = experts.size[row]
+    experts.scale[row - 1] = experts.scale[row]
+    assign(experts.potential[row - 1], experts.potential[row])
+    assign(experts.deviation[row - 1], experts.deviation[row])
+    assign(experts.rate[row - 1], experts.rate[row])
+
+
+@kernel
+def _size(experts: ProdExperts, row: int) -> int:
+    return int(experts.size[row])
+
+
+@kernel
+def _merge_pair(experts: ProdExperts, older: int, n_rows: int) -> None:
+    _combine(experts, older)
+    for row in range(older + 2, n_rows):
+        _move_up(experts, row)
+
+
+_merge_rows = merging("prod-experts", _size, _merge_pair)
 
 
 @kernel
 def merge(experts: ProdExperts, resolution: int) -> None:
-    """Let no size have more than `resolution` rows, from the youngest up."""
-    last = experts.awake[0] - 1
-    size = 1
-    while True:
-        first = last
-        while first >= 0 and experts.size[first] == size:
-            first -= 1
-        if last - first <= resolution:
-            return
-        _merge_pair(experts, first + 1)
-        for row in range(first + 3, experts.awake[0]):
-            _move_up(experts, row)
-        experts.awake[0] -= 1
-        last = first + 1
-        size *= 2
+    """Merge rows until no size has more than `resolution` of them, the smallest sizes first."""
+    experts.awake[0] = _merge_rows(experts, experts.awake[0], resolution)
