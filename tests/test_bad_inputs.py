@@ -93,7 +93,7 @@ TABLE = {
     "half an action": Row(lambda: GD.start(2.5), "OptimisticGD: `n_actions` must be a whole number >= 1, got 2.5."),
     "a negative seed": Row(lambda: UCB.start(2, -1), "RerunUCBV: `seed` must be a whole number >= 0, got -1."),
     "no seed": Row(lambda: UCB.start(2, None), "RerunUCBV: `seed` must be a whole number >= 0, got None."),
-    "no state": Row(lambda: GD.predict(None), "OptimisticGD: `state` must be what `start` gave, got None."),
+    "no state": Row(lambda: GD.predict(None), "OptimisticGD: `state` must be a state that `start` returned, got None."),
     "another learner's state": Row(
         lambda b: OptimisticGD(0.1).update(b.gd, [0.5, 0.5]),
         "OptimisticGD(learning_rate=0.1, prox_scale=1.0): the state belongs to"

@@ -1,4 +1,4 @@
-"""What every learner is: the classes to derive from, and the decorators that register a class."""
+"""The base classes of learners, and the decorators that register a learner."""
 
 from driftwise.learners.contract.bandit_learner import BanditLearner
 from driftwise.learners.contract.expert_learner import ExpertLearner

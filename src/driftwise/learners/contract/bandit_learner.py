@@ -1,4 +1,4 @@
-"""Learners with bandit feedback: they play one action and see that action's loss."""
+"""Learners with bandit feedback: they choose one action and observe its loss only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["BanditLearner"]
 
 
 class BanditLearner(Learner[M, R]):
-    """A learner with bandit feedback: it plays one action and sees that action's loss."""
+    """A learner with bandit feedback: it chooses one action and observes its loss only."""
 
     feedback = "bandit"
     compiled_loops: ClassVar[BanditLoops]  # set by `bandit`
@@ -40,10 +40,10 @@ class BanditLearner(Learner[M, R]):
         self._claim(state)
         live = state.live or self._live(state)
         action, probability = live.choose(live.table)
-        return action, probability if probability == probability else None  # NaN is not
+        return action, probability if probability == probability else None  # NaN is not equal to itself
 
     def update(self, state: State[M, R], action: int, loss: float, probability: float | None) -> None:
-        """Take in the loss of the chosen action; pass the probability that `choose` gave."""
+        """Update the state with the loss of the chosen action; pass the probability that `choose` returned."""
         self._claim(state)
         live = state.live or self._live(state)
         usual = type(action) is int and 0 <= action < state.n_actions and isinstance(loss, float)
@@ -70,26 +70,26 @@ class BanditLearner(Learner[M, R]):
         return live
 
     def _checked(self, state: State[M, R], action: Any, loss: Any, probability: Any) -> tuple[int, float, float]:
-        """Return what a round brought as compiled code wants it, or say what is wrong with it."""
+        """Return the action, the loss and the probability as compiled code takes them, or raise `InvalidInput`."""
         action = count(self, "action", action, at_least=0)
         if action >= state.n_actions:
             raise rejection(self, "action", f"< n_actions = {state.n_actions}", action)
-        suffered = float(loss) if isinstance(loss, (bool, np.bool_)) else as_real(loss)
-        if suffered is None:
+        number = float(loss) if isinstance(loss, (bool, np.bool_)) else as_real(loss)
+        if number is None:
             raise rejection(self, "loss", "a number in [0, 1]", loss)
-        if not 0 <= suffered <= 1:
-            raise outside(self, "loss", suffered, "")
+        if not 0 <= number <= 1:
+            raise outside(self, "loss", number, "")
         chance = math.nan if probability is None else as_real(probability)
         if chance is None or not (probability is None or 0 < chance <= 1):
             raise rejection(self, "probability", "in (0, 1] or None", probability)
-        return action, suffered, chance
+        return action, number, chance
 
     def run(self, state: State[M, R], losses: Any) -> Actions:
         """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""
         return self.play_block(state, self._admit(state, losses))
 
     def play_block(self, state: State[M, R], losses: Matrix) -> Actions:
-        """Play a block that has been checked already."""
+        """Play a block of rounds; its losses have been checked."""
         actions = np.empty(len(losses), np.int64)
         if self.grows:
             state.memory = self.make_room(state.memory, len(losses) + 1)

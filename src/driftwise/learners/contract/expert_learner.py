@@ -1,4 +1,4 @@
-"""Learners with full feedback: they play weights and then see every action's loss."""
+"""Learners with full feedback: they play weights and then observe the losses of all actions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kernel = Callable[..., Any]
 
 
 class ExpertLearner(Learner[M, R]):
-    """A learner with full feedback: it plays weights and then sees every action's loss."""
+    """A learner with full feedback: it plays weights and then observes the losses of all actions."""
 
     feedback = "full"
     compiled_loops: ClassVar[ExpertLoops]  # set by `expert`
@@ -38,14 +38,14 @@ class ExpertLearner(Learner[M, R]):
         return self.loops._asdict()
 
     def predict(self, state: State[M, R]) -> Vector:
-        """Return the weights for the coming round; changes nothing."""
+        """Return the weights of the next round, without changing the state."""
         self._claim(state)
         memory: Any = state.memory  # every memory of a learner with full feedback has `weights`
         weights: Vector = memory.weights.copy()
         return weights
 
     def update(self, state: State[M, R], losses: Any) -> None:
-        """Take in the losses of the round."""
+        """Update the state with the losses of the round."""
         self._claim(state)
         live = state.live or self._live(state)
         self._take(state, live.step, live.table, losses, "losses")
@@ -63,7 +63,7 @@ class ExpertLearner(Learner[M, R]):
         return live
 
     def _take(self, state: State[M, R], entry: Kernel, table: Any, values: Any, name: str) -> None:
-        """Hand a vector to compiled code, which checks it; an array of another kind is converted first."""
+        """Pass a vector to compiled code, which checks it; other arrays and sequences are converted first."""
         try:
             bad = entry(table, values) if type(values) is np.ndarray else OTHER_SIZE
         except (TypeError, CompilerError):  # the latter where Numba has no such type: numbers of another byte order
@@ -81,7 +81,7 @@ class ExpertLearner(Learner[M, R]):
         return self.play_block(state, self._admit(state, losses))
 
     def play_block(self, state: State[M, R], losses: Matrix) -> Matrix:
-        """Play a block that has been checked already."""
+        """Play a block of rounds; its losses have been checked."""
         played = np.empty_like(losses)
         if self.grows:
             state.memory = self.make_room(state.memory, len(losses) + 1)

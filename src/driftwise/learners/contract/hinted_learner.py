@@ -1,4 +1,4 @@
-"""Learners that act on a guess of the coming losses, and take a better guess if someone has one."""
+"""Learners that use a guess of the next losses, which a hint can replace."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["HintedLearner"]
 
 
 class HintedLearner(ExpertLearner[M, R]):
-    """A full-feedback learner that guesses the last losses unless it is given a hint."""
+    """A full-feedback learner with a guess of the next losses: the last ones, unless there is a hint."""
 
     def hint(self, state: State[M, R], guess: Any) -> None:
-        """Replace the guess of the coming round's losses and play accordingly; `update` ends its effect."""
+        """Replace the guess of the next losses and compute the weights with it; it holds until the next `update`."""
         self._claim(state)
         live = state.live or self._live(state)
         assert live.hint is not None

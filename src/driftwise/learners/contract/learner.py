@@ -1,8 +1,7 @@
-"""The contract every learner keeps.
+"""The base class of all learners.
 
-A learner is a frozen dataclass of parameters. `start` makes a `State`; `run` plays a block of rounds,
-continuing from the state; stepping (`predict` or `choose`, then `update`) calls the same kernels, so it agrees
-with `run` bit for bit.
+A learner is a frozen dataclass of parameters. `start` returns a `State`; `run` plays a block of rounds from a state on;
+`predict` or `choose`, then `update`, play single rounds with the same kernels, so the results are bit-identical.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from driftwise.learners.contract.types import M, R
 
 __all__ = ["Learner"]
 
-_MANY_ACTIONS = 2**16  # with fewer, no learner's first memory is large
+_MANY_ACTIONS = 2**16  # with fewer, the first memory of every learner is small
 
 
 class Learner(MemoryChecks[M], ABC, Generic[M, R]):
@@ -39,12 +38,12 @@ class Learner(MemoryChecks[M], ABC, Generic[M, R]):
 
     @classmethod
     def at_corners(cls) -> list[Self]:
-        """Return the learner at the corners of its parameters."""
+        """Return the learner with every setting of its corners."""
         return [cls(**setting) for setting in cls.corners.settings()]
 
     @property
     def no_learning(self) -> str:
-        """Why these parameters leave nothing to learn, '' where they do not; see `corners`."""
+        """Why nothing can be learned with these parameters, '' if it can; see `corners`."""
         return self.corners.no_learning(self)
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -54,12 +53,12 @@ class Learner(MemoryChecks[M], ABC, Generic[M, R]):
 
     @property
     def skipped_checks(self) -> Mapping[str, str]:
-        """The common checks that do not apply to this learner, each with the reason."""
+        """The names of common checks that do not apply to this learner, each with the reason."""
         return {}
 
     @abstractmethod
     def first_memory(self, n_actions: int, generator: Words) -> M:
-        """Return the memory before round 1 (a NamedTuple of arrays); keep `generator` in it to draw."""
+        """Return the memory before round 1 (a NamedTuple of arrays); a learner that draws keeps `generator` in it."""
 
     @abstractmethod
     def rates(self, n_actions: int) -> R:
@@ -67,26 +66,26 @@ class Learner(MemoryChecks[M], ABC, Generic[M, R]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:  # noqa: ARG003
-        """Return the learner with the parameters its theorem asks for."""
+        """Return the learner with the parameters that its theorem sets for these measures."""
         raise InvalidInput(f"{cls.__name__}: it has no rule for tuning; give its parameters.")
 
     def tuning_caveat(self, measures: Measures) -> str:
-        """Return why `tuned` says nothing about these measures, for which it made this learner, or an empty string."""
+        """Return why the theorem behind `tuned`, which made this learner, does not apply to these measures, or ''."""
         return ""
 
     def bound(self, measures: Measures) -> float | None:
-        """Return its theorem's bound on the expected dynamic regret, constants explicit; None where there is none."""
+        """Return the bound of its theorem on the expected dynamic regret, constants explicit; None if there is none."""
         return None
 
     @functools.cached_property
     def grows(self) -> bool:
-        """Whether its memory may need more room as rounds go by."""
+        """Whether its memory may have to grow with the rounds."""
         return type(self).make_room is not Learner.make_room
 
     def make_room(self, memory: M, n_rounds: int) -> M:
-        """Return a memory that can take `n_rounds` more rounds; a memory that never grows is returned as is.
+        """Return a memory with room for `n_rounds` more rounds; a memory of fixed size is returned as it is.
 
-        Between calls a state always has room for one more round, so a rejected update leaves it untouched.
+        Between calls a state always has room for one more round, so a rejected update does not change it.
         """
         return memory
 
@@ -100,10 +99,10 @@ class Learner(MemoryChecks[M], ABC, Generic[M, R]):
 
     @abstractmethod
     def play_block(self, state: State[M, R], losses: Matrix) -> Matrix | Actions:
-        """Play a block that has been checked already."""
+        """Play a block of rounds; its losses have been checked."""
 
     def _check_memory(self, n_actions: int) -> None:
-        """Reject more actions than fit into memory; arrays have so many bytes, and so many more for each action."""
+        """Reject more actions than fit into memory; the size of a memory is linear in the number of actions."""
         one, two = (sum(array.nbytes for array in self.first_memory(n, new_generator(0))) for n in (1, 2))
         check_memory(self, "n_actions", n_actions, one + (two - one) * (n_actions - 1))
 
@@ -111,12 +110,12 @@ class Learner(MemoryChecks[M], ABC, Generic[M, R]):
         if type(state) is State and state.learner is self:
             return
         if not isinstance(state, State):
-            raise rejection(self, "state", "what `start` gave", state)
+            raise rejection(self, "state", "a state that `start` returned", state)
         if state.learner is not self and state.learner != self:
             raise InvalidInput(f"{self}: the state belongs to {state.learner}.")
 
     def _admit(self, state: State[M, R], values: Any, name: str = "losses") -> Matrix:
-        """Check a block of losses and return it as the kernels want it."""
+        """Check a block of losses and return it as the kernels take it."""
         self._claim(state)
         block = as_losses(self, values, (None, state.n_actions), name)
         bad = first_bad_loss(block.reshape(-1))

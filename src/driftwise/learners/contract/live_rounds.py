@@ -1,8 +1,9 @@
-"""Live rounds: one table of addresses crosses into compiled code, and what comes with it is checked there.
+"""Live rounds: single rounds, with a short path into compiled code.
 
-A state goes live with its first round outside a block. The entry points are compiled once for a kind of memory, for one
-kind of arguments; whatever else is passed raises `TypeError`, and the caller converts it or says what is wrong with it.
-Where Numba cannot read a table, the memory and the rates cross themselves, as a pair.
+An entry point gets one table of addresses in place of the memory's arrays, and checks the other arguments itself. A
+state gets its entry points with its first round outside a block. They are compiled once per type of memory, for one
+type of arguments; other arguments raise `TypeError`, and the caller converts or rejects them. Where Numba cannot read a
+table, an entry point gets the memory and the rates as a pair.
 """
 
 # mypy: allow-untyped-calls
@@ -30,7 +31,7 @@ REBUILD: Kernel = unbound
 UPDATE: Kernel = unbound
 CHOOSE: Kernel = unbound
 TAKE: Kernel = unbound
-# What a step returns: all is fine, the vector has another size, or the kernel returned something, which it must not;
+# Returned by a step: all is fine, the vector has another size, or the kernel returned something, which it must not;
 # otherwise the action whose loss is outside [0, 1].
 FINE, OTHER_SIZE, RETURNED = -1, -2, -3
 
@@ -38,7 +39,7 @@ _TABLE, _LOSSES = types.int64[::1], types.float64[::1]
 
 
 class LiveExpert(NamedTuple):
-    """The entry points of a state with full feedback, and its table."""
+    """The entry points of a state with full feedback, and its table of addresses."""
 
     table: Any
     step: Kernel
@@ -46,7 +47,7 @@ class LiveExpert(NamedTuple):
 
 
 class LiveBandit(NamedTuple):
-    """The entry points of a state with bandit feedback, and its table."""
+    """The entry points of a state with bandit feedback, and its table of addresses."""
 
     table: Any
     choose: Kernel
@@ -54,13 +55,13 @@ class LiveBandit(NamedTuple):
 
 
 def live_expert(kernels: Kernels, memory: Any, rates: Any) -> LiveExpert:
-    """Return the entry points for a memory; who holds them must hold the memory."""
+    """Return the entry points for a memory; they are valid as long as the memory is referenced."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return LiveExpert((memory, rates), *_interpreted_expert(kernels))
     kinds = numba.typeof(memory), numba.typeof(rates)
     crossing, step = _expert(kernels, *kinds)
 
-    def hint(table: Any, guess: Vector) -> Any:  # compiled with the first hint: most learners get none
+    def hint(table: Any, guess: Vector) -> Any:  # compiled with the first hint: most learners never get one
         assert kernels.hint is not None
         return _vector_entry(kernels, kernels.hint, *kinds, crossing)(table, guess)
 
@@ -68,7 +69,7 @@ def live_expert(kernels: Kernels, memory: Any, rates: Any) -> LiveExpert:
 
 
 def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
-    """Return the entry points for a memory; who holds them must hold the memory."""
+    """Return the entry points for a memory; they are valid as long as the memory is referenced."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         choose = clone(_choose, kernels.name, CHOOSE=kernels.choose, REBUILD=_same)
         update = clone(_update, kernels.name, UPDATE=kernels.update, REBUILD=_same)
@@ -135,7 +136,7 @@ def _interpreted_expert(kernels: Kernels) -> tuple[Kernel, Kernel | None]:
 
 
 def _typed(entry: Kernel) -> Kernel:
-    """Raise for arguments that a compiled entry would not take, too."""
+    """Return the entry with the `TypeError` that a compiled entry raises for other arguments."""
 
     def checked(table: Any, losses: Any) -> Any:
         if losses.ndim != 1 or losses.dtype != np.float64 or not losses.flags.carray:
@@ -150,7 +151,7 @@ def _same(table: Any) -> Any:
 
 
 def _take(table: Actions, values: Vector) -> int:
-    """Take in losses, or a guess of them."""
+    """Check losses, or a guess of them, and pass them on."""
     memory, rates = REBUILD(table)
     if values.size != memory.weights.size:
         return OTHER_SIZE
@@ -167,7 +168,7 @@ def _choose(table: Actions) -> tuple[int, float]:
 
 
 def _update(table: Actions, action: int, loss: float, probability: float) -> bool:
-    """Take in a loss in [0, 1]; the action and the probability, NaN where there is none, were checked.
+    """Check the loss and pass it on; the action and the probability, NaN where there is none, were checked.
 
     Return whether the loss is in [0, 1] and the kernel returned nothing, as it must.
     """

@@ -1,8 +1,8 @@
-"""The loops over rounds, written once; `clone` binds a learner's own kernels to the capital names.
+"""The loops over rounds, as templates; `clone` binds a learner's own kernels to the names in capitals.
 
-Each template is plain Python until cloned. A full-feedback memory holds the next play in `weights`; a bandit
-kernel sees nothing but the loss of the chosen action. A kernel that updates returns nothing: a block ends, and `False`
-is returned, where one returns something.
+Each template is plain Python until it is cloned. A full-feedback memory has the weights of the next round in `weights`;
+a bandit kernel gets only the loss of the chosen action. A kernel that updates returns nothing: where one returns
+something, the block ends, and the loop returns `False`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HINT: Kernel = unbound
 
 
 class Kernels(NamedTuple):
-    """What the loops of a learner are made of."""
+    """The kernels of a learner, from which its loops are made."""
 
     name: str
     kinds: tuple[type, ...]

@@ -1,4 +1,4 @@
-"""What a learner knows about its memory: enough to refuse one from a file that its kernels could not trust."""
+"""Checks of a memory that was read from a file: kernels trust what passed them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["MemoryChecks"]
 
 
 class MemoryChecks(Generic[M]):
-    """The part of a learner that checks memories; the fields of a memory declare most of it (`core.memory_fields`)."""
+    """The part of a learner that checks memories; most rules are declared by their fields (`core.memory_fields`)."""
 
     @property
     def memory_type(self) -> type[M]:
@@ -28,16 +28,16 @@ class MemoryChecks(Generic[M]):
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers that the declarations of the memory name, beside `actions` and `rounds`.
 
-        They are asked for before a file's arrays are trusted, so nothing large may be made here.
+        This runs before the arrays of a file are checked, so it must not allocate anything large.
         """
         return {}
 
     def memory_contradiction(self, memory: M, rounds: int) -> str:
-        """Return a rule that binds several fields of the memory and is broken, '' where there is none."""
+        """Return a broken rule about several fields of the memory, '' if there is none."""
         return ""
 
     def memory_fault(self, memory: M, n_actions: int, rounds: int) -> str:
-        """Return what is wrong with a memory that should be this learner's after `rounds`, '' where nothing is."""
+        """Return the fault of a memory as one of this learner after `rounds`, '' if there is none."""
         limits = self.all_limits(n_actions, rounds)
         shapes = {name: array.shape for name, array in memory._asdict().items()}
         return (

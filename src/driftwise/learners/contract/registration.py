@@ -1,4 +1,4 @@
-"""The registry of learners, and the decorators that enter a class into it."""
+"""The registry of learners, and the decorators that add a class to it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def bandit(name: str, card: Card | None = None, *, choose: Kernel, update: Kerne
 
 
 def composed(name: str, card: Card | None = None) -> Callable[[L], L]:
-    """Register a learner made of others under `name`; its `loops` depend on what it is made of."""
+    """Register a learner made of other parts under `name`; its `loops` depend on them."""
 
     def enter(member: L) -> L:
         member.name, member.card = name, card

@@ -1,4 +1,4 @@
-"""What a learner remembers, and what is said about it."""
+"""The state of a learner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Card:
 
 
 class State(Generic[M, R]):
-    """A learner's memory: hold it, copy it, save it. `memory` is a NamedTuple of arrays.
+    """The state of a learner between rounds; `memory` is a NamedTuple of arrays.
 
     Not safe to share between threads: compiled rounds write into the arrays without a lock. `Session` has one.
     """
@@ -40,7 +40,7 @@ class State(Generic[M, R]):
         self.rates = rates
         self.rounds = rounds
         self._memory = memory
-        self.live: Any = None  # entry points with the addresses of the memory's arrays, once a round is played live
+        self.live: Any = None  # the entry points of live rounds, made with the first one
 
     def __repr__(self) -> str:
         return f"State({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
@@ -52,18 +52,18 @@ class State(Generic[M, R]):
 
     @memory.setter
     def memory(self, memory: M) -> None:
-        if memory is not self._memory:  # there was room enough
+        if memory is not self._memory:  # same object: the addresses still hold
             self._memory = memory
             self.live = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "live": None}  # addresses mean nothing elsewhere
+        return {**self.__dict__, "live": None}  # addresses are of this process only
 
     def copy(self) -> Self:
-        """Return a snapshot that shares nothing with this state."""
+        """Return a copy that shares no arrays with this state."""
         memory = type(self.memory)(*(array.copy() for array in self.memory))
         return type(self)(self.learner, self.n_actions, self.rates, memory, self.rounds)
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the arrays by name (not copies)."""
+        """Return the arrays of the memory by name, without copying them."""
         return dict(self.memory._asdict())

@@ -1,4 +1,4 @@
-"""Rules that tune a learner, and say so where they say nothing."""
+"""Tuning with a warning where the theorem does not apply."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["announcing"]
 
 
 def announcing(rule: classmethod[Any, Any, Any]) -> classmethod[Any, Any, Any]:
-    """Return `tuned` of a class, which reports the caveat of the learner that it made."""
+    """Return the method `tuned` of a class, made to report the caveat of the learner that it returns."""
 
     @functools.wraps(rule.__func__)
     def tuned(cls: Any, measures: Measures, *args: Any, **settings: Any) -> Any:
-        with collected():  # a rule may call that of its base class: one learner, one caveat
+        with collected():  # it may call `tuned` of its base class, and one learner has one caveat
             learner = rule.__func__(cls, measures, *args, **settings)
         if isinstance(learner, cls) and (reason := learner.tuning_caveat(measures)):
             report(f"{cls.__name__}.tuned", reason)
