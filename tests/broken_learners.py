@@ -235,7 +235,7 @@ class SharesItsScratch(OptimisticAdaptMLProd):
 
     def first_memory(self, n_actions, generator):
         memory = super().first_memory(n_actions, generator)
-        return memory._replace(mass=self.scratch.setdefault(n_actions, memory.mass))
+        return memory._replace(action_weights=self.scratch.setdefault(n_actions, memory.action_weights))
 
 
 @breaks("inputs_are_not_modified_or_kept")

@@ -226,7 +226,7 @@ def test_the_loss_of_the_weights_under_the_guess_is_the_fixed_point(learner):
         losses, state = make_path(family, 60, 4, seed=13), learner.start(4, 0)
         for t in range(60):
             learner.update(state, losses[t])
-            assert abs(learner.predict(state) @ losses[t] - state.memory.alpha[0]) <= 17 / 16 * 1e-12
+            assert abs(learner.predict(state) @ losses[t] - state.memory.guessed_loss[0]) <= 17 / 16 * 1e-12
 
 
 # The references against still slower ones

@@ -129,7 +129,7 @@ def test_restarts_are_those_of_the_whole_history(learner, index, watch, kind):
         uniform, _ = draws(learner, n_actions, seed=3)
         expected, since = indices.watching_actions(index, watch, losses, uniform, actions, doubt)
         np.testing.assert_array_equal(actions, expected)
-        np.testing.assert_array_equal(state.memory.born, since)
+        np.testing.assert_array_equal(state.memory.reset_rounds, since)
         restarts += np.count_nonzero(since)
     assert doubt.share() <= 0.02
     assert restarts > 0
@@ -155,7 +155,7 @@ def test_thompson_restarts_as_the_whole_history_says(learner, discount, watch, k
         index = indices.thompson(beta, discount)
         expected, since = indices.watching_actions(index, watch, losses, uniform, actions, see=indices.rounded(uniform))
         np.testing.assert_array_equal(actions, expected)
-        np.testing.assert_array_equal(state.memory.born, since)
+        np.testing.assert_array_equal(state.memory.reset_rounds, since)
 
 
 @pytest.mark.parametrize("name", [*TWINS, *SAMPLERS])

@@ -57,7 +57,7 @@ def test_choices_of_random_tallies_are_those_of_a_scan(by_age):
     rng = np.random.default_rng(1)
     for case in range(4000):
         memory = random_tally(rng, n_actions=int(rng.choice([1, 2, 3, 10, 100], p=[0.1, 0.3, 0.3, 0.25, 0.05])))
-        memory.born[:] = rng.integers(0, memory.clock[0] + 1, memory.plays.size)
+        memory.reset_rounds[:] = rng.integers(0, memory.clock[0] + 1, memory.plays.size)
         expect_scan(choose, memory, Extra((0.0, 3.0, 1e3, 1.7e308)[case % 4]), by_age)
 
 

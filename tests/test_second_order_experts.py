@@ -138,7 +138,7 @@ def test_the_rows_outgrow_their_first_arrays():
     for learner in (SleepingAdaptMLProd(), AdaNormalHedgeTV()):
         state = learner.start(2)
         learner.run(state, losses)
-        assert state.memory.birth[: state.memory.awake[0]].tolist() == list(range(1, 152))
+        assert state.memory.starts[: state.memory.awake[0]].tolist() == list(range(1, 152))
         assert_same_weights(run(learner, losses, borders=[63, 64, 65, 127, 128]), run(learner, losses), atol=0.0)
 
 
@@ -166,7 +166,7 @@ def test_a_short_cover_passes_the_long_check(kind, cover):
     check(learner, n_rounds=100_000)
     state = learner.start(2)
     learner.run(state, np.zeros((1000, 2)))
-    assert len(state.memory.birth) == COVERS[cover].most_rows
+    assert len(state.memory.starts) == COVERS[cover].most_rows
 
 
 def test_sleeping_prod_with_one_row_and_n_rounds_one_is_adapt_ml_prod():

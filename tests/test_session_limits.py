@@ -55,8 +55,8 @@ def test_stakes_that_lose_all_their_wealth_leave_a_distribution():
     state = learner.start(5)
     learner.run(state, np.zeros((5, 5)))
     oldest = int(np.flatnonzero(state.memory.starts > 0)[-1])
-    state.memory.standing[:] = 0.0, 1.0
-    state.memory.standing[oldest] = 2.0, 5e-324 * state.memory.starts[oldest] ** 2 * 1.5
+    state.memory.scores[:] = 0.0, 1.0
+    state.memory.scores[oldest] = 2.0, 5e-324 * state.memory.starts[oldest] ** 2 * 1.5
     played = learner.run(state, np.zeros((20, 5)))
     assert np.allclose(played.sum(axis=1), 1.0)
 
@@ -149,6 +149,6 @@ def test_a_logarithm_of_another_machine_is_accepted():
     assert switch.memory_fault(state.memory, 2, 5).startswith("`horizon`")
     cover = SAOL(OptimisticAdaptMLProd.name)
     state = cover.start(3)
-    fresh = state.rates.layout.unpack(state.memory.fresh)
-    fresh.scale[0] = math.nextafter(fresh.scale[0], 0.0)
+    first = state.rates.layout.unpack(state.memory.first_memory_words)
+    first.scale[0] = math.nextafter(first.scale[0], 0.0)
     assert cover.memory_fault(state.memory, 3, 0) == ""

@@ -36,8 +36,8 @@ class Memory(NamedTuple):
     squares: Annotated[Vector, between("least_sum", "elapsed", "actions")]
     counted: Annotated[Vector, between(0, "elapsed", 1)]
     clock: Annotated[Actions, exactly("elapsed", 1)]  # rounds of the block
-    acts: Annotated[Actions, index("actions", "restart_every", none=True)]  # ring of the latest actions
-    seen: Annotated[Vector, between(0, 1, "restart_every")]  # their losses
+    ring_actions: Annotated[Actions, index("actions", "restart_every", none=True)]  # ring of the latest actions
+    ring_losses: Annotated[Vector, between(0, 1, "restart_every")]  # their losses
     windows: Annotated[Actions, between(1, "restart_every", "windows")]  # J
     window_totals: Annotated[Vector, between(-HUGE, 0, "windows")]  # negated sums of the estimated gains, as in Exp3
     chances: Annotated[Vector, distribution("windows")]  # p
@@ -59,15 +59,15 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     slide_by(memory, rates, memory.windows[window], action, loss)
     memory.clock[0] += 1
     memory.block_loss[0] += loss
-    if memory.clock[0] == memory.seen.size:
-        mean_loss = memory.block_loss[0] / memory.seen.size
+    if memory.clock[0] == memory.ring_losses.size:
+        mean_loss = memory.block_loss[0] / memory.ring_losses.size
         learn(memory.window_totals, memory.chances, rates.exploration_rate, window, mean_loss, memory.chances[window])
         memory.drawn[0] = draw(memory.chances, memory.generator)[0]
         memory.plays[:] = 0.0
         memory.total[:] = 0.0
         memory.squares[:] = 0.0
         memory.counted[:] = 0.0
-        memory.acts[:] = -1
+        memory.ring_actions[:] = -1
         memory.clock[0] = 0
         memory.block_loss[0] = 0.0
 
@@ -168,8 +168,8 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
             squares=squares,
             counted=np.zeros(1),
             clock=np.zeros(1, np.int64),
-            acts=np.full(self.restart_every, -1),
-            seen=np.zeros(self.restart_every),
+            ring_actions=np.full(self.restart_every, -1),
+            ring_losses=np.zeros(self.restart_every),
             windows=windows,
             window_totals=np.zeros(len(windows)),
             chances=chances,

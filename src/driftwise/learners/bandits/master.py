@@ -50,14 +50,14 @@ class Rates(NamedTuple):
 @kernel
 def _fails(memory: Memory, tolerance: float) -> bool:
     rounds, n_actions = memory.block[1], memory.plays.shape[1]
-    fails = memory.beyond[0] >= rounds * 3.0 * tolerance * rho(n_actions, rounds)
+    fails = memory.excess[0] >= rounds * 3.0 * tolerance * rho(n_actions, rounds)
     for m in range(memory.block[0] + 1):
         length = 1 << m
         if rounds % length > 0:
             break
         if memory.ends[m] == rounds:
-            least = length * (memory.most_hoped[0] - 9.0 * tolerance * rho(n_actions, length))
-            fails |= memory.lost[0] - memory.lost_before[m] <= least
+            least = length * (memory.largest_estimate[0] - 9.0 * tolerance * rho(n_actions, length))
+            fails |= memory.block_loss[0] - memory.loss_before[m] <= least
     return bool(fails)
 
 
@@ -155,12 +155,12 @@ class Master(BanditLearner[Memory, Rates]):
         plays, totals = np.zeros((2, ORDERS, n_actions))
         ends = np.eye(1, ORDERS, dtype=np.int64)[0]
         block, action = np.zeros((2, 2), np.int64)
-        lost, beyond, most_hoped, hope = np.zeros((4, 1))
-        return Memory(plays, totals, np.zeros(ORDERS), ends, block, lost, beyond, most_hoped, action, hope, generator)
+        loss, excess, largest, estimate = np.zeros((4, 1))
+        return Memory(plays, totals, np.zeros(ORDERS), ends, block, loss, excess, largest, action, estimate, generator)
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the least sum of losses less their lower confidence bounds."""
-        return {"least_beyond": -rounds}
+        return {"least_excess": -rounds}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Return what is wrong with the block, the action or the totals."""

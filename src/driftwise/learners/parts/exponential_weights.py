@@ -1,4 +1,4 @@
-r"""Exponential weights, the arithmetic that many learners share."""
+"""Exponential weights and uniform sharing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["dot", "exponential_weights", "share"]
 
 @kernel
 def dot(one: Vector, other: Vector) -> float:
-    """Return the inner product, summed in order."""
+    """Return the inner product, summed in the order of the actions."""
     total = 0.0
     for k in range(one.size):
         total += one[k] * other[k]
@@ -22,7 +22,7 @@ def dot(one: Vector, other: Vector) -> float:
 
 @kernel
 def exponential_weights(totals: Vector, rate: float, weights: Vector) -> None:
-    r"""Write $w_k \propto e^{-\eta L_k}$; for $\eta = \infty$ the limit, uniform over the least totals."""
+    r"""Write $w_k \propto e^{-\eta L_k}$; for $\eta = \infty$ the limit, uniform over the smallest totals."""
     lowest = least(totals)  # subtracting it keeps every exponent <= 0
     mass = 0.0
     for k in range(totals.size):
@@ -38,7 +38,7 @@ def exponential_weights(totals: Vector, rate: float, weights: Vector) -> None:
 
 @kernel
 def share(weights: Vector, switch_rate: float) -> None:
-    r"""Give everyone a share: $w_k \leftarrow (1 - \alpha) w_k + \alpha / K$."""
+    r"""Mix the weights with uniform ones: $w_k \leftarrow (1 - \alpha) w_k + \alpha / K$."""
     even = switch_rate / weights.size
     for k in range(weights.size):
         weights[k] = (1.0 - switch_rate) * weights[k] + even

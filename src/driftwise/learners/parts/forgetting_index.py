@@ -1,4 +1,4 @@
-"""Index learners that forget: what the rules of discounted and of sliding-window UCB say about all of their kind."""
+"""Base classes of index learners with a discount or a window, tuned as discounted and sliding-window UCB are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from driftwise.theory import tuning, vacuous
 __all__ = ["WINDOWS", "DiscountedLearner", "WindowedLearner"]
 
 
-# The corners of a window.
+# Values of `window` at which all checks run too.
 WINDOWS = (
     NoLearning(1, "a window cannot hold two actions"),
     NoLearning(2, "a window cannot hold three actions"),
@@ -24,7 +24,7 @@ WINDOWS = (
 
 
 class DiscountedLearner(IndexLearner[R]):
-    """An index learner on a past that fades."""
+    """An index learner that discounts the past."""
 
     discount: float
 
@@ -33,16 +33,16 @@ class DiscountedLearner(IndexLearner[R]):
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
-        """Set the discount by the number of changes, as for discounted UCB; without any, nothing fades."""
+        """Set the discount by the number of changes, as for discounted UCB; without changes it is 1."""
         return cls(discount=tuning.discount(measures))  # type: ignore[call-arg]
 
     def tuning_caveat(self, measures: Measures) -> str:
-        """Return a reason where it remembers as long as a segment lasts."""
+        """Return a reason where its memory is as long as a segment."""
         return vacuous.discount(measures, self.discount)
 
 
 class WindowedLearner(IndexLearner[R]):
-    """An index learner on the latest rounds."""
+    """An index learner that counts only the latest rounds."""
 
     window: int | None
 
@@ -61,5 +61,5 @@ class WindowedLearner(IndexLearner[R]):
 
     @property
     def ring(self) -> int:
-        """The rounds that its window holds."""
+        """The number of rounds in the window."""
         return self.window or 0

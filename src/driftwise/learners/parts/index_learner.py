@@ -1,9 +1,10 @@
-r"""Index learners: play the action whose loss could be lowest, given what still counts of its past.
+r"""Index learners: play the action with the lowest index, a lower confidence bound on its loss or a sample of it.
 
-Three kernels make one. `keep(memory, rates, action, loss)` says what counts: everything, a fading past, or a window.
-`level(counted, rates)` is the confidence that all indices share, such as $\ln t$; `score(memory, rates, action, level)`
-is the index, the lower the better, and minus infinity where the action must be played at once. Ties go to the action
-played least, then to the first. Where the score is expensive, two more kernels save most of them: see `pruning`.
+An index learner is made of three kernels. `keep(memory, rates, action, loss)` updates the statistics: of all rounds, of
+a discounted past, or of a window. `level(counted, rates)` is the confidence level that all indices share, such as
+$\ln t$. `score(memory, rates, action, level)` is the index, the lower the better, and minus infinity where the action
+must be played at once. Ties go to the action played least, then to the first. Where the score is expensive, two more
+kernels avoid computing most of them: see `index_pruning`.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ __all__ = [
     "add",
     "counted",
     "fade",
-    "forget",
     "index_learner",
     "log_level",
     "lowest",
+    "reset_action",
     "slide",
     "slide_by",
 ]
@@ -41,27 +42,31 @@ KEEP: Kernel = unbound
 COUNTED: Kernel = unbound
 LEVEL: Kernel = unbound
 SCORE: Kernel = unbound
-CHANCE = 1.0
+CHANCE = 1.0  # the probability of the choice; `clone` binds it
 
 
 class IndexMemory(NamedTuple):
-    """What an index learner carries from round to round."""
+    """State of an index learner between rounds; statistics are of the rounds that `keep` counts."""
 
-    plays: Annotated[Vector, between(0, "rounds", "actions")]  # those that count, not whole where the past fades
-    total: Annotated[Vector, between("least_sum", "rounds", "actions")]  # losses: sums, so that 0/1 losses tie exactly
-    squares: Annotated[Vector, between("least_sum", "rounds", "actions")]  # their squared losses
+    plays: Annotated[Vector, between(0, "rounds", "actions")]  # of each action; not whole numbers with a discount
+    total: Annotated[Vector, between("least_sum", "rounds", "actions")]  # losses; sums, so that 0/1 losses tie exactly
+    squares: Annotated[Vector, between("least_sum", "rounds", "actions")]  # sums of squared losses
     counted: Annotated[Vector, between(0, "rounds", 1)]  # the plays of all actions
-    clock: Annotated[Actions, between(0, "rounds", 2)]  # rounds played, and that number when all was last forgotten
-    born: Annotated[Actions, between(0, "rounds", "actions")]  # the rounds played when the action was last forgotten
-    acts: Annotated[Actions, index("actions", "window", none=True)]  # a ring of the latest; empty without a window
-    seen: Annotated[Vector, between(0, 1, "window")]  # their losses
-    watch: Annotated[Matrix, packed("actions", "width")]  # what a detector remembers of each; no columns without one
+    clock: Annotated[
+        Actions, between(0, "rounds", 2)
+    ]  # rounds played, and that number at the last reset of all actions
+    reset_rounds: Annotated[Actions, between(0, "rounds", "actions")]  # rounds played at the last reset of each action
+    ring_actions: Annotated[Actions, index("actions", "window", none=True)]  # the latest ones; empty without a window
+    ring_losses: Annotated[Vector, between(0, 1, "window")]
+    detector_rows: Annotated[
+        Matrix, packed("actions", "width")
+    ]  # the detector's memory of each; no columns without one
     generator: Annotated[Words, generator()]
 
 
 @generic_kernel
 def add(memory: Any, rates: Any, action: int, loss: float) -> None:  # noqa: ARG001
-    """Let everything count."""
+    """Count the round with all rounds before it."""
     memory.plays[action] += 1.0
     memory.total[action] += loss
     memory.squares[action] += loss * loss
@@ -70,7 +75,7 @@ def add(memory: Any, rates: Any, action: int, loss: float) -> None:  # noqa: ARG
 
 @generic_kernel
 def fade(memory: IndexMemory, rates: Any, action: int, loss: float) -> None:
-    """Let the past of every action fade by a factor a round."""
+    """Multiply the statistics of all actions by the discount, then count the round."""
     for i in range(memory.plays.size):
         memory.plays[i] *= rates.discount
         memory.total[i] *= rates.discount
@@ -80,69 +85,69 @@ def fade(memory: IndexMemory, rates: Any, action: int, loss: float) -> None:
 
 
 @generic_kernel
-def _recount(memory: Any, window: int) -> None:
+def _recompute_sums(memory: Any, window: int) -> None:
     memory.total[:] = 0.0
     memory.squares[:] = 0.0
     for at in range(window):
-        if memory.acts[at] >= 0:
-            memory.total[memory.acts[at]] += memory.seen[at]
-            memory.squares[memory.acts[at]] += memory.seen[at] * memory.seen[at]
+        if memory.ring_actions[at] >= 0:
+            memory.total[memory.ring_actions[at]] += memory.ring_losses[at]
+            memory.squares[memory.ring_actions[at]] += memory.ring_losses[at] * memory.ring_losses[at]
 
 
 @generic_kernel
 def slide_by(memory: Any, rates: Any, window: int, action: int, loss: float) -> None:
-    """Let only the latest rounds count, at most as many as the ring holds."""
+    """Count the latest `window` rounds, at most as many as the ring holds."""
     at = memory.clock[0] % window
-    oldest, gone = memory.acts[at], memory.seen[at]
+    oldest, gone = memory.ring_actions[at], memory.ring_losses[at]
     if oldest >= 0:
         memory.plays[oldest] -= 1.0
         memory.total[oldest] -= gone
         memory.squares[oldest] -= gone * gone
         memory.counted[0] -= 1.0
-    memory.acts[at], memory.seen[at] = action, loss
+    memory.ring_actions[at], memory.ring_losses[at] = action, loss
     add(memory, rates, action, loss)
-    if at == window - 1:  # once a window, so that rounding does not pile up
-        _recount(memory, window)
+    if at == window - 1:  # once a window, so that rounding does not accumulate
+        _recompute_sums(memory, window)
 
 
 @generic_kernel
 def slide(memory: IndexMemory, rates: Any, action: int, loss: float) -> None:
-    """Let only as many of the latest rounds count as the ring holds; an empty ring holds all."""
-    if memory.seen.size == 0:
+    """Count as many of the latest rounds as the ring holds; all rounds if the ring is empty."""
+    if memory.ring_losses.size == 0:
         add(memory, rates, action, loss)
     else:
-        slide_by(memory, rates, memory.seen.size, action, loss)
+        slide_by(memory, rates, memory.ring_losses.size, action, loss)
 
 
 @kernel
-def forget(memory: IndexMemory, action: int) -> None:
-    """Forget all about one action, and what its detector remembers."""
+def reset_action(memory: IndexMemory, action: int) -> None:
+    """Discard the statistics of one action and the memory of its detector."""
     memory.plays[action], memory.total[action], memory.squares[action] = 0.0, 0.0, 0.0
-    memory.born[action] = memory.clock[0]
+    memory.reset_rounds[action] = memory.clock[0]
     memory.counted[0] = 0.0
     for i in range(memory.plays.size):
         memory.counted[0] += memory.plays[i]
-    for at in range(memory.acts.size):
-        if memory.acts[at] == action:
-            memory.acts[at] = -1
-    for j in range(memory.watch.shape[1]):
-        memory.watch[action, j] = 0.0
+    for at in range(memory.ring_actions.size):
+        if memory.ring_actions[at] == action:
+            memory.ring_actions[at] = -1
+    for j in range(memory.detector_rows.shape[1]):
+        memory.detector_rows[action, j] = 0.0
 
 
 @kernel
 def counted(memory: IndexMemory, action: int) -> float:  # noqa: ARG001
-    """Count the plays of all actions."""
+    """Return the plays of all actions; the same for every action."""
     return float(memory.counted[0])
 
 
 @generic_kernel
 def log_level(count: float, rates: Any) -> float:  # noqa: ARG001
-    """Return the logarithm of what counts; a fading past may count for less than one play."""
+    """Return the logarithm of the count, at least 0: a discounted past may count for less than one play."""
     return float(np.log(count)) if count > 1.0 else 0.0
 
 
 def lowest(member: type[IndexLearner], count: Kernel = counted) -> Kernel:
-    """Return the kernel that chooses by an index; `count` says what the level is a function of."""
+    """Return the kernel that chooses the lowest index; `count(memory, action)` is the argument of the level."""
     parts: dict[str, Any] = {"LEVEL": member.level, "SCORE": member.score, "COUNTED": count, "CHANCE": member.chance}
     if member.pruning is None:
         return clone(_choose, member.name, **parts)
@@ -153,7 +158,7 @@ def _choose(memory: IndexMemory, rates: Any) -> tuple[int, float]:
     best, least, last, level = 0, np.inf, -1.0, 0.0
     for i in range(memory.plays.size):
         count = COUNTED(memory, i)
-        if count != last:  # mostly the same for all, and a logarithm is dear
+        if count != last:  # mostly the same for all actions, and a logarithm is slow
             last, level = count, LEVEL(count, rates)
         score = SCORE(memory, rates, i, level)
         if score < least or (score == least and memory.plays[i] < memory.plays[best]):
@@ -167,21 +172,21 @@ def _update(memory: IndexMemory, rates: Any, action: int, loss: float, probabili
 
 
 class IndexLearner(BanditLearner[IndexMemory, R]):
-    """A bandit learner that plays the lowest index."""
+    """A bandit learner that plays the action with the lowest index."""
 
     keep: ClassVar[Kernel]
     level: ClassVar[Kernel]
     score: ClassVar[Kernel]
-    pruning: ClassVar[Pruning | None] = None  # where an index is expensive
-    chance: ClassVar[float]  # of the choice: 1, or NaN where it is random and has no closed form
+    pruning: ClassVar[Pruning | None] = None  # for an index that is expensive
+    chance: ClassVar[float]  # the probability of the choice: 1, or NaN where it is random and has no closed form
 
     @property
     def ring(self) -> int:
-        """The rounds that its window holds; 0 where it has none."""
+        """The number of rounds in the window; 0 where there is none."""
         return 0
 
     def first_memory(self, n_actions: int, generator: Words) -> IndexMemory:
-        """Start with nothing played."""
+        """Return statistics of no rounds."""
         check_memory(self, "window", self.ring, 16 * self.ring)
         plays, total, squares = np.zeros((3, n_actions))
         return IndexMemory(
@@ -190,15 +195,15 @@ class IndexLearner(BanditLearner[IndexMemory, R]):
             squares=squares,
             counted=np.zeros(1),
             clock=np.zeros(2, np.int64),
-            born=np.zeros(n_actions, np.int64),
-            acts=np.full(self.ring, -1),
-            seen=np.zeros(self.ring),
-            watch=np.zeros((n_actions, 0)),
+            reset_rounds=np.zeros(n_actions, np.int64),
+            ring_actions=np.full(self.ring, -1),
+            ring_losses=np.zeros(self.ring),
+            detector_rows=np.zeros((n_actions, 0)),
             generator=generator,
         )
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the sizes of the ring and of what a detector remembers, and how far below 0 rounding leaves sums."""
+        """Return the sizes of the ring and of a detector's memory, and how far below 0 rounding may leave sums."""
         return {"window": self.ring, "width": 0, "least_sum": -rounding(self.ring)}
 
     def memory_contradiction(self, memory: IndexMemory, rounds: int) -> str:
@@ -221,7 +226,7 @@ def index_learner(
     pruning: Pruning | None = None,
     probability: float = 1.0,
 ) -> Callable[[L], L]:
-    """Register an index learner under `name` and put its kernels together."""
+    """Register an index learner under `name` and combine its kernels."""
 
     def enter(member: L) -> L:
         member.name, member.keep, member.level, member.score = name, keep, level, score

@@ -1,8 +1,8 @@
-"""Find the lowest index while computing few of them, where an index is expensive.
+"""Choose the lowest index while computing few of them, where an index is expensive.
 
-Two cheap kernels make it possible. `estimate(memory, rates, action, level)` is near the index; it only decides which
-index is computed first. `exceeds(memory, rates, action, level, bound)` says whether the index, as `score` computes it,
-is proved to be above `bound`; it must never say so wrongly, and may say no where it cannot tell.
+Two cheap kernels are needed. `estimate(memory, rates, action, level)` is close to the index; it only decides which
+index is computed first. `exceeds(memory, rates, action, level, bound)` returns True only if the index, as `score`
+computes it, is certainly above `bound`; it may return False in doubt.
 
 An action whose index is above one that was computed cannot be the lowest, nor tie with it. So the choice is that of a
 scan of all indices, ties included: of equal indices that of the action played least, then of the first.
@@ -26,7 +26,7 @@ SCORE: Kernel = unbound
 ESTIMATE: Kernel = unbound
 EXCEEDS: Kernel = unbound
 LIKELY: Kernel = unbound
-CHANCE = 1.0
+CHANCE = 1.0  # the probability of the choice; `clone` binds it
 
 
 class Pruning(NamedTuple):
@@ -37,11 +37,11 @@ class Pruning(NamedTuple):
 
 
 def _likely(memory: Any, rates: Any) -> int:
-    """Return the action of lowest estimate; the first where there is none."""
+    """Return the action with the lowest estimate, the first if no estimate is finite."""
     likely, lowest, last, level = 0, np.inf, -1.0, 0.0
     for i in range(memory.plays.size):
         count = COUNTED(memory, i)
-        if count != last:  # mostly the same for all, and a logarithm is slow
+        if count != last:  # mostly the same for all actions, and a logarithm is slow
             last, level = count, LEVEL(count, rates)
         estimate = ESTIMATE(memory, rates, i, level)
         if estimate < lowest:
@@ -54,7 +54,7 @@ def _choose(memory: Any, rates: Any) -> tuple[int, float]:
         return 0, CHANCE
     likely = LIKELY(memory, rates)
     best, least, last, level = likely, np.inf, -1.0, 0.0
-    for turn in range(-1, memory.plays.size):  # the likely one in the same loop: inlined twice, the index is long
+    for turn in range(-1, memory.plays.size):  # first the likely one, in the same loop: the index is inlined, and long
         i = likely if turn < 0 else turn
         count = COUNTED(memory, i)
         if count != last:
@@ -71,6 +71,6 @@ def _choose(memory: Any, rates: Any) -> tuple[int, float]:
 
 
 def lowest_by_pruning(name: str, pruning: Pruning, **parts: Any) -> Kernel:
-    """Return the kernel that chooses by an index; `parts` are `COUNTED`, `LEVEL`, `SCORE` and `CHANCE`."""
+    """Return the kernel that chooses the lowest index; `parts` are `COUNTED`, `LEVEL`, `SCORE` and `CHANCE`."""
     likely = clone(_likely, name, **parts, ESTIMATE=pruning.estimate)
     return clone(_choose, name, **parts, EXCEEDS=pruning.exceeds, LIKELY=likely)

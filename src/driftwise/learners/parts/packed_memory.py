@@ -1,7 +1,7 @@
-"""Memories of many learners in one array of words.
+"""Memories of many learners in one array of 8-byte words.
 
 A memory is a NamedTuple of arrays of 8-byte numbers. Packed, it is a row of words; unpacked, its arrays are views
-on that row, so a kernel that writes into them writes into the row. Starting a learner afresh is copying a row.
+on that row, so a kernel that writes into them writes into the row. A learner is started by copying a row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Field(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the arrays of a memory stand in a row of `size` words.
+    """Where the arrays of a memory are in a row of `size` words.
 
     >>> from driftwise.learners import OptimisticGD
     >>> memory = OptimisticGD().start(n_actions=2).memory
@@ -43,16 +43,16 @@ class Layout:
 
     @classmethod
     def of(cls, memory: Any) -> Self:
-        """Lay out memories like this one."""
+        """Return the layout of memories with these fields and shapes."""
         fields, size = [], 0
         for array in memory:
-            assert array.dtype.itemsize == _WORD, f"{type(memory)} holds {array.dtype}, which is no word"
+            assert array.dtype.itemsize == _WORD, f"{type(memory)} has {array.dtype}, which is not 8 bytes long"
             fields.append(_Field(slice(size, size + array.size), array.shape, array.dtype))
             size += array.size
         return cls(type(memory), tuple(fields), size)
 
     def pack(self, memory: Any) -> Words:
-        """Return the memory as a new row."""
+        """Return the memory as a new row of words."""
         row = np.empty(self.size, np.uint64)
         for view, array in zip(self.unpack(row), memory, strict=True):
             view[...] = array
@@ -64,7 +64,7 @@ class Layout:
 
 
 def n_words(learner: Learner, n_actions: int) -> int:
-    """Return the size of a learner's first memory without making it: so many words, and so many more for each action.
+    """Return the size of a learner's first memory without making it; the size is linear in the number of actions.
 
     >>> from driftwise.learners import OptimisticGD
     >>> n_words(OptimisticGD(), 10**15)

@@ -1,13 +1,13 @@
-r"""Plays and losses of recent rounds, since starting points that thin out with age.
+r"""Plays and losses since starting points in the past, the fewer the older.
 
 After $t$ rounds the starting points are $0$ (before the first round) and, for each power of two $2^j$, the last $R$
 rounds $u < t$ of the form $(2 q + 1) 2^j$; the interval of $u$ is $u + 1, \dots, t$. These are at most
 $1 + R (\log_2 t + 1)$ intervals, and for every $d \le t$ one of them has at least $d$ and less than
-$d + 2 d / (2 R - 1)$ rounds, because the multiples of $2^j$ are all there as far back as $R 2^{j+1}$ rounds.
+$d + 2 d / (2 R - 1)$ rounds, because all multiples of $2^j$ of the last $R 2^{j+1}$ rounds are starting points.
 
-Row 0 holds the plays and the total loss of each action up to now, row 1 those before the first round, which are 0, and
-the rows from $2 + R j$ on those up to the rounds with $2^j$, by $q$ modulo $R$. A row without a round yet stands in for
-row 1.
+Row 0 has the plays and the total loss of each action up to now, and row 1 those before the first round, which are 0.
+The rows from $2 + R j$ on have those up to the rounds with $2^j$, by $q$ modulo $R$. A row that has no round yet is 0,
+as row 1 is.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 Sums = npt.NDArray[np.float64]  # (rows, n_actions, 2)
-_POWERS = 48  # 2^48 rounds take a year
+_POWERS = 48  # enough for 2^48 rounds, which at a microsecond each take nine years
 
 
 def n_rows(resolution: int) -> int:
-    """Count the rows that hold `resolution` starting points per power of two."""
+    """Return the number of rows for `resolution` starting points per power of two."""
     return 2 + _POWERS * resolution
 
 
@@ -46,13 +46,13 @@ def no_sums(n_actions: int, resolution: int) -> Sums:
 
 
 def sums_bytes(n_actions: int, resolution: int) -> int:
-    """Return the memory that the sums take."""
+    """Return the size of the sums in bytes."""
     return 8 * n_rows(resolution) * n_actions * 2
 
 
 @kernel
 def record(sums: Sums, action: int, loss: float) -> None:
-    """Add a play to the sums up to now."""
+    """Add a round to the sums up to now."""
     sums[0, action, 0] += 1.0
     sums[0, action, 1] += loss
 
@@ -72,7 +72,7 @@ def keep(sums: Sums, rounds: int, resolution: int) -> None:
 
 @kernel
 def rows_in_use(rounds: int, resolution: int) -> int:
-    """Return the end of the rows that hold anything after so many rounds."""
+    """Return the number of rows in use after so many rounds: the first ones."""
     j = 0
     while rounds >> j > 0:
         j += 1
@@ -101,10 +101,10 @@ def bounds_on_mean(sums: Sums, n_rows: int, action: int, spread: float) -> tuple
 
 @kernel
 def evict(sums: Sums, n_rows: int, threshold: float, gap: Vector, floor: Vector, ceiling: Vector) -> None:
-    """Give every action with a mean too far above the least of the others, since the same point, its gap.
+    """Write the gap of every action whose mean since some starting point is too far above the smallest one since it.
 
-    Those with a gap do not count. Too far is by the root of `threshold / (n - 1)`; a quarter of the gap on either side
-    of the mean is where it is believed to stay.
+    Only actions without a gap are compared. Too far is by more than the root of `threshold / (n - 1)`. The floor and
+    the ceiling are the mean less and plus a quarter of the gap.
     """
     for row in range(1, n_rows):
         best = np.inf

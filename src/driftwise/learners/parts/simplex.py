@@ -1,4 +1,4 @@
-r"""Euclidean geometry of the simplex $\{y \ge 0, \sum_k y_k = 1\}$, shared by the gradient learners."""
+r"""Projection on the simplex $\{y \ge 0, \sum_k y_k = 1\}$, for the gradient learners."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["proximal_step"]
 
 @kernel
 def _project(point: Vector) -> None:
-    """Project on the simplex in place: raise the threshold until nothing more falls below (Michelot, 1986)."""
+    """Project on the simplex in place: raise the threshold until no more entries fall below it (Michelot, 1986)."""
     threshold = largest(point) - 1.0  # never too high: the largest weight is at most 1
     fallen = -1
     while True:
         below = 0
         total = 0.0
         for k in range(point.size):
-            # Which actions fall is hard to predict, and a comparison that is used twice would become a branch.
+            # Two comparisons, not one stored result: that would become a branch, which is hard to predict here.
             below += point[k] <= threshold
             total += point[k] if point[k] > threshold else 0.0
         if below <= fallen:
@@ -43,7 +43,7 @@ def proximal_step(start: Vector, losses: Vector, step: float, out: Vector) -> No
         for k in range(out.size):
             out[k] = start[k] if losses[k] == lowest else -np.inf
     else:
-        # The projection does not see a common shift; without one, huge steps keep their precision.
+        # A shift common to all actions does not change the projection; without one, large steps keep their precision.
         for k in range(out.size):
             out[k] = start[k] - step * (losses[k] - lowest)
     _project(out)
