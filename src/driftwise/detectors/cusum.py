@@ -49,7 +49,7 @@ class CUSUM(Detector):
     Parameters
     ----------
     warmup : int, default 100
-        Number of values that give the reference mean ($M$), at least 1.
+        Number of values that give the reference mean ($M$), a whole number >= 1.
     slack : float, default 0.1
         Deviation per value that is ignored ($\epsilon$), a finite number >= 0.
     threshold : float, default 10.0

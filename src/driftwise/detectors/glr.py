@@ -95,10 +95,10 @@ class GLR(Detector):
     failure_probability : float, default 0.01
         Approximate probability of a false alarm ($\delta$), in [0, 1); 0 for no alarms.
     resolution : int or None, default 8
-        How many splits are kept of each size ($r$), at least 2; None keeps all, and then memory and time grow with the
-        values.
+        How many splits are kept of each size ($r$), a whole number >= 2; None keeps all, and then memory and time grow
+        with the number of values.
     check_every : int, default 10
-        Number of values from one test to the next, at least 1.
+        Number of values from one test to the next, a whole number >= 1.
 
     Notes
     -----

@@ -35,7 +35,15 @@ from driftwise.core.measures import Measures
 from driftwise.core.types import Words
 from driftwise.core.validation import count, require_count, require_number
 from driftwise.learners.contract import BanditLearner, bandit
-from driftwise.learners.parts.multi_scale_ucb import ORDERS, Memory, begin_block, begin_instances, plan, record, rho
+from driftwise.learners.parts.multi_scale_ucb import (
+    ORDERS,
+    Memory,
+    begin_block,
+    begin_instances,
+    next_action,
+    record,
+    rho,
+)
 
 __all__ = ["Master"]
 
@@ -75,7 +83,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     elif rounds == 1 << order:
         begin_block(memory, min(order + 1, ORDERS - 1))
     begin_instances(memory)
-    plan(memory, rates.log_term)
+    next_action(memory, rates.log_term)
 
 
 @bandit("master", choose=_choose, update=_update)

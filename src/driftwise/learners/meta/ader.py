@@ -33,7 +33,7 @@ class Ader(GridLearner):
     Parameters
     ----------
     n_rounds : int, default 10000
-        Number of rounds it is made for ($T$), at least 1. It can play more, without a guarantee.
+        Number of rounds it is made for ($T$), a whole number >= 1. It can play more, without a guarantee.
 
     Notes
     -----

@@ -35,7 +35,7 @@ class Sword(GridLearner):
     Parameters
     ----------
     n_rounds : int, default 1073741824
-        The most rounds it is made for ($T$), at least 1. A number that is too large adds a few bases.
+        The most rounds it is made for ($T$), a whole number >= 1. A number that is too large adds a few bases.
     largest_rate : float, default 8.0
         Largest learning rate of a base ($\eta_0$), a finite number > 0. At 8, one round of losses can move all weight
         to one action.

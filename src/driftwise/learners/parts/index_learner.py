@@ -52,15 +52,11 @@ class IndexMemory(NamedTuple):
     total: Annotated[Vector, between("least_sum", "rounds", "actions")]  # losses; sums, so that 0/1 losses tie exactly
     squares: Annotated[Vector, between("least_sum", "rounds", "actions")]  # sums of squared losses
     counted: Annotated[Vector, between(0, "rounds", 1)]  # the plays of all actions
-    clock: Annotated[
-        Actions, between(0, "rounds", 2)
-    ]  # rounds played, and that number at the last reset of all actions
+    clock: Annotated[Actions, between(0, "rounds", 2)]  # rounds played now, and at the last reset of all actions
     reset_rounds: Annotated[Actions, between(0, "rounds", "actions")]  # rounds played at the last reset of each action
     ring_actions: Annotated[Actions, index("actions", "window", none=True)]  # the latest ones; empty without a window
     ring_losses: Annotated[Vector, between(0, 1, "window")]
-    detector_rows: Annotated[
-        Matrix, packed("actions", "width")
-    ]  # the detector's memory of each; no columns without one
+    detector_rows: Annotated[Matrix, packed("actions", "width")]  # memories of detectors; no columns without them
     generator: Annotated[Words, generator()]
 
 

@@ -22,7 +22,7 @@ from driftwise.core.memory_fields import between, generator, packed
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Matrix, Vector, Words
 
-__all__ = ["ORDERS", "Memory", "begin_block", "begin_instances", "plan", "record", "rho"]
+__all__ = ["ORDERS", "Memory", "begin_block", "begin_instances", "next_action", "record", "rho"]
 
 ORDERS = 48  # enough for 2^48 rounds, which at a microsecond each take nine years
 
@@ -82,7 +82,7 @@ def begin_instances(memory: Memory) -> None:
 
 
 @kernel
-def plan(memory: Memory, log_term: float) -> None:
+def next_action(memory: Memory, log_term: float) -> None:
     """Write the next action and its estimate, as the shortest instance computes them."""
     order = 0
     while memory.ends[order] <= memory.block[1]:
