@@ -1,4 +1,4 @@
-"""What the sections of the benchmark share: how much to measure, on which losses, and how to say what came out."""
+"""Shared parts of the benchmarks: extent, losses, environments, and text of the results."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ __all__ = [
     "QUICK",
     "SEED",
     "Effort",
+    "all_learners",
     "block_time",
-    "everyone",
     "grows",
     "losses_of",
     "scaled",
+    "switching_environment",
     "verdict",
-    "world",
 ]
 
 SEED = 1
 
 
 class Effort(NamedTuple):
-    """How much to measure."""
+    """The extent of a measurement."""
 
     n_rounds: int
     repetitions: int
-    long: float  # seconds after which a learner is given no more rounds
+    long: float  # seconds: a block that takes longer is not extended
 
 
 FULL = Effort(n_rounds=20_000, repetitions=11, long=0.1)
@@ -42,21 +42,21 @@ QUICK = Effort(n_rounds=2_000, repetitions=3, long=0.02)
 
 
 def verdict(holds: bool) -> str:
-    """Say whether a number is as promised."""
+    """Return whether a target is met, as text."""
     return "ok" if holds else "MISSED"
 
 
 def scaled(factor: float, *values: float) -> list[str]:
-    """Write seconds in another unit."""
+    """Return seconds in another unit, as text."""
     return [number(value * factor) for value in values]
 
 
-def everyone() -> list[Learner]:
+def all_learners() -> list[Learner]:
     """Return every learner of the registry, with its default parameters."""
     return [learners.get(name)() for name in learners]
 
 
-def world(n_actions: int) -> Environment:
+def switching_environment(n_actions: int) -> Environment:
     """Return a switching environment."""
     return Environment(Switching(n_segments=8, n_actions=n_actions), Bernoulli())
 
@@ -65,17 +65,17 @@ def losses_of(kind: str, n_rounds: int, n_actions: int) -> Matrix:
     """Return a block of losses, "uniform" or "switching"."""
     if kind == "uniform":
         return np.random.default_rng(SEED).random((n_rounds, n_actions))
-    return world(n_actions).start(n_rounds, SEED).draw(n_rounds).losses
+    return switching_environment(n_actions).start(n_rounds, SEED).draw(n_rounds).losses
 
 
 def block_time(learner: Learner, losses: Matrix) -> float:
-    """Return the seconds a fresh learner takes for a block that was checked before."""
+    """Return the seconds that a learner takes for a block, from its initial state, without checks of the losses."""
     state = learner.start(losses.shape[1])
     return seconds(lambda: learner.play_block(state, losses))
 
 
 def grows(learner: Learner) -> bool:
-    """Say whether a learner's later rounds cost it more than its first."""
+    """Return whether later rounds of a learner take longer than its first rounds."""
     losses = losses_of("uniform", 1000, 2)
     block_time(learner, losses[:1])  # compiles
     early, late = [], []

@@ -1,9 +1,9 @@
-"""Compare the learners of the registry on five worlds: `make compare` (about twenty minutes; `--quick` is shorter).
+"""Compare the learners of the registry in five settings: `make compare` (about twenty minutes; `--quick` is shorter).
 
-Learners play with their defaults and, where they have a rule for it, tuned. Those that keep every start cost O(K t) a
-round; in the main tables they have merged memory or a short cover, and tables of their own show, in fewer runs, what
-that changes. A star marks a learner whose rule says nothing about its world. Each learner's results are a file of their
-own, and a second run plays only those that are missing.
+Learners play with their default parameters and, if they have a rule, tuned. Learners that start a copy in every round
+take O(K t) per round; in the main tables they have merged memory or a short cover, and separate tables, with fewer
+runs, compare both forms. A star marks a learner whose tuning rule says nothing about its environment. The results of
+each learner are saved to a file, and a second run plays only the missing ones.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ SEED, SHORT = 7, "hazan-seshadhri"
 SWITCHED = ((0.2, 0.5, 0.8), (0.8, 0.5, 0.2), (0.5, 0.3, 0.6), (0.4, 0.6, 0.2), (0.7, 0.4, 0.5), (0.1, 0.5, 0.3))
 
 
-class World(NamedTuple):
-    """An environment, its feedback and its rounds."""
+class Setting(NamedTuple):
+    """An environment, the feedback and the number of rounds."""
 
     feedback: str
     environment: Environment
     n_rounds: int
 
 
-WORLDS = {
-    "switching-bernoulli": World("full", Environment(Switching(10, 10), Bernoulli()), 10_000),
-    "switching-noiseless": World("full", Environment(Switching(10, 10), Deterministic()), 10_000),
-    "sinusoid-two-point": World(
+SETTINGS = {
+    "switching-bernoulli": Setting("full", Environment(Switching(10, 10), Bernoulli()), 10_000),
+    "switching-noiseless": Setting("full", Environment(Switching(10, 10), Deterministic()), 10_000),
+    "sinusoid-two-point": Setting(
         "full", Environment(Sinusoidal(10, 3.0, 0.3), TwoPoint().with_variance(50.0)), 10_000
     ),
-    "six-segments": World(
+    "six-segments": Setting(
         "bandit", Environment(Segments(SWITCHED, (2000, 3000, 6000, 6500, 10_000)), Bernoulli()), 12_000
     ),
-    "random-walk": World("bandit", Environment(RandomWalk(n_actions=5, step=0.01), Bernoulli()), 20_000),
+    "random-walk": Setting("bandit", Environment(RandomWalk(n_actions=5, step=0.01), Bernoulli()), 20_000),
 }  # fmt: skip
 
 
-def team(feedback: str, changes_known: bool) -> dict[str, Player]:
-    """Return every learner of that feedback, with its defaults and tuned; none that keeps every start."""
+def all_players(feedback: str, changes_known: bool) -> dict[str, Player]:
+    """Return every learner with this feedback, with its defaults and tuned, in a form with short rounds."""
     members: dict[str, Player] = {}
     for name in learners:
         kind = learners.get(name)
         if kind.feedback != feedback or (kind is OracleRestarts and not changes_known):
             continue
-        members |= {label: short(player) for label, player in forms(name, kind()).items()}
+        members |= {label: short(player) for label, player in variants(name, kind()).items()}
     return members
 
 
-def forms(name: str, member: Learner) -> dict[str, Player]:
-    """Return a learner with its defaults and, where it can be, tuned."""
+def variants(name: str, member: Learner) -> dict[str, Player]:
+    """Return a learner with its defaults and, if it has a rule, tuned."""
     kind = type(member)
     if kind is OracleRestarts:
         return {name: kind.tuned}
@@ -69,7 +69,7 @@ def forms(name: str, member: Learner) -> dict[str, Player]:
     if kind is GLRKLUCB:
         players[f"{name} (global)"] = GLRKLUCB(restart="global")
     try:
-        with collected():  # only whether there is a rule counts, not what it says of this world
+        with collected():  # only whether there is a rule matters, not its caveats
             kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
     except InvalidInput:
         return players
@@ -77,7 +77,7 @@ def forms(name: str, member: Learner) -> dict[str, Player]:
 
 
 def short(player: Player) -> Player:
-    """Return a player that keeps few starts, in place of one that keeps every start."""
+    """Return a player with merged memory or a short cover in place of one that starts a copy in every round."""
     if not isinstance(player, Learner):
         return lambda measures: short(player(measures))
     if isinstance(player, SleepingOptimisticAdaptMLProd):
@@ -88,7 +88,7 @@ def short(player: Player) -> Player:
 
 
 def exact() -> dict[str, Player]:
-    """Return the learners that keep every start, beside those that stand for them in the main tables."""
+    """Return the learners that start a copy in every round, and their forms in the main tables."""
     found: dict[str, Player] = {}
     for name in ("ada-normal-hedge-tv", "sleeping-adapt-ml-prod", "sleeping-optimistic-adapt-ml-prod"):
         member = learners.get(name)()
@@ -96,21 +96,22 @@ def exact() -> dict[str, Player]:
     return found
 
 
-def show(folder: Path, world: World, members: dict[str, Player], n_rounds: int, n_runs: int) -> None:
-    """Play what is missing and print the table."""
+def show(folder: Path, setting: Setting, members: dict[str, Player], n_rounds: int, n_runs: int) -> None:
+    """Play the learners whose results are not saved, and print the table."""
     folder = folder / f"{n_rounds}-{n_runs}"
     folder.mkdir(parents=True, exist_ok=True)
-    pieces = [piece(folder, world.environment, who, n_rounds, n_runs) for who in members.items()]
-    print(functools.reduce(Results.beside, pieces).table(), end="\n\n", flush=True)
+    parts = [results_of(folder, setting.environment, *member, n_rounds, n_runs) for member in members.items()]
+    print(functools.reduce(Results.combine, parts).table(), end="\n\n", flush=True)
 
 
-def piece(folder: Path, environment: Environment, who: tuple[str, Player], n_rounds: int, n_runs: int) -> Results:
-    """Return one learner's results, from its file if they are there."""
-    label, player = who
+def results_of(
+    folder: Path, environment: Environment, label: str, player: Player, n_rounds: int, n_runs: int
+) -> Results:
+    """Return the results of one learner, from its file if there is one."""
     path = folder / f"{label}.parquet"
     if not path.exists():
         began = time.perf_counter()
-        with collected():  # the table has the caveats
+        with collected():  # the table shows the caveats
             simulate(environment, {label: player}, n_rounds, n_runs, SEED, realised=True).to_parquet(path)
         print(f"{folder.parent.name}: {label} took {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     return Results.from_parquet(path)
@@ -119,19 +120,21 @@ def piece(folder: Path, environment: Environment, who: tuple[str, Player], n_rou
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="10 runs instead of 100, of fewer rounds")
-    parser.add_argument("--world", choices=WORLDS, help="one world instead of all")
-    parser.add_argument("--exact", type=int, default=5, help="runs of those that keep every start  [default: 5]")
-    parser.add_argument("--out", type=Path, default=Path("out/compare"), help="where the results go")
+    parser.add_argument("--setting", choices=SETTINGS, help="one setting instead of all")
+    parser.add_argument(
+        "--exact", type=int, default=5, help="runs of learners that start a copy in every round  [default: 5]"
+    )
+    parser.add_argument("--out", type=Path, default=Path("out/compare"), help="folder of the results")
     given = parser.parse_args()
-    for name in [given.world] if given.world else WORLDS:
-        world = WORLDS[name]
+    for name in [given.setting] if given.setting else SETTINGS:
+        setting = SETTINGS[name]
         n_runs = 10 if given.quick else 100
-        n_rounds = world.n_rounds // 5 if given.quick and world.feedback == "full" else world.n_rounds
+        n_rounds = setting.n_rounds // 5 if given.quick and setting.feedback == "full" else setting.n_rounds
         print(f"== {name} ==", flush=True)
-        members = team(world.feedback, changes_known=name == "six-segments")
-        show(given.out / name, world, members, n_rounds, n_runs)
-        if world.feedback == "full" and given.exact > 1:
-            show(given.out / name, world, exact(), n_rounds, given.exact)
+        members = all_players(setting.feedback, changes_known=name == "six-segments")
+        show(given.out / name, setting, members, n_rounds, n_runs)
+        if setting.feedback == "full" and given.exact > 1:
+            show(given.out / name, setting, exact(), n_rounds, given.exact)
 
 
 if __name__ == "__main__":

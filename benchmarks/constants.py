@@ -1,6 +1,6 @@
-"""Compare constants that theory asks for with practical ones: the figures behind "in practice" in docs/learners.md.
+"""Compare the constants of the theorems with practical ones: the figures of "In practice" in docs/learners.md.
 
-`python benchmarks/constants.py` (half a minute) plays the worlds of `compare.py`.
+`python benchmarks/constants.py` (half a minute) plays the settings of `compare.py`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from compare import SEED, WORLDS
+from compare import SEED, SETTINGS
 
 from driftwise import Measures, simulate
 from driftwise.core.tuning_caveats import collected
@@ -67,10 +67,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100, help="runs of each learner  [default: 100]")
     given = parser.parse_args()
     for name in ("switching-bernoulli", "sinusoid-two-point", "six-segments", "random-walk"):
-        world = WORLDS[name]
-        members = FULL if world.feedback == "full" else BANDIT
-        with collected():  # the table has the caveats
-            results = simulate(world.environment, members, world.n_rounds, given.runs, SEED)
+        setting = SETTINGS[name]
+        members = FULL if setting.feedback == "full" else BANDIT
+        with collected():  # the table shows the caveats
+            results = simulate(setting.environment, members, setting.n_rounds, given.runs, SEED)
         print(results.table(), end="\n\n", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""What a round costs as time goes by, for learners that start afresh on every interval of a cover."""
+"""The time of a round as a function of t, for learners that start a copy on every interval of a cover."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from driftwise.report.tables import number, text_table
 __all__ = ["covers"]
 
 N_ACTIONS = 10
-PIECE = 2**8  # rounds: short, so that some repetition of each is not interrupted
+CHUNK = 2**8  # rounds timed together: few, so that some repetition of each is not interrupted
 FIGURE = Path("out/cover-cost.png")
-TEAM: dict[str, ExpertLearner] = {
+LEARNERS: dict[str, ExpertLearner] = {
     "saol": SAOL(),
     "cbce": CBCE(),
     "flh": FLH(),
@@ -38,22 +38,22 @@ TEAM: dict[str, ExpertLearner] = {
 
 
 def costs(learner: ExpertLearner, octaves: range, repetitions: int) -> Vector:
-    """Return the seconds per round in each octave of time: the mean over its pieces of the best of each piece."""
+    """Return the seconds per round in each octave of t: the mean over its chunks of the best time of each."""
     losses = losses_of("uniform", 2 ** (octaves[-1] + 1), N_ACTIONS)
-    pieces = len(losses) // PIECE
-    best = np.full(pieces, np.inf)
+    chunks = len(losses) // CHUNK
+    best = np.full(chunks, np.inf)
     for _ in range(repetitions):
         state = learner.start(N_ACTIONS)
-        for i in range(pieces):
-            block = losses[i * PIECE : (i + 1) * PIECE]
+        for i in range(chunks):
+            block = losses[i * CHUNK : (i + 1) * CHUNK]
             best[i] = min(best[i], seconds(lambda state=state, block=block: learner.play_block(state, block)))
-    return np.array([best[2**octave // PIECE : 2 ** (octave + 1) // PIECE].mean() / PIECE for octave in octaves])
+    return np.array([best[2**octave // CHUNK : 2 ** (octave + 1) // CHUNK].mean() / CHUNK for octave in octaves])
 
 
 def covers(effort: Effort) -> str:
-    """Time a round of learners on covers at t = 2^8, 2^9, ...; the cost should grow like log t, a straight line."""
+    """Time a round of learners on covers at t = 2^8, 2^9, ...; it should grow like log t."""
     octaves = range(8, 17 if effort.repetitions > 3 else 13)
-    found = {name: costs(learner, octaves, effort.repetitions) * 1e9 for name, learner in TEAM.items()}
+    found = {name: costs(learner, octaves, effort.repetitions) * 1e9 for name, learner in LEARNERS.items()}
     x = np.array(octaves) + 0.5
     rows = []
     for name, values in found.items():
@@ -67,7 +67,7 @@ def covers(effort: Effort) -> str:
 
 
 def draw(x: Vector, found: dict[str, Vector]) -> None:
-    """Draw cost over the logarithm of time, where a straight line is logarithmic growth."""
+    """Plot the time of a round against log t, where logarithmic growth is a straight line."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 4.6), layout="constrained")
@@ -77,7 +77,7 @@ def draw(x: Vector, found: dict[str, Vector]) -> None:
         axes.plot(2**x, np.polyval(np.polyfit(x, values, 1), x) / 1000, color=line.get_color(), linewidth=1.2)
     axes.set_xscale("log", base=2)
     axes.set(xlabel="round t", ylabel="microseconds per round", ylim=(0, None))
-    axes.set_title(f"Learners on covers: the cost of a round grows like log t (K = {N_ACTIONS})", fontsize="medium")
+    axes.set_title(f"Learners on covers: the time of a round grows like log t (K = {N_ACTIONS})", fontsize="medium")
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False)

@@ -1,6 +1,6 @@
-"""Digest what every learner plays, at its defaults and at the corners of its parameters: did a change move a play?
+"""Digests of the plays of every learner, at its defaults and at extreme parameters, to detect changes.
 
-python benchmarks/digests.py > after.json                                  # of this tree
+python benchmarks/digests.py > after.json                                  # of this working tree
 PYTHONPATH=OTHER/src python benchmarks/digests.py --specs after.json > before.json
 python benchmarks/digests.py --compare before.json after.json
 """
@@ -23,7 +23,7 @@ SETTINGS = ((1, 20), (2, 400), (3, 300), (10, 200))  # actions, rounds
 
 
 def losses(n_actions: int, n_rounds: int) -> np.ndarray:
-    """Return coins whose best side changes, then other numbers, then constants; kept here to stay the same."""
+    """Return Bernoulli losses whose best action changes, then uniform ones, then constants."""
     rng = np.random.default_rng([n_actions, n_rounds])
     means = np.where(np.arange(n_actions) == np.arange(n_rounds)[:, None] * 4 // n_rounds % n_actions, 0.2, 0.7)
     table = (rng.random((n_rounds, n_actions)) < means).astype(float)
@@ -33,7 +33,7 @@ def losses(n_actions: int, n_rounds: int) -> np.ndarray:
 
 
 def digest(spec: dict[str, object]) -> str:
-    """Return a digest of the plays of one learner, or what it raised."""
+    """Return a digest of the plays of one learner, or the error that it raised."""
     try:
         learner, found = learners.build(spec), hashlib.sha256()
         for n_actions, n_rounds in SETTINGS:
@@ -44,7 +44,7 @@ def digest(spec: dict[str, object]) -> str:
 
 
 def specs() -> list[dict[str, object]]:
-    """Return every learner with its defaults and at its corners."""
+    """Return the spec of every learner with its defaults and at extreme parameters."""
     members = (m for name in learners for m in (learners.get(name)(), *learners.get(name).at_corners()))
     return [to_spec(member) for member in members]
 
@@ -52,13 +52,13 @@ def specs() -> list[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--specs", type=Path, help="digest the learners of this file")
-    parser.add_argument("--compare", type=Path, nargs=2, help="say which of two files' digests differ")
+    parser.add_argument("--compare", type=Path, nargs=2, help="print the digests that differ between two files")
     given = parser.parse_args()
     if given.compare:
         before, after = (json.loads(path.read_text()) for path in given.compare)
         differ = [spec for spec in after if before.get(spec) != after[spec]]
         print("\n".join(f"{spec}\n  before {before.get(spec)}\n  after  {after[spec]}" for spec in differ))
-        print(f"{len(differ)} of {len(after)} learners play otherwise")
+        print(f"{len(differ)} of {len(after)} learners differ")
         return
     wanted = [json.loads(spec) for spec in json.loads(given.specs.read_text())] if given.specs else specs()
     warnings.simplefilter("ignore")

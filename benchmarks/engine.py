@@ -1,7 +1,7 @@
-"""What `simulate` adds to the work that it cannot avoid: drawing the losses, and the learner's own blocks.
+"""The overhead of `simulate` over the necessary work: drawing the losses, and the learner's own blocks.
 
-Both are taken in turns with the whole, in one thread and in the same blocks. The parts are timed alone, each on the
-blocks of a run that are ready, so their sum may differ from the whole by what the caches do.
+Repetitions of both take turns, in one thread and with the same blocks. The parts are timed separately, each on blocks
+that are already drawn, so their sum may differ from the total because of caches.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ MOST = 1.5
 N_ACTIONS = 10
 N_ROUNDS = {FULL: 1_000_000}
 FEWER = 200_000
-BLOCK = 13_107  # as long as those of `simulate`
-MOST_TURNS = 7  # whole runs of a million rounds are long
+BLOCK = 13_107  # the block size of `simulate`
+MOST_TURNS = 7  # runs of a million rounds take long
 SEGMENTS = (1, 10, 100, 1000)
-FLAT = 1.2  # the largest of their ratios over the least
-SHORTER = 10  # so many times fewer rounds where L* is computed
-TEAM = (Hedge(), OptimisticGD(), UCB1())
+FLAT = 1.2  # the most that the largest of their ratios may exceed the least
+SHORTER = 10  # times fewer rounds if L* is computed
+LEARNERS = (Hedge(), OptimisticGD(), UCB1())
 PATHS = {"switching": Switching(10, N_ACTIONS), "sinusoidal": Sinusoidal(N_ACTIONS, 3)}
 NO_MARKS = np.empty(0, np.int64)
 
 
-def world(path: Switching | Sinusoidal) -> Environment:
-    """Return a path with coins around it."""
+def bernoulli(path: Switching | Sinusoidal) -> Environment:
+    """Return an environment with Bernoulli losses."""
     return Environment(path, Bernoulli())
 
 
 def floor(environment: Environment, learner: Learner, n_rounds: int) -> None:
-    """Draw a run and let the learner play it, nothing else."""
-    np.empty(3 * 2**20)  # as `simulate` does: freed blocks are then used again
+    """Draw the losses of a run and play the learner on them, nothing else."""
+    np.empty(3 * 2**20)  # as `simulate` does: after that, freed blocks are reused
     stream, state = environment.start(n_rounds, SEED), learner.start(N_ACTIONS)
     for first in range(0, n_rounds, BLOCK):
         learner.play_block(state, stream.draw(min(BLOCK, n_rounds - first)).losses)
@@ -60,37 +60,39 @@ def whole(environment: Environment, player: object, n_rounds: int, realised: boo
 
 
 def ratios(n_rounds: int, turns: int) -> str:
-    """Compare the whole with the floor."""
+    """Compare `simulate` with the floor."""
     rows = []
     for name, path in PATHS.items():
-        for learner in TEAM:
+        for learner in LEARNERS:
             times = interleaved(
                 {
-                    work.__name__: functools.partial(seconds, functools.partial(work, world(path), learner, n_rounds))
+                    work.__name__: functools.partial(
+                        seconds, functools.partial(work, bernoulli(path), learner, n_rounds)
+                    )
                     for work in (floor, whole)
                 },
                 turns,
             )
-            least, all_of_it = times["floor"].best, times["whole"].best
-            ratio = all_of_it / least
-            rows.append([name, learner.name, *scaled(1e9 / n_rounds, least, all_of_it), f"{ratio:.2f}"])
+            least, total = times["floor"].best, times["whole"].best
+            ratio = total / least
+            rows.append([name, learner.name, *scaled(1e9 / n_rounds, least, total), f"{ratio:.2f}"])
             rows[-1] += [f"<= {MOST}", verdict(ratio <= MOST)]
     return text_table(("path", "learner", "floor, ns", "simulate, ns", "ratio", "target", ""), rows)
 
 
 def flatness(n_rounds: int, turns: int) -> str:
-    """Compare the whole with the floor at several numbers of segments, and show what L* costs when asked for.
+    """Compare `simulate` with the floor at several numbers of segments, and show the time of L*.
 
-    Beyond 256 segments there is no L*, and asking costs nothing but the measures before the first round.
+    Beyond 256 segments L* is not computed; only the measures before the first round take time then.
     """
     learner = UCB1()
     tasks: dict[str, Callable[[], float]] = {}
     for n in SEGMENTS:
-        environment = world(Switching(n, N_ACTIONS))
+        environment = bernoulli(Switching(n, N_ACTIONS))
         works = {
             "floor": functools.partial(floor, environment, learner, n_rounds),
             "whole": functools.partial(whole, environment, learner, n_rounds),
-            "asked": functools.partial(whole, environment, learner, n_rounds // SHORTER, realised=True),
+            "with L*": functools.partial(whole, environment, learner, n_rounds // SHORTER, realised=True),
         }
         tasks |= {f"{name}, {n}": functools.partial(seconds, work) for name, work in works.items()}
     times = {name: taken.best for name, taken in interleaved(tasks, turns).items()}
@@ -98,7 +100,7 @@ def flatness(n_rounds: int, turns: int) -> str:
     rows = []
     for n, ratio in found.items():
         rows.append([str(n), *scaled(1e9 / n_rounds, times[f"floor, {n}"], times[f"whole, {n}"]), f"{ratio:.2f}"])
-        rows[-1] += [*scaled(1e9 * SHORTER / n_rounds, times[f"asked, {n}"]), f"<= {MOST}, <= {FLAT}x the least"]
+        rows[-1] += [*scaled(1e9 * SHORTER / n_rounds, times[f"with L*, {n}"]), f"<= {MOST}, <= {FLAT}x the least"]
         rows[-1].append(verdict(ratio <= MOST and ratio <= FLAT * min(found.values())))
     headers = ("segments", "floor, ns", "simulate, ns", "ratio", "with L*, ns", "target", "")
     return text_table(headers, rows)
@@ -106,10 +108,10 @@ def flatness(n_rounds: int, turns: int) -> str:
 
 def parts(n_rounds: int, turns: int) -> str:
     """Time every part of a run with UCB1 and with Hedge."""
-    columns = {name: _parts_of(world(path), n_rounds, turns) for name, path in PATHS.items()}
+    columns = {name: _parts_of(bernoulli(path), n_rounds, turns) for name, path in PATHS.items()}
     names = list(columns["switching"])
     rows = [[part, *(scaled(1e9 / n_rounds, column[part])[0] for column in columns.values())] for part in names]
-    return text_table(("part, ns a round", *columns), rows)
+    return text_table(("part, ns per round", *columns), rows)
 
 
 def _parts_of(environment: Environment, n_rounds: int, turns: int) -> dict[str, float]:
@@ -120,19 +122,19 @@ def _parts_of(environment: Environment, n_rounds: int, turns: int) -> dict[str, 
 
     def draw() -> None:
         np.empty(3 * 2**20)
-        again = environment.start(n_rounds, SEED)
+        new_stream = environment.start(n_rounds, SEED)
         for n in lengths:
-            again.draw(n)
+            new_stream.draw(n)
 
     def measure_losses() -> None:
-        meter = RealisedAccumulator(N_ACTIONS)
+        accumulator = RealisedAccumulator(N_ACTIONS)
         for block in blocks:
-            meter.update(block.losses)
+            accumulator.update(block.losses)
 
     def measure_path() -> None:
-        meter = MeasuresAccumulator(N_ACTIONS)
+        accumulator = MeasuresAccumulator(N_ACTIONS)
         for block in blocks:
-            meter.update(block.means, block.variances)
+            accumulator.update(block.means, block.variances)
 
     def compare() -> None:
         follower = Dynamic().start(N_ACTIONS)
@@ -140,9 +142,9 @@ def _parts_of(environment: Environment, n_rounds: int, turns: int) -> dict[str, 
             follower.follow(block.means, NO_MARKS)
 
     def accumulate(learner: Learner) -> None:
-        meter = LossAccumulator()
+        accumulator = LossAccumulator()
         for block, played in zip(blocks, plays[learner], strict=True):
-            meter.add_block(played, block.means, NO_MARKS)
+            accumulator.add_block(played, block.means, NO_MARKS)
 
     tasks: dict[str, Callable[[], object]] = {
         "drawing the losses": draw,
@@ -165,8 +167,8 @@ def _played(learner: Learner, blocks: Sequence[Block]) -> list[np.ndarray]:
 
 
 def engine(effort: Effort) -> str:
-    """Compare `simulate` with drawing the losses and the learner's own blocks, in one thread."""
+    """Compare `simulate` with drawing the losses and playing the learner's blocks, in one thread."""
     n_rounds, turns = N_ROUNDS.get(effort, FEWER), min(effort.repetitions, MOST_TURNS)
-    work = f"1 run of {n_rounds} rounds, K = {N_ACTIONS}, Bernoulli; ns a round, best of {turns}, in turns."
+    work = f"1 run of {n_rounds} rounds, K = {N_ACTIONS}, Bernoulli; ns per round, best of {turns}."
     tables = ratios(n_rounds, turns), flatness(n_rounds, turns), parts(min(n_rounds, FEWER), turns)
     return "\n\n".join((work, *tables))

@@ -1,4 +1,4 @@
-"""The kernels on blocks of losses, two of them beside a twin in C."""
+"""The kernels on blocks of losses; two of them are compared with an equal program in C."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import twins
-from common import Effort, block_time, everyone, losses_of, verdict
+from common import Effort, all_learners, block_time, losses_of, verdict
 from timing import interleaved, seconds
 
 from driftwise.core.types import Matrix
@@ -15,18 +15,18 @@ from driftwise.report.tables import number, text_table
 
 __all__ = ["kernels"]
 
-FEW = 3  # repetitions, where there is nothing to compare with
-SAME_PLAY = 1e-9  # a twin whose weights differ by more is another algorithm
+FEW = 3  # repetitions of kernels that are not compared
+SAME_PLAY = 1e-9  # a C program whose weights differ by more is another algorithm
 HEADERS = ("learner", "losses", "K", "rounds", "ns/round", "C twin", "ratio", "target", "", "weights apart")
 
 
 def most(n_actions: int) -> float:
-    """Return how many times its twin's time a kernel may take."""
+    """Return the largest permitted ratio of a kernel's time to that of the C program."""
     return 1.5 if n_actions <= 10 else 3.0
 
 
 def affordable(learner: Learner, losses: Matrix, long: float) -> int:
-    """Double a short run until it takes long or reaches the end of the block; return its rounds."""
+    """Return a number of rounds, doubled until they take `long` seconds or the block ends."""
     block_time(learner, losses[:1])  # compiles
     rounds = min(250, len(losses))
     while rounds < len(losses) and min(block_time(learner, losses[:rounds]) for _ in range(2)) < long:
@@ -40,29 +40,29 @@ def measured(learner: Learner, losses: Matrix, twin: twins.Twin | None, repetiti
     if twin:
         tasks["twin"] = lambda: seconds(lambda: twin(learner, losses))
     times = interleaved(tasks, repetitions)
-    pace = {who: taken.best / len(losses) * 1e9 for who, taken in times.items()}
+    pace = {name: taken.best / len(losses) * 1e9 for name, taken in times.items()}
     if twin is None:
         return [number(pace["library"]), "-", "-", "-", "-", "-"]
     n_actions = losses.shape[1]
     apart = float(np.abs(learner.run(learner.start(n_actions), losses) - twin(learner, losses)).max())
     ratio = pace["library"] / pace["twin"]
-    told = verdict(ratio <= most(n_actions)) if apart < SAME_PLAY else "MISSED: not the same weights"
+    result = verdict(ratio <= most(n_actions)) if apart < SAME_PLAY else "MISSED: not the same weights"
     return [
         number(pace["library"]),
         number(pace["twin"]),
         f"{ratio:.2f}",
         f"<= {most(n_actions)}",
-        told,
+        result,
         f"{apart:.0e}",
     ]
 
 
 def kernels(effort: Effort) -> str:
-    """Time every learner of the registry on blocks; a twin in C plays the same weights."""
+    """Time every learner of the registry on blocks; a C program (twin) computes the same weights."""
     command = twins.compiler()
     found = twins.build(command) if command else {}
     rows = []
-    for learner in everyone():
+    for learner in all_learners():
         twin = found.get(learner.name)
         for n_actions in (2, 10, 100):
             for kind in ("uniform", "switching") if twin else ("uniform",):
@@ -70,6 +70,8 @@ def kernels(effort: Effort) -> str:
                 block = losses[: affordable(learner, losses, effort.long)]
                 row = [learner.name, kind, str(n_actions), str(len(block))]
                 rows.append(row + measured(learner, block, twin, effort.repetitions if twin else FEW))
-    told = f"twins by {twins.version(command)} {' '.join(twins.FLAGS)}" if command else "no C compiler found, no twins"
-    counted = f"Best of {effort.repetitions} blocks in turns with the twin, else of {FEW}"
-    return f"{counted}; {told}.\n\n{text_table(HEADERS, rows, left=2)}"
+    compiler = (
+        f"twins by {twins.version(command)} {' '.join(twins.FLAGS)}" if command else "no C compiler found, no twins"
+    )
+    counted = f"Best of {effort.repetitions} blocks with a twin, else of {FEW}"
+    return f"{counted}; {compiler}.\n\n{text_table(HEADERS, rows, left=2)}"

@@ -1,10 +1,10 @@
-"""Rounds of a live session, one by one, each with its checks."""
+"""Single rounds of a live session, with all checks."""
 
 from __future__ import annotations
 
 import time
 
-from common import Effort, everyone, grows, losses_of, verdict
+from common import Effort, all_learners, grows, losses_of, verdict
 from timing import interleaved
 
 from driftwise import Session
@@ -18,7 +18,7 @@ __all__ = ["live"]
 
 ONE_KERNEL, WITH_DETECTOR = 3.0, 6.0  # us
 ACTIONS = (2, 10, 100)
-AIMED = 10  # actions of the target
+AIMED = 10  # actions for which there is a target
 HEADERS = ("learner", "feedback", "rounds", *(f"K = {n}, us" for n in ACTIONS), f"target, K = {AIMED}", "")
 
 
@@ -41,7 +41,7 @@ def session_time(learner: Learner, losses: Matrix) -> float:
 
 
 def target(learner: Learner) -> float | None:
-    """Return the microseconds that a round may take; learners made of learners have no target yet."""
+    """Return the microseconds that a round may take; meta-learners have no target."""
     if isinstance(learner, MetaLearner):
         return None
     return WITH_DETECTOR if isinstance(learner, RestartingLearner) else ONE_KERNEL
@@ -50,14 +50,14 @@ def target(learner: Learner) -> float | None:
 def live(effort: Effort) -> str:
     """Time a round of a live session: `predict` or `choose`, then `update`."""
     rows = []
-    for learner in everyone():
+    for learner in all_learners():
         n_rounds, most = 50 if grows(learner) else 2000, target(learner)
         taken = {}
         for n_actions in ACTIONS:
             losses = losses_of("uniform", n_rounds, n_actions)
             tasks = {"session": lambda learner=learner, losses=losses: session_time(learner, losses)}
             taken[n_actions] = interleaved(tasks, effort.repetitions)["session"].best / n_rounds * 1e6
-        told = "cost grows with t" if grows(learner) else verdict(taken[AIMED] <= most) if most else ""
+        result = "grows with t" if grows(learner) else verdict(taken[AIMED] <= most) if most else ""
         numbers = [f"{microseconds:.2f}" for microseconds in taken.values()]
-        rows.append([learner.name, learner.feedback, str(n_rounds), *numbers, f"<= {most:g}" if most else "-", told])
+        rows.append([learner.name, learner.feedback, str(n_rounds), *numbers, f"<= {most:g}" if most else "-", result])
     return f"Best of {effort.repetitions} sessions.\n\n{text_table(HEADERS, rows, left=2)}"

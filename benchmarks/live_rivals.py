@@ -1,11 +1,11 @@
-"""Rounds of a live session beside those of other packages, each choice and each update a call."""
+"""Rounds of a live session compared with other packages, one call per choice and per update."""
 
 from __future__ import annotations
 
 import time
 
 from common import Effort, losses_of, verdict
-from rival_process import NotPlayed, Worker, pins, settle, working
+from rival_process import RivalError, Worker, install, pins, working
 from rivals import Pair
 from timing import interleaved
 
@@ -34,10 +34,10 @@ PAIRS = (
 
 
 def session_time(learner: Learner, losses: Matrix) -> float:
-    """Return the processor's seconds of a live session, as the rivals' games are timed."""
+    """Return the processor seconds of a live session; the rivals are timed in the same way."""
     session, table = Session(learner, losses.shape[1]), losses.tolist()
     choose, update = session.choose, session.update
-    action, probability = choose()  # goes live
+    action, probability = choose()  # compiles
     update(action, table[0][action], probability)
     began = time.process_time()
     for row in table:
@@ -59,10 +59,10 @@ def measured(pair: Pair, worker: Worker, losses: Matrix, repetitions: int) -> li
 
 
 def live_rivals(effort: Effort) -> str:
-    """Time a live round, choose and update with checked input, beside river and pymab."""
+    """Time a live round, choose and update with checked input, and compare with river and pymab."""
     try:
-        settle()
-    except (NotPlayed, OSError) as error:
+        install()
+    except (RivalError, OSError) as error:
         return f"The rivals could not be installed, so nothing was compared: {error}"
     rows, reasons = [], ""
     with working() as worker:
@@ -71,9 +71,9 @@ def live_rivals(effort: Effort) -> str:
                 losses = losses_of("switching", N_ROUNDS, n_actions)
                 try:
                     numbers = measured(pair, worker, losses, effort.repetitions)
-                except (NotPlayed, OSError) as error:
-                    numbers = [*"----", "not played"]
-                    reasons += f"\n\n{pair.ours} beside {pair.theirs}: {error}"
+                except (RivalError, OSError) as error:
+                    numbers = [*"----", "failed"]
+                    reasons += f"\n\n{pair.ours} and {pair.theirs}: {error}"
                 rows.append([pair.ours, pair.package, pair.theirs, str(n_actions), *numbers])
-    world = f"Bernoulli losses that switch; best of {effort.repetitions}, in turns; {', '.join(pins())}"
-    return f"{world}.\n\n{text_table(HEADERS, rows, left=3)}{reasons}"
+    about = f"Bernoulli losses that switch; best of {effort.repetitions}; {', '.join(pins())}"
+    return f"{about}.\n\n{text_table(HEADERS, rows, left=3)}{reasons}"

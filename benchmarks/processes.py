@@ -1,4 +1,4 @@
-"""What a fresh process pays before it does anything."""
+"""Start-up times of new processes."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ session.update(action, 0.5, probability)
 """
 _SIMULATE = ("simulate", "--quiet", "--rounds", "200", "--runs", "2")
 _LEARNERS = ("--learner", "hedge", "--learner", "optimistic-gd", "--learner", "ucb1")
-FIRST_RUNS = {  # whole processes, and the seconds that the first may take
+FIRST_RUNS = {  # arguments of a process, and the seconds that it may take with an empty cache
     "driftwise simulate, three learners": (("-m", "driftwise", *_SIMULATE, *_LEARNERS), 6.0),
     "one live round of UCB1": (("-c", _LIVE), 3.0),
 }
 
 
 def help_screen(effort: Effort) -> str:
-    """Compare `driftwise --help` with an import of NumPy, each in a process of its own."""
+    """Compare `driftwise --help` with an import of NumPy, each in a new process."""
     program = Path(sys.executable).with_name("driftwise")
-    ask = [str(program), "--help"]
-    if not program.exists() or subprocess.run(ask, capture_output=True, check=False).returncode != 0:
+    command = [str(program), "--help"]
+    if not program.exists() or subprocess.run(command, capture_output=True, check=False).returncode != 0:
         return "`driftwise --help` is not available."
-    commands = {"driftwise --help": ask, 'python -c "import numpy"': [sys.executable, "-c", "import numpy"]}
+    commands = {"driftwise --help": command, 'python -c "import numpy"': [sys.executable, "-c", "import numpy"]}
 
     def timer(command: list[str]) -> Callable[[], float]:
         return lambda: seconds(lambda: subprocess.run(command, capture_output=True, check=True))
@@ -52,11 +52,11 @@ def help_screen(effort: Effort) -> str:
     rows = [[name, *scaled(1e3, taken.best, taken.middle), "", ""] for name, taken in times.items()]
     rows.append(["ratio", f"{best:.2f}", f"{middle:.2f}", f"<= {HELP_RATIO:g}", verdict(best <= HELP_RATIO)])
     headers = ("process", "best, ms", "median, ms", "target", "")
-    return f"{repetitions} processes each, in turns.\n\n{text_table(headers, rows)}"
+    return f"{repetitions} processes each.\n\n{text_table(headers, rows)}"
 
 
 def first_run(effort: Effort) -> str:
-    """Time whole processes with an empty cache of compiled code, and again when it is filled."""
+    """Time processes with an empty and with a filled cache of compiled code."""
     rows = []
     turns = 1 if effort is QUICK else 3
     for name, (words, most) in FIRST_RUNS.items():
@@ -70,4 +70,4 @@ def first_run(effort: Effort) -> str:
                     taken.append(seconds(run))
         rows.append([name, f"{min(cold):.2f}", f"{min(warm):.2f}", f"<= {most:g}", verdict(min(cold) <= most)])
     headers = ("process", "empty cache, s", "filled, s", "target", "")
-    return f"Best of {turns}; imports and the interpreter included.\n\n{text_table(headers, rows)}"
+    return f"Best of {turns}; including start of the interpreter and imports.\n\n{text_table(headers, rows)}"

@@ -1,4 +1,4 @@
-"""The rivals' own environment, made on first use, and the process in it that plays them."""
+"""A virtual environment with the rival packages, made on first use, and a process in it that runs them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import numpy as np
 
 from driftwise.core.types import Matrix
 
-__all__ = ["NotPlayed", "Worker", "pins", "settle", "working"]
+__all__ = ["RivalError", "Worker", "install", "pins", "working"]
 
-HERE = Path(__file__).parent
-REQUIREMENTS = HERE / "rivals-requirements.txt"
-WORKER = HERE / "rival_worker.py"
-HOME = HERE.parent / ".venv-rivals"
+FOLDER = Path(__file__).parent
+REQUIREMENTS = FOLDER / "rivals-requirements.txt"
+WORKER = FOLDER / "rival_worker.py"
+HOME = FOLDER.parent / ".venv-rivals"
 PYTHON = HOME / "bin" / "python"
-READY = HOME / ".ready"  # holds the requirements that are installed
+READY = HOME / ".ready"  # a copy of the installed requirements
 
 INSTALL = ("-m", "pip", "install", "--disable-pip-version-check", "--retries", "1")
-PINNED = ("--no-deps", "--only-binary", ":all:", "--requirement")  # nothing is looked for, nothing is compiled
+PINNED = ("--no-deps", "--only-binary", ":all:", "--requirement")  # exactly the pinned versions, without compilation
 
 
-class NotPlayed(Exception):
-    """A rival could not be installed, or did not play to the end."""
+class RivalError(Exception):
+    """A rival could not be installed, or its run failed."""
 
 
 def pins() -> list[str]:
@@ -37,37 +37,37 @@ def pins() -> list[str]:
     return [line for line in REQUIREMENTS.read_text().splitlines() if not line.startswith("#")]
 
 
-def settle() -> None:
-    """Make the environment, unless it is there with the same requirements."""
+def install() -> None:
+    """Make the virtual environment, unless it exists with the same requirements."""
     wanted = REQUIREMENTS.read_text()
     if READY.exists() and READY.read_text() == wanted:
         return
-    print(f"Installing {', '.join(pins())} into {HOME.name}/, once.", file=sys.stderr, flush=True)
+    print(f"Installing {', '.join(pins())} into {HOME.name}/ (only once).", file=sys.stderr, flush=True)
     for command in ([sys.executable, "-m", "venv", "--clear", HOME], [PYTHON, *INSTALL, *PINNED, REQUIREMENTS]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise NotPlayed(([*done.stdout.splitlines(), *done.stderr.splitlines()] or ["no reason given"])[-1])
+            raise RivalError(([*done.stdout.splitlines(), *done.stderr.splitlines()] or ["no reason given"])[-1])
     READY.write_text(wanted)
 
 
 class Worker(NamedTuple):
-    """A process that plays rivals, and the file where it finds the losses."""
+    """A process that runs rivals, and the file with their losses."""
 
     requests: IO[str]
     answers: IO[str]
     losses: Path
 
     def prepare(self, losses: Matrix) -> None:
-        """Leave the losses of the coming games."""
+        """Write the losses of the next runs to the file."""
         np.save(self.losses, losses)
 
     def play(self, package: str, name: str, parameters: Mapping[str, Any]) -> float:
-        """Return the seconds of a game."""
+        """Return the seconds of a run."""
         request = {"package": package, "name": name, "parameters": parameters, "losses": str(self.losses)}
         print(json.dumps(request), file=self.requests, flush=True)
         answer = json.loads(self.answers.readline() or '{"error": "its process ended"}')
         if "error" in answer:
-            raise NotPlayed(answer["error"])
+            raise RivalError(answer["error"])
         return float(answer["seconds"])
 
 
@@ -76,7 +76,7 @@ def working() -> Iterator[Worker]:
     """Start a worker and end it."""
     command = [PYTHON, "-I", "-W", "ignore", WORKER]
     with (
-        suppress(BrokenPipeError),  # from closing the pipe to a process that died; who played with it has been told
+        suppress(BrokenPipeError),  # closing the pipe to a process that ended; its error was already reported
         tempfile.TemporaryDirectory() as folder,
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
     ):

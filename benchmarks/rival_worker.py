@@ -1,7 +1,7 @@
-"""Play bandits of other packages, in their own environment; `rivals.py` starts this and imports nothing of it.
+"""Run bandits of other packages in their own virtual environment; `rivals.py` starts this program.
 
 A request is a line of JSON on standard input: the package, the class, its parameters, and a file of losses. The answer
-is a line on standard output: the seconds the game took, or the error.
+is a line on standard output: the seconds of the run, or the error.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ Choose, Update = Callable[[], int], Callable[[int, float], object]
 
 def smpybandits(name: str, parameters: dict[str, Any], n_actions: int) -> tuple[Choose, Update]:
     """Start a policy of SMPyBandits."""
-    import SMPyBandits  # noqa: F401  (goes without its parts that plot, if this comes before the empty modules)
+    import SMPyBandits  # noqa: F401  (must come before the empty modules: it then skips its plotting code)
 
-    sys.modules |= {module: ModuleType(module) for module in PLOTTING}  # a file of policies imports them, for nothing
+    sys.modules |= {
+        module: ModuleType(module) for module in PLOTTING
+    }  # imported by a module of policies, but not needed
     from SMPyBandits import Policies
 
     if "policy" in parameters:
@@ -61,10 +63,10 @@ def pymab(name: str, parameters: dict[str, Any], n_actions: int) -> tuple[Choose
 PACKAGES = {"SMPyBandits": smpybandits, "river": river, "pymab": pymab}
 
 
-def game(package: str, name: str, parameters: dict[str, Any], losses: str) -> float:
-    """Return the processor's seconds of a game; the policy and the rewards are made before the clock starts.
+def run(package: str, name: str, parameters: dict[str, Any], losses: str) -> float:
+    """Return the processor seconds of a run; the policy and the rewards are made before the clock starts.
 
-    Not the seconds on the wall: a game is long enough to be interrupted, our blocks beside it are not.
+    Processor time and not wall time: a run is long enough to be interrupted by other processes, our blocks are not.
     """
     rewards = 1.0 - np.load(losses)
     random.seed(SEED)
@@ -79,10 +81,10 @@ def game(package: str, name: str, parameters: dict[str, Any], losses: str) -> fl
 
 
 def main() -> None:
-    answers, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: PTH123, SIM115  (SMPyBandits prints as it plays)
+    answers, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: PTH123, SIM115  (SMPyBandits prints while it runs)
     for line in sys.stdin:
         try:
-            answer: dict[str, Any] = {"seconds": game(**json.loads(line))}
+            answer: dict[str, Any] = {"seconds": run(**json.loads(line))}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)

@@ -1,4 +1,4 @@
-"""Bandit learners beside the same algorithms of two other packages."""
+"""Bandit learners compared with the same algorithms of two other packages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from common import QUICK, Effort, block_time, losses_of, verdict
-from rival_process import NotPlayed, Worker, pins, settle, working
+from rival_process import RivalError, Worker, install, pins, working
 from timing import interleaved
 
 from driftwise.core.errors import DriftwiseError
@@ -16,28 +16,28 @@ from driftwise.report.tables import number, text_table
 __all__ = ["rivals"]
 
 N_ACTIONS = 10
-TARGETS = {"SMPyBandits": 100.0, "river": 20.0}  # times their rounds a second
-BLOCKS = 5  # of ours to a game of theirs, which takes a thousand times longer and has time to warm up
-SHORTER = 4  # a quick measurement has so many times fewer rounds
+TARGETS = {"SMPyBandits": 100.0, "river": 20.0}  # times their rounds per second
+BLOCKS = 5  # repetitions of ours per run of theirs, which takes a thousand times longer
+SHORTER = 4  # times fewer rounds in a quick measurement
 HEADERS = ("learner", "package", "its class", "rounds", "ours, rounds/s", "theirs, rounds/s", "ratio", "target", "")
 
 
 class Pair(NamedTuple):
-    """A learner of ours and the policy of theirs that is nearest to it."""
+    """A learner of driftwise and the most similar policy of another package."""
 
     ours: str
     package: str
     theirs: str
-    parameters: Mapping[str, Any] = {}  # theirs
-    alike: Mapping[str, Any] = {}  # ours, where theirs should not meet our defaults
+    parameters: Mapping[str, Any] = {}  # of theirs
+    our_parameters: Mapping[str, Any] = {}  # of ours, if not the defaults
     rounds: int = 2000
 
 
-# Where the algorithms differ, theirs has the lighter work. All is tuned to 7 changes in 2,000 rounds: windows and games
-# are short, and some rivals pay for every round of their window or of their past.
+# Where the algorithms differ, theirs has less work. All are tuned to 7 changes in 2,000 rounds: windows and runs are
+# short, since the time of some rivals grows with the window or with the number of rounds.
 TUNED = {"horizon": 2000, "max_nb_random_events": 7}
 DISCOUNT, WINDOW = 0.985, 93
-FEW = 500  # rounds, for rivals that take hundreds of microseconds for each, from first to last
+FEW = 500  # rounds, for rivals that take hundreds of microseconds per round
 
 PAIRS = (
     Pair("ucb1", "SMPyBandits", "UCB"),
@@ -46,24 +46,24 @@ PAIRS = (
     Pair("ucb-v", "SMPyBandits", "UCBV"),
     # Bisects to 1e-4, as its other kl-UCBs do.
     Pair("kl-ucb", "SMPyBandits", "klUCB", rounds=FEW),
-    # Both have gains and a uniform share; SMPyBandits first plays each action once.
+    # Both use gains and a share of uniform exploration; SMPyBandits first plays each action once.
     Pair("exp3", "SMPyBandits", "Exp3", {"gamma": 0.1}),
     Pair("exp3", "river", "Exp3", {"gamma": 0.1}),
     Pair("exp3-s", "SMPyBandits", "Exp3S", {"gamma": 0.1, "alpha": 1 / 2000}),
-    # Their discounted counts are integers, never grow past 1, and hold it to one action; the work is the same.
+    # Their discounted counts are integers and stay at most 1, so they keep to one action; the work is the same.
     Pair("discounted-ucb", "SMPyBandits", "DiscountedUCB", {"gamma": DISCOUNT}, {"discount": DISCOUNT}),
     Pair("discounted-kl-ucb", "SMPyBandits", "DiscountedklUCB", {"gamma": DISCOUNT}, {"discount": DISCOUNT}, FEW),
-    # Go through the whole window for every action.
+    # These scan the whole window for every action.
     Pair("sliding-window-ucb", "SMPyBandits", "SWUCB", {"tau": WINDOW, "alpha": 0.6}, {"window": WINDOW}),
     Pair("sliding-window-kl-ucb", "SMPyBandits", "SWklUCB", {"tau": WINDOW}, {"window": WINDOW}, FEW),
     Pair("thompson", "SMPyBandits", "Thompson"),
     Pair("thompson", "river", "ThompsonSampling", {"reward_obj": "Beta"}),
     # Discounts the played action K times and the others never; the work is the same.
     Pair("discounted-thompson", "SMPyBandits", "DiscountedThompson", {"gamma": DISCOUNT}, {"discount": DISCOUNT}),
-    # Test an action at every tenth of its plays, on all its samples; at every play they would be slower.
+    # These test an action at every tenth of its plays, on all its samples; with a test at every play they are slower.
     Pair("cusum-ucb", "SMPyBandits", "CUSUM_IndexPolicy", TUNED),
     Pair("detect-and-restart", "SMPyBandits", "PHT_IndexPolicy", TUNED),
-    # RestartRule whenever an action's window is full, since its test returns a pair, which is true; that saves it work.
+    # Restarts whenever the window of an action is full: its test returns a pair, which is always true. That saves work.
     Pair("m-ucb", "SMPyBandits", "Monitored_IndexPolicy", {"w": 200, "b": 42.7, "gamma": 0.1}),
     # Tests at every tenth play and sample. From TUNED it would take a delta above 1; these are the paper's for one
     # action's restarts, 1 / sqrt(7 K T), and a tenth of sqrt(7 K ln(T) / T), the package's own scale.
@@ -73,16 +73,16 @@ PAIRS = (
         "BernoulliGLR_IndexPolicy_WithDeterministicExploration",
         {"policy": "klUCB_forGLR", "delta": 0.0027, "alpha0": 0.05},
     ),
-    # Tests every 50 rounds, on every 20th start; even so a round costs 2 ms in a game of 200 and 20 ms in one of 500.
+    # Tests every 50 rounds, on every 20th start; still a round takes 2 ms in a run of 200 and 20 ms in one of 500.
     Pair("adswitch", "SMPyBandits", "AdSwitchNew", {"horizon": 2000}, rounds=200),
-    # Looks for the normalising constant with SciPy's general minimiser.
+    # Computes the normalising constant with SciPy's general minimiser.
     Pair("tsallis-inf", "SMPyBandits", "TsallisInf", rounds=FEW),
-)  # nobody has bandit-over-bandit, master, rerun-ucbv or rexp3
+)  # no package has bandit-over-bandit, master, rerun-ucbv or rexp3
 
 
 def measured(pair: Pair, worker: Worker, n_rounds: int, repetitions: int) -> list[str]:
     """Return the numbers of a row and the verdict."""
-    learner = learners.build({"name": pair.ours, **pair.alike})
+    learner = learners.build({"name": pair.ours, **pair.our_parameters})
     losses = losses_of("switching", n_rounds, N_ACTIONS)
     worker.prepare(losses)
     tasks = {
@@ -97,12 +97,12 @@ def measured(pair: Pair, worker: Worker, n_rounds: int, repetitions: int) -> lis
 def rivals(effort: Effort) -> str:
     """Compare bandit learners on blocks with the same algorithms of other packages, round by round."""
     pairs = [pair for pair in PAIRS if pair.ours in learners]
-    waiting = f"{len(PAIRS) - len(pairs)} of {len(PAIRS)} pairs wait for a learner of ours."
+    missing = f"{len(PAIRS) - len(pairs)} of {len(PAIRS)} pairs have no learner in driftwise."
     if not pairs:
-        return waiting
+        return missing
     try:
-        settle()
-    except (NotPlayed, OSError) as error:
+        install()
+    except (RivalError, OSError) as error:
         return f"The rivals could not be installed, so nothing was compared: {error}"
     rows, reasons = [], ""
     with working() as worker:
@@ -110,11 +110,9 @@ def rivals(effort: Effort) -> str:
             n_rounds = pair.rounds // SHORTER if effort is QUICK else pair.rounds
             try:
                 numbers = measured(pair, worker, n_rounds, effort.repetitions)
-            except (NotPlayed, DriftwiseError, OSError) as error:
-                numbers = [*"----", "not played"]
-                reasons += f"\n\n{pair.ours} beside {pair.theirs}: {error}"
+            except (RivalError, DriftwiseError, OSError) as error:
+                numbers = [*"----", "failed"]
+                reasons += f"\n\n{pair.ours} and {pair.theirs}: {error}"
             rows.append([pair.ours, pair.package, pair.theirs, str(n_rounds), *numbers])
-    world = (
-        f"K = {N_ACTIONS}, Bernoulli losses that switch; best of {effort.repetitions}, in turns; {', '.join(pins())}"
-    )
-    return f"{world}. {waiting}\n\n{text_table(HEADERS, rows, left=3)}{reasons}"
+    about = f"K = {N_ACTIONS}, Bernoulli losses that switch; best of {effort.repetitions}; {', '.join(pins())}"
+    return f"{about}. {missing}\n\n{text_table(HEADERS, rows, left=3)}{reasons}"

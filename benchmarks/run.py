@@ -1,6 +1,6 @@
-"""Measure what the library promises about speed, each number beside a reference taken in the same run.
+"""Measure the speed of the library; each number is compared with a reference measured in the same run.
 
-`python benchmarks/run.py` takes a few minutes; `--quick --only live` shows one section, roughly.
+`python benchmarks/run.py` takes a few minutes; `--quick --only live` measures one section, less exactly.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
 
 
 def machine() -> str:
-    """Say what the numbers were taken on."""
+    """Return a description of this machine."""
     command = twins.compiler()
     return (
         f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, NumPy {np.__version__},"
@@ -47,8 +47,8 @@ def machine() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time every learner beside its references.")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds and repetitions, rougher numbers")
+    parser = argparse.ArgumentParser(description="Time every learner and compare with references.")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and repetitions, less exact numbers")
     parser.add_argument("--only", choices=SECTIONS, help="one section instead of all")
     given = parser.parse_args()
     print(machine())

@@ -1,4 +1,4 @@
-"""Clocks for a machine that is shared with others: repetitions take turns, and the best or the middle one counts."""
+"""Timing on a shared machine: repetitions of several tasks alternate, and the best or the median is used."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Times(NamedTuple):
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return how long `work` takes."""
+    """Return the seconds that `work` takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def interleaved(tasks: Mapping[str, Callable[[], float]], repetitions: int) -> dict[str, Times]:
-    """Run the tasks in turns; each returns its own seconds, so that what it prepares is not counted.
+    """Run the tasks alternately; each returns its own seconds, without its preparation.
 
-    A first turn warms caches and compilers and is not kept. Every second turn goes backwards, so that no task
-    always follows the same one.
+    A first turn fills caches, compiles, and is discarded. Every second turn is in reverse order, so that a task does
+    not always follow the same one.
     """
     names = list(tasks)
     taken: dict[str, list[float]] = {name: [] for name in names}

@@ -1,4 +1,4 @@
-"""Compile `twins.c` into a temporary directory and call it on NumPy arrays."""
+"""Compile the C programs of `twins.c` into a temporary directory and call them on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ __all__ = ["FLAGS", "Twin", "build", "compiler", "version"]
 SOURCE = Path(__file__).with_name("twins.c")
 FLAGS = ("-O3", "-march=native")
 
-#: the C counterpart of `learner.advance` on a fresh state: it allocates the weights played and returns them
+#: the C counterpart of `learner.run` on an initial state: it returns the weights played
 Twin = Callable[[Any, Matrix], Matrix]
 
 _MATRIX = ndpointer(np.float64, ndim=2, flags="C_CONTIGUOUS")
 
 
 def compiler() -> str | None:
-    """Return the C compiler of this machine, if it has one."""
+    """Return the C compiler of this machine, None if there is none."""
     names = (os.environ.get("CC"), "gcc", "cc", "clang")
     return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
 def version(command: str) -> str:
-    """Return what a compiler calls itself."""
+    """Return the first line of a compiler's version text."""
     return subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
 
 def build(command: str) -> dict[str, Twin]:
-    """Return the twins by the name of their learner."""
+    """Return the C programs by the name of their learner."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "twins.so"
         subprocess.run([command, *FLAGS, "-shared", "-fPIC", str(SOURCE), "-o", str(library), "-lm"], check=True)
-        twins = ctypes.CDLL(str(library))  # stays mapped when the file is gone
+        twins = ctypes.CDLL(str(library))  # stays loaded after the file is deleted
     prod, descent = twins.optimistic_adapt_ml_prod, twins.optimistic_gd
     prod.argtypes = [ctypes.c_size_t, ctypes.c_size_t, _MATRIX, _MATRIX]
     descent.argtypes = [ctypes.c_size_t, ctypes.c_size_t, _MATRIX, ctypes.c_double, _MATRIX]

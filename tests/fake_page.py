@@ -24,7 +24,7 @@ BANDIT = [
     ("BanditOverBandit", "parameter-free", 2.7),
     ("OracleRestarts", "baseline", 0.45),
 ]
-# cell, learners, axis, its word, values, upper, lower, exponent of the lower bound, slack of those who do not adapt
+# cell, learners, axis, its name, values, upper, lower, exponent of the lower bound, excess exponent of cited learners
 CELLS = [
     ("full information, switching", FULL, "Gamma", "segments Γ", [2, 4, 8, 16, 32, 64],
      "sqrt(Gamma Lambda) + sqrt(K) Gamma", "sqrt(Gamma Lambda) + Gamma", 0.5, 0.12),
@@ -35,7 +35,7 @@ CELLS = [
     ("bandit, drifting", BANDIT, "Lambda", "variance Λ", [10, 40, 160, 640, 2560],
      "(K^2 Lambda V T)^(1/3) + sqrt(K V T)", "(Lambda V T)^(1/3) + sqrt(V T)", 0.33, -0.2),
 ]  # fmt: skip
-WORLDS = ["benign: {}, Bernoulli losses", "adversary: {}, built against each learner"]
+ENVIRONMENTS = ["benign: {}, Bernoulli losses", "adversary: {}, built against each learner"]
 
 
 @cache
@@ -43,7 +43,7 @@ def fake_page() -> Page:
     random = np.random.default_rng(7)
     rows, panels = [], []
     for cell, learners, axis, word, values, upper, lower, rate, slack in CELLS:
-        for number, world in enumerate(WORLDS):
+        for number, environment in enumerate(ENVIRONMENTS):
             x = np.array(values, dtype=float)
             floor = 6.0 * x**rate * (1.0 if number == 0 else 1.6)
             series = []
@@ -58,19 +58,19 @@ def fake_page() -> Page:
                 ratio = mean / floor
                 kind = cell.split(", ")[1]
                 rows.append(
-                    TableRow(cell, world.format(kind), label, role, axis, upper, lower, slope, slope - spread,
+                    TableRow(cell, environment.format(kind), label, role, axis, upper, lower, slope, slope - spread,
                         slope + spread, f"{ratio.min():.1f} to {ratio.max():.1f}")
                 )  # fmt: skip
             lines = [Line(lower, "lower", values, list(map(float, floor)))]
             if upper != "-":
                 lines.insert(0, Line(upper, "upper", values, list(map(float, 9.0 * floor))))
             key = "-".join([*cell.replace(",", "").split(), "benign" if number == 0 else "adversary"])
-            title = ["Benign world: Bernoulli losses", "Adversary, built against each learner"][number]
+            title = ["Benign environment: Bernoulli losses", "Adversary, built against each learner"][number]
             panels.append(Panel(key, cell, title, word, "dynamic regret", series, lines))
     return Page(
         title="Tracking the best expert, measured",
-        subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): the rates that were proved, beside the regret that was"
-        " measured, in worlds whose number of switches, drift and variance are known exactly.",
+        subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds, and the regret measured in"
+        " environments whose segments, drift and variance are known exactly.",
         table=rows,
         panels=panels,
         histories=[
@@ -86,19 +86,19 @@ def fake_page() -> Page:
                 [("exponent in Γ", "0.50 [0.48, 0.52]"), ("regret / lower bound", "2.1 to 2.4"), ("runs", "50")],
             ),
             Claim(
-                "A learner that is told nothing pays at most a logarithm more than one that is told Γ and Λ.",
+                "The regret of a parameter-free learner exceeds that of one tuned to Γ and Λ by at most a factor ln T.",
                 True,
                 [("Algorithm 4 / Algorithm 2", "2.0 to 2.2"), ("ln T at the longest", "12.5")],
             ),
             Claim(
-                "With bandit feedback, small variance helps in a switching world.",
+                "With bandit feedback, the variance does not affect regret with switching means.",
                 False,
                 [("exponent in Λ", "0.02 [-0.01, 0.05]")],
             ),
         ],
         commands=["make setup", "driftwise table --runs 50 --seed 1 --out out/table.parquet --page out/table.html"],
         notes=[
-            "Regret is the dynamic pseudo-regret: the learner's expected loss less that of the best action of every"
+            "Regret is the dynamic pseudo-regret: the learner's expected loss minus that of the best action of every"
             " round, in terms of the true means.",
             "Bands and brackets are 95 % intervals over runs; exponents are least-squares slopes on logarithmic axes,"
             " their intervals by bootstrap over runs.",
@@ -124,7 +124,7 @@ def fake_track(key: str, learner: str, speed: float, n_actions: int = 4) -> Weig
     kept = np.arange(0, n_rounds, every)
     return WeightHistory(
         key,
-        f"A switching world with {n_actions} actions",
+        f"A switching environment with {n_actions} actions",
         learner,
         [int(t) for t in kept],
         np.array(history)[kept].T.tolist(),

@@ -195,7 +195,8 @@ TABLE = {
     # names and specs
     "an unknown learner": Row(
         lambda: learners.get("optimistic-dg"),
-        "There is no learner 'optimistic-dg'. Did you mean 'optimistic-gd'?",
+        "There is no learner 'optimistic-dg'. Did you mean 'optimistic-gd'?"
+        " If it is your own, import its module first.",
         UnknownName,
     ),
     "an unknown parameter": Row(
@@ -240,19 +241,19 @@ TABLE = {
     ),
     "an unknown name for a learner": Row(
         lambda: simulate(WORLD, ["rerun-ucb"], 9),
-        "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'?",
+        "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'? If it is your own, import its module first.",
         UnknownName,
     ),
     "a rule that makes no learner": Row(
         lambda: simulate(WORLD, {"mine": lambda _: 3}, 9),
-        "simulate: 'mine' made 3, which is no learner.",
+        "simulate: 'mine' must make a learner, got 3.",
     ),
     "an unknown way to play": Row(
         lambda: simulate(WORLD, GD, 9, play="x"), "simulate: `play` must be 'weights' or 'sample', got 'x'."
     ),
     "tuning to a recording": Row(
         lambda: simulate(RECORDING, [OptimisticGD.tuned]),
-        "simulate: 'optimistic-gd (tuned)' is to be tuned, but replayed losses have no measures.",
+        "simulate: 'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
     ),
     "more rounds than recorded": Row(
         lambda: simulate(RECORDING, GD, 11), "Replay: `n_rounds` must be <= 10, the rounds recorded, got 11."
@@ -378,7 +379,7 @@ def test_a_truncated_table_is_rejected(kept, bench):
     (bench.folder / "cut").write_bytes((bench.folder / "whole").read_bytes()[:kept])
     with pytest.raises(BadFile) as caught:
         Results.from_parquet(bench.folder / "cut")
-    assert str(caught.value).startswith(f"{bench.folder}/cut is not a whole Parquet file: ")
+    assert str(caught.value).startswith(f"{bench.folder}/cut is not a complete Parquet file: ")
 
 
 def test_the_table_is_long():

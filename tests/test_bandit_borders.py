@@ -107,7 +107,9 @@ TABLE = {
         "DetectAndRestart: `base` must be an index learner such as UCB1(), got Hedge(learning_rate=None).",
     ),
     "a base of an unknown name": Row(
-        lambda: DetectAndRestart("ucb"), "There is no learner 'ucb'. Did you mean 'ucb1'?", UnknownName
+        lambda: DetectAndRestart("ucb"),
+        "There is no learner 'ucb'. Did you mean 'ucb1'? If it is your own, import its module first.",
+        UnknownName,
     ),
     "a number for a base": Row(
         lambda: DetectAndRestart(3), "DetectAndRestart: `base` must be a learner, its name or its spec, got 3."

@@ -349,9 +349,14 @@ MISTAKES = [
     (
         "show optimistic-dg",
         2,
-        "There is no learner, detector, path, noise or adversary 'optimistic-dg'. Did you mean 'optimistic-gd'?",
+        "There is no learner, detector, path, noise or adversary 'optimistic-dg'. Did you mean 'optimistic-gd'?"
+        " If it is your own, import its module first.",
     ),
-    ("simulate --learner rerun-ucb", 2, "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'?"),
+    (
+        "simulate --learner rerun-ucb",
+        2,
+        "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'? If it is your own, import its module first.",
+    ),
     ("simulate --path switchin", 2, "There is no path 'switchin'. Did you mean 'switching'?"),
     ("simulate --noise bernouli", 2, "There is no noise 'bernouli'. Did you mean 'bernoulli'?"),
     # parameters of members
@@ -455,9 +460,9 @@ MISTAKES = [
     ("simulate none.toml", 1, "Cannot read none.toml: No such file or directory."),
     ("simulate .", 1, "Cannot read .: Is a directory."),
     ("simulate not.toml", 1, "not.toml is not TOML: Invalid value (at line 1, column 12)."),
-    ("simulate deep.toml", 1, "deep.toml is not TOML that can be read: it is nested too deeply."),
+    ("simulate deep.toml", 1, "deep.toml cannot be read: its TOML is nested too deeply."),
     ("simulate tuning.toml", 2, "learner 'hedge': `tuned` must be true or false, got 'no'."),
-    ("simulate long.toml", 1, "long.toml is longer than 1048576 bytes, which no spec is."),
+    ("simulate long.toml", 1, "long.toml is longer than the 1048576 bytes that a spec may have."),
     ("simulate key.toml", 2, "There is no key 'rounds' in key.toml. Did you mean 'n_rounds'?"),
     ("simulate type.toml", 2, "type.toml: `n_rounds` must be a whole number, got 'many'."),
     ("simulate table.toml", 2, "table.toml: `environment` must be a table, got 3."),
@@ -468,7 +473,12 @@ MISTAKES = [
     ),
     ("simulate words.toml", 2, "A learner spec must have a `name`, got 'optimistic-gd'."),
     ("simulate nameless.toml", 2, "A learner spec must have a `name`, got {'tuned': True}."),
-    ("simulate learner.toml", 2, "There is no learner 'optimistic-dg'. Did you mean 'optimistic-gd'?"),
+    (
+        "simulate learner.toml",
+        2,
+        "There is no learner 'optimistic-dg'. Did you mean 'optimistic-gd'?"
+        " If it is your own, import its module first.",
+    ),
     (
         "simulate parameter.toml",
         2,
@@ -482,12 +492,12 @@ MISTAKES = [
     ),
     ("simulate extra.toml", 2, "There is no part 'colour' of an environment. Known: noise, path."),
     ("simulate bare.toml", 2, "Environment: `path` must be a path or its spec, got 'corners'."),
-    ("simulate comparator.toml", 2, "comparator.toml: `comparator` must be a word, got 3."),
+    ("simulate comparator.toml", 2, "comparator.toml: `comparator` must be text, got 3."),
     ("simulate number.toml", 2, "A replayed environment must name a file, got 3."),
     (
         "simulate tuned.toml",
         2,
-        "simulate: 'optimistic-gd (tuned)' is to be tuned, but replayed losses have no measures.",
+        "simulate: 'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
     ),
     # recordings
     ("simulate --replay none.csv", 1, "There is no file none.csv."),
@@ -630,7 +640,8 @@ def test_learners_are_compiled_ahead(driftwise):
     done = driftwise("compile", "hedge", "hedge", "--quiet")
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"compiled 1 learner in \d+ s, kept in .+\n", done.out)
-    assert driftwise("compile", "hege") == (2, "", "driftwise: There is no learner 'hege'. Did you mean 'hedge'?\n")
+    message = "There is no learner 'hege'. Did you mean 'hedge'? If it is your own, import its module first."
+    assert driftwise("compile", "hege") == (2, "", f"driftwise: {message}\n")
 
 
 # The real program

@@ -36,6 +36,17 @@ def follow(comparator, target, sizes=None):
     return np.concatenate(found)
 
 
+@every_comparator
+@pytest.mark.parametrize("marks", [[], [0], [59], [0, 1, 2], [7, 7, 30, 59]])
+def test_marks_select_rounds_of_the_cumulative_loss(comparator, marks):
+    target = make_path(FAMILIES[0], 60, 3, seed=1)
+    follower = comparator.start(3)
+    found = follower.follow(target, np.array(marks, np.int64))
+    assert found.tolist() == follow(comparator, target)[marks].tolist()
+    after = follower.follow(target[:1], np.array([0]))  # the rounds after the last mark were added, too
+    assert after.tolist() == follow(comparator, np.concatenate([target, target[:1]]))[-1:].tolist()
+
+
 def prefix_minima(target, least):
     """Return least(target[:1]), least(target[:2]), ..."""
     return np.array([least(target[: t + 1]) for t in range(len(target))])

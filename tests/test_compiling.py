@@ -27,7 +27,9 @@ def test_a_long_compilation_is_reported_once(monkeypatch, capsys):
     with compile_notice(quiet=False):
         compile_something()
         compile_something()
-    assert capsys.readouterr().err == "driftwise: compiling the engine, once; later runs find it on disk.\n"
+    assert (
+        capsys.readouterr().err == "driftwise: compiling the engine (only once; the compiled code is kept on disk).\n"
+    )
 
 
 @compiler

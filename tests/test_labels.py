@@ -52,7 +52,7 @@ def legend_of(figure):
 def test_a_label_that_no_file_can_hold_is_refused():
     with pytest.raises(InvalidInput) as caught:
         simulate(WORLD, {"\udcff": Hedge()}, n_rounds=3)
-    assert str(caught.value) == r"simulate: `learners` must have words for labels, got '\udcff'."
+    assert str(caught.value) == r"simulate: `learners` must have text for labels, got '\udcff'."
 
 
 def test_a_legend_shows_every_label_as_it_is():

@@ -18,7 +18,7 @@ from driftwise.landscape.claims import claims
 from driftwise.landscape.measurements import Job, Measurement, MeasurementStore, Setting
 from driftwise.landscape.outcomes import Outcome, measure, rates, table
 from driftwise.landscape.participants import CELLS, PARTICIPANTS, Participant, every_bandit
-from driftwise.landscape.sweeps import PRESETS, Sweep, chosen, geometric, sweeps
+from driftwise.landscape.sweeps import PRESETS, Sweep, geometric, select_sweeps, sweeps
 from driftwise.learners import (
     UCB1,
     FixedShare,
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_made_is_rejected_before_anything_is_played(tmp_
     (tmp_path / "file").touch()
     monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
     with pytest.raises(BadFile, match=r"^Cannot make the folder .*measurements: Not a directory\.$"):
-        measure(chosen(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
+        measure(select_sweeps(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
 
 
 def test_a_damaged_measurement_is_named(tmp_path):
@@ -135,7 +135,7 @@ def test_a_damaged_measurement_is_named(tmp_path):
     store.put(job(), job().play())
     (path,) = tmp_path.glob("*.parquet")
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(BadFile, match="is not a whole measurement: delete it to play it again"):
+    with pytest.raises(BadFile, match="is not a complete measurement: delete it to repeat it"):
         store.get(job())
 
 
@@ -157,7 +157,7 @@ def test_a_measurement_with_a_flipped_bit_is_named_or_the_same_or_played_again(t
         try:
             found = store.get(job())
         except BadFile as error:
-            named += "delete it to play it again" in str(error)
+            named += "delete it to repeat it" in str(error)
         else:
             assert found is None or contents(found) == contents(measurement)
     assert named > 50
@@ -200,7 +200,7 @@ def test_an_interrupt_ends_at_once_and_keeps_finished_measurements(tmp_path, mon
 
 
 def test_an_error_in_any_measurement_is_raised(tmp_path):
-    with pytest.raises(InvalidInput, match="made None, which is no learner"):
+    with pytest.raises(InvalidInput, match="must make a learner, got None"):
         measurements.run_jobs([job(), job(player=lambda _: None)], MeasurementStore(tmp_path), 2, None)
 
 
@@ -245,15 +245,15 @@ def test_a_learner_has_the_same_role_in_every_cell():
 
 
 def test_cells_and_learners_can_be_chosen():
-    found = chosen(TINY, ["full-drifting"], ["hedge"])
+    found = select_sweeps(TINY, ["full-drifting"], ["hedge"])
     assert {sweep.cell for sweep in found} == {"full-drifting"}
     assert {participant.label for sweep in found for participant in sweep.participants} == {"hedge"}
-    with pytest.raises(UnknownName, match=r"^There is no learner 'hegde' in these cells\. Did you mean 'hedge'\?$"):
-        chosen(TINY, ["full-drifting"], ["hegde"])
+    with pytest.raises(UnknownName, match=r"^There is no learner 'hegde'\. Did you mean 'hedge'\? If it is your own,"):
+        select_sweeps(TINY, ["full-drifting"], ["hegde"])
 
 
 def test_added_learners_play_where_their_feedback_fits_and_are_tuned_if_they_have_a_rule(tmp_path):
-    found = chosen(TINY, ["full-drifting", "bandit-drifting"], ["squint", "fixed-share", "exp3-s", "ucb1"])
+    found = select_sweeps(TINY, ["full-drifting", "bandit-drifting"], ["squint", "fixed-share", "exp3-s", "ucb1"])
     parts = {(sweep.cell, participant.label): participant.role for sweep in found for participant in sweep.participants}
     assert parts == {
         ("full-drifting", "squint"): "added",
@@ -269,16 +269,16 @@ def test_added_learners_play_where_their_feedback_fits_and_are_tuned_if_they_hav
     assert reasons == [outcomes[1].caveat]
     assert [outcome.participant.label for outcome in outcomes] == ["squint", "fixed-share"]
     with pytest.raises(UnknownName, match="There is no learner 'oracle-restarts' in these cells"):
-        chosen(TINY, CELLS, ["oracle-restarts"])
+        select_sweeps(TINY, CELLS, ["oracle-restarts"])
     with pytest.raises(UnknownName, match="There is no learner 'ucb1' in these cells"):
-        chosen(TINY, ["full-drifting"], ["ucb1"])
+        select_sweeps(TINY, ["full-drifting"], ["ucb1"])
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_landscape_of_a_cell_is_measured_and_printed(cell, tmp_path):
     names = [participant.label for participant in PARTICIPANTS[cell][:2]]
     with collected():  # games of 300 rounds are short for EXP3.S
-        outcomes = measure(chosen(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
+        outcomes = measure(select_sweeps(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
     text = table(outcomes)
     assert rates(cell)[0].text in text
     assert all(name in text for name in names)

@@ -18,7 +18,7 @@ from driftwise.landscape import sweeps
 from driftwise.landscape.measurements import Job
 from driftwise.landscape.outcomes import Outcome, rates
 from driftwise.landscape.participants import CELLS
-from driftwise.landscape.sweeps import chosen
+from driftwise.landscape.sweeps import select_sweeps
 from driftwise.landscape.weight_histories import weight_histories
 from driftwise.learners import Hedge
 from driftwise.report.page import Page
@@ -59,7 +59,7 @@ def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(told):
     for outcome, row, (panel, curve) in zip(outcomes, page.table, curves, strict=True):
         assert panel.key == outcome.sweep.key
         assert row.cell == panel.cell == CELLS[outcome.sweep.cell]
-        assert row.world == panel.title
+        assert row.environment == panel.title
         assert row.learner == curve.label == outcome.participant.label
         assert row.role == curve.role == outcome.participant.role
         assert (row.exponent, row.low, row.high) == outcome.power()
@@ -117,14 +117,15 @@ def test_a_learner_of_the_paper_is_shown_beside_a_baseline_in_every_kind_of_envi
         shown.setdefault(history.title.replace("\u00a0", " "), []).append(history.learner)
     assert shown == {
         "Switching, two-point noise; Γ = 4, Λ = 50, T = 4000": ["optimistic-gd", "hedge"],
-        "Theorem full-low in noise, favourites at random; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
+        "Theorem full-low with noise, random favourites; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
         "Sinusoid, Bernoulli; 3 periods, T = 4000": ["rerun-ucbv", "ucb1"],
-        "Theorem bandit-low, as in its proof, against each; budget V = 4, Λ = 0, T = 4000": ["rerun-ucbv", "ucb1"],
+        "Theorem bandit-low, as in its proof, against each learner; budget V = 4, Λ = 0, T = 4000":
+            ["rerun-ucbv", "ucb1"],
     }  # fmt: skip
 
 
 def test_a_parameter_free_learner_is_shown_alone():
-    found = weight_histories(chosen(TINY, ["full-drifting"], ["cbce"]), seed=1)
+    found = weight_histories(select_sweeps(TINY, ["full-drifting"], ["cbce"]), seed=1)
     assert [history.learner for history in found] == ["cbce", "cbce"]
 
 
@@ -136,7 +137,7 @@ def test_the_weights_of_every_stretch_sum_to_one(told):
 
 
 def test_a_weight_history_has_mean_weights_and_the_best_action_in_the_middle():
-    (sweep,) = [one for one in chosen(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
+    (sweep,) = [one for one in select_sweeps(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
     (history,) = weight_histories([sweep], seed=3)
     world, n_rounds = sweep.setting(sweep.shown)
     block = world.start(n_rounds, 3).draw(n_rounds)
@@ -150,7 +151,9 @@ def test_a_weight_history_has_mean_weights_and_the_best_action_in_the_middle():
 
 
 def test_a_weight_history_with_too_many_changes_shows_none():
-    (drifting,) = [one for one in chosen(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"]
+    (drifting,) = [
+        one for one in select_sweeps(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"
+    ]
     assert [list(history.change_points) for history in weight_histories([drifting], seed=1)] == [[]]
 
 
@@ -248,7 +251,7 @@ def test_the_command_has_every_cell():
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("pyarrow", "Keeping finished measurements needs pyarrow: install it with `pip install 'driftwise[files]'`."),
+        ("pyarrow", "Saving finished measurements needs pyarrow: install it with `pip install 'driftwise[files]'`."),
         ("matplotlib.figure", "Drawing a figure needs matplotlib: install it with `pip install 'driftwise[figures]'`."),
     ],
 )

@@ -200,14 +200,14 @@ def test_a_best_loss_asked_for_changes_nothing_else():
 def test_results_with_and_without_the_best_loss_stand_side_by_side(tmp_path):
     one = simulate(WORLDS["switching"], Hedge(), N_ROUNDS, N_RUNS, SEED)
     other = simulate(WORLDS["switching"], UCB1(), N_ROUNDS, N_RUNS, SEED, realised=True)
-    assert one.beside(other).realised == other.beside(one).realised == other.realised
+    assert one.combine(other).realised == other.combine(one).realised == other.realised
     for name, results in (("one", one), ("other", other)):
         results.to_parquet(tmp_path / f"{name}.parquet")
     again = [type(one).from_parquet(tmp_path / f"{name}.parquet") for name in ("one", "other")]
-    assert again[0].beside(again[1]).realised == other.realised
+    assert again[0].combine(again[1]).realised == other.realised
     moved = dataclasses.replace(other, realised=tuple(r._replace(movement=0.0) for r in other.realised))
     with pytest.raises(InvalidInput, match="same `realised`"):
-        one.beside(moved)
+        one.combine(moved)
 
 
 class Halved(Environment):

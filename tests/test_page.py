@@ -106,7 +106,7 @@ def test_every_link_leads_somewhere() -> None:
     outline = Outline(page_text(fake_page()))
     ids = {attributes.get("id") for _, attributes in outline.tags}
     assert [attributes["href"] for attributes in outline.having("a")] == [
-        "#findings", "#table", "#figures", "#histories", "#commands", "#notes",
+        "#findings", "#table", "#figures", "#weights", "#commands", "#notes",
     ]  # fmt: skip
     assert {attributes["href"][1:] for attributes in outline.having("a")} <= ids
 
@@ -221,7 +221,7 @@ def test_missing_values_are_a_gap_a_dash_and_a_remark() -> None:
     assert curve.count("M") == 2
     assert len([a for a in outline.having("path", "point") if a["transform"] != "translate(14,7)"]) == 3
     assert "<td>-</td>" in text
-    assert "2 of the values are zero, negative or missing" in text
+    assert "Not shown: 2 of the values, which are zero, negative or missing." in text
 
 
 def test_a_bound_at_a_single_value_is_a_visible_dash() -> None:
@@ -341,7 +341,7 @@ def test_rates_are_set_as_formulas(words: str, line: str, markup: str) -> None:
         ),
         (
             lambda: WeightHistory("t", "", "", [1, 1], [[1, 1]], [0, 0], []),
-            "WeightHistory: `rounds` must be in rising order, ",
+            "WeightHistory: `rounds` must be increasing, ",
         ),
         (
             lambda: WeightHistory("t", "", "", [0], [[1]], [1], []),

@@ -249,7 +249,7 @@ def test_the_table_is_filtered_by_setting(page: Chrome) -> None:
     cell = PAGE.table[-1].cell
     Select(the(page, "#cell")).select_by_value(cell)
     assert lines(page, "learner") == [row.learner for row in PAGE.table if row.cell == cell]
-    assert the(page, "#count").text == f"12 of {len(PAGE.table)} lines"
+    assert the(page, "#count").text == f"12 of {len(PAGE.table)} rows"
     Select(the(page, "#cell")).select_by_value("")
     assert len(lines(page, "learner")) == len(PAGE.table)
 
@@ -275,10 +275,10 @@ def test_the_table_is_sorted_up_down_and_back(page: Chrome) -> None:
 
 
 def test_a_sorted_table_repeats_the_setting_in_every_line(page: Chrome) -> None:
-    world = all_of(page, ".measured td.world > span")[1]  # as above: not said again
-    assert world.size["width"] <= 1
+    environment = all_of(page, ".measured td.environment > span")[1]  # same as above: not shown again
+    assert environment.size["width"] <= 1
     the(page, "th[data-sort=exponent] button").click()
-    assert all(span.size["width"] > 50 for span in all_of(page, ".measured td.world > span"))
+    assert all(span.size["width"] > 50 for span in all_of(page, ".measured td.environment > span"))
 
 
 def test_dark_mode_can_be_switched_on_and_off(page: Chrome) -> None:

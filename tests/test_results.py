@@ -137,7 +137,7 @@ def test_a_truncated_file_is_refused(kept, tmp_path):
     whole, cut = tmp_path / "whole.parquet", tmp_path / "cut.parquet"
     replayed().to_parquet(whole)
     cut.write_bytes(whole.read_bytes()[:kept])
-    with pytest.raises(BadFile, match=rf"^{cut} is not a whole Parquet file: "):
+    with pytest.raises(BadFile, match=rf"^{cut} is not a complete Parquet file: "):
         Results.from_parquet(cut)
 
 
@@ -158,7 +158,7 @@ def other(**values):
 
 
 DAMAGED = "holds damaged driftwise results: "
-NOT_WHOLE = "is not a whole Parquet file: "
+NOT_WHOLE = "is not a complete Parquet file: "
 TAMPERED = {
     "another format": (other(format=99), "has results format 99; this version reads format 3."),
     "the format without a checksum": (
@@ -248,7 +248,7 @@ def test_a_file_copied_by_another_program_as_it_is_loads(tmp_path):
 def test_a_file_that_another_program_encoded_is_refused(options, tmp_path):
     path = tmp_path / "results.parquet"
     rewritten(path, **options)
-    with pytest.raises(BadFile, match=rf"^{path} is not a whole Parquet file: .*\.$"):
+    with pytest.raises(BadFile, match=rf"^{path} is not a complete Parquet file: .*\.$"):
         Results.from_parquet(path)
 
 
@@ -257,7 +257,7 @@ def test_a_small_file_of_many_rows_is_refused_before_they_are_made(tmp_path):
     schema = pa.schema([pa.field("regret", pa.float64(), nullable=False)], metadata={"driftwise": '{"format": 3}'})
     pq.write_table(pa.table([np.zeros(n)], schema=schema), path, compression="none")
     assert path.stat().st_size < 20_000
-    with pytest.raises(BadFile, match="it is too short for the 3000000 rows that it claims"):
+    with pytest.raises(BadFile, match="it is too short for the 3000000 rows in its metadata"):
         Results.from_parquet(path)
 
 
@@ -275,7 +275,7 @@ def test_a_changed_header_or_value_is_refused(tmp_path):
 
     for change in (another_header, another_value):
         rewritten(path, change, compression="none", use_dictionary=False)
-        with pytest.raises(BadFile, match=rf"^{path} is damaged: its checksum does not fit its content\.$"):
+        with pytest.raises(BadFile, match=rf"^{path} is damaged: its checksum does not match its content\.$"):
             Results.from_parquet(path)
 
 

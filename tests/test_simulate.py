@@ -24,10 +24,10 @@ from driftwise import (
     Switching,
     simulate,
 )
-from driftwise.core.errors import InvalidInput, TuningWarning, UnknownName
+from driftwise.core.errors import DriftwiseError, InvalidInput, TuningWarning, UnknownName
 from driftwise.environments import Beta, Block, LossSource, RandomWalk, Stream
 from driftwise.learners import UCB1, BanditLearner, Exp3
-from driftwise.results import Dynamic, Interval, Static, Switched
+from driftwise.results import Dynamic, Interval, Results, Static, Switched
 from references.comparators import best_with_segments
 from references.measures_reference import measures_reference
 
@@ -252,6 +252,40 @@ def test_labels_of_a_mapping_are_kept():
         results.regret("slwo")
 
 
+def test_results_find_a_learner_by_itself_or_by_its_rule(tmp_path):
+    sharp = functools.partial(OptimisticGD.tuned, rule="sharp")
+    players = {"slow": OptimisticGD(0.01), "fast": OptimisticGD(0.5), "as in theory": RestartedAdaptiveGD.tuned}
+    one, two = simulate(SWITCHING, players, N_ROUNDS, 2), simulate(SWITCHING, [OptimisticGD.tuned, sharp], N_ROUNDS, 2)
+    one.to_parquet(tmp_path / "results.parquet")
+    for results in (one, Results.from_parquet(tmp_path / "results.parquet")):
+        for label, player in players.items():
+            assert results.final(player).tolist() == results.final(label).tolist()
+            assert results.regret(player) == results.regret(label)
+            assert results.caveat(player) == results.caveat(label)
+            assert np.array_equal(results.bound(player), results.bound(label), equal_nan=True)
+        assert results.difference(OptimisticGD(0.01), "fast") == results.difference("slow", OptimisticGD(0.5))
+    assert two.bound(OptimisticGD.tuned) == two.bound("optimistic-gd (tuned)")
+    assert two.bound(sharp) == two.bound("optimistic-gd (tuned, rule=sharp)") < two.bound(OptimisticGD.tuned)
+
+
+def test_a_learner_that_is_missing_or_ambiguous_in_results_is_rejected_in_one_line():
+    results = simulate(SWITCHING, [OptimisticGD(), OptimisticGD(), RestartedAdaptiveGD.tuned], N_ROUNDS, 1)
+    twice = "'optimistic-gd' is in these results as 'optimistic-gd', 'optimistic-gd #2'."
+    expected = {
+        OptimisticGD(): f"Results: `learner` must be one label, but {twice}",
+        OptimisticGD(0.5): "There is no learner 'optimistic-gd(learning_rate=0.5)' in these results."
+        " Known: optimistic-gd, optimistic-gd #2, restarted-adaptive-gd (tuned).",
+        RestartedAdaptiveGD(): "There is no learner 'restarted-adaptive-gd' in these results."
+        " Did you mean 'restarted-adaptive-gd (tuned)'?",
+        OptimisticGD: "Results: `learner` must be a label, or a learner such as Hedge() or Hedge.tuned,"
+        f" got {OptimisticGD!r}.",
+    }
+    for learner, message in expected.items():
+        with pytest.raises(DriftwiseError) as caught:
+            results.final(learner)
+        assert str(caught.value) == message
+
+
 def test_a_single_learner_needs_no_list():
     results = simulate(SWITCHING, OptimisticGD(), N_ROUNDS, 1)
     assert results.labels == ("optimistic-gd",)
@@ -435,15 +469,19 @@ def test_an_interrupt_from_the_progress_callback_gets_through(error, n_threads):
             " Write OptimisticGD() or OptimisticGD.tuned.",
         ),
         ({"learners": "optimistic-gd"}, "simulate: `learners` must hold learners, got the name 'optimistic-gd'."),
-        ({"learners": "optimistc-gd"}, "There is no learner 'optimistc-gd'. Did you mean 'optimistic-gd'?"),
-        ({"learners": [lambda _: 3]}, "simulate: '<lambda>' made 3, which is no learner."),
+        (
+            {"learners": "optimistc-gd"},
+            "There is no learner 'optimistc-gd'. Did you mean 'optimistic-gd'?"
+            " If it is your own, import its module first.",
+        ),
+        ({"learners": [lambda _: 3]}, "simulate: '<lambda>' must make a learner, got 3."),
         (
             {"learners": OptimisticAdaptMLProd.tuned},
             "OptimisticAdaptMLProd: it has no rule for tuning; give its parameters.",
         ),
         (
             {"environment": Replay([[0.5, 0.5]]), "learners": OptimisticGD.tuned, "n_rounds": None},
-            "simulate: 'optimistic-gd (tuned)' is to be tuned, but replayed losses have no measures.",
+            "simulate: 'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

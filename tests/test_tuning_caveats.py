@@ -282,7 +282,7 @@ def test_a_file_keeps_the_marks(destroyed, tmp_path):
 def test_marks_stay_when_results_are_put_side_by_side():
     with collected():
         one, two = (simulate(SINUSOID, {label: DESTROYED[label]}, 100, 1) for label in ("glr", "share"))
-    assert set(one.beside(two).caveats) == {"glr", "share"}
+    assert set(one.combine(two).caveats) == {"glr", "share"}
 
 
 def test_the_command_warns_once_and_has_the_reason_in_its_json(monkeypatch, capsys):
@@ -328,7 +328,9 @@ def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_m
     text = table(outcomes)
     assert text.count("fixed-share *") == sum(bool(outcome.caveat) for outcome in outcomes)
     assert text.count(f"* {WORDS}:") == text.count("fixed-share *")
-    assert all(bool(row.caveat) == (row.learner == "fixed-share") for row in page.table if "Theorem" not in row.world)
+    assert all(
+        bool(row.caveat) == (row.learner == "fixed-share") for row in page.table if "Theorem" not in row.environment
+    )
     for panel in page.panels:
         for one in panel.series:
             (outcome,) = [o for o in outcomes if o.sweep.key == panel.key and o.participant.label == one.label]
@@ -343,7 +345,7 @@ def test_the_page_shows_the_mark_wherever_it_shows_the_learner(guests):
     assert html.count(f'<p class="note">* fixed-share: {WORDS}') == len(marked)  # below the figures
     assert "<title>fixed-share *\n" in html  # what a pointer reads
     assert "</svg>fixed-share *</button>" in html  # the legend
-    assert '<span class="who">fixed-share *</span>' in html  # a history
+    assert '<span class="learner-name">fixed-share *</span>' in html  # a history
     assert "hedge *" not in html
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from driftwise.landscape.outcomes import Outcome, measure
 from driftwise.landscape.pages import page
-from driftwise.landscape.sweeps import Preset, chosen
+from driftwise.landscape.sweeps import Preset, select_sweeps
 from driftwise.landscape.weight_histories import weight_histories
 from driftwise.report.page import Page
 
-TINY = Preset(shortest=300, longest=600, points=2, n_rounds=3000, n_runs=2, most_faced=600)
+TINY = Preset(shortest=300, longest=600, points=2, n_rounds=3000, n_runs=2, most_adaptive=600)
 
 
 def tiny_landscape(folder: Path, cells: Sequence[str], names: Sequence[str]) -> tuple[list[Outcome], Page]:
     """Measure some learners in some cells; return outcomes and page."""
-    sweeps = chosen(TINY, cells, names)
+    sweeps = select_sweeps(TINY, cells, names)
     outcomes = measure(sweeps, TINY.n_runs, seed=1, folder=folder)
     return outcomes, page(
         outcomes, weight_histories(sweeps, seed=1), ["driftwise landscape"], "Two runs of every point."

@@ -1,4 +1,4 @@
-"""Decisions in changing environments: experts and bandits under switching and drifting losses.
+"""Online learning in changing environments: expert and bandit algorithms for losses that switch or drift.
 
 The names that most people need are here; everything else is one level down: `driftwise.learners`,
 `driftwise.detectors`, `driftwise.environments`, `driftwise.adversaries`, `driftwise.results`, `driftwise.theory`,

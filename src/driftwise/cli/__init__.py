@@ -1,1 +1,1 @@
-"""The command line: one file per command, heavy imports inside the command."""
+"""The command line: one module per command. Slow imports are inside the commands."""

@@ -1,4 +1,4 @@
-"""`driftwise compile`: fill the cache of compiled code ahead."""
+"""`driftwise compile`: compile learners ahead of time."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["command"]
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--quiet", is_flag=True, help="No progress bar on standard error.")
 def command(names: tuple[str, ...], quiet: bool) -> None:
-    """Compile learners ahead, so that their first use does not wait for the compiler.
+    """Compile learners ahead of time, so that their first use does not wait for the compiler.
 
-    Without a NAME, all of them: a minute or two. Compiled code is kept beside the package, or in the folder that the
-    environment variable NUMBA_CACHE_DIR names. It fits the processor it was made on, and this version of driftwise.
+    Without a NAME, all learners: one or two minutes. Compiled code is kept in the folder of the package, or in the
+    folder named by the environment variable NUMBA_CACHE_DIR. It is for this processor and this version of driftwise.
 
     \b
     driftwise compile ucb1 hedge
@@ -35,5 +35,5 @@ def command(names: tuple[str, ...], quiet: bool) -> None:
             compile_learner(member())
             if progress is not None:
                 progress(done, len(chosen))
-    what = f"{len(chosen)} learner{'s' if len(chosen) != 1 else ''}"
-    click.echo(f"compiled {what} in {time.perf_counter() - began:.0f} s, kept in {cache_folder()}")
+    counted = f"{len(chosen)} learner{'s' if len(chosen) != 1 else ''}"
+    click.echo(f"compiled {counted} in {time.perf_counter() - began:.0f} s, kept in {cache_folder()}")

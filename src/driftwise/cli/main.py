@@ -1,4 +1,4 @@
-"""The entry point: finds the command, and turns a user's mistakes into one line and an exit code."""
+"""The entry point: runs the command, and turns errors of the user into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one
 __all__ = ["main"]
 
 _COMMANDS = ("compile", "landscape", "list", "show", "simulate")
-_FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # as a shell expects
+_FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # exit codes
 
 
 class _LazyGroup(click.Group):
-    """A group whose commands live in modules of their own."""
+    """A group that imports the module of a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
@@ -43,17 +43,16 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="driftwise %(version)s")
 def _cli() -> None:
-    """Decisions in a changing world.
+    """Online learning in changing environments.
 
-    Weigh experts or choose arms while the losses switch or drift, and see how far that is from the best that
-    could have been done.
+    Simulate expert and bandit algorithms on losses that switch or drift, and compare their regret with proved bounds.
     """
 
 
 def main() -> NoReturn:
     """Run the command line."""
     if not _prepare_streams():
-        _leave("Standard output is closed.", _FAILED)
+        _exit_with("Standard output is closed.", _FAILED)
     try:
         code = _cli.main(prog_name="driftwise", standalone_mode=False)
         sys.stdout.flush()
@@ -63,26 +62,26 @@ def main() -> NoReturn:
             error.show()
         sys.exit(error.exit_code)
     except DriftwiseError as error:
-        _leave(str(error), _MISUSED if isinstance(error, (InvalidInput, UnknownName)) else _FAILED)
+        _exit_with(str(error), _MISUSED if isinstance(error, (InvalidInput, UnknownName)) else _FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):
-        _say("interrupted.")
-        os._exit(_INTERRUPTED)  # without waiting for threads in the middle of a block; files are whole or absent
+        _print_error("interrupted.")
+        os._exit(_INTERRUPTED)  # without waiting for threads; files are complete or absent
     except MemoryError:
-        _leave("Out of memory.", _FAILED)
+        _exit_with("Out of memory.", _FAILED)
     except OSError as error:
-        # A reader, say `head`, has seen enough, or the disk is full: write nothing more, not on leaving either.
+        # The reader of a pipe, such as `head`, has closed it, or the disk is full: write nothing more.
         _silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             _silence(sys.stderr)
             sys.exit(_FAILED)
-        _leave(f"{error.strerror or error}.", _FAILED)
+        _exit_with(f"{error.strerror or error}.", _FAILED)
 
 
 def _prepare_streams() -> bool:
-    """Make both streams write whatever they are given; say whether there is a standard output.
+    """Make both streams write any character; return whether there is a standard output.
 
-    Python has no stream where its descriptor is closed. The next file to be opened would get the descriptor, and
-    whatever writes to it would write into that file, so the null device takes its place.
+    If a descriptor is closed, Python has no stream for it, and the next file to be opened gets the descriptor. Output
+    would then go into that file. So the null device takes the place of a closed stream.
     """
     open_before = sys.stdout is not None
     for name in ("stdout", "stderr"):
@@ -90,23 +89,23 @@ def _prepare_streams() -> bool:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")  # a name may hold characters that the terminal cannot show
     return open_before
 
 
 def _silence(stream: TextIO) -> None:
-    with contextlib.suppress(OSError, ValueError):  # one that was replaced has no descriptor
+    with contextlib.suppress(OSError, ValueError):  # a replaced stream has no descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _say(message: str) -> None:
-    """Write one line to standard error, if that can be written to."""
+def _print_error(message: str) -> None:
+    """Write one line to standard error, if it can be written to."""
     try:
         click.echo(f"driftwise: {one_line(message)}", err=True)
     except OSError:
         _silence(sys.stderr)
 
 
-def _leave(message: str, code: int) -> NoReturn:
-    _say(message)
+def _exit_with(message: str, code: int) -> NoReturn:
+    _print_error(message)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Where results go, tried before anything is played."""
+"""Output files, checked before anything is played."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ __all__ = ["check_outputs"]
 
 
 def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) -> None:
-    """Reject files that could not be written, or that are read or written under another flag."""
+    """Reject output files that cannot be written, or that the same command reads or writes elsewhere."""
     if out is not None:
         check_format(out)
     if figure is not None:
         figure_format(figure)
         canvas()
-    taken = {_identity(file): "read" for file in inputs if isinstance(file, str | os.PathLike) and str(file)}
+    used = {_identity(file): "read" for file in inputs if isinstance(file, str | os.PathLike) and str(file)}
     for path in (out, figure):
         if path is None:
             continue
         check_writable(path)
-        if use := taken.get(_identity(path)):
+        if use := used.get(_identity(path)):
             raise InvalidInput(f"simulate: {shown_path(path)} is {use} by the same command; write to another file.")
-        taken[_identity(path)] = "also written"
+        used[_identity(path)] = "also written"
 
 
 def _identity(file: str | os.PathLike[str]) -> str:
     try:
         return os.path.realpath(file)
-    except ValueError:  # a null character: no such file can be
+    except ValueError:  # a null character, which no file name has
         return os.fspath(file)

@@ -1,4 +1,4 @@
-"""What long commands tell on standard error: a bar while they work, and warnings once."""
+"""Output of long commands on standard error: a progress bar, and each warning once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["notes", "progress_bar"]
 
 @contextlib.contextmanager
 def notes(quiet: bool) -> Iterator[None]:
-    """Say a warning once, in the words of its author, and that something is compiled if that takes long."""
+    """Print the message of each warning once, and a line if compilation takes long."""
     import warnings
 
     from driftwise.cli.compile_notice import compile_notice
@@ -27,7 +27,7 @@ def notes(quiet: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool, label: str, eta: bool = True) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar on a terminal's standard error; without `eta` where the first steps take longer than the others."""
+    """Show a progress bar if standard error is a terminal; `eta` is for steps that take equal times."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""`driftwise simulate`: learners in an environment, and their regret."""
+"""`driftwise simulate`: play learners in an environment and print their regret."""
 
 from __future__ import annotations
 
@@ -29,40 +29,50 @@ _DEFAULTS: dict[str, Any] = {
 @click.command("simulate")
 @click.argument("spec", type=click.Path(path_type=Path), required=False)
 @click.option("--path", metavar="NAME[:K=V,..]", help="How the means move; see `driftwise list paths`.")
-@click.option("--noise", metavar="NAME[:K=V,..]", help="How losses scatter; see `driftwise list noises`.")
+@click.option(
+    "--noise", metavar="NAME[:K=V,..]", help="Distribution of the losses around the means; see `driftwise list noises`."
+)
 @click.option("--drift", type=float, metavar="V", help="Scale the path to this total drift.")
 @click.option("--variance", type=float, metavar="LAMBDA", help="Scale the noise to this total variance.")
-@click.option("--replay", metavar="FILE", help="Replay recorded losses (.npy, .csv, .parquet) instead.")
-@click.option("--header/--no-header", default=None, help="The first row of a replayed .csv holds names, or does not.")
+@click.option(
+    "--replay", metavar="FILE", help="Replay recorded losses (.npy, .csv, .parquet) instead of a path and a noise."
+)
+@click.option("--header/--no-header", default=None, help="Whether the first row of a replayed .csv holds names.")
 @click.option(
     "--learner",
     "learner",
     multiple=True,
     metavar="NAME[:tuned|:K=V,..]",
-    help="A learner, given its parameters or tuned to the environment. Repeat for more.",
+    help="A learner with its parameters, or tuned to the environment. Repeat for more.",
 )
-@click.option("--rounds", "n_rounds", type=int, help="Rounds in a run.  [default: 2000, or all that are replayed]")
+@click.option("--rounds", "n_rounds", type=int, help="Rounds in a run.  [default: 2000, or all replayed ones]")
 @click.option("--runs", "n_runs", type=int, help="Independent runs.  [default: 20, or 1 if replayed]")
-@click.option("--seed", type=int, help="The one seed of everything random.  [default: 0]")
+@click.option("--seed", type=int, help="Seed of all random numbers.  [default: 0]")
 @click.option(
     "--comparator",
     metavar="KIND",
     help="dynamic, static, switching:N or interval:FIRST-LAST[@ACTION].  [default: dynamic]",
 )
-@click.option("--play", type=click.Choice(["weights", "sample"]), help="Suffer the mean loss or draw an action.")
+@click.option(
+    "--play",
+    type=click.Choice(["weights", "sample"]),
+    help="Incur the mean loss under the weights, or that of a sampled action.  [default: weights]",
+)
 @click.option(
     "--realised",
     is_flag=True,
     default=None,
-    help="Compute the best loss L* of the path's number of segments too; it takes time that grows with them.",
+    help="Also compute the best loss L* with the path's number of segments; its time grows with that number.",
 )
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
 @click.option("--block", "block_size", type=int, default=None, help="Rounds drawn at a time.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the results (.parquet) or the curves only (.csv).")
-@click.option("--figure", type=click.Path(path_type=Path), help="Draw the regret curves (.png, .svg, .pdf).")
+@click.option(
+    "--figure", type=click.Path(path_type=Path), help="Write a figure of the regret curves (.png, .svg, .pdf)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@click.option("--quiet", is_flag=True, help="No progress bar, no notes on standard error.")
+@click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
 def command(
     spec: Path | None,
     threads: int | None,
@@ -77,7 +87,7 @@ def command(
     """Play learners in an environment and measure their regret.
 
     SPEC is a TOML file with `n_rounds`, `n_runs`, `seed`, an [environment] and [[learners]]; flags override it.
-    Without either, tuned learners face eight segments of Bernoulli losses.
+    By default, tuned learners play eight segments of Bernoulli losses.
 
     \b
     driftwise simulate --path switching:n_segments=5,n_actions=4 --learner optimistic-gd:tuned
@@ -91,7 +101,7 @@ def command(
     from driftwise.engine import simulate
 
     settings = _settings(specs.read_spec(spec) if spec else {}, flags)
-    check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # better now than after the simulation
+    check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # raises now, not after the simulation
     environment = specs.make_environment(settings["environment"])
     players = [specs.make_player(one) for one in settings["learners"]]
     with notes(quiet), progress_bar(quiet, "simulating") as progress:
@@ -120,7 +130,7 @@ def command(
 
 
 def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
-    """Merge defaults, the file and the flags, the later over the earlier."""
+    """Merge defaults, the file and the flags; flags override the file, which overrides defaults."""
     from driftwise.cli.specs import parse_member
 
     settings = {**_DEFAULTS, **spec}
@@ -150,7 +160,7 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _default_learners(replayed: bool) -> list[dict[str, Any]]:
-    """The paper's five, tuned where a rule exists and the environment has measures."""
+    """Return the paper's five learners, tuned if they have a rule and the environment has measures."""
     tunable = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
     players: list[dict[str, Any]] = [{"name": name, **({} if replayed else {"tuned": True})} for name in tunable]
     return [*players, {"name": "optimistic-adapt-ml-prod"}]
@@ -163,7 +173,7 @@ def _as_json(results: Any, confidence: float) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has neither NaN nor infinity: null and a word stand for them."""
+    """Replace NaN by null and infinity by text, since JSON has neither."""
     import math
 
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
-"""From what a user writes, flags or a TOML file, to an environment and learners.
+"""Environments and learners from flags or a TOML file.
 
 A member of a registry is written ``name`` or ``name:key=value,key=value`` on the command line, and as a table
-with a `name` in a file. A learner may be ``name:tuned``: its parameters then come from the environment.
+with a `name` in a file. For ``name:tuned``, the parameters of the learner come from the measures of the environment.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from driftwise.results.comparators import Comparator, Dynamic, Interval, Static,
 
 __all__ = ["make_comparator", "make_environment", "make_player", "parse_member", "read_spec"]
 
-_WHOLE = re.compile(r"[0-9]{1,100}")  # as many digits as any count has, and more; Python takes long to read millions
+_WHOLE = re.compile(r"[0-9]{1,100}")  # more digits than any count has; Python is slow to read millions of digits
 _INTERVAL = re.compile(rf"({_WHOLE.pattern})-({_WHOLE.pattern})(?:@({_WHOLE.pattern}))?")
-# What a file may say: its names, their types, and the types in words.
+# The keys of a file, their types, and the types in words.
 _KEYS: dict[str, tuple[type, str]] = {
     "environment": (dict, "a table"),
     "learners": (list, "tables, each under [[learners]]"),
     "n_rounds": (int, "a whole number"),
     "n_runs": (int, "a whole number"),
     "seed": (int, "a whole number"),
-    "comparator": (str, "a word"),
-    "play": (str, "a word"),
+    "comparator": (str, "text"),
+    "play": (str, "text"),
     "realised": (bool, "true or false"),
 }
 _MOST_BYTES = 2**20  # of a file
@@ -47,12 +47,12 @@ def read_spec(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror}.") from None
     if len(content) > _MOST_BYTES:
-        raise BadFile(f"{shown_path(path)} is longer than {_MOST_BYTES} bytes, which no spec is.")
+        raise BadFile(f"{shown_path(path)} is longer than the {_MOST_BYTES} bytes that a spec may have.")
     try:
         spec = tomllib.loads(content.decode())
     except RecursionError:
-        raise BadFile(f"{shown_path(path)} is not TOML that can be read: it is nested too deeply.") from None
-    except ValueError as error:  # whatever is no UTF-8, no TOML, or a number of more than 4,300 digits
+        raise BadFile(f"{shown_path(path)} cannot be read: its TOML is nested too deeply.") from None
+    except ValueError as error:  # not UTF-8, not TOML, or a number of more than 4,300 digits
         raise BadFile(f"{shown_path(path)} is not TOML: {str(error).rstrip('.')}.") from None
     for key, value in spec.items():
         if key not in _KEYS:
@@ -64,7 +64,7 @@ def read_spec(path: Path) -> dict[str, Any]:
 
 
 def parse_member(text: str) -> dict[str, Any]:
-    """Turn ``name:key=value,flag`` into a spec; values are written as in TOML, bare words are strings.
+    """Return the spec of ``name:key=value,flag``; values are written as in TOML, bare words are strings.
 
     >>> parse_member("switching:n_segments=8,n_actions=10")
     {'name': 'switching', 'n_segments': 8, 'n_actions': 10}
@@ -82,22 +82,22 @@ def parse_member(text: str) -> dict[str, Any]:
 
 
 def _parts(text: str) -> list[str]:
-    """Split at the commas that stand outside of all brackets.
+    """Split at the commas outside of brackets.
 
     >>> _parts("means=[[0.1,0.9],[0.9,0.1]],lengths=equal")
     ['means=[[0.1,0.9],[0.9,0.1]]', 'lengths=equal']
     """
     parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
+    for i, character in enumerate(text):
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
     return [*parts, text[start:]]
 
 
 def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
-    """Build an environment from its table; `drift` and `variance` beside path and noise are budgets."""
+    """Return the environment of a table; its keys `drift` and `variance` scale the path and the noise."""
     values = dict(spec)
     if "replay" in values:
         return _make_replay(values)
@@ -109,7 +109,7 @@ def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
 
 
 def make_player(spec: Any) -> Learner | Callable[[Measures], Learner]:
-    """Build a learner, or the rule that tunes it."""
+    """Return the learner of a spec, or the rule that tunes it."""
     if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
         raise InvalidInput(f"A learner spec must have a `name`, got {shown(spec)}.")
     values = dict(spec)
@@ -130,7 +130,7 @@ def make_player(spec: Any) -> Learner | Callable[[Measures], Learner]:
 
 
 def make_comparator(text: str) -> Comparator:
-    """Read ``dynamic``, ``static``, ``switching:N`` or ``interval:FIRST-LAST[@ACTION]``.
+    """Return the comparator of ``dynamic``, ``static``, ``switching:N`` or ``interval:FIRST-LAST[@ACTION]``.
 
     >>> make_comparator("switching:3")
     Switched(n_segments=3)
@@ -159,6 +159,6 @@ def _make_replay(values: dict[str, Any]) -> Replay:
 def _value(text: str) -> Any:
     try:
         read = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):  # no TOML, or a number or nesting beyond what Python reads
+    except (ValueError, RecursionError):  # not TOML, or a number or nesting that Python does not read
         return text
-    return read["value"] if len(read) == 1 else text  # a line break could begin another key
+    return read["value"] if len(read) == 1 else text  # a line break could start another key

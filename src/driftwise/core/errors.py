@@ -33,13 +33,19 @@ class InvalidInput(DriftwiseError, ValueError):
 
 
 class UnknownName(DriftwiseError, LookupError):
-    """A name is not in a registry. The message suggests the nearest."""
+    """A name is not in a registry. The message suggests the nearest name.
+
+    >>> print(UnknownName("learner", "hege", ["hedge", "ucb1"]))
+    There is no learner 'hege'. Did you mean 'hedge'? If it is your own, import its module first.
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
         known = sorted(known)
         near = difflib.get_close_matches(name, known, n=1)
         advice = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
         called = name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "..."
+        if kind.startswith("learner") and not where:  # the registry has only the learners that were imported
+            advice += " If it is your own, import its module first."
         super().__init__(one_line(f"There is no {kind} '{called}'{' ' + where if where else ''}.{advice}"))
 
 
@@ -68,15 +74,15 @@ def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") 
     >>> print(rejection("OptimisticGD", "learning_rate", "> 0", -1.0))
     OptimisticGD: `learning_rate` must be > 0, got -1.0.
     """
-    who = owner if isinstance(owner, str) else type(owner).__name__
-    return InvalidInput(f"{who}: `{name}` must be {rule}, got {shown(got)}.{' ' + hint if hint else ''}")
+    name_of_owner = owner if isinstance(owner, str) else type(owner).__name__
+    return InvalidInput(f"{name_of_owner}: `{name}` must be {rule}, got {shown(got)}.{' ' + hint if hint else ''}")
 
 
 def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:
     """Return the error for a loss outside [0, 1], with the likely cause."""
     hint = "Is a value missing?" if math.isnan(got) else "Rescale your losses by their known range."
-    who = type(owner).__name__
-    return InvalidInput(f"{who}: `{name}` must be in [0, 1], got {float(got)}{' ' + where if where else ''}. {hint}")
+    place = f" {where}" if where else ""
+    return InvalidInput(f"{type(owner).__name__}: `{name}` must be in [0, 1], got {float(got)}{place}. {hint}")
 
 
 def shown(value: object) -> str:
@@ -107,4 +113,4 @@ def one_line(text: str) -> str:
 
 
 def _is_shown(character: str) -> bool:
-    return character.isprintable() or unicodedata.category(character) == "Zs"  # spaces that do not break
+    return character.isprintable() or unicodedata.category(character) == "Zs"  # no-break spaces

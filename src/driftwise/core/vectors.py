@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.kernel import kernel
-from driftwise.core.types import Vector
+from driftwise.core.types import Actions, Flags, Vector
 
-__all__ = ["assign", "largest", "least"]
+__all__ = ["assign", "flags", "largest", "least"]
 
 
 @kernel
@@ -35,3 +35,14 @@ def assign(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
     """Copy a vector into another of its length."""
     for k in range(target.size):
         target[k] = source[k]
+
+
+def flags(length: int, places: Actions) -> Flags:
+    """Return a vector that is True at the given places.
+
+    >>> flags(4, np.array([0, 2])).tolist()
+    [True, False, True, False]
+    """
+    vector: Flags = np.zeros(length, np.bool_)
+    vector[places] = True
+    return vector

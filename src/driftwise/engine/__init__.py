@@ -1,4 +1,4 @@
-"""Putting learners into environments: many runs at once, or one live stream."""
+"""Run learners in environments: `simulate` plays many runs, `Session` keeps one learner on a live stream."""
 
 from driftwise.engine.session import Session
 from driftwise.engine.simulate import simulate

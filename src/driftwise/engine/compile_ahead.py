@@ -1,4 +1,4 @@
-"""Compiling ahead: play everything once, so that the compiled code is on disk."""
+"""Compile ahead of time: play a few rounds of everything, so that the compiled code is on disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["cache_folder", "compile_engine", "compile_learner"]
 
 
 def compile_learner(learner: Learner) -> None:
-    """Compile what blocks, live rounds and hints of a learner need; the number of actions does not matter."""
+    """Compile the loops of a learner for blocks, live rounds and hints; they serve any number of actions."""
     losses = np.full((2, 2), 0.5)
     learner.run(learner.start(2), losses)  # type: ignore[attr-defined]
     session = Session(learner, 2)
@@ -32,13 +32,13 @@ def compile_learner(learner: Learner) -> None:
 
 
 def compile_engine() -> None:
-    """Compile what a simulation needs beside its learners, with weights and with drawn actions."""
+    """Compile the parts of a simulation other than learners, for weights and for sampled actions."""
     for path in (Switching(2, 2), Sinusoidal(2)):
         simulate(Environment(path, Bernoulli()), Hedge(), n_rounds=4, n_runs=1, n_threads=1)
     simulate(Environment(Switching(2, 2), Bernoulli()), Hedge(), 4, 1, play="sample", n_threads=1)
 
 
 def cache_folder() -> Path:
-    """Return the folder in which compiled code is kept, the first of several beside the package."""
+    """Return the folder with the compiled code; if there are several, the first."""
     chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     return Path(chosen or Hedge.compiled_loops.run.stats.cache_path)  # type: ignore[attr-defined]

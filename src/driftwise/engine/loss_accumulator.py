@@ -1,4 +1,4 @@
-"""What a learner suffers, added up round by round so that no block border shows."""
+"""The cumulative loss of a learner, added round by round, so that block sizes do not change the result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.core.compensated_sums import add
+from driftwise.core.compensated_sums import add_term, read_sum, write_sum
 from driftwise.core.kernel import kernel
 from driftwise.core.random import draw_from
 from driftwise.core.types import Actions, Matrix, Vector
@@ -22,15 +22,15 @@ class LossAccumulator:
         self._total = np.zeros(2)
 
     def add_block(self, played: Matrix | Actions, target: Matrix, marks: Actions) -> Vector:
-        """Take in a block's plays; return the cumulative loss after each marked round of it."""
-        out = np.empty(len(marks))
-        add_block: Callable[..., None] = _add_weights if played.ndim == 2 else _add_actions
-        add_block(self._total, played, target, marks, out)
-        return out
+        """Add the losses of a block, given the weights or actions played; return the sum after each marked round."""
+        cumulative = np.empty(len(target))
+        add: Callable[..., None] = _add_weights if played.ndim == 2 else _add_actions
+        add(self._total, played, target, cumulative)
+        return cumulative[marks]
 
 
 def sample_actions(played: Matrix | Actions, generator: np.random.Generator) -> Actions:
-    """Play weights by drawing one action per round from them; actions are drawn already."""
+    """Return one action per round, drawn from the weights of the round; actions are returned as they are."""
     actions = np.empty(len(played), np.int64)
     if played.ndim == 1:
         actions[:] = played
@@ -40,26 +40,24 @@ def sample_actions(played: Matrix | Actions, generator: np.random.Generator) -> 
 
 
 @kernel
-def _add_weights(total: Vector, played: Matrix, target: Matrix, marks: Actions, out: Vector) -> None:
-    mark = 0
+def _add_weights(total: Vector, played: Matrix, target: Matrix, cumulative: Vector) -> None:
+    sums = read_sum(total)
     for t in range(target.shape[0]):
         loss = 0.0
         for k in range(target.shape[1]):
             loss += played[t, k] * target[t, k]
-        so_far = add(total, loss)
-        if mark < marks.size and marks[mark] == t:
-            out[mark] = so_far
-            mark += 1
+        sums = add_term(sums, loss)
+        cumulative[t] = sums[0] + sums[1]
+    write_sum(total, sums)
 
 
 @kernel
-def _add_actions(total: Vector, played: Actions, target: Matrix, marks: Actions, out: Vector) -> None:
-    mark = 0
+def _add_actions(total: Vector, played: Actions, target: Matrix, cumulative: Vector) -> None:
+    sums = read_sum(total)
     for t in range(target.shape[0]):
-        so_far = add(total, target[t, played[t]])
-        if mark < marks.size and marks[mark] == t:
-            out[mark] = so_far
-            mark += 1
+        sums = add_term(sums, target[t, played[t]])
+        cumulative[t] = sums[0] + sums[1]
+    write_sum(total, sums)
 
 
 @kernel

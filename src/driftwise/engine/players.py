@@ -1,10 +1,9 @@
-"""The learners of a simulation: who plays, under which label, with which seed."""
+"""The learners of a simulation, each with its label and the branch of the seed that it uses."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +11,17 @@ from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.measures import Measures
 from driftwise.learners import Learner, learners
 from driftwise.registry import to_spec
+from driftwise.results.labels import Player, default_label
 
 __all__ = ["Entry", "Player", "entries"]
-
-#: a learner, or a rule such as `OptimisticGD.tuned` that makes one from the measures of a run
-Player = Learner | Callable[[Measures], Learner]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A player with its label.
+    """A learner or a tuning rule, with its label.
 
-    `copy` is the number of equal players before it, and its branch of a run's seed. So a learner draws the same numbers
-    whatever it is called and whoever else takes part; copies of one learner draw different ones.
+    `copy` is the number of equal players before it, and selects its branch of a run's seed. So the random numbers of a
+    learner depend neither on its label nor on the other learners; copies of one learner get different ones.
     """
 
     label: str
@@ -33,7 +30,7 @@ class Entry:
 
     @property
     def is_rule(self) -> bool:
-        """Whether the player makes a learner from the measures of a run."""
+        """Whether the player is a rule that makes a learner from the measures of a run."""
         return not isinstance(self.player, Learner)
 
     def learner(self, measures: Measures | None) -> Learner:
@@ -41,25 +38,27 @@ class Entry:
         if isinstance(self.player, Learner):
             return self.player
         if measures is None:
-            raise InvalidInput(f"simulate: '{self.label}' is to be tuned, but replayed losses have no measures.")
+            raise InvalidInput(
+                f"simulate: '{self.label}' needs measures for its tuning, but replayed losses have none."
+            )
         learner = self.player(measures)
         if not isinstance(learner, Learner):
-            raise InvalidInput(f"simulate: '{self.label}' made {shown(learner)}, which is no learner.")
+            raise InvalidInput(f"simulate: '{self.label}' must make a learner, got {shown(learner)}.")
         return learner
 
     def spec(self, learner: Learner) -> dict[str, Any]:
-        """Return the spec of a learner this entry gave."""
+        """Return the spec of a learner that `learner` returned."""
         spec = to_spec(learner)
         return spec if isinstance(self.player, Learner) else {**spec, "tuned": True}
 
 
 def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[Entry]:
-    """Give every player a label; equal ones are numbered."""
+    """Return the players with their labels; equal labels are numbered."""
     if isinstance(players, Mapping):
         for label, player in players.items():
             if not isinstance(label, str) or not _is_text(label):
-                raise InvalidInput(f"simulate: `learners` must have words for labels, got {shown(label)}.")
-            _label(player)  # rejects what is no learner
+                raise InvalidInput(f"simulate: `learners` must have text for labels, got {shown(label)}.")
+            _label(player)  # rejects a value that is not a learner
         pairs = list(players.items())
     else:
         if not isinstance(players, Sequence) or isinstance(players, str):
@@ -80,14 +79,14 @@ def entries(players: Player | Sequence[Player] | Mapping[str, Player]) -> list[E
 
 
 def _same(one: Player, other: Player) -> bool:
-    """Compare two players; two partial rules are the same if their parts are."""
+    """Return whether two players are equal; two partial rules are equal if their parts are."""
     if isinstance(one, functools.partial) and isinstance(other, functools.partial):
         return (one.func, one.args, one.keywords) == (other.func, other.args, other.keywords)
     return bool(one == other)
 
 
 def _is_text(label: str) -> bool:
-    """Say whether a file can hold a label: half of a surrogate pair, from a name of a file, is no letter."""
+    """Return whether a label can be written to a file; text from file names may hold lone surrogates, which cannot."""
     try:
         label.encode()
     except UnicodeEncodeError:
@@ -96,25 +95,16 @@ def _is_text(label: str) -> bool:
 
 
 def _label(player: Any) -> str:
-    if isinstance(player, Learner):
-        changed = [
-            f"{f.name}={getattr(player, f.name)}"
-            for f in dataclasses.fields(player)  # type: ignore[arg-type]
-            if getattr(player, f.name) != f.default
-        ]
-        return f"{player.name}({', '.join(changed)})" if changed else player.name
-    rule, settings = (player.func, player.keywords) if isinstance(player, functools.partial) else (player, {})
-    owner = getattr(rule, "__self__", None)
-    if isinstance(owner, type) and issubclass(owner, Learner):
-        return f"{owner.name} ({', '.join(['tuned', *(f'{key}={value}' for key, value in settings.items())])})"
-    if isinstance(player, type) and issubclass(player, Learner):
+    """Return the default label of a player, or reject what is not a player."""
+    label = default_label(player)
+    if label is not None:
+        return label
+    if isinstance(player, type):
         raise InvalidInput(
             f"simulate: `learners` must hold learners, got the class {player.__name__}."
             f" Write {player.__name__}() or {player.__name__}.tuned."
         )
     if isinstance(player, str):
-        learners.get(player)  # an unknown name is the likelier mistake
+        learners.get(player)  # raises with the nearest name if the name is unknown
         raise InvalidInput(f"simulate: `learners` must hold learners, got the name '{player}'.")
-    if callable(player):
-        return getattr(player, "__name__", "tuned")
     raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(player)}.")

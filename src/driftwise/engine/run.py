@@ -1,4 +1,4 @@
-"""One run: every learner through the rounds of one environment, block by block."""
+"""One run: every learner plays the rounds of one environment, block by block."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _ENVIRONMENT, _LEARNER, _SAMPLER = 0, 1, 2  # branches of a run's seed
 
 
 class Run(NamedTuple):
-    """What one run found."""
+    """The outcome of one run."""
 
     regrets: Matrix  # (learners, marks)
     bounds: Matrix  # (learners, bound marks)
     measures: Measures | None
     realised: Realised
     specs: list[dict[str, Any]]
-    caveats: list[str]  # why the rule of a tuned learner says nothing in this run; "" where there is nothing to say
+    caveats: list[str]  # per learner: why its tuning rule says nothing in this run; "" if there is no caveat
     seconds: npt.NDArray[np.float64]
 
 
 class SimulationPlan(NamedTuple):
-    """What all runs share."""
+    """Settings that all runs share."""
 
     environment: LossSource
     entries: list[Entry]
@@ -49,17 +49,17 @@ class SimulationPlan(NamedTuple):
     n_rounds: int
     seed: int
     block_size: int
-    realised: bool  # whether the best loss L* is wanted
-    room: int  # bytes in which a run may keep the means of its path
+    realised: bool  # whether to compute the best loss L*
+    path_bytes: int  # the memory in which a run may keep the means of its path
     rounds: Actions
     bound_rounds: Actions
     bound: Callable[[Learner, Measures], float | None]
-    advance: Callable[[int], None]  # told the rounds just played
-    stop: threading.Event
+    advance: Callable[[int], None]  # called with the number of rounds just played
+    stop: threading.Event  # set when a run fails: the others stop at their next block
 
 
 def play_run(plan: SimulationPlan, run: int) -> Run:
-    """Play one run from its own seeds; if it fails, the others are told to stop."""
+    """Play one run with its own seeds; if it fails, stop the others."""
     try:
         return _play(plan, run)
     except BaseException:
@@ -70,22 +70,22 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
 def _play(plan: SimulationPlan, run: int) -> Run:
     environment, n_rounds = plan.environment, plan.n_rounds
     seed = _branch(plan.seed, run, _ENVIRONMENT)
-    stream, measures = _begin(plan, seed)
+    stream, measures = _start_environment(plan, seed)
     learners, caveats = _make_learners(plan.entries, measures)
     states = [
-        learner.start(environment.n_actions, _whole(_branch(plan.seed, run, _LEARNER, entry.copy)))
+        learner.start(environment.n_actions, _integer_seed(_branch(plan.seed, run, _LEARNER, entry.copy)))
         for entry, learner in zip(plan.entries, learners, strict=True)
     ]
     samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.copy)) for entry in plan.entries]
-    meters = [LossAccumulator() for _ in learners]
+    accumulators = [LossAccumulator() for _ in learners]
     follower = plan.comparator.start(environment.n_actions, n_rounds)
     realised = RealisedAccumulator(
         environment.n_actions, best_follower(measures) if plan.realised and measures else None
     )
-    moving = MeasuresAccumulator(environment.n_actions)
+    path_measures = MeasuresAccumulator(environment.n_actions)
     first, end = plan.comparator.span(n_rounds)
     regrets = np.empty((len(learners), len(plan.rounds)))
-    on_the_way = np.empty((len(plan.bound_rounds), 5))
+    measures_at_marks = np.empty((len(plan.bound_rounds), 5))
     bounds = np.full((len(learners), len(plan.bound_rounds)), np.nan)
     seconds = np.zeros(len(learners))
     for start in range(0, n_rounds, plan.block_size):
@@ -93,41 +93,42 @@ def _play(plan: SimulationPlan, run: int) -> Run:
             break
         stop = min(start + plan.block_size, n_rounds)
         block = stream.draw(stop - start)
-        _admit(realised, block.losses, start)
+        _measure_losses(realised, block.losses, start)
         target = block.losses if block.means is None else block.means
         counted = slice(max(first - start, 0), max(min(end, stop) - start, 0))
-        shift = start + counted.start
-        here, marks = _within(plan.rounds, shift, stop)
+        recorded, marks = _marks_within(plan.rounds, start + counted.start, stop)
         best = follower.follow(target[counted], marks)
         if block.means is not None and block.variances is not None:
-            at, bound_marks = _within(plan.bound_rounds, start, stop)
-            moving.record(block.means, block.variances, bound_marks, on_the_way[at])
-            bounds[:, at] = _bounds(plan, learners, at, on_the_way[at])
+            bounded, bound_marks = _marks_within(plan.bound_rounds, start, stop)
+            path_measures.record(block.means, block.variances, bound_marks, measures_at_marks[bounded])
+            bounds[:, bounded] = _bounds(plan, learners, bounded, measures_at_marks[bounded])
         for i, learner in enumerate(learners):
             began = time.perf_counter()
             played = learner.play_block(states[i], block.losses)
             seconds[i] += time.perf_counter() - began
             if plan.play == "sample":
                 played = sample_actions(played, samplers[i])
-            regrets[i, here] = meters[i].add_block(played[counted], target[counted], marks) - best
+            regrets[i, recorded] = accumulators[i].add_block(played[counted], target[counted], marks) - best
             plan.advance(stop - start)
     if measures is None and environment.has_means and not plan.stop.is_set():
-        measures = moving.measures() if moving.n_rounds == n_rounds else environment.measures(n_rounds, seed)
+        measures = (
+            path_measures.measures() if path_measures.n_rounds == n_rounds else environment.measures(n_rounds, seed)
+        )
     specs = [entry.spec(learner) for entry, learner in zip(plan.entries, learners, strict=True)]
     return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
 
 
-def _begin(plan: SimulationPlan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:
-    """Start the environment, with its measures if something asks for them before the first round."""
+def _start_environment(plan: SimulationPlan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:
+    """Start the environment; compute its measures first if tuning or the best loss L* needs them."""
     environment, n_rounds = plan.environment, plan.n_rounds
-    asked = plan.realised or any(entry.is_rule for entry in plan.entries)
-    if asked and environment.has_means:
-        return environment.start_measured(n_rounds, seed, plan.room)
+    needs_measures = plan.realised or any(entry.is_rule for entry in plan.entries)
+    if needs_measures and environment.has_means:
+        return environment.start_measured(n_rounds, seed, plan.path_bytes)
     return environment.start(n_rounds, seed), None
 
 
 def _make_learners(entries: Sequence[Entry], measures: Measures | None) -> tuple[list[Learner], list[str]]:
-    """Make the learners of a run, each with what its rule reports: a rule may be wrapped in any other."""
+    """Return the learners of a run and, for each, the caveats that its tuning rule reported."""
     learners, caveats = [], []
     for entry in entries:
         with collected() as reasons:
@@ -136,15 +137,15 @@ def _make_learners(entries: Sequence[Entry], measures: Measures | None) -> tuple
     return learners, caveats
 
 
-def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, on_the_way: Matrix) -> Matrix:
-    """Evaluate every learner's bound on the measures up to some bound marks.
+def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, measures_at_marks: Matrix) -> Matrix:
+    """Evaluate every learner's bound on the measures up to each of some bound marks.
 
-    Block by block: all at the end would hold the interpreter's lock for long, and other runs would wait for it.
+    This is done block by block: all bounds at once would hold the interpreter's lock while other runs wait.
     """
-    bounds = np.full((len(learners), len(on_the_way)), np.nan)
+    bounds = np.full((len(learners), len(measures_at_marks)), np.nan)
     if not isinstance(plan.comparator, Dynamic):
         return bounds
-    for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], on_the_way, strict=True)):
+    for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], measures_at_marks, strict=True)):
         segments, drift, variance, within, squared = (float(x) for x in row)
         so_far = Measures(
             plan.environment.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
@@ -155,8 +156,8 @@ def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, on_the
     return bounds
 
 
-def _admit(realised: RealisedAccumulator, losses: Matrix, start: int) -> None:
-    """Measure what an environment made, and check it on the way; a third party's may err."""
+def _measure_losses(realised: RealisedAccumulator, losses: Matrix, start: int) -> None:
+    """Add a block of losses to the realised quantities, and reject losses outside [0, 1]."""
     bad = realised.update(losses)
     if bad >= 0:
         t, k = divmod(bad, losses.shape[1])
@@ -166,8 +167,8 @@ def _admit(realised: RealisedAccumulator, losses: Matrix, start: int) -> None:
         )
 
 
-def _within(rounds: Actions, start: int, stop: int) -> tuple[slice, Actions]:
-    """Return which marks fall in [start, stop), as a slice and as offsets from `start`."""
+def _marks_within(rounds: Actions, start: int, stop: int) -> tuple[slice, Actions]:
+    """Return the marks in [start, stop): as a slice of `rounds`, and as offsets from `start`."""
     low, high = np.searchsorted(rounds, [start, stop])
     return slice(int(low), int(high)), rounds[low:high] - start
 
@@ -176,5 +177,5 @@ def _branch(seed: int, *key: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=key)
 
 
-def _whole(sequence: np.random.SeedSequence) -> int:
+def _integer_seed(sequence: np.random.SeedSequence) -> int:
     return int(sequence.generate_state(1, np.uint64)[0])

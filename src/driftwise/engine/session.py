@@ -1,4 +1,4 @@
-"""A live learner for a stream of rounds that can be put down and taken up again.
+"""A live learner on a stream of rounds, with a file to save and resume it.
 
 The file is a NumPy archive of arrays with a JSON header and a format version; it holds no code and none is run
 on loading.
@@ -26,15 +26,27 @@ from driftwise.registry import to_spec
 
 __all__ = ["Session"]
 
-FORMAT = 2  # 1 had other names of parameters and arrays
+FORMAT = 2  # format 1 used other names of parameters and arrays
 
 
 class Session:
-    """A learner and its state, round after round.
+    """A learner on a live stream: it plays one round at a time, and can be saved to a file and resumed.
 
-    Threads may share a session: each call is complete before the next one begins. The bare `state` has no such
-    protection; whoever uses it directly must keep other threads away.
+    Full feedback: call `predict`, then `update(losses)`. Bandit feedback: call `choose`, then
+    `update(action, loss, probability)`. Threads may share a session: its methods lock it. Code that uses `state`
+    directly must do its own locking.
 
+    Parameters
+    ----------
+    learner : Learner
+        The learner, such as `OptimisticGD()`.
+    n_actions : int
+        Number of actions, >= 1.
+    seed : int, default 0
+        Seed of the learner's random numbers, >= 0.
+
+    Examples
+    --------
     >>> from driftwise import OptimisticGD
     >>> session = Session(OptimisticGD(), n_actions=2)
     >>> for losses in ([0.0, 1.0], [0.1, 0.9]):
@@ -63,16 +75,16 @@ class Session:
 
     @property
     def n_actions(self) -> int:
-        """The number of actions."""
+        """Number of actions."""
         return self.state.n_actions
 
     @property
     def rounds(self) -> int:
-        """The rounds taken in so far."""
+        """Number of rounds so far."""
         return self.state.rounds
 
     def predict(self) -> Vector:
-        """Return the weights for the coming round (full feedback)."""
+        """Return the weights for the coming round, a distribution over the actions (full feedback)."""
         learner: Any = self.learner
         if learner.feedback != "full":  # isinstance takes longer than the lock
             raise InvalidInput(f"Session: {learner.name} has bandit feedback; call `choose` instead of `predict`.")
@@ -83,7 +95,8 @@ class Session:
     def choose(self) -> tuple[int, float | None]:
         """Return an action for the coming round and its probability (bandit feedback).
 
-        Every call of a learner that draws, draws anew: keep what you got until you `update` with it.
+        The probability is None if it has no closed form. A randomised learner draws at every call: keep the action and
+        its probability until `update`.
         """
         learner: Any = self.learner
         if learner.feedback != "bandit":
@@ -93,14 +106,17 @@ class Session:
             return choice
 
     def hint(self, guess: Any) -> None:
-        """Tell a learner that acts on guesses what losses to expect in the coming round."""
+        """Give a learner that takes hints a guess of the losses of the coming round, one in [0, 1] per action."""
         if not isinstance(self.learner, HintedLearner):
             raise InvalidInput(f"Session: {self.learner.name} takes no hints.")
         with self._lock:
             self.learner.hint(self.state, guess)
 
     def update(self, *feedback: Any) -> None:
-        """Take in a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner."""
+        """Finish a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner.
+
+        `action` and `probability` are what `choose` returned.
+        """
         learner: Any = self.learner
         full = learner.feedback == "full"
         if len(feedback) != (1 if full else 3):
@@ -113,7 +129,7 @@ class Session:
             learner.update(self.state, *feedback)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the session to a file; the old file stays until the new one is whole."""
+        """Write the session to a file; an existing file is replaced only when the new one is complete."""
         with self._lock:
             state = self.state.copy()
         header = {
@@ -131,7 +147,7 @@ class Session:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Session:
-        """Take up a saved session; it goes on bit for bit as if it had never stopped."""
+        """Return the session that `save` wrote; it continues bit for bit as if it had not been interrupted."""
         header, arrays = _read(path)
         if header["format"] != FORMAT:
             got = header["format"]
@@ -149,24 +165,23 @@ class Session:
 
     @classmethod
     def _resume(cls, learner: Learner, n_actions: int, rounds: int, arrays: dict[str, Any]) -> Session:
-        """Check everything that the kernels will trust, the sizes before anything is made that depends on them."""
+        """Return a session with these arrays, after all checks that the kernels rely on; sizes are checked first."""
         kind: Any = learner.memory_type
-        who = f"{learner.name} with {n_actions} actions after {rounds} rounds"
+        owner = f"{learner.name} with {n_actions} actions after {rounds} rounds"
         shapes = {name: array.shape for name, array in arrays.items() if name in kind._fields}
         if missing := [name for name in kind._fields if name not in shapes]:
-            raise InvalidInput(f"{who}: the array `{missing[0]}` is missing.")
+            raise InvalidInput(f"{owner}: the array `{missing[0]}` is missing.")
         if rounds > MOST_ROUNDS or not any(n_actions in shape and 0 not in shape for shape in shapes.values()):
-            raise InvalidInput(f"{who}: no array is made for so many.")
+            raise InvalidInput(f"{owner}: the arrays do not match these numbers.")
         if fault := broken_shape(kind, shapes, learner.all_limits(n_actions, rounds)):
-            raise InvalidInput(f"{who}: {fault}.")
+            raise InvalidInput(f"{owner}: {fault}.")
         session = cls(learner, n_actions)
-        fresh = session.state.memory
-        for name, array in fresh._asdict().items():
+        for name, array in session.state.memory._asdict().items():
             if arrays[name].dtype != array.dtype:
-                raise InvalidInput(f"{who}: `{name}` must hold {array.dtype}, got {arrays[name].dtype}.")
+                raise InvalidInput(f"{owner}: `{name}` must hold {array.dtype}, got {arrays[name].dtype}.")
         memory = kind(*(np.ascontiguousarray(arrays[name]) for name in kind._fields))
         if fault := learner.memory_fault(memory, n_actions, rounds):
-            raise InvalidInput(f"{who}: {fault}.")
+            raise InvalidInput(f"{owner}: {fault}.")
         session.state.memory, session.state.rounds = memory, rounds
         return session
 

@@ -1,7 +1,8 @@
 """Many runs of many learners on one machine.
 
-Runs are independent: run `j` has seeds of its own, derived from the one seed at the top, and all its learners
-see the same losses. Threads take whole runs, blocks cut rounds, and neither shows in the results.
+Runs are independent: run `j` has its own seeds, derived from the one `seed`, and all its learners get the same losses.
+A thread plays whole runs, and a run is played in blocks of rounds. Neither the number of threads nor the block size
+changes the results.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from driftwise.results.results import Results
 
 __all__ = ["simulate"]
 
-_POINTS = 1000  # marks on a curve
-_CELLS = 2**17  # of a block: a megabyte an array, long enough for threads to stay out of each other's way
-_KEPT_BYTES = 2**28  # of means that tuning needs before the first round, kept for the rounds, over all threads
-_KEPT_SHARE = 16  # and at most this part of the memory
-_MOST_THREADS = 256  # more would only take turns, and a system may refuse them
-_BOUND_POINTS = 32  # computed under the interpreter lock, where other runs wait
+_POINTS = 1000  # of a regret curve
+_CELLS = 2**17  # losses in a block: 1 MB per array, and long enough that threads seldom wait for each other
+_KEPT_BYTES = 2**28  # for means that tuning computes before the first round and the rounds use, over all threads
+_KEPT_SHARE = 16  # and at most 1/16 of the memory
+_MOST_THREADS = 256  # more would not be faster, and the system may refuse them
+_BOUND_POINTS = 32  # of a bound; computed under the interpreter lock, where other runs wait
 
 
 def simulate(
@@ -51,22 +52,50 @@ def simulate(
     block_size: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Results:
-    """Play every learner through `n_runs` runs of an environment and measure its regret.
+    """Play learners in an environment and measure their regret.
 
-    There are 10 runs unless you say otherwise, and 1 of replayed losses, which are the same in every run.
+    All learners of a run get the same losses. The same seed gives the same results, bit for bit.
 
-    A learner may be given as a rule such as `OptimisticGD.tuned`, which is asked anew with each run's measures. Where
-    the rule says nothing, there is a `TuningWarning`, and `Results.caveats` marks the learner.
-    `play="sample"` lets full-feedback learners draw an action from their weights. `n_rounds` may be left out
-    for replayed losses. Rounds are drawn `block_size` at a time, by default as many as fit a processor's cache.
-    `realised=True` computes the best loss L* in `Results.realised` too: its time grows with the number of segments, and
-    with more than 256, or for replayed losses, there is none (NaN).
-    `progress` is called with the rounds done and the rounds in all.
+    Parameters
+    ----------
+    environment : Environment, Replay or adversarial environment
+        Where the losses come from.
+    learners : learner, rule, or a sequence or mapping of them
+        The learners to play. A rule such as `OptimisticGD.tuned` makes a learner from the measures of each run; if the
+        rule says nothing about an environment, there is a `TuningWarning`, and `Results.caveats` has the reason. The
+        keys of a mapping are labels; otherwise a label is made from the name and the parameters.
+    n_rounds : int, default None
+        Rounds in a run, >= 1. Required, except for replayed losses: None plays all of them.
+    n_runs : int, default None
+        Independent runs, >= 1. None means 10, or 1 for replayed losses, which are the same in every run.
+    seed : int, default 0
+        Seed of all random numbers, >= 0.
+    comparator : Comparator, default None
+        What the regret is measured against: `Dynamic()`, `Static()`, `Switched(n_segments)` or `Interval(first, last)`.
+        None means `Dynamic()`.
+    play : {"weights", "sample"}, default "weights"
+        A learner with full feedback incurs the mean loss under its weights, or the loss of an action sampled from them.
+    realised : bool, default False
+        Whether to compute the best loss L* in `Results.realised`. Its time grows with the number of segments. It is NaN
+        for more than 256 segments and for replayed losses.
+    n_threads : int, default None
+        Threads over runs, >= 1; they do not change the results. None means one per processor.
+    block_size : int, default None
+        Rounds drawn at a time, >= 1; it does not change the results. None means as many as fit a processor's cache.
+    progress : callable, default None
+        Called as `progress(done, total)` with numbers of rounds, over all runs and learners.
 
+    Returns
+    -------
+    Results
+        The regret of every learner in every run, its bounds, and the measures of the environment.
+
+    Examples
+    --------
     >>> from driftwise import Bernoulli, Environment, OptimisticGD, Switching, simulate
     >>> environment = Environment(Switching(n_segments=3, n_actions=4), Bernoulli())
     >>> results = simulate(environment, [OptimisticGD.tuned], n_rounds=300, n_runs=4, seed=1)
-    >>> results.regret("optimistic-gd (tuned)").mean < results.bound("optimistic-gd (tuned)")
+    >>> results.regret(OptimisticGD.tuned).mean < results.bound(OptimisticGD.tuned)
     True
     """
     if not isinstance(environment, LossSource):
@@ -89,7 +118,8 @@ def simulate(
     if not isinstance(realised, bool):
         raise rejection("simulate", "realised", "True or False", realised)
     first, end = comparator.span(n_rounds)
-    total = n_runs * n_rounds * len(who := entries(learners))
+    players = entries(learners)
+    total = n_runs * n_rounds * len(players)
     done, lock = 0, threading.Lock()
 
     def advance(n: int) -> None:
@@ -100,25 +130,25 @@ def simulate(
                 progress(done, total)
 
     rounds = _marks(first, end, _POINTS)
-    size = _block(environment.n_actions) if block_size is None else count("simulate", "block_size", block_size)
+    size = _default_block(environment.n_actions) if block_size is None else count("simulate", "block_size", block_size)
     size = min(size, n_rounds)
-    check_memory("simulate", "n_runs", n_runs, 2 * 8 * len(rounds) * len(who) * n_runs)
+    check_memory("simulate", "n_runs", n_runs, 2 * 8 * len(rounds) * len(players) * n_runs)
     cause = ("n_actions", environment.n_actions) if block_size is None else ("block_size", size)
     check_memory("simulate", *cause, BYTES_PER_LOSS * size * environment.n_actions)
     # A bound is on the expected pseudo-regret against the best action of every round.
     provable = isinstance(comparator, Dynamic) and environment.has_means
-    # Runs on one path ask for the same bounds again and again.
-    bound = functools.lru_cache(2 * _BOUND_POINTS * len(who))(lambda learner, measures: learner.bound(measures))
+    # Runs on the same path evaluate the same bounds.
+    bound = functools.lru_cache(2 * _BOUND_POINTS * len(players))(lambda learner, measures: learner.bound(measures))
     plan = SimulationPlan(
         environment=environment,
-        entries=who,
+        entries=players,
         comparator=comparator,
         play=play,
         n_rounds=n_rounds,
         seed=seed,
         block_size=size,
         realised=realised,
-        room=min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // n_threads,
+        path_bytes=min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // n_threads,
         rounds=rounds,
         bound_rounds=_marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
         bound=bound,
@@ -127,11 +157,11 @@ def simulate(
     )
     runs = _play_all(plan, n_runs, n_threads)
     seconds = np.sum([run.seconds for run in runs], axis=0)
-    caveats = _caveats(who, runs)
+    caveats = _caveats(players, runs)
     for label, caveat in caveats.items():
-        report(f"simulate: '{label}'", caveat.told(n_runs))
+        report(f"simulate: '{label}'", caveat.text(n_runs))
     return Results(
-        labels=tuple(entry.label for entry in who),
+        labels=tuple(entry.label for entry in players),
         learners=tuple(runs[0].specs),
         environment=environment.to_spec(),
         comparator=str(comparator),
@@ -147,37 +177,36 @@ def simulate(
         bound_rounds=plan.bound_rounds + 1,
         bounds=np.mean([run.bounds for run in runs], axis=0),
         caveats=caveats,
-        seconds={entry.label: float(s) for entry, s in zip(who, seconds, strict=True)},
+        seconds={entry.label: float(s) for entry, s in zip(players, seconds, strict=True)},
     )
 
 
-def _block(n_actions: int) -> int:
+def _default_block(n_actions: int) -> int:
     return max(1, min(2**14, _CELLS // n_actions))
 
 
 def _play_all(plan: SimulationPlan, n_runs: int, n_threads: int) -> list[Run]:
-    np.empty(
-        3 * 2**20
-    )  # freed at once: it teaches glibc to keep freed blocks, or each would be mapped anew, page by page
+    # Freed at once: after that, glibc reuses freed blocks instead of mapping new pages for each array.
+    np.empty(3 * 2**20)
     if n_threads == 1:
         return [play_run(plan, run) for run in range(n_runs)]
     pool = ThreadPoolExecutor(n_threads)
     runs = [pool.submit(play_run, plan, run) for run in range(n_runs)]
     try:
         for run in as_completed(runs):
-            run.result()  # raises what went wrong, whichever run it was in
-    finally:  # after an error or an interrupt, the other runs end at their next block, and nobody waits for them
+            run.result()  # raises the error of a failed run
+    finally:  # after an error or an interrupt, the other runs stop at their next block; do not wait for them
         plan.stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
     return [run.result() for run in runs]
 
 
-def _caveats(who: Sequence[Entry], runs: Sequence[Run]) -> dict[str, Caveat]:
-    """Count the runs in which a learner's rule says nothing; the reason is that of the first."""
-    found = {entry.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, entry in enumerate(who)}
+def _caveats(players: Sequence[Entry], runs: Sequence[Run]) -> dict[str, Caveat]:
+    """Return the caveat of each learner that has one: in how many runs, and the reason in the first of them."""
+    found = {entry.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, entry in enumerate(players)}
     return {label: Caveat(len(reasons), reasons[0]) for label, reasons in found.items() if reasons}
 
 
 def _marks(first: int, end: int, most: int) -> Actions:
-    """Return at most `most` rounds, 0-based, evenly spread, the last included."""
+    """Return at most `most` rounds of [first, end), evenly spaced, with the last."""
     return np.unique(np.linspace(first, end - 1, min(most, end - first)).round().astype(np.int64))

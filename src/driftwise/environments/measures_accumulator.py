@@ -20,12 +20,13 @@ from driftwise.core.compensated_sums import add, add_term, read_sum, write_sum
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
-from driftwise.core.types import Matrix, Vector
-from driftwise.core.vectors import assign
+from driftwise.core.types import Flags, Matrix, Vector
+from driftwise.core.vectors import assign, flags
 
 __all__ = ["MeasuresAccumulator", "add_all", "summed"]
 
 Counts = npt.NDArray[np.int64]
+_COLUMNS = 5  # segments and the four sums
 _MOST_CHANGES = 1000  # with more, change points are not recorded
 
 
@@ -80,10 +81,9 @@ def _count(totals: Totals, farthest: float, n_rounds: int) -> None:
 
 
 @kernel
-def _record(totals: Totals, means: Matrix, variances: Matrix, marks: Counts, out: Matrix) -> None:
+def _add(totals: Totals, means: Matrix, variances: Matrix, marked: Flags, cumulative: Matrix) -> None:
     drift, variance, squared = read_sum(totals.drift), read_sum(totals.variance), read_sum(totals.squared)
     before = totals.previous
-    mark = 0
     for t in range(means.shape[0]):
         farthest, squares, scatter = _moments(before, means[t], variances[t])
         before = means[t]
@@ -91,13 +91,12 @@ def _record(totals: Totals, means: Matrix, variances: Matrix, marks: Counts, out
         drift = add_term(drift, farthest)
         variance = add_term(variance, scatter)
         squared = add_term(squared, squares)
-        while mark < marks.size and marks[mark] == t:
-            out[mark, 0] = totals.counts[1]
-            out[mark, 1] = drift[0] + drift[1]
-            out[mark, 2] = variance[0] + variance[1]
-            out[mark, 3] = totals.within[0] + totals.within[1]
-            out[mark, 4] = squared[0] + squared[1]
-            mark += 1
+        if marked[t]:
+            cumulative[t, 0] = totals.counts[1]
+            cumulative[t, 1] = drift[0] + drift[1]
+            cumulative[t, 2] = variance[0] + variance[1]
+            cumulative[t, 3] = totals.within[0] + totals.within[1]
+            cumulative[t, 4] = squared[0] + squared[1]
     assign(totals.previous, before)
     write_sum(totals.drift, drift)
     write_sum(totals.variance, variance)
@@ -116,9 +115,6 @@ def _repeat(totals: Totals, means: Matrix, variances: Matrix, lengths: Counts) -
         for _ in range(lengths[j]):
             variance = add_term(variance, scatter)
         write_sum(totals.variance, variance)
-
-
-_NO_MARKS, _NO_OUT = np.empty(0, np.int64), np.empty((0, 5))
 
 
 class MeasuresAccumulator:
@@ -142,7 +138,7 @@ class MeasuresAccumulator:
 
     def update(self, means: Matrix, variances: Matrix) -> None:
         """Add a block of actual means and variances, (n, n_actions) each."""
-        _record(self._totals, means, variances, _NO_MARKS, _NO_OUT)
+        _add(self._totals, means, variances, np.zeros(len(means), np.bool_), np.empty((0, _COLUMNS)))
 
     def repeat(self, means: Matrix, variances: Matrix, lengths: Counts) -> None:
         """Add rows that each last `lengths` rounds; the result equals that of one row per round bit for bit."""
@@ -154,7 +150,9 @@ class MeasuresAccumulator:
         `marks` are increasing offsets into the block. The columns of `out`, (len(marks), 5), are segments,
         drift, variance, drift_within and squared_drift.
         """
-        _record(self._totals, means, variances, marks, out)
+        cumulative = np.empty((len(means), _COLUMNS))  # written at the marks only
+        _add(self._totals, means, variances, flags(len(means), marks), cumulative)
+        out[:] = cumulative[marks]
 
     def measures(self) -> Measures:
         """Return the measures of the rounds added so far."""

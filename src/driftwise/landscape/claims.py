@@ -1,4 +1,4 @@
-"""The paper's three headline claims, held against what the sweeps found."""
+"""The paper's three main claims, checked against the measured sweeps."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from driftwise.theory import expected, tuning
 
 __all__ = ["claims"]
 
-FLAT, DRIFTING, SPREAD = 0.05, 0.38, 3.0
+FLAT, DRIFTING, SPREAD = 0.05, 0.38, 3.0  # thresholds: exponent of no growth, of T^(1/3), ratio of constants
 
 
 def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
-    """Return the claims that these outcomes speak of."""
+    """Return the claims that can be checked with these outcomes."""
     by_key: dict[str, dict[str, Outcome]] = {}
     for outcome in outcomes:
         by_key.setdefault(outcome.sweep.key, {})[outcome.participant.label] = outcome
@@ -36,18 +36,18 @@ def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
 
 
 def _with_caveats(claim: Claim, by_key: dict[str, dict[str, Outcome]], needs: dict[str, tuple[str, ...]]) -> Claim:
-    """Say so beside a claim if the tuning of a learner that it speaks of says nothing."""
-    told = tuple(
+    """Return a claim with the caveats of the learners that it is about."""
+    caveats = tuple(
         (f"{MARK} {label} in {key}", f"{SAYS_NOTHING}: {by_key[key][label].caveat}")
         for key, labels in needs.items()
         for label in labels or by_key[key]
         if by_key[key][label].caveat
     )
-    return dataclasses.replace(claim, figures=(*claim.figures, *told))
+    return dataclasses.replace(claim, figures=(*claim.figures, *caveats))
 
 
 def _measured(by_key: dict[str, dict[str, Outcome]], needs: dict[str, tuple[str, ...]]) -> bool:
-    """Say whether the learners that a claim speaks of were asked for."""
+    """Return whether the learners that a claim is about were measured."""
     return all(key in by_key and by_key[key].keys() >= set(labels) for key, labels in needs.items())
 
 
@@ -55,7 +55,7 @@ def _log_rounds(measurement: Measurement) -> float:
     return math.log(measurement.n_actions * measurement.n_rounds)
 
 
-def _told(power: Power) -> str:
+def _exponent_text(power: Power) -> str:
     if math.isnan(power.exponent):
         return number(None)
     return f"{power.exponent:.3f} ({power.low:.3f} .. {power.high:.3f})"
@@ -66,20 +66,21 @@ def _constant(rounds: dict[str, Outcome]) -> Claim:
     gd, prod, hedge = (rounds[name] for name in ("optimistic-gd", "sleeping-optimistic-adapt-ml-prod", "hedge"))
     divided = prod.power(_log_rounds)
     return Claim(
-        "Full information, constant Gamma and Lambda: the regret of Algorithm 2 does not grow with T, that of Algorithm"
-        " 4 (with merged memory) hardly faster than a logarithm, and that of Hedge, which never forgets, does.",
+        "Full information, constant Gamma and Lambda: the regret of Algorithm 2 does not grow with T. That of Algorithm"
+        " 4 (with merged memory) grows at most slightly faster than ln(K T). That of Hedge, which does not adapt, grows"
+        " with T.",
         gd.power().high < FLAT and divided.high < FLAT and hedge.power().low > FLAT,
         (
-            (f"exponent of T, Algorithm 2 tuned, to be below {FLAT}", _told(gd.power())),
-            ("exponent of T, Algorithm 4", _told(prod.power())),
-            (f"the same, after dividing by ln(K T), to be below {FLAT}", _told(divided)),
-            (f"exponent of T, Hedge, to be above {FLAT}", _told(hedge.power())),
+            (f"exponent of T, Algorithm 2 tuned (must be below {FLAT})", _exponent_text(gd.power())),
+            ("exponent of T, Algorithm 4", _exponent_text(prod.power())),
+            (f"exponent of T, Algorithm 4, after division by ln(K T) (must be below {FLAT})", _exponent_text(divided)),
+            (f"exponent of T, Hedge (must be above {FLAT})", _exponent_text(hedge.power())),
         ),
     )
 
 
 def _bandit(low: dict[str, Outcome]) -> Claim:
-    """(ii) With bandit feedback two segments without noise cost every learner sqrt(T)/4, and Algorithm 2 a constant."""
+    """(ii) Bandit feedback, two segments, no noise: regret is at least sqrt(T)/4, with full information constant."""
     multiples = {
         f"{label} at T = {measurement.n_rounds}": multiple
         for label, outcome in low.items()
@@ -87,18 +88,19 @@ def _bandit(low: dict[str, Outcome]) -> Claim:
     }
     least = min(multiples, key=multiples.__getitem__)
     columns = zip(*(outcome.measurements for outcome in low.values()), strict=True)  # one for each T
-    beside = [float(np.concatenate([measurement.beside for measurement in column]).max()) for column in columns]
+    full = [float(np.concatenate([one.companion_regrets for one in column]).max()) for column in columns]
     longest = max(measurement.n_rounds for outcome in low.values() for measurement in outcome.measurements)
     budget = Measures(2, longest, segments=2, drift=2.0, variance=0.0)
     constant = expected.optimistic_gd(budget, tuning.gd_rate(budget))
     return Claim(
-        "Bandit feedback, Gamma = 2, Lambda = 0: every learner here suffers isqrt(T)/4 at every T against its best"
-        " response; Algorithm 2 with full information on the very same losses suffers no more than a constant.",
-        multiples[least] >= 1.0 and max(beside) <= min(constant, (1 + FLAT) * min(beside)),
+        "Bandit feedback, Gamma = 2, Lambda = 0: the regret of every learner here is at least isqrt(T)/4 at every T"
+        " against the best response to it. On the same losses, the regret of Algorithm 2 with full information is at"
+        " most a constant.",
+        multiples[least] >= 1.0 and max(full) <= min(constant, (1 + FLAT) * min(full)),
         (
             ("bandit learners", str(len(low))),
-            ("least regret over isqrt(T)/4, to be at least 1", f"{number(multiples[least])} ({least})"),
-            ("largest regret of Algorithm 2 on the same losses, for each T", ", ".join(number(x) for x in beside)),
+            ("least regret / (isqrt(T)/4) (must be at least 1)", f"{number(multiples[least])} ({least})"),
+            ("largest regret of Algorithm 2 on the same losses, at each T", ", ".join(number(x) for x in full)),
             ("its bound in Theorem dev, the same for every T", number(constant)),
         ),
     )
@@ -114,18 +116,18 @@ def _drifting(low: dict[str, Outcome], rounds: dict[str, Outcome]) -> Claim:
         m = adversary.budget(measurement.n_rounds)
         scaled.append(float(measurement.regrets.mean()) / (m.variance * m.drift * measurement.n_rounds) ** (1 / 3))
     spread = max(scaled) / min(scaled) if min(scaled) > 0 else math.inf
-    above = min(paper.multiples)
+    multiple = min(paper.multiples)
     sine, hedge = rounds["restarted-adaptive-gd"].power(), rounds["hedge"].power()
     return Claim(
-        "Full information, constant V and Lambda: regret grows like (Lambda V T)^(1/3) against the adversary, and no"
-        " faster on sinusoids, where Hedge is linear.",
-        spread <= SPREAD and above >= 1.0 and sine.high <= DRIFTING and hedge.low > DRIFTING,
+        "Full information, constant V and Lambda: the regret of restarted adaptive GD grows like (Lambda V T)^(1/3)"
+        " against the adversary, and not faster on sinusoids. There the regret of Hedge grows linearly in T.",
+        spread <= SPREAD and multiple >= 1.0 and sine.high <= DRIFTING and hedge.low > DRIFTING,
         (
-            ("regret over (Lambda V T)^(1/3), least and largest", f"{number(min(scaled))} .. {number(max(scaled))}"),
-            (f"their ratio, to be at most {SPREAD:g}", number(spread)),
-            ("least multiple of what is guaranteed, to be at least 1", number(above)),
-            (f"exponent of T on sinusoids, restarted adaptive GD, to be at most {DRIFTING}", _told(sine)),
-            (f"exponent of T on sinusoids, Hedge, to be above {DRIFTING}", _told(hedge)),
+            ("regret / (Lambda V T)^(1/3), least and largest", f"{number(min(scaled))} .. {number(max(scaled))}"),
+            (f"their ratio (must be at most {SPREAD:g})", number(spread)),
+            ("least regret / lower bound (must be at least 1)", number(multiple)),
+            (f"exponent of T on sinusoids, restarted adaptive GD (must be at most {DRIFTING})", _exponent_text(sine)),
+            (f"exponent of T on sinusoids, Hedge (must be above {DRIFTING})", _exponent_text(hedge)),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""What the sweeps found: curves, exponents, and regret as a multiple of the lower bound."""
+"""Outcomes of sweeps: regret curves, exponents, and regret as a multiple of the lower bound."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Outcome", "measure", "rates", "span", "table"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One learner through one sweep."""
+    """One learner in one sweep."""
 
     sweep: Sweep
     participant: Participant
@@ -32,7 +32,7 @@ class Outcome:
 
     @property
     def x(self) -> list[float]:
-        """What varied, as measured: budgets may be spent in part."""
+        """The measured values of the varied quantity; an adversary may use less than its budget."""
         axis = self.sweep.axis
         if axis == "T":
             return [float(measurement.n_rounds) for measurement in self.measurements]
@@ -41,28 +41,27 @@ class Outcome:
 
     @property
     def regrets(self) -> list[Estimate]:
-        """The mean regrets with their intervals."""
+        """The mean regrets with their confidence intervals."""
         return [estimate(measurement.regrets) for measurement in self.measurements]
 
     @property
     def caveat(self) -> str:
-        """Why the learner's tuning says nothing, and at how many values; "" where it says something at all of them."""
-        told = [measurement.caveat for measurement in self.measurements if measurement.caveat]
-        if not told:
+        """Why the learner's tuning says nothing, and at how many values; "" if there is no caveat."""
+        caveats = [measurement.caveat for measurement in self.measurements if measurement.caveat]
+        if not caveats:
             return ""
-        where = (
-            "every value" if len(told) == len(self.measurements) else f"{len(told)} of {len(self.measurements)} values"
-        )
-        return f"at {where} of {self.sweep.axis}{', the first' if len(told) > 1 else ''}: {told[0]}"
+        n, total = len(caveats), len(self.measurements)
+        where = "every value" if n == total else f"{n} of {total} values"
+        return f"at {where} of {self.sweep.axis}{', the first' if n > 1 else ''}: {caveats[0]}"
 
     def power(self, divide: Callable[[Measurement], float] | None = None) -> Power:
-        """Fit the exponent of regret in what varied, after dividing by a factor if one is given."""
+        """Fit the exponent of regret in the varied quantity; `divide` returns a factor to divide regret by first."""
         samples = [measurement.regrets / (divide(measurement) if divide else 1.0) for measurement in self.measurements]
         return fit_power(self.x, samples)
 
     @property
     def lower(self) -> list[float]:
-        """The lower bound for each value: what an adversary guarantees, or what the measures of a world admit."""
+        """The lower bound at each value: the guarantee of the adversary, or the bound for the measures."""
         bound = rates(self.sweep.cell)[1].bound
         assert bound is not None
         sources = [self.sweep.setting(value).source for value in self.sweep.values]
@@ -73,7 +72,7 @@ class Outcome:
 
     @property
     def upper(self) -> list[float]:
-        """The upper bound for each value, for the learner made for the cell; T at most."""
+        """The upper bound at each value, of the learner made for the cell; at most T."""
         bound = rates(self.sweep.cell)[0].bound
         assert bound is not None
         sources = [self.sweep.setting(value).source for value in self.sweep.values]
@@ -85,21 +84,21 @@ class Outcome:
 
     @property
     def multiples(self) -> list[float]:
-        """Regret over the lower bound, NaN where that is nothing."""
+        """Regret / lower bound, NaN if the bound is 0."""
         pairs = zip(self.regrets, self.lower, strict=True)
         return [regret.mean / lower if lower > 0 else math.nan for regret, lower in pairs]
 
 
 def measure(
-    chosen: Sequence[Sweep],
+    sweeps: Sequence[Sweep],
     n_runs: int,
     seed: int,
     folder: Path,
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
-    """Play what is missing and return what was found, sweep by sweep."""
-    keys = [(sweep, participant) for sweep in chosen for participant in sweep.participants]
+    """Return the outcomes of some sweeps; play the measurements that are not saved in the folder."""
+    keys = [(sweep, participant) for sweep in sweeps for participant in sweep.participants]
     jobs = [
         Job(sweep.setting(value), participant.label, participant.player, n_runs, seed, sweep.companion)
         for sweep, participant in keys
@@ -116,7 +115,7 @@ def measure(
 
 
 def rates(cell: str) -> tuple[Rate, Rate]:
-    """Return the upper and the lower rate of a cell; where the paper has no upper one, Garivier and Moulines do."""
+    """Return the upper and the lower rate of a cell; if the paper has no upper rate, that of Garivier and Moulines."""
     feedback, kind = cell.split("-")
     entry = TABLE[feedback, kind]
     upper, lower = entry.this_paper.upper or entry.garivier_moulines.upper, entry.this_paper.lower
@@ -126,7 +125,7 @@ def rates(cell: str) -> tuple[Rate, Rate]:
 
 
 def span(values: Sequence[float], to: str = " .. ") -> str:
-    """Write the least and the largest of some numbers."""
+    """Return the least and the largest of some numbers as text."""
     finite = [value for value in values if not math.isnan(value)]
     if not finite:
         return "-"
@@ -138,15 +137,15 @@ def table(outcomes: Sequence[Outcome]) -> str:
     """Return the measured Table 1 as text."""
     lines = []
     for cell, title in CELLS.items():
-        mine = [outcome for outcome in outcomes if outcome.sweep.cell == cell]
-        if not mine:
+        in_cell = [outcome for outcome in outcomes if outcome.sweep.cell == cell]
+        if not in_cell:
             continue
         upper, lower = rates(cell)
         lines += ["", f"{title}: upper {upper.text}; lower {lower.text}"]
-        for sweep in dict.fromkeys(outcome.sweep.key for outcome in mine):
-            here = [outcome for outcome in mine if outcome.sweep.key == sweep]
+        for sweep in dict.fromkeys(outcome.sweep.key for outcome in in_cell):
+            in_sweep = [outcome for outcome in in_cell if outcome.sweep.key == sweep]
             rows = []
-            for outcome in here:
+            for outcome in in_sweep:
                 power, last = outcome.power(), outcome.regrets[-1]
                 exponent, low, high = map(number_text.power, power)
                 interval = f"{low} .. {high}" if math.isfinite(power.exponent) else "-"
@@ -160,10 +159,10 @@ def table(outcomes: Sequence[Outcome]) -> str:
                         span(outcome.multiples),
                     ]
                 )
-            first, x = here[0].sweep, here[0].x
-            lines += ["", f"  {first.world}; {first.axis} from {number(x[0])} to {number(x[-1])}"]
-            headers = ["learner", "part", "at the end", "exponent", "95% interval", "x lower bound"]
-            below = footnote({outcome.participant.label: outcome.caveat for outcome in here if outcome.caveat})
-            told = [*text_table(headers, rows, left=2).splitlines(), *below.splitlines()]
-            lines += ["  " + line for line in told]
+            first, x = in_sweep[0].sweep, in_sweep[0].x
+            lines += ["", f"  {first.description}; {first.axis} from {number(x[0])} to {number(x[-1])}"]
+            headers = ["learner", "role", "last regret", "exponent", "95% interval", "x lower bound"]
+            reasons = footnote({outcome.participant.label: outcome.caveat for outcome in in_sweep if outcome.caveat})
+            body = [*text_table(headers, rows, left=2).splitlines(), *reasons.splitlines()]
+            lines += ["  " + line for line in body]
     return "\n".join(lines).lstrip("\n")

@@ -1,4 +1,4 @@
-"""The measured Table 1 as a page: rows, panels with bounds, weights over time, claims, and the command to repeat it."""
+"""The measured Table 1 as an HTML page: table, figures with bounds, weights over time, claims, and the command."""
 
 from __future__ import annotations
 
@@ -13,55 +13,56 @@ from driftwise.landscape.participants import CELLS
 from driftwise.report.page import Claim, Line, Page, Panel, Series, TableRow, WeightHistory
 from driftwise.report.page.rate_formulas import plain
 
-__all__ = ["page", "written"]
+__all__ = ["heading", "page"]
 
 _AXES = {"T": "rounds T", "Gamma": "segments Γ", "V": "drift V", "Lambda": "variance Λ"}
 _NOTES = (
-    "Regret is dynamic pseudo-regret: the loss that a learner can expect, less that of the best action of every round,"
-    " in terms of the true means.",
-    "Bands and brackets are 95 % intervals over runs: Student's for regrets, and for exponents the bootstrap over runs"
-    " of a least-squares slope on logarithmic axes.",
-    "A lower bound has the constants that are proved. Against an adversary it is what that construction guarantees,"
-    " below which no learner can stay in the mean; another may guarantee more within the same budget. A benign world"
-    " with the same measures may be easier than the worst one, so there the multiple may be less than 1.",
-    "An upper bound is that of the learner made for the setting, with its constants, and is left out where it says no"
-    " more than that regret is at most T. In the bandit, switching setting it is EXP3.S's.",
-    "This paper's learners, the cited ones and guests are tuned to the measures of the world where they have a rule for"
-    " it, and to the budget of an adversary. Parameter-free ones are told the numbers of actions and rounds only;"
-    " yardsticks play with their defaults, and so does every bandit learner in the best-response world.",
-    "A learner with a star is tuned by a rule that says nothing about its world, mostly because the means change in so"
-    " many rounds that adapting to all of them would cost as much as not learning: its regret and its exponent say"
-    " nothing about the algorithm.",
-    "The best response is about levels: regret is above the lower bound at every T. Over a decade or two a slope may be"
-    " less than a half, where the multiple falls, or above 1, where a learner's constants let it notice less and less.",
-    "Algorithm 4 has merged memory and AdaNormalHedge.TV a geometric cover, which keep a round short in long games; the"
-    " theorem about Algorithm 4 is about exact memory.",
+    "Regret is dynamic pseudo-regret: the expected loss of a learner minus that of the best action of every round, both"
+    " computed with the true means.",
+    "Bands and brackets are 95 % confidence intervals over runs: Student's for regrets, the bootstrap over runs of a"
+    " least-squares slope on logarithmic axes for exponents.",
+    "Lower bounds have the constants that are proved. Against an adversary, the lower bound is the guarantee of its"
+    " construction: the expected regret of every learner is at least that. Another construction may guarantee more"
+    " within the same budget. A benign environment may be easier than the worst one with the same measures, so there"
+    " the multiple may be less than 1.",
+    "Upper bounds are those of the learner made for the setting, with their constants. A bound of T or more is not"
+    " shown, since regret is at most T. In the setting with bandit feedback and switching it is the bound of EXP3.S.",
+    "Learners of this paper, cited and added learners are tuned to the measures of the environment, or to the budget of"
+    " the adversary, if they have a tuning rule. Parameter-free learners get the numbers of actions and rounds only."
+    " Baselines, and all bandit learners in the best-response environment, use their default parameters.",
+    "A star marks a learner whose tuning rule says nothing about the environment, usually because the means change in"
+    " so many rounds that adapting to every change costs as much as not learning. Its regret and exponent say nothing"
+    " about the algorithm.",
+    "Best-response environment: regret is above the lower bound at every T. Over one or two decades of T the slope may"
+    " be less than 1/2, if the multiple decreases, or above 1, if a learner detects fewer changes as T grows.",
+    "Algorithm 4 uses merged memory and AdaNormalHedge.TV a geometric cover, to limit the time per round. The theorem"
+    " on Algorithm 4 is about exact memory.",
 )
 
 
 def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], commands: Sequence[str], about: str) -> Page:
-    """Return the page of these outcomes; `about` says how much was measured."""
+    """Return the page of these outcomes; `about` is a sentence on the extent of the measurements."""
     panels = [_panel(list(group)) for _, group in groupby(outcomes, key=lambda outcome: outcome.sweep.key)]
     return Page(
         title="Tracking the best expert, measured",
-        subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): what is proved about regret in a changing world, beside the"
-        f" regret that was measured where segments, drift and variance are known exactly. {about}",
+        subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds in changing environments, and the"
+        f" regret measured in environments whose segments, drift and variance are known exactly. {about}",
         table=[_row(outcome) for outcome in outcomes],
         panels=panels,
         histories=histories,
-        claims=[_written(claim) for claim in claims(outcomes)],
+        claims=[_with_greek_letters(claim) for claim in claims(outcomes)],
         commands=commands,
         notes=_NOTES,
     )
 
 
-def written(world: str) -> str:
-    """Set the words about a world: Greek letters, and no line broken inside of an equation."""
-    return plain(world[:1].upper() + world[1:]).replace(" = ", "\u00a0=\u00a0")
+def heading(description: str) -> str:
+    """Return the description of an environment as a heading: Greek letters, and no line break in an equation."""
+    return plain(description[:1].upper() + description[1:]).replace(" = ", "\u00a0=\u00a0")
 
 
-def _written(claim: Claim) -> Claim:
-    figures = [(plain(what), much) for what, much in claim.figures]
+def _with_greek_letters(claim: Claim) -> Claim:
+    figures = [(plain(what), value) for what, value in claim.figures]
     return Claim(plain(claim.text), claim.holds, figures)
 
 
@@ -70,7 +71,7 @@ def _row(outcome: Outcome) -> TableRow:
     upper, lower = rates(sweep.cell)
     return TableRow(
         cell=CELLS[sweep.cell],
-        world=written(sweep.world),
+        environment=heading(sweep.description),
         learner=participant.label,
         role=participant.role,
         axis=sweep.axis,
@@ -85,11 +86,11 @@ def _row(outcome: Outcome) -> TableRow:
 
 
 def _panel(outcomes: list[Outcome]) -> Panel:
-    """Return the curves of one sweep with its bounds; where the learners' worlds differ, those of the first."""
+    """Return the curves of one sweep with its bounds; if the learners' environments differ, those of the first."""
     first = outcomes[0]
     sweep = first.sweep
     upper, lower = rates(sweep.cell)
-    # A bound that says nothing is not drawn.
+    # Trivial bounds (regret <= T, regret >= 0) are not drawn.
     highest = [
         y if y < measurement.n_rounds else math.nan
         for y, measurement in zip(first.upper, first.measurements, strict=True)
@@ -98,7 +99,7 @@ def _panel(outcomes: list[Outcome]) -> Panel:
     return Panel(
         key=sweep.key,
         cell=CELLS[sweep.cell],
-        title=written(sweep.world),
+        title=heading(sweep.description),
         x_label=_AXES[sweep.axis],
         y_label="dynamic regret",
         series=[_series(outcome) for outcome in outcomes],

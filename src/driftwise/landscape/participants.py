@@ -1,4 +1,4 @@
-"""Who plays in each cell of Table 1: the paper's learners, those it cites, and those that need not be told anything."""
+"""The learners of each cell of Table 1: the paper's, those it cites, parameter-free ones, and baselines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from driftwise.learners import (
 )
 from driftwise.report.page.contents import ROLES
 
-__all__ = ["CELLS", "PARTICIPANTS", "Participant", "added", "every_bandit", "told_rounds"]
+__all__ = ["CELLS", "PARTICIPANTS", "Participant", "added", "every_bandit", "knows_rounds_only"]
 
 CELLS = {
     "full-switching": "full information, switching",
@@ -47,7 +47,7 @@ CELLS = {
 
 
 class Participant(NamedTuple):
-    """A learner with its part: "paper", "cited", "parameter-free" or "baseline"."""
+    """A learner with its label and role: "paper", "cited", "parameter-free", "baseline" or "added"."""
 
     label: str
     role: str
@@ -61,8 +61,8 @@ _ALGORITHM_4 = Participant(
 )
 
 
-def told_rounds(rule: Callable[[Measures], Learner]) -> Player:
-    """Return a rule that hears of actions and rounds only: what it would be told about a world without change."""
+def knows_rounds_only(rule: Callable[[Measures], Learner]) -> Player:
+    """Return a rule that gets the numbers of actions and rounds only, with the measures of a constant environment."""
     return lambda measures: rule(Measures(measures.n_actions, measures.n_rounds, 1, 0.0, 0.0))
 
 
@@ -76,7 +76,7 @@ PARTICIPANTS = {
         Participant("ada-normal-hedge-tv", "cited", AdaNormalHedgeTV(cover="geometric")),
         Participant("aomd", "cited", AOMD.tuned),
         Participant("cbce", "parameter-free", CBCE()),
-        Participant("sword", "parameter-free", told_rounds(Sword.tuned)),
+        Participant("sword", "parameter-free", knows_rounds_only(Sword.tuned)),
         _HEDGE,
     ),
     "full-drifting": (
@@ -84,7 +84,7 @@ PARTICIPANTS = {
         _ALGORITHM_4,
         Participant("aomd", "cited", AOMD()),
         Participant("cbce", "parameter-free", CBCE()),
-        Participant("sword", "parameter-free", told_rounds(Sword.tuned)),
+        Participant("sword", "parameter-free", knows_rounds_only(Sword.tuned)),
         _HEDGE,
     ),
     "bandit-switching": (
@@ -92,15 +92,17 @@ PARTICIPANTS = {
         Participant("exp3-s", "cited", Exp3S.tuned),
         Participant("discounted-ucb", "cited", DiscountedUCB.tuned),
         Participant("sliding-window-ucb", "cited", SlidingWindowUCB.tuned),
-        Participant("glr-kl-ucb", "parameter-free", told_rounds(functools.partial(GLRKLUCB.tuned, restart="global"))),
-        Participant("master", "parameter-free", told_rounds(Master.tuned)),
+        Participant(
+            "glr-kl-ucb", "parameter-free", knows_rounds_only(functools.partial(GLRKLUCB.tuned, restart="global"))
+        ),
+        Participant("master", "parameter-free", knows_rounds_only(Master.tuned)),
         Participant("ucb1", "baseline", UCB1()),
     ),
     "bandit-drifting": (
         Participant("rerun-ucbv", "paper", RerunUCBV.tuned),
         Participant("rexp3", "cited", Rexp3.tuned),
-        Participant("bandit-over-bandit", "parameter-free", told_rounds(BanditOverBandit.tuned)),
-        Participant("master", "parameter-free", told_rounds(Master.tuned)),
+        Participant("bandit-over-bandit", "parameter-free", knows_rounds_only(BanditOverBandit.tuned)),
+        Participant("master", "parameter-free", knows_rounds_only(Master.tuned)),
         Participant("thompson", "baseline", Thompson()),
         Participant("ucb1", "baseline", UCB1()),
     ),
@@ -108,17 +110,17 @@ PARTICIPANTS = {
 
 
 _CITED = {"discounted-ucb", "exp3-s", "rexp3", "sliding-window-ucb", "ucb-v"}
-_STEADY = {"exp3", "kl-ucb", "thompson", "tsallis-inf", "ucb1"}  # made for worlds that do not change
+_STEADY = {"exp3", "kl-ucb", "thompson", "tsallis-inf", "ucb1"}  # made for stationary environments
 
 
 def every_bandit() -> tuple[Participant, ...]:
-    """Return every bandit learner of the registry with its defaults, but for the oracle, which is told the changes."""
+    """Return every bandit learner of the registry with its defaults, except the oracle: it needs change points."""
     names = [name for name in learners if learners.get(name).feedback == "bandit" and name != OracleRestarts.name]
-    participants = [Participant(name, _part(name), learners.get(name)()) for name in names]
+    participants = [Participant(name, _role_of(name), learners.get(name)()) for name in names]
     return tuple(sorted(participants, key=lambda participant: ROLES.index(participant.role)))
 
 
-def _part(name: str) -> str:
+def _role_of(name: str) -> str:
     if name == RerunUCBV.name:
         return "paper"
     if name in _STEADY:
@@ -127,10 +129,10 @@ def _part(name: str) -> str:
 
 
 def added(name: str) -> Participant:
-    """Return any learner of the registry, tuned to its world where it has a rule for that."""
+    """Return a learner of the registry in the role "added": tuned if it has a rule, else with its defaults."""
     kind = learners.get(name)
     try:
-        with collected():  # only whether there is a rule counts, not what it says of this world
+        with collected():  # only whether there is a rule matters, not its caveats
             kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
     except InvalidInput:
         return Participant(name, "added", kind())

@@ -1,4 +1,4 @@
-"""Weights over time, on one path of each world: a learner of the paper beside a baseline."""
+"""Weights over time on one path of an environment: of a learner of the paper and of a baseline."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from driftwise.core.tuning_caveats import SAYS_NOTHING, collected
 from driftwise.core.types import Actions, Matrix
 from driftwise.landscape.measurements import Job
-from driftwise.landscape.pages import written
+from driftwise.landscape.pages import heading
 from driftwise.landscape.participants import Participant
 from driftwise.landscape.sweeps import Sweep
 from driftwise.report.page import WeightHistory
 
 __all__ = ["weight_histories"]
 
-_STRETCHES = 250
-_MOST_CHANGES = 40  # that can be told apart in a picture
+_INTERVALS = 250  # of rounds, in each of which weights are averaged
+_MOST_CHANGES = 40  # that can be distinguished in a figure
 
 
 def weight_histories(
     sweeps: Sequence[Sweep], seed: int, progress: Callable[[int, int], None] | None = None
 ) -> list[WeightHistory]:
-    """Return the weights over time of the first learner of the paper and the first baseline in every shown world."""
+    """Return the weights over time of the first learner of the paper and the first baseline of each sweep."""
     wanted = [
         (sweep, participant, sweep.shown)
         for sweep in sweeps
@@ -48,16 +48,16 @@ def _history(sweep: Sweep, participant: Participant, value: float, seed: int) ->
         source, n_rounds = job.source(), job.setting.n_rounds
     measures = source.measures(n_rounds, seed)
     block = source.start(n_rounds, seed).draw(n_rounds)
-    assert block.means is not None  # both kinds of source have them
+    assert block.means is not None  # environments and adversaries have means
     with collected() as reasons:
         learner = job.learner(job.known(measures))
     played = learner.play_block(learner.start(source.n_actions, seed), block.losses)
-    starts = np.unique(np.linspace(0, n_rounds, _STRETCHES, endpoint=False).astype(int))
+    starts = np.unique(np.linspace(0, n_rounds, _INTERVALS, endpoint=False).astype(int))
     middles = (starts + np.append(starts[1:], n_rounds)) // 2
     changes = measures.change_points or ()
     return WeightHistory(
         key=f"history-{sweep.key}-{participant.label}",
-        title=written(f"{sweep.world}, {sweep.axis} = {value:g}"),
+        title=heading(f"{sweep.description}, {sweep.axis} = {value:g}"),
         learner=participant.label,
         rounds=starts.tolist(),
         weights=_shares(played, source.n_actions, starts).T.tolist(),
@@ -69,7 +69,7 @@ def _history(sweep: Sweep, participant: Participant, value: float, seed: int) ->
 
 
 def _shares(played: Matrix | Actions, n_actions: int, starts: Actions) -> Matrix:
-    """Return the mean weights in each stretch, or how often each action was chosen in it."""
+    """Return the mean weights in each interval, or the share of its rounds in which each action was chosen."""
     weights = played if played.ndim == 2 else np.eye(n_actions)[played]
     lengths = np.diff(np.append(starts, len(weights)))
     shares: Matrix = np.add.reduceat(weights, starts, axis=0) / lengths[:, None]

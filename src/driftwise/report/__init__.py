@@ -1,1 +1,1 @@
-"""How findings look: tables for a terminal, figures for a page. Knows numbers and words, not learners."""
+"""Text tables, figures and HTML pages. This package handles numbers and text only, not learners."""

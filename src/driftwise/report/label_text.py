@@ -1,4 +1,4 @@
-"""Text in figures, shown letter by letter: a label is a name, not a formula and not an instruction to matplotlib."""
+"""Literal text in figures: Matplotlib must not interpret a label as a formula or as an instruction."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-__all__ = ["add_legend", "literal", "no_glyph_is_fine"]
+__all__ = ["add_legend", "ignore_missing_glyphs", "literal"]
 
 
 def literal(text: str, most: int) -> str:
-    """Cut text to what fits, in one line, and keep matplotlib from reading a dollar as the start of a formula.
+    """Return text in one line, cut to `most` characters, with dollars escaped so that they do not start a formula.
 
     >>> literal("cost in $", 20), literal("a name of many words", 10)
     ('cost in \\\\$', 'a name of…')
@@ -29,7 +29,7 @@ def literal(text: str, most: int) -> str:
 def add_legend(figure: Figure, keys: Sequence[tuple[Artist, str]], columns: int, **look: Any) -> None:
     """Put a legend below a figure: artists and their labels, as `literal` returns them.
 
-    The text is set afterwards, because matplotlib leaves out what starts with an underscore.
+    The text is set afterwards, because Matplotlib omits labels that start with an underscore.
     """
     if not keys:
         return
@@ -41,8 +41,8 @@ def add_legend(figure: Figure, keys: Sequence[tuple[Artist, str]], columns: int,
 
 
 @contextlib.contextmanager
-def no_glyph_is_fine() -> Iterator[None]:
-    """Draw a box, without a warning, for a letter that the font does not have."""
+def ignore_missing_glyphs() -> Iterator[None]:
+    """Suppress the warning about a character that the font does not have; a box is drawn for it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         yield

@@ -1,12 +1,12 @@
-"""The colours of all pictures."""
+"""The colours of all figures."""
 
 from __future__ import annotations
 
 __all__ = ["COLOURS", "DARK_COLOURS", "DARK_GREY", "GREY"]
 
-# Okabe and Ito's palette: told apart by most colour-blind readers.
+# Okabe and Ito's palette, which most colour-blind readers can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# The same hues, lighter, for a dark ground.
+# The same hues, lighter, for a dark background.
 DARK_COLOURS = ("#3D97DB", "#EF7B32", "#1FBF92", "#DE9CC0", "#F2B435", "#94D5FA", "#E8E8E8")
-# What the others are held against stays in the background.
+# Baselines are grey.
 GREY, DARK_GREY = "#6E7781", "#9BA3AD"

@@ -1,4 +1,4 @@
-"""Tables of text that fit a terminal."""
+"""Text tables for a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["number", "text_table"]
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Write a number with a few significant digits, a dash where there is none.
+    """Return a number as text with a few significant digits, a dash for None or NaN.
 
     >>> [number(x) for x in (3.14159, 123456.7, 0.0, None)]
     ['3.142', '123457', '0', '-']
@@ -28,9 +28,9 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1, width: int | None = None) -> str:
-    """Lay out rows under headers; the first `left` columns are words, the others numbers.
+    """Return a text table; the first `left` columns are aligned left, the others right.
 
-    Given a `width`, words in the last column are wrapped to fit it.
+    If all columns are aligned left and there is a `width`, text in the last column is wrapped to fit it.
 
     >>> print(text_table(["learner", "regret"], [["optimistic-gd", "12.5"]]))
     learner        regret
@@ -54,17 +54,17 @@ def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 
 
 def _width(text: str) -> int:
-    """Return the columns that a terminal gives a text: two for wide letters, none for accents set over another."""
+    """Return the width of a text in a terminal: two columns for wide characters, none for combining accents."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _wrap_last(cells: list[list[str]], width: int) -> list[list[str]]:
-    """Break the last column into as many rows as it needs."""
-    taken = sum(max(len(row[i]) for row in cells) + 2 for i in range(len(cells[0]) - 1))
+    """Wrap the text of the last column into several rows."""
+    used = sum(max(len(row[i]) for row in cells) + 2 for i in range(len(cells[0]) - 1))
     wrapped = []
     for *front, last in cells:
-        for i, piece in enumerate(textwrap.wrap(last, max(20, width - taken)) or [""]):
-            wrapped.append([*(front if i == 0 else [""] * len(front)), piece])
+        for i, line in enumerate(textwrap.wrap(last, max(20, width - used)) or [""]):
+            wrapped.append([*(front if i == 0 else [""] * len(front)), line])
     return wrapped

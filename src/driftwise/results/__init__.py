@@ -1,4 +1,4 @@
-"""What a simulation found: regret against a comparator, its uncertainty, and where to keep it."""
+"""Results of simulations: regret against a comparator, its confidence intervals, and files."""
 
 from driftwise.results.comparators import Comparator, Dynamic, Interval, Static, Switched
 from driftwise.results.results import Results

@@ -15,7 +15,23 @@ __all__ = ["Estimate", "estimate", "half_width"]
 
 
 class Estimate(NamedTuple):
-    """A mean with its two-sided interval; the ends are NaN for a single run."""
+    """A mean over runs with its two-sided confidence interval.
+
+    Parameters
+    ----------
+    mean : float
+        The mean.
+    low : float
+        Lower end of the interval, NaN for a single run.
+    high : float
+        Upper end of the interval, NaN for a single run.
+
+    Examples
+    --------
+    >>> mean, low, high = Estimate(mean=2.0, low=1.5, high=2.5)
+    >>> high - low
+    1.0
+    """
 
     mean: float
     low: float
@@ -23,7 +39,7 @@ class Estimate(NamedTuple):
 
 
 def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt.NDArray[np.float64]:
-    """Return half of Student's interval for the mean over the first axis."""
+    """Return half the width of Student's confidence interval for the mean over the first axis."""
     if not 0 < confidence < 1:
         raise rejection("half_width", "confidence", "in (0, 1)", confidence)
     n = len(values)
@@ -35,7 +51,7 @@ def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt
 
 
 def estimate(values: npt.NDArray[np.float64], confidence: float = 0.95) -> Estimate:
-    """Return the mean of some runs' values and its interval.
+    """Return the mean of some values, one per run, and its confidence interval.
 
     >>> estimate(np.array([1.0, 2.0, 3.0]))
     Estimate(mean=2.0, low=-0.48..., high=4.48...)

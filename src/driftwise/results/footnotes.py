@@ -1,4 +1,4 @@
-"""What is said of a tuned learner whose rule says nothing about its world."""
+"""Footnotes about learners whose tuning rule says nothing about their environment."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _WIDTH = 80  # of a terminal
 
 
 class Caveat(NamedTuple):
-    """Why a rule says nothing, and in how many runs: it is asked anew in each."""
+    """Why a tuning rule says nothing about an environment, and in how many runs; it is applied in each run."""
 
     n_runs: int
-    reason: str  # of the first of these runs
+    reason: str  # in the first of these runs
 
-    def told(self, of: int) -> str:
-        """Return the reason, and in how many of all runs.
+    def text(self, of: int) -> str:
+        """Return the reason, and in how many of all `of` runs it applies.
 
-        >>> Caveat(3, "99 changes in 100 rounds, its rule asks to explore in 100 % of them").told(10)
+        >>> Caveat(3, "99 changes in 100 rounds, its rule asks to explore in 100 % of them").text(10)
         '99 changes in 100 rounds, its rule asks to explore in 100 % of them (in 3 of 10 runs)'
         """
         if of == 1:
@@ -30,18 +30,18 @@ class Caveat(NamedTuple):
         return f"{self.reason} (in {'all' if self.n_runs == of else f'{self.n_runs} of'} {of} runs)"
 
 
-def footnote(told: Mapping[str, str]) -> str:
-    """Return the lines under a table that say why learners are marked, nothing where none is; reasons are said once.
+def footnote(reasons: Mapping[str, str]) -> str:
+    """Return the lines below a table that give the reason of each mark, by label; learners share a line with a reason.
 
     >>> print(footnote({"exp3-s (tuned)": "99 changes in 100 rounds"}))
     * tuning says nothing here:
       exp3-s (tuned): 99 changes in 100 rounds
     """
     labels: dict[str, list[str]] = {}
-    for label, reason in told.items():
+    for label, reason in reasons.items():
         labels.setdefault(reason, []).append(label)
-    lines = [f"{MARK} {SAYS_NOTHING}:"] if told else []
-    for reason, alike in labels.items():
-        text = f"{', '.join(alike)}: {reason}"
+    lines = [f"{MARK} {SAYS_NOTHING}:"] if reasons else []
+    for reason, sharing in labels.items():
+        text = f"{', '.join(sharing)}: {reason}"
         lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     return "\n".join(lines)

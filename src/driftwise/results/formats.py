@@ -1,4 +1,4 @@
-"""Results as files: everything in Parquet, or the curves alone in CSV, by the end of the file's name."""
+"""Formats of results files: everything as Parquet, or the curves only as CSV. The suffix selects the format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = ("learner", "run", "round", "regret")
 
 
 def check_format(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of a results file, or reject it; say what to install if it needs something."""
+    """Return the suffix of a results file; raise if it is unknown, or if a library to write it is missing."""
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise InvalidInput(f"results: `path` must end in {', '.join(_FORMATS)}, got {str(path)!r}.")
@@ -31,7 +31,7 @@ def check_format(path: str | os.PathLike[str]) -> str:
 
 
 def write_csv(results: Results, path: str | os.PathLike[str]) -> None:
-    """Write one line per learner, run and round of the curves; numbers are written so that they read back equal."""
+    """Write one line per learner, run and round of the curves; numbers have enough digits to be read back equal."""
 
     def fill(file: Path) -> None:
         with file.open("w", newline="", encoding="utf-8") as stream:

@@ -1,7 +1,7 @@
-"""Columns of numbers and a header in one Parquet file, under a checksum.
+"""Columns of numbers and a header in one Parquet file, with a checksum.
 
-Any program that knows the format can read the file. The columns that are loaded here are stored as they are, neither
-compressed nor encoded, so they can be read without Arrow and take no more memory than the file.
+Any program that reads Parquet can read the file. Columns that this module loads again are neither compressed nor
+encoded, so they can be read without Arrow and take no more memory than the file.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from driftwise.results.thrift import Fields, read_structure
 __all__ = ["Stored", "arrow", "open_columns", "write_columns"]
 
 _MAGIC = b"PAR1"
-_DOUBLE, _REQUIRED, _UNCOMPRESSED, _DATA_PAGE, _PLAIN = 5, 0, 0, 0, 0  # Parquet's numbers for them
+_DOUBLE, _REQUIRED, _UNCOMPRESSED, _DATA_PAGE, _PLAIN = 5, 0, 0, 0, 0  # constants of the Parquet format
 _ITEM = 8  # bytes of a double
 
 
 def arrow(task: str) -> tuple[Any, Any]:
-    """Import what writes Parquet, or say how to get it."""
+    """Return the modules that write Parquet; raise with the command to install them if they are missing."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -41,13 +41,15 @@ def write_columns(
     key: str,
     header: bytes,
     loaded: Mapping[str, Vector],
-    beside: Mapping[str, Any] | None = None,
+    other_columns: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write columns that will be loaded again, and others `beside` them; equal content gives equal bytes."""
+    """Write columns that will be loaded again, and others for other programs; equal content gives equal bytes."""
     pa, pq = arrow("Writing a Parquet file")
-    others = {name: pa.array(column) for name, column in (beside or {}).items()}
+    others = {name: pa.array(column) for name, column in (other_columns or {}).items()}
     fields = [pa.field(name, column.type) for name, column in others.items()]
-    fields += [pa.field(name, pa.float64(), nullable=False) for name in loaded]  # no gaps, so nothing but the numbers
+    fields += [
+        pa.field(name, pa.float64(), nullable=False) for name in loaded
+    ]  # without nulls the page holds the numbers only
     metadata = {key: header, f"{key} sha256": _digest(header, loaded)}
     table = pa.table([*others.values(), *loaded.values()], schema=pa.schema(fields, metadata=metadata))
     options = {
@@ -59,40 +61,40 @@ def write_columns(
 
 
 class Stored(NamedTuple):
-    """A file and its header, which may name another format: the columns are parsed on request."""
+    """A file and its header. The columns are parsed on request, after the header's format was checked."""
 
     header: bytes
     path: str | os.PathLike[str]
     content: bytes
-    about: Fields
+    metadata: Fields
     digest: bytes | None
 
     def load(self, *names: str) -> dict[str, Vector]:
-        """Return some columns, which must be all that were stored to be loaded."""
+        """Return columns; `names` must be all that `write_columns` got as `loaded`, for the checksum."""
         try:
-            columns = {name: _column(self.content, self.about, name) for name in names}
+            columns = {name: _column(self.content, self.metadata, name) for name in names}
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise _not_whole(self.path, error) from None
+            raise _incomplete(self.path, error) from None
         if self.digest != _digest(self.header, columns):
-            raise BadFile(f"{shown_path(self.path)} is damaged: its checksum does not fit its content.")
+            raise BadFile(f"{shown_path(self.path)} is damaged: its checksum does not match its content.")
         return columns
 
 
 def open_columns(path: str | os.PathLike[str], key: str) -> Stored | None:
-    """Read a file and its header, None if it has none under this key."""
+    """Return a file and its header, None if it has no header under this key."""
     file = existing_file(path)
     try:
         content = file.read_bytes()
-        about = _about(content)
-        metadata = {entry[1]: entry.get(2, b"") for entry in about.get(5, [])}
+        metadata = _metadata(content)
+        entries = {entry[1]: entry.get(2, b"") for entry in metadata.get(5, [])}
     except OSError as error:
         raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _not_whole(path, error) from None
-    header = metadata.get(key.encode())
+        raise _incomplete(path, error) from None
+    header = entries.get(key.encode())
     if not isinstance(header, bytes):
         return None
-    return Stored(header, path, content, about, metadata.get(f"{key} sha256".encode()))
+    return Stored(header, path, content, metadata, entries.get(f"{key} sha256".encode()))
 
 
 def _digest(header: bytes, columns: Mapping[str, Vector]) -> bytes:
@@ -103,8 +105,8 @@ def _digest(header: bytes, columns: Mapping[str, Vector]) -> bytes:
     return content.hexdigest().encode()
 
 
-def _about(content: bytes) -> Fields:
-    """Parse what stands at the end of the file about the whole."""
+def _metadata(content: bytes) -> Fields:
+    """Return the metadata at the end of the file."""
     if len(content) < 12 or content[:4] != _MAGIC or content[-4:] != _MAGIC:
         raise ValueError("it does not begin and end as a Parquet file does")
     start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
@@ -113,23 +115,23 @@ def _about(content: bytes) -> Fields:
     return read_structure(content, start, len(content) - 8)[0]
 
 
-def _column(content: bytes, about: Fields, name: str) -> Vector:
-    kinds = [(part.get(1), part.get(3)) for part in about[2] if part.get(4) == name.encode()]
+def _column(content: bytes, metadata: Fields, name: str) -> Vector:
+    kinds = [(part.get(1), part.get(3)) for part in metadata[2] if part.get(4) == name.encode()]
     if kinds != [(_DOUBLE, _REQUIRED)]:
         raise ValueError(f"it has no column '{name}' of numbers")
-    chunks = [chunk[3] for group in about[4] for chunk in group[1] if chunk[3][3] == [name.encode()]]
-    if sum(chunk[5] for chunk in chunks) != about[3] or about[3] * _ITEM > len(content):
-        raise ValueError(f"it is too short for the {about[3]} rows that it claims")
+    chunks = [chunk[3] for group in metadata[4] for chunk in group[1] if chunk[3][3] == [name.encode()]]
+    if sum(chunk[5] for chunk in chunks) != metadata[3] or metadata[3] * _ITEM > len(content):
+        raise ValueError(f"it is too short for the {metadata[3]} rows in its metadata")
     pages = [page for chunk in chunks for page in _pages(content, chunk)]
     column: Vector = np.concatenate([np.empty(0), *pages]).astype(np.float64)
-    if len(column) != about[3]:
+    if len(column) != metadata[3]:
         raise ValueError(f"the column '{name}' is damaged")
     return column
 
 
 def _pages(content: bytes, chunk: Fields) -> Iterator[Vector]:
     if chunk[1] != _DOUBLE or chunk[4] != _UNCOMPRESSED or 11 in chunk:
-        raise ValueError("its numbers must be stored as they are, neither compressed nor encoded")
+        raise ValueError("its numbers must be neither compressed nor encoded")
     position, left = chunk[9], chunk[5]
     while left > 0:
         if not 0 <= position < len(content):
@@ -137,12 +139,12 @@ def _pages(content: bytes, chunk: Fields) -> Iterator[Vector]:
         page, position = read_structure(content, position, len(content))
         n_values, length = page[5][1], page[3]
         if (page[1], page[5][2]) != (_DATA_PAGE, _PLAIN) or not 0 < n_values <= left or length != n_values * _ITEM:
-            raise ValueError("its numbers must be stored as they are, neither compressed nor encoded")
+            raise ValueError("its numbers must be neither compressed nor encoded")
         yield np.frombuffer(content, "<f8", n_values, position)
         position += length
         left -= n_values
 
 
-def _not_whole(path: str | os.PathLike[str], error: Exception) -> BadFile:
+def _incomplete(path: str | os.PathLike[str], error: Exception) -> BadFile:
     reason = str(error) if type(error) is ValueError else "its metadata are damaged"
-    return BadFile(f"{shown_path(path)} is not a whole Parquet file: {reason}.")
+    return BadFile(f"{shown_path(path)} is not a complete Parquet file: {reason}.")

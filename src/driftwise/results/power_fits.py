@@ -1,4 +1,4 @@
-"""Powers fitted to regrets: the slope of a line through logarithms, with an interval from resampled runs."""
+"""Powers fitted to regrets: the slope of a line on logarithmic axes, with a bootstrap interval over runs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from driftwise.core.errors import InvalidInput
 
 __all__ = ["Power", "fit_power"]
 
-_TINY = 1e-12  # stands for a resampled mean of nothing, which has no logarithm: the interval gets wide
+_TINY = 1e-12  # replaces a resampled mean <= 0, which has no logarithm; the interval becomes wide
 
 
 class Power(NamedTuple):
-    """An exponent with its interval; the ends are NaN for a single run."""
+    """An exponent with its confidence interval; the ends are NaN for a single run."""
 
     exponent: float
     low: float
@@ -30,7 +30,7 @@ def fit_power(
     """Fit mean regret ~ x^exponent; `samples[i]` are the regrets of the runs at `x[i]`.
 
     The interval is SciPy's percentile bootstrap: runs are resampled, with replacement, within each x. It measures the
-    noise of the runs, not how well a power describes them. Where a mean is not positive there is no power: all are NaN.
+    noise of the runs, not how well a power fits the means. If a mean is not positive, all three numbers are NaN.
 
     >>> round(fit_power([1, 10, 100], [[2.0, 2.1], [20.0, 21.0], [200.0, 210.0]]).exponent, 6)
     1.0
@@ -39,17 +39,17 @@ def fit_power(
         raise InvalidInput(f"fit_power: `samples` must be as many as `x`, and at least 2, got {len(samples)}.")
     centred = np.log(np.asarray(x, np.float64))
     centred -= centred.mean()
-    drawings = [np.asarray(runs, np.float64) for runs in samples]
-    means = np.array([values.mean() for values in drawings])
+    runs_at = [np.asarray(values, np.float64) for values in samples]
+    means = np.array([values.mean() for values in runs_at])
     if not (means > 0).all():
         return Power(math.nan, math.nan, math.nan)
     slope = float(_slope(centred, means))
-    if min(len(values) for values in drawings) < 2:
+    if min(len(values) for values in runs_at) < 2:
         return Power(slope, math.nan, math.nan)
     from scipy import stats  # takes half a second to import
 
     found = stats.bootstrap(
-        drawings,
+        runs_at,
         lambda *resampled, axis: _slope(centred, np.stack([values.mean(axis=axis) for values in resampled], axis=-1)),
         n_resamples=n_resamples,
         confidence_level=confidence,

@@ -1,11 +1,11 @@
-r"""What the losses themselves did: the realised quantities that pathwise bounds speak of.
+r"""Realised quantities: how much the losses themselves changed, as pathwise bounds use it.
 
 With $d_t = \ell_t - \ell_{t-1}$ and $\ell_0 = 0$: $D = \sum \|d_t\|_2^2$, $D_\infty = \sum \|d_t\|_\infty^2$,
 $\sum \mathrm{osc}(d_t)^2$ with $\mathrm{osc}(d) = \max d - \min d$, $\tilde V = \sum \|d_t\|_\infty$ (Jadbabaie et
 al.), and $L^*$, the least loss of a sequence with at most $\Gamma$ segments.
 
-All but $L^*$ come from one pass over the losses. $L^*$ takes $\Gamma K$ operations a round, so it is computed only when
-asked for. It is not convex in $\Gamma$, so a price per segment cannot replace the count: with the losses (0, 1),
+All but $L^*$ come from one pass over the losses. $L^*$ takes $\Gamma K$ operations a round, so it is computed only on
+request. It is not convex in $\Gamma$, so a penalty per segment cannot replace the count: with the losses (0, 1),
 (3/4, 0), (3/4, 0), (0, 1) it is 3/2, 1 and 0 for one, two and three segments.
 """
 
@@ -23,7 +23,7 @@ from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import first_bad_loss
 from driftwise.results.comparators import Dynamic, Follower, Switched
 
-__all__ = ["Realised", "RealisedAccumulator", "best_follower", "completed"]
+__all__ = ["Realised", "RealisedAccumulator", "best_follower", "with_best_loss"]
 
 _MOST_SEGMENTS = 256  # the dynamic program takes segments x actions operations a round
 
@@ -35,23 +35,23 @@ class Realised(NamedTuple):
     deviation_max: float  # D_inf
     oscillation: float  # the sum of squared oscillations
     movement: float  # V-tilde
-    best_loss: float  # L*; NaN where it was not asked for, Gamma is unknown, or too large for the dynamic program
+    best_loss: float  # L*; NaN if not requested, if Gamma is unknown, or too large for the dynamic program
 
 
-def completed(one: Realised, other: Realised) -> Realised:
-    """Return the quantities of one run, with the best loss if either has it."""
+def with_best_loss(one: Realised, other: Realised) -> Realised:
+    """Return the quantities of one run, computed twice, with the best loss if either has it."""
     return other if math.isnan(one.best_loss) else one
 
 
 def best_follower(measures: Measures) -> Follower | None:
-    """Return the dynamic program for L* of a run, None where it would take too long."""
+    """Return the dynamic program for L* of a run, None if it would take too long."""
     if measures.segments >= measures.n_rounds:
         return Dynamic().start(measures.n_actions)
     return Switched(measures.segments).start(measures.n_actions) if measures.segments <= _MOST_SEGMENTS else None
 
 
 class RealisedAccumulator:
-    """Measure losses block by block, and the loss of a follower on them if there is one."""
+    """Compute the realised quantities block by block, and the loss of a follower on the losses if there is one."""
 
     def __init__(self, n_actions: int, best: Follower | None = None) -> None:
         self._last = np.zeros(n_actions)
@@ -60,7 +60,7 @@ class RealisedAccumulator:
         self._best_loss = math.nan
 
     def update(self, losses: Matrix) -> int:
-        """Take in a block; return the first entry, row by row, that is outside [0, 1] (NaN is outside), or -1."""
+        """Add a block; return the index of the first loss outside [0, 1], row by row, or -1. NaN is outside."""
         bad = _measure(self._sums, self._last, losses)
         if self._best is not None and bad < 0:
             self._best_loss = float(self._best.follow(losses, np.array([len(losses) - 1]))[0])
@@ -84,7 +84,7 @@ def _measure(sums: Matrix, last: Vector, losses: Matrix) -> int:
         n_good = 0
         for k in range(n_actions):
             loss = losses[t, k]
-            n_good += 0.0 <= loss <= 1.0  # a sum and no branch: this loop takes most of the time
+            n_good += 0.0 <= loss <= 1.0  # a sum instead of a branch: this loop takes most of the time
             change = loss - last[k]
             squared += change * change
             low = min(low, change)

@@ -1,4 +1,4 @@
-"""The outcome of a simulation: look at it, draw it, keep it."""
+"""The outcome of a simulation: regrets, their intervals and bounds, as numbers, tables, figures and files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import InvalidInput, UnknownName
+from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import SAYS_NOTHING, marked
 from driftwise.core.types import Actions, Matrix, Vector
@@ -22,7 +22,8 @@ from driftwise.results import results_file
 from driftwise.results.confidence_intervals import Estimate, estimate, half_width
 from driftwise.results.footnotes import Caveat, footnote
 from driftwise.results.formats import check_format, write_csv
-from driftwise.results.realised import Realised, completed
+from driftwise.results.labels import Player, find_label
+from driftwise.results.realised import Realised, with_best_loss
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,55 +38,110 @@ _SHARED = (
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Regrets of several learners over common runs.
+    """Regrets of several learners over common runs; `simulate` returns them.
 
-    `regrets[i, j, p]` is the regret of learner `i` in run `j` after round `rounds[p]`.
+    Methods that take a learner accept its label, the learner itself (`Hedge()`), or the rule that tuned it
+    (`OptimisticGD.tuned`).
+
+    Parameters
+    ----------
+    labels : tuple of str
+        A label for each learner.
+    learners : tuple of dict
+        The spec of each learner; for a tuned one, that of run 0 with `tuned`.
+    environment : dict
+        The spec of the environment.
+    comparator : str
+        What the regret is measured against: "dynamic", "static", "switching:N" or "interval:FIRST-LAST[@ACTION]".
+    kind : {"pseudo", "realised"}
+        Whether regret is in terms of the means or of the losses.
+    n_actions : int
+        Number of actions.
+    n_rounds : int
+        Rounds in a run.
+    n_runs : int
+        Number of runs.
+    seed : int
+        The seed of the simulation.
+    rounds : array of int
+        The rounds at which regret was recorded, counted from 1.
+    regrets : array of float
+        `regrets[i, j, p]` is the regret of learner `i` in run `j` after round `rounds[p]`.
+    measures : tuple of Measures
+        The measures of each run; empty if the means are unknown.
+    realised : tuple of Realised
+        The realised quantities of each run; the best loss L* is NaN unless `simulate` computed it.
+    bound_rounds : array of int
+        The rounds at which bounds were evaluated, counted from 1.
+    bounds : array of float
+        `bounds[i, p]` is the bound for learner `i` after round `bound_rounds[p]`, averaged over runs; NaN without one.
+    caveats : dict, default {}
+        By label: the caveat of each learner whose tuning says nothing about this environment.
+    seconds : dict, default {}
+        By label: the time that the learner took, in all runs. Not saved.
+
+    Examples
+    --------
+    >>> from driftwise import Bernoulli, Environment, OptimisticGD, Switching, simulate
+    >>> from driftwise.learners import Hedge
+    >>> environment = Environment(Switching(3, 4), Bernoulli())
+    >>> results = simulate(environment, [OptimisticGD.tuned, Hedge()], 100, 2, seed=1)
+    >>> results.labels
+    ('optimistic-gd (tuned)', 'hedge')
+    >>> results.final(Hedge()).shape
+    (2,)
+    >>> results.regret("hedge") == results.regret(Hedge())
+    True
     """
 
     labels: tuple[str, ...]
-    learners: tuple[Mapping[str, Any], ...]  # specs; a tuned learner's is that of run 0
-    environment: Mapping[str, Any]  # its spec
+    learners: tuple[Mapping[str, Any], ...]
+    environment: Mapping[str, Any]
     comparator: str
-    kind: str  # "pseudo" against the means, "realised" against the losses
+    kind: str
     n_actions: int
     n_rounds: int
     n_runs: int
     seed: int
     rounds: Actions
     regrets: npt.NDArray[np.float64]
-    measures: tuple[Measures, ...]  # one per run; empty where the means are unknown
-    realised: tuple[Realised, ...]  # one per run; the best loss L* is NaN unless `simulate` was asked for it
+    measures: tuple[Measures, ...]
+    realised: tuple[Realised, ...]
     bound_rounds: Actions
-    bounds: Matrix  # (learners, bound_rounds), mean over runs, NaN where nothing is proved
-    caveats: Mapping[str, Caveat] = field(default_factory=dict)  # by label: those whose tuning says nothing
-    seconds: Mapping[str, float] = field(default_factory=dict)  # not part of the file
+    bounds: Matrix
+    caveats: Mapping[str, Caveat] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
-    def final(self, label: str) -> Vector:
-        """Return a learner's regret at the end of each run."""
-        regrets: Vector = self.regrets[self._index(label), :, -1]
+    def final(self, learner: str | Player) -> Vector:
+        """Return a learner's regret at the end of each run, an array of `n_runs` numbers."""
+        regrets: Vector = self.regrets[self._index(learner), :, -1]
         return regrets
 
-    def regret(self, label: str, confidence: float = 0.95) -> Estimate:
-        """Return a learner's mean regret at the end, with its interval over runs."""
-        return estimate(self.final(label), confidence)
+    def regret(self, learner: str | Player, confidence: float = 0.95) -> Estimate:
+        """Return a learner's mean regret at the end, with its confidence interval over runs."""
+        return estimate(self.final(learner), confidence)
 
-    def bound(self, label: str) -> float:
-        """Return its theorem's bound on a learner's expected regret at the end, NaN where there is none."""
-        return float(self.bounds[self._index(label), -1])
+    def bound(self, learner: str | Player) -> float:
+        """Return the bound of a learner's theorem on its expected regret at the end, NaN if there is none."""
+        return float(self.bounds[self._index(learner), -1])
 
-    def caveat(self, label: str) -> str:
-        """Return why a learner's tuning says nothing here, "" where it was not tuned or its rule says something."""
-        self._index(label)
-        return f"{SAYS_NOTHING}: {self.caveats[label].told(self.n_runs)}" if label in self.caveats else ""
+    def caveat(self, learner: str | Player) -> str:
+        """Return why a learner's tuning says nothing about this environment, "" if there is no caveat."""
+        label = self.labels[self._index(learner)]
+        return f"{SAYS_NOTHING}: {self.caveats[label].text(self.n_runs)}" if label in self.caveats else ""
 
-    def difference(self, label: str, baseline: str, confidence: float = 0.95) -> Estimate:
-        """Return how much more a learner regrets than another, paired: both saw the same losses."""
-        return estimate(self.final(label) - self.final(baseline), confidence)
+    def difference(self, learner: str | Player, baseline: str | Player, confidence: float = 0.95) -> Estimate:
+        """Return the mean regret of a learner minus that of another, with its confidence interval over runs.
+
+        The difference is taken run by run, where both got the same losses: the interval is narrower than those of the
+        two regrets.
+        """
+        return estimate(self.final(learner) - self.final(baseline), confidence)
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
-        """Return one plain record per learner: what the table shows and `--json` prints.
+        """Return one dictionary of plain values per learner: the rows of `table`.
 
-        `caveat` says why its tuning says nothing, "" where it was not tuned or its rule says something.
+        The keys are `learner`, `spec`, `regret`, `low`, `high`, `bound` and `caveat`.
         """
         records = []
         for label, spec in zip(self.labels, self.learners, strict=True):
@@ -95,7 +151,7 @@ class Results:
         return records
 
     def summary(self) -> str:
-        """Return a paragraph about the environment; the best loss L* is in it if every run has one."""
+        """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
         lines = [
             f"{_describe(self.environment)}: K = {self.n_actions}, T = {self.n_rounds}, "
             f"{self.n_runs} run{'s' if self.n_runs != 1 else ''}, seed {self.seed}"
@@ -112,9 +168,9 @@ class Results:
         return "\n".join(lines)
 
     def record(self, confidence: float = 0.95) -> dict[str, Any]:
-        """Return everything but the curves as plain values: what `--json` prints.
+        """Return everything but the curves as plain values, as `driftwise simulate --json` prints it.
 
-        `behind` is how much more a learner regrets than the one that regrets least, paired over the runs.
+        `behind` is the regret of a learner minus that of the learner with the least regret, as in `difference`.
         """
         best = min(self.labels, key=lambda label: self.regret(label).mean)
         names = ("comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed", "environment")
@@ -129,30 +185,33 @@ class Results:
         }
 
     def table(self, confidence: float = 0.95) -> str:
-        """Return the table of final regrets, their intervals, the theorems' values, and regret / bound."""
+        """Return a text table of final regrets, their intervals, the bounds, and regret / bound.
+
+        A bound of T means that the theorem's value is at least the number of rounds, which is trivial.
+        """
         headers = ["learner", "regret", f"{100 * confidence:g}% interval", "bound", "ratio"]
         rows = [
             [
                 marked(row["learner"], row["caveat"]),
                 number(row["regret"]),
                 f"{number(row['low'])} .. {number(row['high'])}" if self.n_runs > 1 else "-",
-                *self._against(row["regret"], row["bound"]),
+                *self._bound_cells(row["regret"], row["bound"]),
             ]
             for row in self.rows(confidence)
         ]
         title = f"{self.comparator} {'pseudo-regret' if self.kind == 'pseudo' else 'realised regret'}"
         marks = [label for label in self.labels if label in self.caveats]
-        below = footnote({label: self.caveats[label].told(self.n_runs) for label in marks})
-        return "\n".join([self.summary(), "", title, text_table(headers, rows), *below.splitlines()])
+        reasons = footnote({label: self.caveats[label].text(self.n_runs) for label in marks})
+        return "\n".join([self.summary(), "", title, text_table(headers, rows), *reasons.splitlines()])
 
-    def _against(self, regret: float, bound: float) -> tuple[str, str]:
-        """Return a bound and the share of it that was used; the number of rounds bounds everyone and says nothing."""
+    def _bound_cells(self, regret: float, bound: float) -> tuple[str, str]:
+        """Return the text of a bound and of regret / bound; a bound of at least T is trivial, since losses are <= 1."""
         if bound >= self.n_rounds:
             return "T", "-"
         return number(bound), number(regret / bound, 2) if bound else "-"
 
     def figure(self, confidence: float = 0.95) -> Figure:
-        """Draw regret over rounds."""
+        """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines."""
         curves = []
         for i, label in enumerate(self.labels):
             mean, half = self.regrets[i].mean(axis=0), half_width(self.regrets[i], confidence)
@@ -161,63 +220,61 @@ class Results:
         return regret_figure(self.rounds, curves, self.bound_rounds, self.summary(), ylabel)
 
     def plot(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
-        """Write the figure as PNG, SVG or PDF."""
+        """Write the figure to a file whose name ends in .png, .svg or .pdf."""
         save_figure(self.figure(confidence), path)
 
-    def beside(self, other: Results) -> Results:
-        """Return these learners and those of `other`, which must have faced the very same losses.
+    def combine(self, other: Results) -> Results:
+        """Return results with the learners of both; both must come from the same losses and have different labels.
 
         >>> from driftwise import Bernoulli, Environment, OptimisticGD, Switching, simulate
         >>> from driftwise.learners import Hedge
-        >>> world = Environment(Switching(3, 4), Bernoulli())
-        >>> one, two = (simulate(world, learner, 100, seed=1) for learner in (OptimisticGD(), Hedge()))
-        >>> one.beside(two).labels
+        >>> environment = Environment(Switching(3, 4), Bernoulli())
+        >>> one, two = (simulate(environment, learner, 100, seed=1) for learner in (OptimisticGD(), Hedge()))
+        >>> one.combine(two).labels
         ('optimistic-gd', 'hedge')
         """
         for name in _SHARED:
             mine, theirs = getattr(self, name), getattr(other, name)
-            if name == "realised":  # one may have a best loss that the other was not asked for
+            if name == "realised":  # only one of them may have the best loss
                 mine, theirs = ([one._replace(best_loss=math.nan) for one in some] for some in (mine, theirs))
             if not np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else repr(mine) != repr(theirs):
-                raise InvalidInput(f"Results: both must have the same `{name}` to stand side by side.")
-        if twice := sorted({*self.labels} & {*other.labels}):
-            raise InvalidInput(f"Results: both have a learner '{twice[0]}'.")
+                raise InvalidInput(f"Results: both must have the same `{name}` to be combined.")
+        if common := sorted({*self.labels} & {*other.labels}):
+            raise InvalidInput(f"Results: both have a learner '{common[0]}'.")
         return dataclasses.replace(
             self,
             labels=(*self.labels, *other.labels),
             learners=(*self.learners, *other.learners),
             regrets=np.concatenate([self.regrets, other.regrets]),
             bounds=np.concatenate([self.bounds, other.bounds]),
-            realised=tuple(map(completed, self.realised, other.realised)),
+            realised=tuple(map(with_best_loss, self.realised, other.realised)),
             caveats={**self.caveats, **other.caveats},
             seconds={**self.seconds, **other.seconds},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the results as the end of the file's name says: all in .parquet, the curves alone in .csv."""
+        """Write the results to a file: everything if its name ends in .parquet, the curves only if in .csv."""
         (self.to_csv if check_format(path) == ".csv" else self.to_parquet)(path)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the curves as text, for other programs: a line per learner, run and round, with the regret."""
+        """Write the curves as text: a line per learner, run and round, with the regret."""
         write_csv(self, path)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write everything but the timings; equal results give equal bytes."""
+        """Write everything but `seconds` to a Parquet file; equal results give equal bytes."""
         results_file.write(self, path)
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Results:
-        """Read what `to_parquet` wrote."""
+        """Return the results that `to_parquet` wrote; `seconds` is empty."""
         return cls(**results_file.read(path))
 
-    def _index(self, label: str) -> int:
-        if label not in self.labels:
-            raise UnknownName("learner", label, self.labels, "in these results")
-        return self.labels.index(label)
+    def _index(self, learner: str | Player) -> int:
+        return self.labels.index(find_label(learner, self.labels, self.learners))
 
 
 def _describe(environment: Mapping[str, Any]) -> str:
-    """Name an environment by its parts, such as ``switching x bernoulli``."""
+    """Return the names of an environment's parts, such as ``switching x bernoulli``."""
     if "replay" in environment:
         return "replay"
     parts: Sequence[Any] = [environment.get("path"), environment.get("noise")]

@@ -1,6 +1,6 @@
-"""Results as one Parquet file: the curves as columns, everything else as JSON in the metadata, under a checksum.
+"""Results as one Parquet file: the curves as columns, everything else as JSON in the metadata, with a checksum.
 
-The file has a format version and no code; whatever is not a number or a word does not fit in.
+The file has a format version. It holds numbers and text only, no code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read", "write"]
 
-FORMAT = 3  # 1 had no checksum, 2 had other names of parameters
+FORMAT = 3  # format 1 had no checksum, format 2 used other names of parameters
 _KEY = "driftwise"
 _WORDS = ("comparator", "kind")
 _COUNTS = ("n_actions", "n_rounds", "n_runs")
@@ -49,17 +49,17 @@ def write(results: Results, path: str | os.PathLike[str]) -> None:
         "bounds": results.bounds.tolist(),
         "caveats": dict(results.caveats),
     }
-    beside = {
+    other_columns = {
         "learner": pa.array(np.repeat(np.array(results.labels), n_runs * n_points)).dictionary_encode(),
         "run": np.tile(np.repeat(np.arange(n_runs, dtype=np.int32), n_points), n_learners),
         "round": np.tile(results.rounds, n_learners * n_runs),
     }
     text = json.dumps(_without_nan(header), sort_keys=True).encode()
-    write_columns(path, _KEY, text, {"regret": results.regrets.reshape(-1)}, beside)
+    write_columns(path, _KEY, text, {"regret": results.regrets.reshape(-1)}, other_columns)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the fields of the results that `write` stored."""
+    """Return the fields of the results that `write` wrote."""
     opened = open_columns(path, _KEY)
     if opened is None:
         raise BadFile(f"{shown_path(path)} holds no driftwise results.")
@@ -83,10 +83,10 @@ def _fields(regrets: Vector, header: dict[str, Any]) -> dict[str, Any]:
     n_learners = len(header["labels"])
     rounds, bound_rounds = (np.array(header[name], np.int64) for name in ("rounds", "bound_rounds"))
     if any((np.diff(some, prepend=0) <= 0).any() for some in (rounds, bound_rounds)):
-        raise ValueError("rounds must rise")
+        raise ValueError("rounds must be increasing")
     bounds = np.array(header["bounds"], np.float64)
     if bounds.shape != (n_learners, len(bound_rounds)):
-        raise ValueError("there must be a bound for every learner and every round that has one")
+        raise ValueError("bounds must have a row per learner and a column per bound round")
     return {
         **{name: header[name] for name in _PLAIN},
         "labels": tuple(header["labels"]),
@@ -108,15 +108,15 @@ def _caveat(header: dict[str, Any], label: str, n_runs: Any, reason: Any) -> Cav
 
 
 def _check(header: dict[str, Any]) -> None:
-    """Reject values of a header that what is done with results would stumble over."""
+    """Reject values of a header that the methods of `Results` could not use."""
     labels, learners = header["labels"], header["learners"]
     if not all(isinstance(header[name], list) for name in _LISTS):
         raise TypeError(f"{', '.join(_LISTS)} must be lists")
     if not labels or len({*labels}) != len(labels) or len(learners) != len(labels):
-        raise ValueError("there must be labels, each once, with a learner each")
+        raise ValueError("labels must be distinct, with a learner each")
     words = [*labels, *(header[name] for name in _WORDS)]
     if not all(isinstance(word, str) for word in words):
-        raise ValueError("labels, comparator and kind must be words")
+        raise ValueError("labels, comparator and kind must be text")
     if not all(isinstance(spec, dict) for spec in (*learners, header["environment"])):
         raise ValueError("learners and environment must be specs")
     counts = [*(header[name] for name in _COUNTS), header["seed"]]
@@ -124,11 +124,11 @@ def _check(header: dict[str, Any]) -> None:
         raise ValueError("actions, rounds, runs and seed must be whole numbers")
     n_runs = header["n_runs"]
     if n_runs < 1 or len(header["realised"]) != n_runs or len(header["measures"]) not in (0, n_runs):
-        raise ValueError("there must be measures for every run")
+        raise ValueError("every run must have measures")
 
 
 def _without_nan(value: Any) -> Any:
-    """JSON has no NaN: null stands for it."""
+    """Replace NaN by None, since JSON has no NaN."""
     if isinstance(value, dict):
         return {key: _without_nan(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,7 +1,7 @@
-"""The part of Thrift's compact protocol that a Parquet file's metadata is written in.
+"""A reader of Thrift's compact protocol, as far as the metadata of a Parquet file use it.
 
-A structure becomes a dictionary from field numbers to values. Depth, values and lengths are bounded, and what is wrong
-is said in a `ValueError`: Arrow's reader ends the process on some damaged metadata, so they are not given to it.
+A structure becomes a dictionary from field numbers to values. Depth, number of values and lengths are bounded, and
+damaged metadata raise a `ValueError`. Arrow's own reader is not used: it ends the process on some damaged metadata.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ __all__ = ["Fields", "read_structure"]
 
 Fields = dict[int, Any]
 
-_DEEPEST = 12  # Parquet's own metadata need eight
-_MOST_VALUES = 200_000  # a column of a part has about forty, and a part a million rows
+_DEEPEST = 12  # Parquet's own metadata have 8 levels
+_MOST_VALUES = 200_000  # about 40 per column of a row group, and a row group has a million rows
 _LONGEST_VARINT = 10  # bytes: 64 bits
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCTURE = range(13)
 
 
 def read_structure(content: bytes, start: int, end: int) -> tuple[Fields, int]:
-    """Parse the structure that begins at `start`; return it and where it ends."""
+    """Return the structure that begins at `start`, and the position where it ends."""
     reader = _Reader(content, start, end)
     return reader.structure(0), reader.position
 
@@ -68,7 +68,7 @@ class _Reader:
             raise ValueError("its metadata are nested too deeply")
         head = self._take(1)[0]
         length = head >> 4 if head >> 4 != 0xF else self._varint()
-        if length > self._end - self.position:  # each takes a byte at least
+        if length > self._end - self.position:  # each value takes at least a byte
             raise ValueError("its metadata are damaged")
         return [self._value(head & 0xF, depth + 1) for _ in range(length)]
 

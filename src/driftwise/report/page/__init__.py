@@ -1,6 +1,6 @@
-"""A report as one file: a page of HTML that needs no network, and the same pictures for a paper.
+"""A report as one HTML file that needs no network, and its figures as separate files.
 
-Whoever measures fills a `Page` with numbers and words; nothing here knows learners.
+The caller fills a `Page` with numbers and text.
 """
 
 from driftwise.report.page.contents import Claim, Line, Page, Panel, Series, TableRow, WeightHistory

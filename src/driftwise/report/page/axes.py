@@ -1,4 +1,4 @@
-"""Where a number lies in a picture, and which numbers stand beside an axis."""
+"""Axes of charts: the positions of numbers, and ticks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 __all__ = ["LinearAxis", "LogAxis", "drawable", "steps"]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_LEAST_SPAN = math.log10(4.0)  # in decades: enough for one of 1, 2, 5
+_LEAST_SPAN = math.log10(4.0)  # in decades: holds at least one of 1, 2, 5
 _MOST_TICKS = 7
-_LEAST = 1e-300  # beyond this, and its inverse, powers of ten leave the numbers of the machine
+_LEAST = 1e-300  # beyond this and its inverse, powers of ten overflow or underflow
 
 
 @dataclass(frozen=True)
 class LinearAxis:
-    """Numbers from `low` to `high` at places from `start` to `end`."""
+    """Maps numbers from `low` to `high` to positions from `start` to `end`."""
 
     low: float
     high: float
@@ -24,13 +24,13 @@ class LinearAxis:
     end: float
 
     def at(self, value: float) -> float:
-        """Return where a number lies."""
+        """Return the position of a number."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
 @dataclass(frozen=True)
 class LogAxis:
-    """Positive numbers, equal factors at equal distances; `low` and `high` are powers of ten."""
+    """Maps positive numbers to positions by their logarithms; `low` and `high` are logarithms to base 10."""
 
     low: float
     high: float
@@ -39,18 +39,18 @@ class LogAxis:
 
     @classmethod
     def around(cls, values: Iterable[float], start: float, end: float) -> LogAxis:
-        """Cover all drawable values with a little room on both sides."""
+        """Return an axis that covers all drawable values, with a margin on both sides."""
         powers = [math.log10(value) for value in values if drawable(value)] or [0.0, 1.0]
         low, high = min(powers), max(powers)
-        room = max(0.04 * (high - low), (_LEAST_SPAN - (high - low)) / 2)
-        return cls(low - room, high + room, start, end)
+        margin = max(0.04 * (high - low), (_LEAST_SPAN - (high - low)) / 2)
+        return cls(low - margin, high + margin, start, end)
 
     def at(self, value: float) -> float:
-        """Return where a positive number lies."""
+        """Return the position of a positive number."""
         return self.start + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return round numbers on the axis, with how they are written."""
+        """Return round numbers on the axis, with their text."""
         first, last = math.floor(self.low), math.ceil(self.high)
         every = math.ceil((self.high - self.low) / _MOST_TICKS)
         powers = [power for power in range(first, last + 1) if power % every == 0]
@@ -59,16 +59,16 @@ class LogAxis:
             inside = [(m, power) for m, power in numbers if self.low <= math.log10(m) + power <= self.high]
             if len(inside) <= _MOST_TICKS:
                 break
-        return [(float(f"{m}e{power}"), _written(m, power)) for m, power in inside]
+        return [(float(f"{m}e{power}"), _text(m, power)) for m, power in inside]
 
 
 def drawable(value: float) -> bool:
-    """Say whether a number has a place on a logarithmic axis."""
+    """Return whether a number can be drawn on a logarithmic axis."""
     return _LEAST < value < 1 / _LEAST
 
 
 def steps(low: float, high: float) -> list[int]:
-    """Return whole numbers at a round distance from each other, between two numbers.
+    """Return integers between two numbers, spaced by a round number.
 
     >>> steps(1, 1000)
     [200, 400, 600, 800, 1000]
@@ -81,7 +81,7 @@ def steps(low: float, high: float) -> list[int]:
     return list(range(math.ceil(low / width) * width, math.floor(high) + 1, width))
 
 
-def _written(multiple: int, power: int) -> str:
+def _text(multiple: int, power: int) -> str:
     if -3 < power < 5:
         return f"{multiple * 10**power}" if power >= 0 else f"{multiple * 10.0**power:g}"
     ten = f"10{str(power).translate(_SUPERSCRIPTS)}"

@@ -1,7 +1,7 @@
-"""What a page says, as plain values.
+"""The contents of a page, as plain values.
 
-A number that is missing is NaN: the page shows a dash for it, and the pictures leave it out. Rates such as
-``sqrt(Gamma Lambda) + sqrt(K) Gamma`` are written in words; the page sets them as formulas.
+A missing number is NaN: the page shows a dash, and figures leave it out. Rates such as
+``sqrt(Gamma Lambda) + sqrt(K) Gamma`` are plain text; the page shows them as formulas.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ __all__ = ["KINDS", "ROLES", "Claim", "Line", "Page", "Panel", "Series", "TableR
 
 ROLES = ("paper", "cited", "parameter-free", "added", "baseline")
 KINDS = ("upper", "lower", "guide")
-_KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # it names files and places on the page
+_KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # for file names and anchors on the page
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """One line of the measured Table 1: how a learner's regret grew, beside what the paper proves."""
+    """One row of the measured Table 1: the exponent of a learner's regret, and the paper's rates."""
 
     cell: str  # "full information, switching"
-    world: str  # "benign: switching, Bernoulli"
+    environment: str  # "switching, Bernoulli"
     learner: str
     role: str
-    axis: str  # what was varied: "T", "Gamma", "V" or "Lambda"
+    axis: str  # the varied quantity: "T", "Gamma", "V" or "Lambda"
     upper: str  # the paper's rates
     lower: str
-    exponent: float  # regret grew as this power of what was varied
+    exponent: float  # regret grew as this power of the varied quantity
     low: float  # its interval
     high: float
-    multiple: str  # regret over the lower bound, "2.1 to 3.4"
-    caveat: str = ""  # why the numbers say nothing about the learner
+    multiple: str  # regret / lower bound, "2.1 to 3.4"
+    caveat: str = ""  # why the numbers say nothing about the learner; "" if there is no caveat
 
     def __post_init__(self) -> None:
         require_choice(self, "role", ROLES)
@@ -42,7 +42,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Series:
-    """One learner's regret at each value of what was varied."""
+    """One learner's regret at each value of the varied quantity."""
 
     label: str
     role: str
@@ -53,7 +53,7 @@ class Series:
     exponent: float
     exponent_low: float
     exponent_high: float
-    caveat: str = ""  # why the numbers say nothing about the learner
+    caveat: str = ""  # why the numbers say nothing about the learner; "" if there is no caveat
 
     def __post_init__(self) -> None:
         require_choice(self, "role", ROLES)
@@ -63,7 +63,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Line:
-    """A bound, or a line that guides the eye."""
+    """A bound, or a guide line."""
 
     label: str
     kind: str
@@ -77,7 +77,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Regret against what was varied, on logarithmic axes."""
+    """A figure of regret against the varied quantity, on logarithmic axes."""
 
     key: str
     cell: str
@@ -94,36 +94,36 @@ class Panel:
 
 @dataclass(frozen=True)
 class WeightHistory:
-    """A learner's weights on one path of losses, in a few hundred stretches of its rounds."""
+    """A learner's weights on one path of losses, averaged over a few hundred intervals of rounds."""
 
     key: str
     title: str
     learner: str
-    rounds: Sequence[int]  # where each stretch begins
+    rounds: Sequence[int]  # the first round of each interval
     weights: Sequence[Sequence[float]]  # one sequence per action
-    best: Sequence[int]  # the best action of each of these rounds
+    best: Sequence[int]  # the best action of each interval
     change_points: Sequence[int]
-    what: str = "weight"  # what `weights` are: with bandit feedback, the shares of the rounds in which it was chosen
-    caveat: str = ""  # why the weights say nothing about the learner
+    what: str = "weight"  # "weight", or "share": of the rounds in which an action was chosen (bandit feedback)
+    caveat: str = ""  # why the weights say nothing about the learner; "" if there is no caveat
 
     def __post_init__(self) -> None:
         _require_key(self)
         n_rounds = len(self.rounds)
         require(self, "weights", all(len(one) == n_rounds for one in self.weights), f"{n_rounds} numbers per action")
         _require_length(self, "best", n_rounds, "`rounds`")
-        rising = all(one < other for one, other in zip(self.rounds, self.rounds[1:], strict=False))
-        require(self, "rounds", rising, "in rising order")
-        known = all(0 <= one < len(self.weights) for one in self.best)
-        require(self, "best", known, f"actions from 0 to {len(self.weights) - 1}")
+        increasing = all(one < other for one, other in zip(self.rounds, self.rounds[1:], strict=False))
+        require(self, "rounds", increasing, "increasing")
+        valid = all(0 <= one < len(self.weights) for one in self.best)
+        require(self, "best", valid, f"actions from 0 to {len(self.weights) - 1}")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence, whether the measurements bear it out, and the figures that say so."""
+    """A sentence, whether the measurements confirm it, and the numbers that decide it."""
 
     text: str
     holds: bool
-    figures: Sequence[tuple[str, str]]  # what, how much
+    figures: Sequence[tuple[str, str]]  # what, value
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Page:
     panels: Sequence[Panel]
     histories: Sequence[WeightHistory]
     claims: Sequence[Claim]
-    commands: Sequence[str]  # what repeats the measurements
+    commands: Sequence[str]  # to repeat the measurements
     notes: Sequence[str]
 
     def __post_init__(self) -> None:

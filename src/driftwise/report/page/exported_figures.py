@@ -1,4 +1,4 @@
-"""The pictures of a page once more, for a paper: one file each, drawn by matplotlib."""
+"""The figures of a page as separate files, drawn by Matplotlib."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from driftwise.report.figures import canvas, figure_format, save_figure
 from driftwise.report.label_text import add_legend, literal
 from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Page, Panel, Series, WeightHistory
-from driftwise.report.page.curve_charts import axes_of, runs
+from driftwise.report.page.curve_charts import axes_of, drawable_parts
 from driftwise.report.page.number_text import name_of, power
 from driftwise.report.page.rate_formulas import plain
 from driftwise.report.page.styles import Style, styles_of
-from driftwise.report.page.weight_charts import layers, stretches
+from driftwise.report.page.weight_charts import best_intervals, layers
 from driftwise.report.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ _STROKES = {
     "added": {"linestyle": "-.", "linewidth": 1.2},
     "baseline": {"linestyle": ":", "linewidth": 1.6},
 }
-_PANEL_COLUMNS, _TRACK_COLUMNS, _KEY_HEIGHT = 2, 6, 0.2
-_TITLE, _LABEL = 72, 44  # letters across a figure, and of a label
+_PANEL_COLUMNS, _HISTORY_COLUMNS, _KEY_HEIGHT = 2, 6, 0.2  # columns of the legends, and inches of a row
+_TITLE, _LABEL = 72, 44  # the most characters of a title and of a label
 _BOUNDS = {"upper": (0, (8, 3)), "lower": (0, (2, 2)), "guide": (0, (1, 4))}
 
 
 def write_figures(folder: str | os.PathLike[str], page: Page, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Write every panel and every history under its key, in every format; return the files."""
+    """Write every panel and weight history to a file named by its key, in every format; return the files."""
     styles = styles_of(page.panels)
     for form in formats:
-        figure_format(f"figure.{form}")  # rejected before the first file is written
+        figure_format(f"figure.{form}")  # raises before the first file is written
     written = []
     figures = {panel.key: _panel_figure(panel, styles) for panel in page.panels}
     figures |= {history.key: _history_figure(history) for history in page.histories}
@@ -55,7 +55,7 @@ def write_figures(folder: str | os.PathLike[str], page: Page, formats: Sequence[
 
 
 def _blank(height: float, columns: int, n_keys: int) -> tuple[Figure, Axes]:
-    """Make a figure of that height, in inches, and a key below it."""
+    """Return a figure of this height, in inches, with room for a legend below."""
     figure = canvas()(figsize=(6.4, height + _KEY_HEIGHT * math.ceil(n_keys / columns)), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
@@ -63,55 +63,55 @@ def _blank(height: float, columns: int, n_keys: int) -> tuple[Figure, Axes]:
 
 
 def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
-    doubtful = any(one.caveat for one in panel.series)
-    figure, axes = _blank(4.0, _PANEL_COLUMNS, len(panel.series) + len(panel.lines) + doubtful)
-    across, up = axes_of(panel, 0.0, 1.0, 0.0, 1.0)
+    with_caveat = any(one.caveat for one in panel.series)
+    figure, axes = _blank(4.0, _PANEL_COLUMNS, len(panel.series) + len(panel.lines) + with_caveat)
+    x_axis, y_axis = axes_of(panel, 0.0, 1.0, 0.0, 1.0)
     axes.set(xscale="log", yscale="log", xlabel=literal(panel.x_label, _LABEL), ylabel=literal(panel.y_label, _LABEL))
-    axes.set(xlim=(10**across.low, 10**across.high), ylim=(10**up.low, 10**up.high))
-    axes.set_xticks(*zip(*across.ticks(), strict=True))
-    axes.set_yticks(*zip(*up.ticks(), strict=True))
+    axes.set(xlim=(10**x_axis.low, 10**x_axis.high), ylim=(10**y_axis.low, 10**y_axis.high))
+    axes.set_xticks(*zip(*x_axis.ticks(), strict=True))
+    axes.set_yticks(*zip(*y_axis.ticks(), strict=True))
     axes.minorticks_off()
     axes.set_title(literal(panel.title, _TITLE), fontsize="medium", loc="left")
     axes.grid(alpha=0.25, linewidth=0.6)
-    keys = [_draw_series(axes, one, styles[one.label], floor=10**up.low) for one in panel.series]
+    keys = [_draw_series(axes, one, styles[one.label], floor=10**y_axis.low) for one in panel.series]
     for line in panel.lines:
         look: dict[str, Any] = {"color": "0.35", "linewidth": 1.0, "linestyle": _BOUNDS[line.kind]}
-        alone = "_" if sum(map(drawable, line.y)) == 1 else None  # a line through one point would not be seen
+        alone = "_" if sum(map(drawable, line.y)) == 1 else None  # a line through one point would not be visible
         drawn = axes.plot(line.x, line.y, marker=alone, markersize=9.0, **look)[0]
         keys.append((drawn, literal(plain(name_of(line)), _LABEL)))
-    if doubtful:
+    if with_caveat:
         keys.append((axes.plot([], [], " ")[0], f"{MARK} {SAYS_NOTHING}"))
     add_legend(figure, keys, _PANEL_COLUMNS, fontsize="small")
     return figure
 
 
 def _draw_series(axes: Axes, series: Series, style: Style, floor: float) -> tuple[Artist, str]:
-    """Draw a learner's line and return it with its label."""
+    """Draw a learner's line; return it with its label."""
     colour = style.colour
     look: dict[str, Any] = {"color": colour, "marker": style.marker.plotted, "markersize": 4.5, **_STROKES[style.role]}
     mean = [y if drawable(y) else float("nan") for y in series.mean]
     drawn = axes.plot(series.x, mean, **look)[0]
     lows = [max(low, floor / 10.0) for low in series.low]
-    for run in runs(zip(series.x, lows, series.high, strict=True)):
-        x, low, high = zip(*run, strict=True)
+    for part in drawable_parts(zip(series.x, lows, series.high, strict=True)):
+        x, low, high = zip(*part, strict=True)
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-    # The mark survives a cut.
+    # The mark is added after the label is cut.
     return drawn, marked(literal(f"{series.label} ({power(series.exponent)})", _LABEL), series.caveat)
 
 
 def _history_figure(history: WeightHistory) -> Figure:
-    figure, axes = _blank(2.8, _TRACK_COLUMNS, len(history.weights))
+    figure, axes = _blank(2.8, _HISTORY_COLUMNS, len(history.weights))
     keys: list[tuple[Artist, str]] = []
     below = [0.0] * len(history.rounds)
     for k, top in enumerate(layers(history)):
         keys.append((axes.fill_between(history.rounds, below, top, linewidth=0, **_fill(k)), f"action {k + 1}"))
         below = top
-    for action, first, last in stretches(history):
+    for action, first, last in best_intervals(history):
         right = history.rounds[min(last + 1, len(history.rounds) - 1)]
         axes.axvspan(history.rounds[first], right, ymin=0.0, ymax=0.06, linewidth=0, **_fill(action))
     for point in history.change_points:
         axes.axvline(point, color="0.2", linewidth=0.8, linestyle=(0, (2, 2)))
-    # The lowest tenth is the strip of the best action.
+    # Below 0 is the strip of the best action.
     axes.set(
         ylim=(-0.1, 1.0),
         yticks=(0.0, 0.5, 1.0),
@@ -122,10 +122,10 @@ def _history_figure(history: WeightHistory) -> Figure:
     axes.set_title(literal(name, _TITLE), fontsize="medium", loc="left")
     if len(history.rounds):
         axes.set_xlim(history.rounds[0], max(history.rounds[-1], history.rounds[0] + 1))
-    add_legend(figure, keys, _TRACK_COLUMNS, fontsize="small")
+    add_legend(figure, keys, _HISTORY_COLUMNS, fontsize="small")
     return figure
 
 
 def _fill(k: int) -> dict[str, Any]:
-    """Give an action its colour; when the palette is used up it starts again, paler."""
+    """Return the colour of an action; after the last colour the palette repeats, paler."""
     return {"color": COLOURS[k % len(COLOURS)], "alpha": 0.72 if k < len(COLOURS) else 0.35}

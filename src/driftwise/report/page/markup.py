@@ -1,4 +1,4 @@
-"""Text becomes markup in one place, so that nothing can be forgotten when it is escaped."""
+"""HTML elements from text. All text is escaped here."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from unicodedata import category
 
 __all__ = ["Markup", "element", "joined"]
 
-_EMPTY = frozenset(("path", "rect"))  # they never have content
+_EMPTY = frozenset(("path", "rect"))  # elements without content
 
 
 class Markup(str):
-    """Text that is markup already; every other string is escaped before it enters a page."""
+    """Text that is already markup; all other strings are escaped."""
 
     __slots__ = ()
 
 
 def element(name: str, *children: str, **attributes: str | float | bool) -> Markup:
-    """Write one element; `class_` is its class, other underscores are hyphens, `True` needs no value.
+    """Return one element; `class_` is its class, other underscores become hyphens, and `True` has no value.
 
     >>> element("p", "a < b", class_="note", data_x='"')
     '<p class="note" data-x="&quot;">a &lt; b</p>'
@@ -37,12 +37,12 @@ def element(name: str, *children: str, **attributes: str | float | bool) -> Mark
 
 
 def joined(parts: Iterable[str]) -> Markup:
-    """Put parts one after the other, the plain ones escaped."""
+    """Concatenate parts; those that are not markup are escaped."""
     return Markup("".join(part if isinstance(part, Markup) else _escaped(part) for part in parts))
 
 
 def _escaped(text: str) -> str:
-    """Escape for content and attributes alike; what has no place in a page becomes a replacement character."""
+    """Escape text for content and attributes; control characters become replacement characters."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() or c in "\n\t" or category(c) == "Zs" else "\ufffd" for c in text)
     return html.escape(text)

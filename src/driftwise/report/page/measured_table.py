@@ -1,4 +1,4 @@
-"""The measured Table 1: every line a learner in a world, its exponent drawn and written, beside the paper's rates."""
+"""The measured Table 1: one row per learner and environment, with the measured exponent and the paper's rates."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from driftwise.report.page.styles import ROLE_NAMES, Style, swatch
 __all__ = ["cells_of", "measured_table"]
 
 _WIDTH, _HEIGHT = 80, 18
-_SHARED = ("cell", "world", "axis", "upper", "lower")  # said once for all learners of a world
-_LETTERS_A_LINE = 14  # that surely fit the narrowest of these columns
+_SHARED = ("cell", "environment", "axis", "upper", "lower")  # shown once for all learners of an environment
+_LETTERS_A_LINE = 14  # that fit the narrowest of these columns
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 _HEADS = (
-    ("world", "Setting and world"),
+    ("environment", "Setting and environment"),
     ("learner", "Learner"),
     ("axis", "Varied"),
     ("upper", "Upper rate"),
@@ -33,17 +33,17 @@ _HEADS = (
 
 
 def cells_of(rows: Sequence[TableRow]) -> list[str]:
-    """Return the settings in their order."""
+    """Return the settings in order of appearance."""
     return list(dict.fromkeys(row.cell for row in rows))
 
 
 def measured_table(rows: Sequence[TableRow], styles: Mapping[str, Style]) -> Markup:
-    """Write the table; a script makes it sortable, and narrow screens show its lines as cards."""
+    """Return the table; the script makes it sortable, and narrow screens show its rows as cards."""
     ends = [value for row in rows for value in (row.exponent, row.low, row.high) if math.isfinite(value)]
-    across = LinearAxis(min(0.0, *ends, 0.0), max(1.0, *ends, 1.0), 4.0, _WIDTH - 4.0)
+    x_axis = LinearAxis(min(0.0, *ends, 0.0), max(1.0, *ends, 1.0), 4.0, _WIDTH - 4.0)
     heads = [element("th", head, scope="col", data_sort=key) for key, head in _HEADS]
     lines = [
-        _line(row, styles, across, i, len(group))
+        _line(row, styles, x_axis, i, len(group))
         for _, one in groupby(rows, key=_shared)
         for group in [list(one)]
         for i, row in enumerate(group)
@@ -55,16 +55,16 @@ def _shared(row: TableRow) -> tuple[str, ...]:
     return tuple(getattr(row, key) for key in _SHARED)
 
 
-def _line(row: TableRow, styles: Mapping[str, Style], across: LinearAxis, place: int, size: int) -> Markup:
-    """Write the line at a place in a group of lines that share their world and rates."""
+def _line(row: TableRow, styles: Mapping[str, Style], x_axis: LinearAxis, place: int, size: int) -> Markup:
+    """Return row number `place` of a group of `size` rows that share their environment and rates."""
     style = styles.get(row.learner)
     role = element("span", ROLE_NAMES[row.role].lower(), class_="role")
-    doubt = element("span", f"{MARK} {SAYS_NOTHING}", class_="caveat", title=row.caveat) if row.caveat else ""
-    learner = [swatch(style) if style else "", element("span", row.learner, " ", role, doubt)]
+    caveat = element("span", f"{MARK} {SAYS_NOTHING}", class_="caveat", title=row.caveat) if row.caveat else ""
+    learner = [swatch(style) if style else "", element("span", row.learner, " ", role, caveat)]
     written = with_interval(power(row.exponent), power(row.low), power(row.high))
-    exponent = [_whisker(row, across), written]
+    exponent = [_whisker(row, x_axis), written]
     contents: tuple[list[str], ...] = (
-        [row.cell, " ", element("span", row.world, class_="role")],
+        [row.cell, " ", element("span", row.environment, class_="role")],
         learner,
         [formula(row.axis)],
         [formula(row.upper)],
@@ -72,14 +72,22 @@ def _line(row: TableRow, styles: Mapping[str, Style], across: LinearAxis, place:
         exponent,
         [row.multiple],
     )
-    number = _NUMBER.search(row.multiple)  # a range is sorted by where it starts
+    number = _NUMBER.search(row.multiple)  # a range is sorted by its lower end
     multiple = number[0] if number else ""
-    values = (f"{row.cell} {row.world}", row.learner, row.axis, row.upper, row.lower, f"{row.exponent:.6f}", multiple)
+    values = (
+        f"{row.cell} {row.environment}",
+        row.learner,
+        row.axis,
+        row.upper,
+        row.lower,
+        f"{row.exponent:.6f}",
+        multiple,
+    )
     cells = [
         element(
             "td",
             element("span", *parts),
-            class_=f"{key} {_part(value, place, size)}" if key in _SHARED else key,
+            class_=f"{key} {_shared_class(value, place, size)}" if key in _SHARED else key,
             data_label=head,
             data_value=value,
         )
@@ -88,24 +96,24 @@ def _line(row: TableRow, styles: Mapping[str, Style], across: LinearAxis, place:
     return element("tr", *cells, data_cell=row.cell, class_="goes-on" if place else False)
 
 
-def _part(text: str, place: int, size: int) -> str:
-    """Say how a cell of what a group shares is shown: once, and running down over the empty cells if it fits there."""
+def _shared_class(text: str, place: int, size: int) -> str:
+    """Return the CSS class of a shared cell: shown in the first row only, over the empty cells below if it fits."""
     if place:
         return "same"
     return "leads" if len(text) <= _LETTERS_A_LINE * size else "alone"
 
 
-def _whisker(row: TableRow, across: LinearAxis) -> Markup:
-    """Draw an exponent and its interval between 0 and 1, with the half marked."""
+def _whisker(row: TableRow, x_axis: LinearAxis) -> Markup:
+    """Return a small chart of an exponent and its interval, with lines at 0, 1/2 and 1."""
     middle = _HEIGHT / 2
-    rules = "".join(f"M{across.at(v):.1f},2V{_HEIGHT - 2}" for v in (0.0, 0.5, 1.0))
+    rules = "".join(f"M{x_axis.at(v):.1f},2V{_HEIGHT - 2}" for v in (0.0, 0.5, 1.0))
     shapes = [element("path", class_="rules", d=rules)]
     if math.isfinite(row.low) and math.isfinite(row.high):
         shapes.append(
-            element("path", class_="whisker", d=f"M{across.at(row.low):.1f},{middle:g}H{across.at(row.high):.1f}")
+            element("path", class_="whisker", d=f"M{x_axis.at(row.low):.1f},{middle:g}H{x_axis.at(row.high):.1f}")
         )
     if math.isfinite(row.exponent):
-        shapes.append(element("path", class_="middle", d=f"M{across.at(row.exponent):.1f},4V{_HEIGHT - 4}"))
+        shapes.append(element("path", class_="middle", d=f"M{x_axis.at(row.exponent):.1f},4V{_HEIGHT - 4}"))
     return element(
         "svg",
         *shapes,

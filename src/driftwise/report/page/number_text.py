@@ -1,4 +1,4 @@
-"""How measured numbers are written on a page."""
+"""Measured numbers as text on a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["exponent_of", "name_of", "power", "with_interval"]
 
 
 def power(value: float) -> str:
-    """Write an exponent.
+    """Return an exponent as text.
 
     >>> power(0.5), power(-0.001), power(float("nan"))
     ('0.50', '0.00', '-')
@@ -20,20 +20,20 @@ def power(value: float) -> str:
 
 
 def with_interval(value: str, low: str, high: str) -> str:
-    """Write a number and, if it is known, its interval."""
+    """Return a number and, if it is known, its interval, as text."""
     return value if low == high == number(None) else f"{value} [{low}, {high}]"
 
 
 def exponent_of(series: Series) -> str:
-    """Write how a series grows."""
+    """Return the exponent of a series with its interval, as text."""
     return with_interval(power(series.exponent), power(series.exponent_low), power(series.exponent_high))
 
 
 def name_of(line: Line) -> str:
-    """Name a line by what it bounds and its rate, without saying the same twice.
+    """Return the name of a line: its kind, unless the label has it, and its rate.
 
     >>> name_of(Line("sqrt(T)", "upper", [], [])), name_of(Line("lower bound", "lower", [], []))
     ('upper bound sqrt(T)', 'lower bound')
     """
-    said = line.kind == "guide" or line.kind in line.label.lower()
-    return line.label if said else f"{line.kind} bound {line.label}"
+    in_label = line.kind == "guide" or line.kind in line.label.lower()
+    return line.label if in_label else f"{line.kind} bound {line.label}"

@@ -1,5 +1,5 @@
-// The page is whole without this script. With it, figures can be read under the pointer or with the arrow keys,
-// learners hidden, and the table sorted and filtered. What is shown is kept in the address after the #.
+// The page works without this script. The script shows values under the pointer or with the arrow keys, hides learners,
+// and sorts and filters the table. The state of the page is kept in the address after the #.
 (() => {
   "use strict";
 
@@ -9,31 +9,31 @@
   const learners = new Set(all(".key").map((key) => key.dataset.learner));
   const view = { hidden: new Set(), cell: "", sort: "", order: "" };
 
-  // ---- The address holds the view ----
+  // ---- State of the page, in the address ----
 
   function readAddress() {
-    const told = new URLSearchParams(location.hash.slice(1));
-    view.hidden = new Set(told.getAll("hide").filter((learner) => learners.has(learner)));
-    view.cell = told.get("cell") ?? "";
-    view.sort = told.get("sort") ?? "";
-    view.order = told.get("order") === "descending" ? "descending" : "ascending";
+    const parameters = new URLSearchParams(location.hash.slice(1));
+    view.hidden = new Set(parameters.getAll("hide").filter((learner) => learners.has(learner)));
+    view.cell = parameters.get("cell") ?? "";
+    view.sort = parameters.get("sort") ?? "";
+    view.order = parameters.get("order") === "descending" ? "descending" : "ascending";
   }
 
   function writeAddress() {
-    const told = new URLSearchParams([...view.hidden].sort().map((learner) => ["hide", learner]));
-    if (view.cell) told.set("cell", view.cell);
+    const parameters = new URLSearchParams([...view.hidden].sort().map((learner) => ["hide", learner]));
+    if (view.cell) parameters.set("cell", view.cell);
     if (view.sort) {
-      told.set("sort", view.sort);
-      told.set("order", view.order);
+      parameters.set("sort", view.sort);
+      parameters.set("order", view.order);
     }
-    history.replaceState(null, "", told.size ? `#${told}` : location.pathname + location.search);
+    history.replaceState(null, "", parameters.size ? `#${parameters}` : location.pathname + location.search);
   }
 
   function show() {
     for (const key of all(".key")) key.setAttribute("aria-pressed", String(!view.hidden.has(key.dataset.learner)));
     for (const series of all(".series")) series.classList.toggle("off", view.hidden.has(series.dataset.learner));
     arrangeTable();
-    putAway();
+    clearReading();
   }
 
   function change(changes) {
@@ -44,7 +44,7 @@
 
   // ---- Legend ----
 
-  function emphasise(learner) {
+  function highlight(learner) {
     for (const chart of all(".panel .chart")) chart.classList.toggle("reading", learner !== null);
     for (const series of all(".series")) series.classList.toggle("near", series.dataset.learner === learner);
   }
@@ -57,17 +57,17 @@
       key.addEventListener("click", () => {
         const hidden = new Set(view.hidden);
         if (!hidden.delete(learner)) hidden.add(learner);
-        emphasise(null);
+        highlight(null);
         change({ hidden });
       });
-      key.addEventListener("pointerenter", () => emphasise(view.hidden.has(learner) ? null : learner));
-      key.addEventListener("pointerleave", () => emphasise(null));
+      key.addEventListener("pointerenter", () => highlight(view.hidden.has(learner) ? null : learner));
+      key.addEventListener("pointerleave", () => highlight(null));
     }
   }
 
   // ---- Reading values ----
 
-  function say(text, chart, x, y) {
+  function showTip(text, chart, x, y) {
     const place = new DOMPoint(x, y).matrixTransform(chart.getScreenCTM());
     tip.textContent = text;
     tip.hidden = false;
@@ -77,9 +77,9 @@
     tip.style.transform = `translate(${left + scrollX}px, ${top + scrollY}px)`;
   }
 
-  function putAway() {
+  function clearReading() {
     tip.hidden = true;
-    emphasise(null);
+    highlight(null);
     for (const point of all(".read")) point.classList.remove("read");
     for (const line of all(".cursor")) line.remove();
   }
@@ -88,13 +88,13 @@
     return new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.getScreenCTM().inverse());
   }
 
-  // A reader knows how to find the reading next to a place, and the one next to another reading.
+  // A reader finds the reading nearest to a position, and the neighbour of a reading; it also shows a reading.
   function attach(chart, reader) {
     chart.setAttribute("tabindex", "0");
-    chart.setAttribute("aria-description", "Arrow keys read the values.");
+    chart.setAttribute("aria-description", "Arrow keys show the values.");
     let now = null;
     const read = (reading) => {
-      putAway();
+      clearReading();
       now = reading;
       if (reading) reader.show(reading);
     };
@@ -108,17 +108,17 @@
       if (event.key === "Escape") read(null);
       if (!move) return;
       event.preventDefault();
-      read(reader.beside(now, ...move));
+      read(reader.neighbour(now, ...move));
     });
   }
 
   function readPanel(chart) {
-    const series = all(".series", chart).reverse(); // as the legend has them; the first is drawn last
+    const series = all(".series", chart).reverse(); // in the order of the legend; the first is drawn last
     const points = series.map((group) =>
       all(".point", group).map((mark) => {
         const title = mark.querySelector("title");
         const text = title.textContent;
-        title.remove(); // else the browser would show it, too
+        title.remove(); // otherwise the browser would also show it
         const { e: x, f: y } = mark.transform.baseVal.consolidate().matrix;
         return { mark, text, x, y };
       })
@@ -131,7 +131,7 @@
         const best = shown().flat().reduce((a, b) => (a && far(a) <= far(b) ? a : b), null);
         return best && far(best) < reach ? best : null;
       },
-      beside(now, across, down) {
+      neighbour(now, across, down) {
         const rows = shown();
         if (!rows.length) return null;
         const at = rows.findIndex((row) => row.includes(now));
@@ -143,7 +143,7 @@
         mark.classList.add("read");
         chart.classList.add("reading");
         mark.closest(".series").classList.add("near");
-        say(text, chart, x, y);
+        showTip(text, chart, x, y);
       },
     };
   }
@@ -164,7 +164,7 @@
         }
         return at;
       },
-      beside(now, across) {
+      neighbour(now, across) {
         if (last < 0) return null;
         return { i: now ? Math.max(0, Math.min(last, now.i + across * every)) : 0 };
       },
@@ -176,7 +176,7 @@
         const heavy = weights.map((_, k) => k).sort((a, b) => weights[b][i] - weights[a][i]);
         const others = heavy.filter((k) => k !== best[i]).slice(0, 2);
         const lines = [`Round ${rounds[i]}`, `best ${written(best[i], i)}`, ...others.map((k) => written(k, i))];
-        say(lines.join("\n"), chart, place(i), top);
+        showTip(lines.join("\n"), chart, place(i), top);
       },
     };
   }
@@ -189,7 +189,7 @@
 
   function compare(a, b) {
     const known = (text) => text !== "" && text !== "nan";
-    if (!known(a) || !known(b)) return known(b) - known(a); // what is unknown comes last, either way
+    if (!known(a) || !known(b)) return known(b) - known(a); // unknown values come last in both orders
     const order = isNaN(a) || isNaN(b) ? a.localeCompare(b, "en") : a - b;
     return view.order === "descending" ? -order : order;
   }
@@ -204,10 +204,10 @@
     if (column >= 0) heads[column].setAttribute("aria-sort", view.order);
     const value = (row) => row.cells[column].dataset.value;
     const ordered = column < 0 ? rows : [...rows].sort((a, b) => compare(value(a), value(b)));
-    table.classList.toggle("sorted", column >= 0); // only in the order of the paper does a blank mean: as above
+    table.classList.toggle("sorted", column >= 0); // in the original order, a blank cell means: same as above
     table.tBodies[0].append(...ordered);
     for (const row of rows) row.hidden = view.cell !== "" && row.dataset.cell !== view.cell;
-    document.getElementById("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} lines`;
+    document.getElementById("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
   }
 
   function startTable() {
@@ -221,7 +221,7 @@
       head.append(button);
       const sort = head.dataset.sort;
       button.addEventListener("click", () => {
-        // Up, down, and back to the order of the paper.
+        // Ascending, descending, and back to the original order.
         if (view.sort !== sort) change({ sort, order: "ascending" });
         else if (view.order === "ascending") change({ order: "descending" });
         else change({ sort: "", order: "" });
@@ -238,7 +238,7 @@
     try {
       const kept = localStorage.getItem("driftwise-theme");
       if (kept === "dark" || kept === "light") root.dataset.theme = kept;
-    } catch {} // a browser may forbid it; then nothing is kept
+    } catch {} // a browser may forbid storage; then the theme is not kept
     button.hidden = false;
     button.addEventListener("click", () => {
       root.dataset.theme = dark() ? "light" : "dark";
@@ -250,7 +250,7 @@
     label();
   }
 
-  // A link on the page scrolls there and leaves the view in the address alone.
+  // A link scrolls to its section and does not change the address.
   function startLinks() {
     for (const link of all("nav a")) {
       link.addEventListener("click", (event) => {

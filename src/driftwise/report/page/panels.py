@@ -1,4 +1,4 @@
-"""A panel: a picture of regret against what was varied, the key to its bounds, and the same numbers as a table."""
+"""A panel: a chart of regret against the varied quantity, a legend of its bounds, and its numbers as a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from driftwise.core.tuning_caveats import MARK, marked
 from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Line, Panel
-from driftwise.report.page.curve_charts import panel_picture
+from driftwise.report.page.curve_charts import panel_chart
 from driftwise.report.page.markup import Markup, element, joined
 from driftwise.report.page.number_text import exponent_of, name_of
 from driftwise.report.page.rate_formulas import formula
@@ -18,18 +18,18 @@ __all__ = ["panel_figure"]
 
 
 def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
-    """Write a panel with its caption, the key to its lines and its numbers."""
+    """Return a panel with its caption, the legend of its lines and its numbers."""
     key = [element("li", _line_swatch(line), formula(name_of(line))) for line in panel.lines]
     missing = sum(not drawable(value) for one in panel.series for value in one.mean)
-    note = f"{missing} of the values are zero, negative or missing and have no place on these axes."
+    note = f"Not shown: {missing} of the values, which are zero, negative or missing."
     return element(
         "figure",
         element("h4", panel.title, id=f"{panel.key}-title"),
-        element("div", panel_picture(panel, styles), class_="picture"),
+        element("div", panel_chart(panel, styles), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
         element("p", note, class_="note") if missing else "",
         *(element("p", f"{MARK} {one.label}: {one.caveat}.", class_="note") for one in panel.series if one.caveat),
-        element("details", element("summary", "The numbers"), element("div", _numbers(panel), class_="scroll")),
+        element("details", element("summary", "Numbers"), element("div", _numbers(panel), class_="scroll")),
         class_="panel",
         id=panel.key,
     )
@@ -41,7 +41,7 @@ def _line_swatch(line: Line) -> Markup:
 
 
 def _numbers(panel: Panel) -> Markup:
-    """Lay out every number of the picture as a table."""
+    """Return every number of the chart as a table."""
     heads = [element("th", head, scope="col") for head in (panel.x_label, panel.y_label, "from", "to")]
     bodies = [
         _body(

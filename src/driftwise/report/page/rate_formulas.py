@@ -1,4 +1,4 @@
-"""Rates, written in words by whoever measures, set as formulas.
+"""Rates as formulas, from plain text.
 
 >>> plain("(Lambda V T)^(1/3) + sqrt(K) Gamma")
 '(Λ V T)^(1/3) + √K Γ'
@@ -22,7 +22,7 @@ _PIECES = re.compile(r"\b(?P<root>sqrt|cbrt)(?=\()|\^(?P<power>\w+|(?=\())")
 
 
 def plain(text: str) -> str:
-    """Set a rate in one line of text, for a label in a picture."""
+    """Return a rate as one line of text, for a label in a figure."""
     text = _ATOMIC_ROOT.sub(lambda match: _ROOTS[match[1]] + match[2], text)
     for word, sign in _ROOTS.items():
         text = re.sub(rf"\b{word}(?=\()", sign, text)
@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 
 def formula(text: str) -> Markup:
-    """Set a rate with a bar over what is under a root, and exponents raised."""
+    """Return a rate as HTML, with bars over roots and raised exponents."""
     return element("span", _set(text), class_="maths")
 
 
@@ -41,7 +41,7 @@ def _set(text: str) -> Markup:
         parts.append(_greek(text[at : piece.start()]))
         end = piece.end()
         inside = piece["power"]
-        if not inside:  # what follows stands in brackets, which a root and an exponent do without
+        if not inside:  # the argument is in brackets, which are not shown
             end = _closing(text, end)
             if end < 0:
                 break
@@ -53,11 +53,11 @@ def _set(text: str) -> Markup:
         at = end
     else:
         return joined([*parts, _greek(text[at:])])
-    return joined([_greek(text)])  # unbalanced: better plain than half set
+    return joined([_greek(text)])  # unbalanced brackets: plain text
 
 
 def _closing(text: str, opening: int) -> int:
-    """Return the place after the bracket that closes the one at `opening`, or -1."""
+    """Return the position after the bracket that closes the one at `opening`, or -1."""
     depth = 0
     for at in range(opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

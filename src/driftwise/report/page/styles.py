@@ -1,4 +1,4 @@
-"""Who looks how: a learner has one colour and one marker on the whole page, its role one way to draw a line."""
+"""Styles: a learner has one colour and marker on the whole page; its role determines the line style."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ ROLE_NAMES = {
     "paper": "This paper",
     "cited": "Cited",
     "parameter-free": "Parameter-free",
-    "added": "Guest",
-    "baseline": "Yardstick",
+    "added": "Added",
+    "baseline": "Baseline",
 }
 _GREY_ROLE = "baseline"
 
 
 class Marker(NamedTuple):
-    """One shape, as an outline around the origin and by its name in matplotlib."""
+    """A shape: its outline around the origin, and its name in Matplotlib."""
 
     outline: str
     plotted: str
 
 
-# Eight shapes and seven colours: no pair comes back before the 57th learner.
+# Eight shapes and seven colours: pairs repeat from the 57th learner on.
 MARKERS = (
     Marker("M-3.4,0a3.4,3.4 0 1 0 6.8,0a3.4,3.4 0 1 0 -6.8,0z", "o"),
     Marker("M-3,-3h6v6h-6z", "s"),
@@ -43,48 +43,50 @@ MARKERS = (
 
 
 class Style(NamedTuple):
-    """How one learner is drawn."""
+    """The style of one learner."""
 
     number: int
     role: str
 
     @property
     def colour(self) -> str:
-        """Its colour on a light ground; yardsticks are grey."""
+        """Its colour on a light background; baselines are grey."""
         return GREY if self.role == _GREY_ROLE else COLOURS[self.number % len(COLOURS)]
 
     @property
     def marker(self) -> Marker:
-        """The shape of its points."""
+        """Its marker."""
         return MARKERS[self.number % len(MARKERS)]
 
     @property
     def classes(self) -> str:
-        """What the style sheet knows it by."""
+        """Its CSS classes."""
         return f"{'grey' if self.role == _GREY_ROLE else f'c{self.number % len(COLOURS)}'} {self.role}"
 
 
 def styles_of(panels: Sequence[Panel]) -> dict[str, Style]:
-    """Give every learner of the page a style; learners of one cell never share it, and the paper's choose first."""
+    """Return a style for every learner of the page; learners of one cell have different ones, the paper's the first."""
     roles: dict[str, str] = {}
-    beside: dict[str, set[str]] = {}  # learner -> those it is drawn with
+    shown_with: dict[str, set[str]] = {}  # learner -> the learners of its cells
     for panel in panels:
         together = {one.label for other in panels if other.cell == panel.cell for one in other.series}
         for one in panel.series:
             roles.setdefault(one.label, one.role)
-            beside.setdefault(one.label, set()).update(together)
+            shown_with.setdefault(one.label, set()).update(together)
     styles: dict[str, Style] = {}
     for label in sorted(roles, key=lambda label: ROLES.index(roles[label])):
-        grey = roles[label] == _GREY_ROLE  # which has numbers of its own
+        grey = roles[label] == _GREY_ROLE  # grey learners are numbered separately
         taken = {
-            styles[other].number for other in beside[label] if other in styles and (roles[other] == _GREY_ROLE) == grey
+            styles[other].number
+            for other in shown_with[label]
+            if other in styles and (roles[other] == _GREY_ROLE) == grey
         }
         styles[label] = Style(next(n for n in count() if n not in taken), roles[label])
     return styles
 
 
 def swatch(style: Style) -> Markup:
-    """Draw a short piece of a learner's line, for a legend."""
+    """Return a short piece of a learner's line, for a legend."""
     line = element("path", class_="curve", d="M1,7H27")
     point = element("path", class_="point", d=style.marker.outline, transform="translate(14,7)")
     return element(
@@ -100,14 +102,14 @@ def swatch(style: Style) -> Markup:
 
 
 def colour_rules() -> str:
-    """Write the palette for the style sheet, for a light and for a dark ground."""
+    """Return the CSS rules of the palette, for a light and for a dark background."""
     pairs = enumerate(zip(COLOURS, DARK_COLOURS, strict=True))
     rules = [f".c{i} {{ --ink: light-dark({light}, {dark}); }}" for i, (light, dark) in pairs]
     return "\n".join([*rules, f".grey {{ --ink: light-dark({GREY}, {DARK_GREY}); }}"])
 
 
 def by_role(labels: Iterable[str], styles: Mapping[str, Style]) -> dict[str, list[str]]:
-    """Sort learners into roles, in the order of roles."""
+    """Group learners by role, in the order of `ROLES`."""
     labels = list(labels)
     groups = {role: [label for label in labels if styles[label].role == role] for role in ROLES}
     return {role: group for role, group in groups.items() if group}

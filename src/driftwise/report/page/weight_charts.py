@@ -1,4 +1,4 @@
-"""A history: the weights of a learner over time, stacked, above a strip that shows the best action."""
+"""A weight history: the weights of a learner over time, stacked, above a strip that shows the best action."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from driftwise.report.page.markup import Markup, element
 from driftwise.report.palette import COLOURS
 from driftwise.report.tables import number
 
-__all__ = ["history_figure", "layers", "stretches", "time_axis"]
+__all__ = ["best_intervals", "history_figure", "layers", "time_axis"]
 
 _WIDTH, _HEIGHT = 520, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 510.0, 30.0, 204.0
@@ -22,7 +22,7 @@ _STRIP, _STRIP_HEIGHT, _FOOT = 212.0, 12.0, 232.0
 
 
 def history_figure(history: WeightHistory) -> Markup:
-    """Write a history with its caption, the key to its colours and its numbers."""
+    """Return a weight history with its caption, the legend of its colours and its numbers."""
     key = [
         element("li", element("span", class_=f"patch {_action(k)}"), f"action {k + 1}")
         for k in range(len(history.weights))
@@ -30,55 +30,56 @@ def history_figure(history: WeightHistory) -> Markup:
     name = marked(history.learner, history.caveat)
     return element(
         "figure",
-        element("h4", history.title, " ", element("span", name, class_="who"), id=f"{history.key}-title"),
-        element("div", _picture(history), class_="picture"),
+        element("h4", history.title, " ", element("span", name, class_="learner-name"), id=f"{history.key}-title"),
+        element("div", _chart(history), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
         element("p", f"{MARK} {history.caveat}.", class_="note") if history.caveat else "",
-        element("details", element("summary", "The numbers"), element("div", _numbers(history), class_="scroll")),
-        element("script", _readings(history), type="application/json"),
+        element("details", element("summary", "Numbers"), element("div", _numbers(history), class_="scroll")),
+        element("script", _script_data(history), type="application/json"),
         class_="history",
         id=history.key,
     )
 
 
 def layers(history: WeightHistory) -> list[list[float]]:
-    """Pile the weights up: one line per action, the top of its layer. What is missing weighs nothing."""
+    """Return the cumulative sums of the weights over actions, one line per action; a missing weight counts as 0."""
     columns = zip(*history.weights, strict=True)
-    piled = [list(accumulate(w if math.isfinite(w) and w > 0 else 0.0 for w in column)) for column in columns]
-    return [list(line) for line in zip(*piled, strict=True)]
+    sums = [list(accumulate(w if math.isfinite(w) and w > 0 else 0.0 for w in column)) for column in columns]
+    return [list(line) for line in zip(*sums, strict=True)]
 
 
-def stretches(history: WeightHistory) -> Iterator[tuple[int, int, int]]:
-    """Return the best action with the first and the last of the rounds in which it is the best."""
+def best_intervals(history: WeightHistory) -> Iterator[tuple[int, int, int]]:
+    """Yield each best action with the first and the last index of the interval on which it is the best."""
     for action, group in groupby(range(len(history.best)), key=lambda i: history.best[i]):
         places = list(group)
         yield int(action), places[0], places[-1]
 
 
 def time_axis(history: WeightHistory, start: float, end: float) -> LinearAxis:
-    """Cover the rounds of a history."""
+    """Return an axis for the rounds of a history."""
     first, last = (history.rounds[0], history.rounds[-1]) if len(history.rounds) else (0, 1)
     return LinearAxis(first, max(last, first + 1), start, end)
 
 
-def _picture(history: WeightHistory) -> Markup:
-    across = time_axis(history, _LEFT, _RIGHT)
-    up = LinearAxis(0.0, 1.0, _BOTTOM, _TOP)
+def _chart(history: WeightHistory) -> Markup:
+    x_axis = time_axis(history, _LEFT, _RIGHT)
+    y_axis = LinearAxis(0.0, 1.0, _BOTTOM, _TOP)
     tops = layers(history)
-    # From the top of the pile down: each layer covers the lower part of the one before.
+    # Drawn from the top layer down: each layer covers the lower part of the one before.
     areas = [
-        element("path", class_=f"area {_action(k)}", d=_area(history, tops[k], across, up)) for k in range(len(tops))
+        element("path", class_=f"area {_action(k)}", d=_area(history, tops[k], x_axis, y_axis))
+        for k in range(len(tops))
     ]
     strip = []
-    for action, first, last in stretches(history):
-        left = across.at(history.rounds[first])
-        right = across.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
+    for action, first, last in best_intervals(history):
+        left = x_axis.at(history.rounds[first])
+        right = x_axis.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
         shape = {"x": left, "y": _STRIP, "width": max(0.5, right - left), "height": _STRIP_HEIGHT}
         strip.append(element("rect", class_=f"area {_action(action)}", **shape))
-    inside = [point for point in history.change_points if across.low <= point <= across.high]
-    marks = [element("path", d=f"M{across.at(point):.1f},{_TOP - 4:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside]
+    inside = [point for point in history.change_points if x_axis.low <= point <= x_axis.high]
+    marks = [element("path", d=f"M{x_axis.at(point):.1f},{_TOP - 4:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside]
     about = (
-        f"{history.title}: {history.what} of each action over the rounds, as {history.learner} plays;"
+        f"{history.title}: {history.what} of each action over the rounds, for {history.learner};"
         " a strip below shows the best action"
     )
     return element(
@@ -86,7 +87,7 @@ def _picture(history: WeightHistory) -> Markup:
         *reversed(areas),
         element("g", *strip, class_="strip"),
         element("g", *marks, class_="changes"),
-        _words(history.what, across, up),
+        _words(history.what, x_axis, y_axis),
         class_="chart",
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
@@ -94,11 +95,11 @@ def _picture(history: WeightHistory) -> Markup:
     )
 
 
-def _words(what: str, across: LinearAxis, up: LinearAxis) -> Markup:
-    shares = [element("text", text, x=_LEFT - 6, y=up.at(v) + 4, class_="end") for v, text in _SHARES]
-    ticks = [element("path", d=f"M{across.at(v):.1f},{_FOOT:g}v4") for v in steps(across.low, across.high)]
+def _words(what: str, x_axis: LinearAxis, y_axis: LinearAxis) -> Markup:
+    shares = [element("text", text, x=_LEFT - 6, y=y_axis.at(v) + 4, class_="end") for v, text in _SHARES]
+    ticks = [element("path", d=f"M{x_axis.at(v):.1f},{_FOOT:g}v4") for v in steps(x_axis.low, x_axis.high)]
     below = [
-        element("text", str(v), x=across.at(v), y=_FOOT + 17, class_="middle") for v in steps(across.low, across.high)
+        element("text", str(v), x=x_axis.at(v), y=_FOOT + 17, class_="middle") for v in steps(x_axis.low, x_axis.high)
     ]
     words = [
         element("text", f"{what} of each action", x=4.0, y=14.0, class_="word"),
@@ -111,34 +112,34 @@ def _words(what: str, across: LinearAxis, up: LinearAxis) -> Markup:
 _SHARES = ((0.0, "0"), (0.5, "½"), (1.0, "1"))
 
 
-def _area(history: WeightHistory, tops: Sequence[float], across: LinearAxis, up: LinearAxis) -> str:
+def _area(history: WeightHistory, tops: Sequence[float], x_axis: LinearAxis, y_axis: LinearAxis) -> str:
     line = "L".join(
-        f"{across.at(t):.1f},{up.at(min(1.0, top)):.1f}" for t, top in zip(history.rounds, tops, strict=True)
+        f"{x_axis.at(t):.1f},{y_axis.at(min(1.0, top)):.1f}" for t, top in zip(history.rounds, tops, strict=True)
     )
     return f"M{_LEFT:g},{_BOTTOM:g}L{line}V{_BOTTOM:g}z"
 
 
 def _action(k: int) -> str:
-    """Name an action's colour; when the palette is used up it starts again, paler."""
+    """Return the CSS classes of an action's colour; after the last colour the palette repeats, paler."""
     return f"c{k % len(COLOURS)}" + (" pale" if k >= len(COLOURS) else "")
 
 
-def _readings(history: WeightHistory) -> Markup:
-    """Hand the numbers to the script that reads them out under the pointer."""
+def _script_data(history: WeightHistory) -> Markup:
+    """Return the numbers as JSON, for the script that shows them under the pointer."""
     weights = [[round(w, 3) if math.isfinite(w) else None for w in map(float, one)] for one in history.weights]
     data = {"rounds": [int(t) for t in history.rounds], "best": [int(k) for k in history.best], "weights": weights}
     data["box"] = [_LEFT, _RIGHT, _TOP, _STRIP + _STRIP_HEIGHT]
-    return Markup(json.dumps(data, separators=(",", ":")))  # numbers only: nothing to escape
+    return Markup(json.dumps(data, separators=(",", ":")))  # only numbers, so nothing to escape
 
 
 def _numbers(history: WeightHistory) -> Markup:
-    """Sum a history up: who was the best when, and how much weight it had."""
+    """Return a table of the best actions over time and their weights."""
     heads = [
         element("th", head, scope="col")
         for head in ("from round", "to round", "best action", f"its mean {history.what}", "at the end")
     ]
     rows = []
-    for action, first, last in stretches(history):
+    for action, first, last in best_intervals(history):
         ends = history.rounds[last + 1] - 1 if last + 1 < len(history.rounds) else history.rounds[last]
         held = [float(w) for w in history.weights[action][first : last + 1]]
         known = [w for w in held if math.isfinite(w)]

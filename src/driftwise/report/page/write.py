@@ -1,4 +1,4 @@
-"""Put a page together and write it as one file that asks nothing of the network."""
+"""Assemble a page and write it as one HTML file that loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from driftwise.report.page.weight_charts import history_figure
 __all__ = ["page_text", "write_page"]
 
 _ABOUT_TABLE = (
-    "The rates are those of the paper's Table 1. The exponent is the power of the varied quantity with which regret"
-    " grew, with its interval; the marks beside it are at 0, ½ and 1. × lower bound is regret over the lower bound."
+    "The rates are those of the paper's Table 1. Measured exponent: the power of the varied quantity with which regret"
+    " grew, with its 95 % interval; the thin lines are at 0, ½ and 1. × lower bound: regret divided by the lower bound."
 )
-_HINT = "Choose a learner to hide it or show it, in all figures."
+_HINT = "Click on a learner to hide or show it in all figures."
 
 
 def write_page(path: str | os.PathLike[str], page: Page) -> None:
@@ -40,7 +40,7 @@ def write_page(path: str | os.PathLike[str], page: Page) -> None:
 
 
 def page_text(page: Page) -> str:
-    """Return the page as HTML, with its style sheet and its script inside."""
+    """Return the page as HTML, including its style sheet and script."""
     style = _resource("page.css") + colour_rules() + "\n"
     script = _resource("page.js")
     sections = [section for section in _sections(page) if section.content]
@@ -51,7 +51,7 @@ def page_text(page: Page) -> str:
     ]
     return Template(_resource("page.html")).substitute(
         title=element("title", page.title),
-        # Only this style and this script count, and nothing is fetched from anywhere.
+        # The browser accepts only this style sheet and this script, and loads nothing else.
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:",
         style=style,
         script=script,
@@ -69,23 +69,23 @@ class _Section(NamedTuple):
 
 
 def _sections(page: Page) -> list[_Section]:
-    """Return what stands under each heading; nothing where there is nothing to say."""
+    """Return the sections of the page; an empty one is left out."""
     styles = styles_of(page.panels)
     commands = [element("pre", element("code", command)) for command in page.commands]
     histories = element("div", *map(history_figure, page.histories), class_="grid") if page.histories else Markup()
     return [
         _Section("Findings", "Findings", _list([_claim(claim) for claim in page.claims], "claims")),
         _Section("Table", "Table 1, measured", _table(page, styles)),
-        _Section("Figures", "Regret, as more changes", _cells(page, styles)),
-        _Section("Tracks", "Tracking, round by round", histories),
-        _Section("Commands", "Measure it again", _list(commands, "commands")),
+        _Section("Figures", "Regret against the varied quantity", _cells(page, styles)),
+        _Section("Weights", "Weights over time", histories),
+        _Section("Commands", "Commands to repeat the measurements", _list(commands, "commands")),
         _Section("Notes", "Notes", _list(page.notes, "notes")),
     ]
 
 
 def _claim(claim: Claim) -> Markup:
     verdict = ("holds", "Holds") if claim.holds else ("fails", "Does not hold")
-    figures = [element("div", element("dt", what), element("dd", much)) for what, much in claim.figures]
+    figures = [element("div", element("dt", what), element("dd", value)) for what, value in claim.figures]
     return element(
         "div",
         element("span", verdict[1], class_=f"verdict {verdict[0]}"),
@@ -106,17 +106,17 @@ def _table(page: Page, styles: Mapping[str, Style]) -> Markup:
 
 
 def _cells(page: Page, styles: Mapping[str, Style]) -> Markup:
-    """Put the panels of one setting together, under one legend."""
+    """Return the panels, grouped by setting, each group with one legend."""
     parts: list[str] = []
     for cell in dict.fromkeys(panel.cell for panel in page.panels):
         panels = [panel for panel in page.panels if panel.cell == cell]
         labels = dict.fromkeys(one.label for panel in panels for one in panel.series)
-        doubtful = {one.label for panel in panels for one in panel.series if one.caveat}
+        with_caveat = {one.label for panel in panels for one in panel.series if one.caveat}
         groups = [
             element(
                 "div",
                 element("span", ROLE_NAMES[role], class_="role"),
-                *(_legend_key(label, styles[label], label in doubtful) for label in group),
+                *(_legend_key(label, styles[label], label in with_caveat) for label in group),
                 role="group",
                 aria_label=ROLE_NAMES[role],
             )
@@ -124,19 +124,19 @@ def _cells(page: Page, styles: Mapping[str, Style]) -> Markup:
         ]
         figures = element("div", *(panel_figure(panel, styles) for panel in panels), class_="grid")
         heading = element("h3", cell[:1].upper() + cell[1:])
-        about = element("p", f"{MARK} {SAYS_NOTHING}: see below the figures.", class_="note") if doubtful else ""
+        about = element("p", f"{MARK} {SAYS_NOTHING}: see below the figures.", class_="note") if with_caveat else ""
         legend = element("div", *groups, class_="legend")
         parts.append(element("div", heading, legend, about, figures, class_="setting"))
     hint = element("p", _HINT, class_="hint", id="hint", hidden=True)
     return element("div", hint, *parts) if parts else Markup()
 
 
-def _legend_key(label: str, style: Style, doubtful: bool) -> Markup:
-    """Write a legend's entry; a script makes a switch of it."""
+def _legend_key(label: str, style: Style, has_caveat: bool) -> Markup:
+    """Return an entry of a legend; the script turns it into a button that hides and shows the learner."""
     return element(
         "button",
         swatch(style),
-        marked(label, doubtful),
+        marked(label, has_caveat),
         type="button",
         class_="key",
         data_learner=label,
@@ -154,5 +154,5 @@ def _resource(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Name a style sheet or a script by its content, as a browser checks it."""
+    """Return the digest of a style sheet or script, for the content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
