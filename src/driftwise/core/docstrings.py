@@ -74,6 +74,8 @@ def shown_default(field: dataclasses.Field[Any]) -> str:
     >>> [shown_default(field) for field in dataclasses.fields(DetectAndRestart)][2:]
     ['0.05', 'False', '"local"']
     """
+    if field.default_factory is not dataclasses.MISSING:
+        return repr(field.default_factory())
     if field.default is dataclasses.MISSING:
         return ""
     if isinstance(field.default, str):

@@ -5,11 +5,10 @@ from driftwise.learners.contract.expert_learner import ExpertLearner
 from driftwise.learners.contract.hinted_learner import HintedLearner
 from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.registration import bandit, composed, expert, learners
-from driftwise.learners.contract.state import Card, State
+from driftwise.learners.contract.state import State
 
 __all__ = [
     "BanditLearner",
-    "Card",
     "ExpertLearner",
     "HintedLearner",
     "Learner",

@@ -19,7 +19,7 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
 from driftwise.learners.contract.memory_checks import MemoryChecks
-from driftwise.learners.contract.state import Card, State
+from driftwise.learners.contract.state import State
 from driftwise.learners.contract.tuning_rules import announcing
 from driftwise.learners.contract.types import M, R
 
@@ -33,7 +33,6 @@ class Learner(MemoryChecks[M], ABC, Generic[M, R]):
 
     name: ClassVar[str]
     feedback: ClassVar[str]
-    card: ClassVar[Card | None]
     corners: ClassVar[Corners] = Corners()  # of its parameters; checks run there too
 
     @classmethod

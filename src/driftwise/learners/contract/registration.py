@@ -10,7 +10,6 @@ from driftwise.learners.contract.bandit_learner import BanditLearner
 from driftwise.learners.contract.expert_learner import ExpertLearner
 from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.loops import bandit_loops, expert_loops
-from driftwise.learners.contract.state import Card
 from driftwise.registry import Registry
 
 __all__ = ["bandit", "composed", "expert", "learners"]
@@ -23,11 +22,11 @@ B = TypeVar("B", bound=type[BanditLearner])
 L = TypeVar("L", bound=type[Learner])
 
 
-def expert(name: str, card: Card | None = None, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
+def expert(name: str, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
     """Register a full-feedback learner under `name` and bind its kernels to the loops."""
 
     def enter(member: E) -> E:
-        member.name, member.card = name, card
+        member.name = name
         member.compiled_loops = expert_loops(name, kinds_of(member), update, hint)
         learners.add(name, member)
         return member
@@ -35,11 +34,11 @@ def expert(name: str, card: Card | None = None, *, update: Kernel, hint: Kernel 
     return enter
 
 
-def bandit(name: str, card: Card | None = None, *, choose: Kernel, update: Kernel) -> Callable[[B], B]:
+def bandit(name: str, *, choose: Kernel, update: Kernel) -> Callable[[B], B]:
     """Register a bandit learner under `name` and bind its kernels to the loops."""
 
     def enter(member: B) -> B:
-        member.name, member.card = name, card
+        member.name = name
         member.compiled_loops = bandit_loops(name, kinds_of(member), choose, update)
         learners.add(name, member)
         return member
@@ -47,11 +46,11 @@ def bandit(name: str, card: Card | None = None, *, choose: Kernel, update: Kerne
     return enter
 
 
-def composed(name: str, card: Card | None = None) -> Callable[[L], L]:
+def composed(name: str) -> Callable[[L], L]:
     """Register a learner made of other parts under `name`; its `loops` depend on them."""
 
     def enter(member: L) -> L:
-        member.name, member.card = name, card
+        member.name = name
         learners.add(name, member)
         return member
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
@@ -12,20 +11,7 @@ from driftwise.learners.contract.types import M, R
 if TYPE_CHECKING:
     from driftwise.learners.contract.learner import Learner
 
-__all__ = ["Card", "State"]
-
-
-@dataclass(frozen=True)
-class Card:
-    """What `driftwise show` and the pages made from the registry say about a learner."""
-
-    title: str
-    in_words: str
-    knows: str  # what it must be told about the future
-    cost: str  # time per round
-    bound: str  # the theorem, in words and letters
-    reference: str
-    in_practice: str | None = None  # where the default or the tuning of theory costs much: what costs less
+__all__ = ["State"]
 
 
 class State(Generic[M, R]):

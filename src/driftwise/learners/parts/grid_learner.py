@@ -24,7 +24,7 @@ from driftwise.core.kernel import clone, kernel, kinds_of, unbound
 from driftwise.core.memory_fields import distribution, packed
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import Card, ExpertLearner, State, learners
+from driftwise.learners.contract import ExpertLearner, State, learners
 from driftwise.learners.parts.exponential_weights import dot
 from driftwise.learners.parts.meta_learner import MetaLearner
 from driftwise.learners.parts.packed_memory import Layout, n_words
@@ -157,7 +157,7 @@ class GridLearner(MetaLearner[Memory, GridRates]):
 G = TypeVar("G", bound=type[GridLearner])
 
 
-def grid(name: str, card: Card | None = None, *, rule: type[ExpertLearner]) -> Callable[[G], G]:
+def grid(name: str, *, rule: type[ExpertLearner]) -> Callable[[G], G]:
     """Register a grid under `name` and bind the kernels of `rule`, the class that weighs the bases."""
 
     def enter(member: G) -> G:
@@ -167,7 +167,7 @@ def grid(name: str, card: Card | None = None, *, rule: type[ExpertLearner]) -> C
             if hint
             else clone(_base_weights, name, kinds, STEP=step)
         )
-        member.name, member.card = name, card
+        member.name = name
         member.grid_loops = GridLoops(_base_losses, base_weights, _mix)
         learners.add(name, member)
         return member

@@ -18,7 +18,7 @@ from driftwise.core.kernel import clone, generic_kernel, kernel, unbound
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.memory_fields import between, generator, index, packed
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.learners.contract import BanditLearner, Card, bandit
+from driftwise.learners.contract import BanditLearner, bandit
 from driftwise.learners.contract.types import R
 from driftwise.learners.parts.index_memory_checks import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.parts.index_pruning import Pruning, lowest_by_pruning
@@ -214,7 +214,6 @@ L = TypeVar("L", bound=type[IndexLearner])
 
 def index_learner(
     name: str,
-    card: Card | None = None,
     *,
     keep: Kernel,
     level: Kernel,
@@ -227,6 +226,6 @@ def index_learner(
     def enter(member: L) -> L:
         member.name, member.keep, member.level, member.score = name, keep, level, score
         member.pruning, member.chance = pruning, probability
-        return bandit(name, card, choose=lowest(member), update=clone(_update, name, KEEP=keep))(member)
+        return bandit(name, choose=lowest(member), update=clone(_update, name, KEEP=keep))(member)
 
     return enter

@@ -19,7 +19,7 @@ from driftwise.core.memory_fields import HUGE, distribution, packed, scratch, wi
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import Card, ExpertLearner, Learner, State, learners
+from driftwise.learners.contract import ExpertLearner, Learner, State, learners
 from driftwise.learners.parts.exponential_weights import dot
 from driftwise.learners.parts.meta_learner import MetaLearner
 from driftwise.learners.parts.packed_memory import Layout
@@ -188,13 +188,11 @@ def _is_first_memory(memory: Any, first: Any) -> bool:
 C = TypeVar("C", bound=type[IntervalLearner])
 
 
-def interval_learner(
-    name: str, card: Card | None = None, *, slots: Slots, score_round: Kernel, write_shares: Kernel
-) -> Callable[[C], C]:
+def interval_learner(name: str, *, slots: Slots, score_round: Kernel, write_shares: Kernel) -> Callable[[C], C]:
     """Register under `name` a learner on a family of intervals, and bind its kernels."""
 
     def enter(member: C) -> C:
-        member.name, member.card = name, card
+        member.name = name
         member.slots, member.score_round, member.write_shares = slots, score_round, write_shares
         learners.add(name, member)
         return member
