@@ -114,7 +114,7 @@ def test_show_prints_everything_about_a_member(name, lines, as_json):
     [
         ("discounted-ucb", "0.125"),
         ("flh", "keep the default learning rate"),
-        ("optimistic-gd", "rule=sharp"),
+        ("optimistic-gd", 'rule="sharp"'),
         ("m-ucb", "keep the default parameters"),
     ],
 )
@@ -677,7 +677,7 @@ def test_a_closed_pipe_gives_no_traceback():
     assert (done.returncode, done.stderr) == (1, b"")
     piped = subprocess.run(f"'{SCRIPT}' list | head -1", shell=True, capture_output=True, text=True, check=False)
     assert (piped.returncode, piped.stderr) == (0, "")
-    assert piped.stdout.split() == ["name", "feedback", "cost", "knows"]
+    assert piped.stdout.split() == ["name", "feedback", "summary"]
 
 
 @pytest.mark.parametrize("line", ["", "--help", "--version", "list", "show hedge", "list x", SMALL_LINE])

@@ -51,7 +51,7 @@ class DividesByAChance(Master):
 
     def rates(self, n_actions):  # noqa: ARG002
         log_term = math.log(self.n_rounds / self.failure_probability)
-        return MasterRates(log_term, 6.0 * self.test_scale * (math.log2(self.n_rounds) + 1.0) * log_term)
+        return MasterRates(log_term, 6.0 * self.threshold_scale * (math.log2(self.n_rounds) + 1.0) * log_term)
 
 
 def broken_checks(learner):

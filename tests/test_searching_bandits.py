@@ -24,10 +24,10 @@ ADSWITCH = {
     "fine": {"n_rounds": 2, "threshold_scale": 0.05, "check_depth": 32.0, "resolution": 3},
 }
 MASTER = {
-    "published": {"n_rounds": 1000, "failure_probability": 0.001, "test_scale": 1.0},
-    "quick": {"n_rounds": 100, "failure_probability": 0.9, "test_scale": 0.004},
-    "rash": {"n_rounds": 2, "failure_probability": 0.9, "test_scale": 0.003},
-    "once": {"n_rounds": 1, "failure_probability": 0.5, "test_scale": 0.02},
+    "published": {"n_rounds": 1000, "failure_probability": 0.001, "threshold_scale": 1.0},
+    "quick": {"n_rounds": 100, "failure_probability": 0.9, "threshold_scale": 0.004},
+    "rash": {"n_rounds": 2, "failure_probability": 0.9, "threshold_scale": 0.003},
+    "once": {"n_rounds": 1, "failure_probability": 0.5, "threshold_scale": 0.02},
 }
 
 
@@ -96,7 +96,7 @@ def test_a_change_of_a_bad_action_is_detected_by_its_scheduled_plays(turned):
 def test_master_starts_again_when_losses_are_suddenly_low():
     """Every loss is 1 until the middle of the block from round 512 on, and 0 after it."""
     losses = np.concatenate([np.ones((767, 2)), np.zeros((256, 2)), make_path("coin", 100, 2, seed=1)])
-    parameters = {"n_rounds": 1, "failure_probability": 0.99, "test_scale": 16.0}
+    parameters = {"n_rounds": 1, "failure_probability": 0.99, "threshold_scale": 16.0}
     for seed, failures in ((0, [(1023, 1)]), (1, []), (5, [(238, 2), (1005, 1)])):
         expected, failed = searching.master(losses, draws(seed), **parameters)
         assert failed == failures
@@ -186,7 +186,7 @@ def test_instances_begin_as_often_as_they_should():
 
 @pytest.mark.parametrize(("n_actions", "scale"), [(1, 1.0), (2, 1.0), (50, 1.0), (2, 0.01), (2, 1e-6)])
 def test_no_test_can_fail_before_the_earliest(n_actions, scale):
-    learner = Master(n_rounds=10**5, failure_probability=1e-5, test_scale=scale)
+    learner = Master(n_rounds=10**5, failure_probability=1e-5, threshold_scale=scale)
     tolerance = 18 * scale * (log2(10**5) + 1) * log(10**10)
     earliest = learner.earliest_test(n_actions)
     assert tolerance * searching.rho(n_actions, earliest) <= 1 + 1e-9
@@ -202,7 +202,7 @@ def test_the_published_tests_wait_for_a_hundred_million_rounds():
 
 def test_the_earliest_test_fires_when_every_optimistic_estimate_is_zero():
     """With so small a failure probability every optimistic estimate is 0, so a loss of 1 differs from it most."""
-    learner = Master(n_rounds=1000, failure_probability=1e-300, test_scale=5e-5)
+    learner = Master(n_rounds=1000, failure_probability=1e-300, threshold_scale=5e-5)
     earliest = learner.earliest_test(2)
     assert 64 < earliest <= 128
     state = learner.start(2)

@@ -130,14 +130,14 @@ def rho(n_actions, n):
     return sqrt(n_actions / n) + n_actions / n
 
 
-def master(losses, draw, n_rounds, failure_probability, test_scale):
+def master(losses, draw, n_rounds, failure_probability, threshold_scale):
     """Return the actions, and the failed tests: pairs (round, 1 | 2)."""
     n_actions = losses.shape[1]
     log_term = log(n_rounds / failure_probability)
     actions, failures, t, order = [], [], 0, 0
 
     def rho_hat(n):
-        return 6 * test_scale * (log2(n_rounds) + 1) * log_term * rho(n_actions, n)
+        return 6 * threshold_scale * (log2(n_rounds) + 1) * log_term * rho(n_actions, n)
 
     while t < len(losses):
         instances, block = [], []  # (order, start) of instances; (instance, action, loss, hope) of rounds

@@ -24,7 +24,7 @@ def command(name: str, as_json: bool) -> None:
         return
 
     def fill(text: str, first: str, indent: int) -> str:
-        return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=" " * indent)
+        return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=" " * indent, break_on_hyphens=False)
 
     facts = [
         fill(record[heading], f"  {heading.replace('_', ' '):<16}", 18)

@@ -100,7 +100,7 @@ class Master(BanditLearner[Memory, Rates]):
         Number of rounds ($T$), a whole number >= 1. It matters only through logarithms.
     failure_probability : float, default 0.001
         Probability that a test fails without a change ($\delta$), in (0, 1).
-    test_scale : float, default 1.0
+    threshold_scale : float, default 1.0
         Factor on the size of a change that the tests detect ($c$), a finite number > 0. The proof needs 1.
 
     Notes
@@ -134,18 +134,18 @@ class Master(BanditLearner[Memory, Rates]):
 
     n_rounds: int = 1_000_000
     failure_probability: float = 0.001
-    test_scale: float = 1.0
+    threshold_scale: float = 1.0
 
     corners = Corners(
         n_rounds=(1, LONGEST),
         failure_probability=(SMALLEST, BELOW_ONE),
-        test_scale=(NoLearning(SMALLEST, "every test fails"), LARGEST),
+        threshold_scale=(NoLearning(SMALLEST, "every test fails"), LARGEST),
     )
 
     def __post_init__(self) -> None:
         require_count(self, "n_rounds")
         require_number(self, "failure_probability", lambda x: 0 < x < 1, "in (0, 1)")
-        require_number(self, "test_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+        require_number(self, "threshold_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -182,4 +182,4 @@ class Master(BanditLearner[Memory, Rates]):
     def rates(self, n_actions: int) -> Rates:
         """Return $L$ and the tolerance of the tests."""
         log_term = log_ratio(self.n_rounds, self.failure_probability)
-        return Rates(log_term, 6.0 * self.test_scale * (math.log2(self.n_rounds) + 1.0) * log_term)
+        return Rates(log_term, 6.0 * self.threshold_scale * (math.log2(self.n_rounds) + 1.0) * log_term)
