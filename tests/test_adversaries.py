@@ -22,7 +22,7 @@ from driftwise.adversaries import (
     adversary,
     strongest,
 )
-from driftwise.adversaries.base import Adversary
+from driftwise.adversaries.adversary import Adversary
 from driftwise.adversaries.learner_copies import draws
 from driftwise.checks import checks_of
 from driftwise.core.errors import InvalidInput, UnknownName

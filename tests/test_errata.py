@@ -14,7 +14,7 @@ from driftwise.learners import (
     RestartedAdaptiveGD,
     SleepingOptimisticAdaptMLProd,
 )
-from driftwise.theory import expected, fixed_share, lower, pathwise, tuning
+from driftwise.theory import expected, fixed_share_bounds, lower, pathwise, tuning
 from driftwise.theory import printed as paper
 from paths import make_path
 from references import comparators, gd, prod, sleeping, ucbv
@@ -424,8 +424,8 @@ def test_e15_the_lemma_is_about_the_regret_of_as_many_rounds_as_it_sums():
 def best_fixed_share(known, segments):
     """Return the bound of Fixed Share against so many segments, with its best rates."""
     known = measures(known.n_actions, known.n_rounds, known.drift, known.variance, segments)
-    rate, switch_rate = fixed_share.rates(known)
-    length = fixed_share.code_length(known.n_actions, known.n_rounds, segments - 1, switch_rate)
+    rate, switch_rate = fixed_share_bounds.rates(known)
+    length = fixed_share_bounds.code_length(known.n_actions, known.n_rounds, segments - 1, switch_rate)
     return length / rate + rate * known.n_rounds / 8
 
 

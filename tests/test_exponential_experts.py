@@ -18,7 +18,7 @@ from driftwise.learners import (
     OptimisticHedge,
     Sword,
 )
-from driftwise.theory import fixed_share, pathwise_experts
+from driftwise.theory import fixed_share_bounds, pathwise_experts
 from paths import FAMILIES, make_path, play
 from references import comparators, exponential
 
@@ -107,7 +107,7 @@ def test_fixed_share_with_switch_rate_zero_keeps_its_bound_after_a_late_switch(l
     suffered = (run(learner(1.0, 0.0), LATE_SWITCH) * LATE_SWITCH).sum()
     moved = 2  # D: the first losses and the switch, each a step of length 1
     extra = len(LATE_SWITCH) / 8 if learner is FixedShare else moved / 2
-    assert suffered - 800 <= fixed_share.code_length(2, len(LATE_SWITCH), 0, 0.0) + extra
+    assert suffered - 800 <= fixed_share_bounds.code_length(2, len(LATE_SWITCH), 0, 0.0) + extra
 
 
 def test_fixed_share_with_switch_rate_zero_is_hedge():
@@ -154,7 +154,7 @@ def check_sharing(tally, case, learner, alpha):
     steps = np.diff(losses, axis=0, prepend=0.0)
     extra = eta * case.n_rounds / 8 if learner is FixedShare else eta / 2 * (np.abs(steps).max(axis=1) ** 2).sum()
     for n_segments in (n for n in (1, 2, 4, 8) if n <= case.n_rounds):
-        length = fixed_share.code_length(case.n_actions, case.n_rounds, n_segments - 1, alpha)
+        length = fixed_share_bounds.code_length(case.n_actions, case.n_rounds, n_segments - 1, alpha)
         tally.check(suffered - least[n_segments - 1], length / eta + extra, case.n_rounds)
 
 
@@ -252,6 +252,6 @@ def test_tuning_works_with_one_action_one_round_and_no_noise(learner):
 
 
 def test_an_impossible_sequence_has_an_infinite_code_length():
-    assert fixed_share.code_length(2, 10, 1, 0.0) == np.inf
-    assert fixed_share.code_length(2, 10, 0, 1.0) == np.inf
-    assert fixed_share.code_length(2, 10, 0, 0.0) == log(2)
+    assert fixed_share_bounds.code_length(2, 10, 1, 0.0) == np.inf
+    assert fixed_share_bounds.code_length(2, 10, 0, 1.0) == np.inf
+    assert fixed_share_bounds.code_length(2, 10, 0, 0.0) == log(2)

@@ -28,7 +28,7 @@ from driftwise.environments import (
     Table,
     TwoPoint,
 )
-from driftwise.environments.paths.base import MeanStream, Path
+from driftwise.environments.paths.path import MeanStream, Path
 from driftwise.learners import UCB1, Hedge
 from driftwise.results import comparators
 

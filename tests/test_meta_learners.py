@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.kernel import compiled
 from driftwise.learners import AOMD, CBCE, FLH, SAOL, Ader, Hedge, OnlineGD, OptimisticHedge, Sword, learners
-from driftwise.learners.parts.packed_memory import Layout
+from driftwise.learners.parts.packed_memory import MemoryLayout
 from driftwise.theory import pathwise, pathwise_meta
 from paths import ADVERSARIES, FAMILIES, Case, cases, fixed_case, make_path, play
 from references import comparators, meta
@@ -140,7 +140,7 @@ def test_a_packed_memory_comes_back_bit_for_bit():
         np.array([-1, 2**62 + 1], np.int64),
         np.array([2**64 - 1, 0x7FF0000000000001], np.uint64),  # the second is a signalling NaN as a double
     )
-    layout = Layout.of(odd)
+    layout = MemoryLayout.of(odd)
     back = layout.unpack(layout.pack(odd).copy())
     assert layout.size == 14
     for array, other in zip(odd, back, strict=True):
@@ -155,7 +155,7 @@ def test_a_learner_plays_on_from_a_packed_memory(name):
     learner, losses = learners.get(name)(), make_path("uniform", 20, 3, seed=5)
     state = learner.start(3)
     learner.run(state, losses[:9])
-    layout = Layout.of(state.memory)
+    layout = MemoryLayout.of(state.memory)
     row = layout.pack(state.memory)
     packed = state.copy()
     packed.memory = layout.unpack(row)

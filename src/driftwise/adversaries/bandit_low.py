@@ -26,7 +26,7 @@ from math import isqrt
 
 import numpy as np
 
-from driftwise.adversaries.base import Adversary, adversary
+from driftwise.adversaries.adversary import Adversary, adversary
 from driftwise.adversaries.learner_copies import LearnerCopies
 from driftwise.adversaries.script import NO_FAVOURITE, NO_NOISE, Script
 from driftwise.core.measures import Measures

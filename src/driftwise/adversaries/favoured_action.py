@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.adversaries.base import Adversary
+from driftwise.adversaries.adversary import Adversary
 from driftwise.adversaries.learner_copies import LearnerCopies
 from driftwise.adversaries.script import NO_NOISE, Script
 from driftwise.core.measures import Measures
@@ -30,14 +30,14 @@ from driftwise.environments import Noise, ScaledBernoulli
 from driftwise.environments.paths.segments import equal_starts
 from driftwise.theory.lower import BiasedCoins, RandomJumps
 
-__all__ = ["FEEDBACKS", "MODES", "FavouredActionAdversary", "Layout"]
+__all__ = ["FEEDBACKS", "MODES", "FavouredActionAdversary", "IntervalLayout"]
 
 FEEDBACKS = ("full", "bandit")  # bandit feedback contains less information, so the guarantee holds for it too
 MODES = ("random", "best-response")
 _SEEDS = 2**63  # number of different seeds of the noise
 
 
-class Layout(NamedTuple):
+class IntervalLayout(NamedTuple):
     """Starts of the intervals, and the means and the noise in them."""
 
     starts: Actions
@@ -64,13 +64,13 @@ class FavouredActionAdversary(Adversary):
     def construction(self, n_rounds: int) -> BiasedCoins | RandomJumps:
         """Return the parameters and the guarantee for so many rounds."""
 
-    def layout(self, n_rounds: int) -> Layout:
+    def layout(self, n_rounds: int) -> IntervalLayout:
         """Return the intervals of a run."""
         parameters = self.construction(n_rounds)
         if isinstance(parameters, RandomJumps):
-            return Layout(np.arange(parameters.n_jumps), parameters.scale, parameters.scale, noisy=0)
+            return IntervalLayout(np.arange(parameters.n_jumps), parameters.scale, parameters.scale, noisy=0)
         starts = equal_starts(parameters.n_intervals, n_rounds)
-        return Layout(starts, parameters.sigma, parameters.gap, parameters.length)
+        return IntervalLayout(starts, parameters.sigma, parameters.gap, parameters.length)
 
     def guarantee(self, n_rounds: int) -> float:
         """Return the guarantee of the construction."""
@@ -103,7 +103,9 @@ class FavouredActionAdversary(Adversary):
                 copies.play(means, end - start - noisy, NO_NOISE, generator)
         return self._script(layout, favourites)
 
-    def _least_played(self, copies: LearnerCopies, layout: Layout, noisy: int, generator: np.random.Generator) -> int:
+    def _least_played(
+        self, copies: LearnerCopies, layout: IntervalLayout, noisy: int, generator: np.random.Generator
+    ) -> int:
         if noisy <= 1:  # what is played in one round does not depend on its losses
             return int(copies.next_play().argmin())
         seed = int(generator.integers(_SEEDS))
@@ -113,6 +115,6 @@ class FavouredActionAdversary(Adversary):
         ]
         return int(np.argmin(plays))
 
-    def _script(self, layout: Layout, favourites: Actions) -> Script:
+    def _script(self, layout: IntervalLayout, favourites: Actions) -> Script:
         base = np.full(self.n_actions, layout.level)
         return Script(base, layout.level - layout.gap, layout.starts, favourites, layout.noisy, layout.noise)

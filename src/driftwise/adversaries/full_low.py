@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from driftwise.adversaries.base import adversary
+from driftwise.adversaries.adversary import adversary
 from driftwise.adversaries.favoured_action import FEEDBACKS, MODES, FavouredActionAdversary
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require, require_choice, require_count, require_number

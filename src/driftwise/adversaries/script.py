@@ -21,7 +21,7 @@ from driftwise.environments.environment import BYTES_PER_LOSS, generators
 from driftwise.registry import to_spec
 
 if TYPE_CHECKING:
-    from driftwise.adversaries.base import Adversary
+    from driftwise.adversaries.adversary import Adversary
     from driftwise.learners import Learner
 
 __all__ = ["NO_FAVOURITE", "NO_NOISE", "AdversarialEnvironment", "Script"]

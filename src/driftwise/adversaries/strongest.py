@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 
+from driftwise.adversaries.adversary import Adversary
 from driftwise.adversaries.bandit_low import BanditLow
-from driftwise.adversaries.base import Adversary
 from driftwise.adversaries.full_v import FullV
 from driftwise.core.errors import rejection
 from driftwise.core.measures import Measures

@@ -9,7 +9,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
 from driftwise.core.validation import require, require_count, require_number
-from driftwise.detectors.base import Detector, detector
+from driftwise.detectors.detector import Detector, detector
 
 __all__ = ["WindowedShift"]
 

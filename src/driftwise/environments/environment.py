@@ -19,9 +19,9 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.types import Matrix
 from driftwise.core.validation import check_seed, count
-from driftwise.environments.noises.base import Noise, as_noise
+from driftwise.environments.noises.noise import Noise, as_noise
 from driftwise.environments.path_preview import PathPreview
-from driftwise.environments.paths.base import MeanStream, Path, as_path
+from driftwise.environments.paths.path import MeanStream, Path, as_path
 
 __all__ = ["BYTES_PER_LOSS", "Block", "Environment", "LossSource", "Seed", "Stream", "generators"]
 

@@ -12,11 +12,11 @@ import numpy as np
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix
 from driftwise.environments.measures_accumulator import MeasuresAccumulator, add_all, summed
-from driftwise.environments.paths.base import MeanStream
+from driftwise.environments.paths.path import MeanStream
 
 if TYPE_CHECKING:
-    from driftwise.environments.noises.base import Noise
-    from driftwise.environments.paths.base import Path
+    from driftwise.environments.noises.noise import Noise
+    from driftwise.environments.paths.path import Path
 
 __all__ = ["TOLERANCE", "PathPreview"]
 

@@ -1,5 +1,5 @@
 """Noises: how losses are distributed around their means. One file per noise, and their registry."""
 
-from driftwise.environments.noises.base import Fitted, Noise, noise, noises
+from driftwise.environments.noises.noise import Fitted, Noise, noise, noises
 
 __all__ = ["Fitted", "Noise", "noise", "noises"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require_number
-from driftwise.environments.noises.base import Fitted, Noise, noise, unattainable_variance
 from driftwise.environments.noises.bernoulli import Bernoulli
+from driftwise.environments.noises.noise import Fitted, Noise, noise, unattainable_variance
 from driftwise.environments.path_preview import PathPreview
 
 __all__ = ["Beta"]

@@ -11,8 +11,8 @@ import numpy as np
 
 from driftwise.core.kernel import clone, kernel
 from driftwise.core.types import Matrix
-from driftwise.environments.noises.base import noise
 from driftwise.environments.noises.gaussian import FAR, Gaussian, density, fill_moments, mass_from_zero, upper_tail
+from driftwise.environments.noises.noise import noise
 
 __all__ = ["ClippedGaussian"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftwise.core.types import Matrix
-from driftwise.environments.noises.base import Noise, noise
+from driftwise.environments.noises.noise import Noise, noise
 
 __all__ = ["Deterministic"]
 

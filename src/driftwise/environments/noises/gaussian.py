@@ -17,7 +17,7 @@ import numpy as np
 from driftwise.core.kernel import kernel, unbound
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require_number
-from driftwise.environments.noises.base import Fitted, Noise, unattainable_variance
+from driftwise.environments.noises.noise import Fitted, Noise, unattainable_variance
 from driftwise.environments.path_preview import TOLERANCE, PathPreview
 
 __all__ = ["FAR", "Gaussian", "density", "fill_moments", "mass_from_zero", "upper_tail"]

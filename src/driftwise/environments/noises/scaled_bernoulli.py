@@ -9,7 +9,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require_number
-from driftwise.environments.noises.base import Fitted, Noise, noise, unattainable_variance
+from driftwise.environments.noises.noise import Fitted, Noise, noise, unattainable_variance
 from driftwise.environments.path_preview import TOLERANCE, PathPreview
 
 __all__ = ["ScaledBernoulli"]

@@ -14,8 +14,8 @@ from scipy.special import ndtr, ndtri
 
 from driftwise.core.kernel import clone, kernel
 from driftwise.core.types import Matrix
-from driftwise.environments.noises.base import noise
 from driftwise.environments.noises.gaussian import FAR, Gaussian, density, fill_moments, mass_from_zero
+from driftwise.environments.noises.noise import noise
 
 __all__ = ["TruncatedGaussian"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require_number
-from driftwise.environments.noises.base import Fitted, Noise, as_noise, noise, noises
+from driftwise.environments.noises.noise import Fitted, Noise, as_noise, noise, noises
 from driftwise.environments.path_preview import PathPreview
 
 __all__ = ["WithVariance"]

@@ -1,5 +1,5 @@
 """Paths: how the means of the losses move from round to round. One file per path, and their registry."""
 
-from driftwise.environments.paths.base import MeanStream, Path, path, paths
+from driftwise.environments.paths.path import MeanStream, Path, path, paths
 
 __all__ = ["MeanStream", "Path", "path", "paths"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.environments.paths.base import MeanStream, Path, as_means, path
+from driftwise.environments.paths.path import MeanStream, Path, as_means, path
 
 __all__ = ["Constant"]
 

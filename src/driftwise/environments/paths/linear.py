@@ -8,7 +8,7 @@ import numpy as np
 
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require
-from driftwise.environments.paths.base import MeanStream, Path, as_means, path
+from driftwise.environments.paths.path import MeanStream, Path, as_means, path
 
 __all__ = ["Linear"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import require_choice, require_count, require_number
-from driftwise.environments.paths.base import MeanStream, Path, path
+from driftwise.environments.paths.path import MeanStream, Path, path
 from driftwise.environments.paths.segments import SegmentStream
 from driftwise.environments.paths.switching import LENGTHS, segment_starts
 

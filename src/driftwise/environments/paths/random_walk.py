@@ -9,7 +9,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import require_count, require_number
-from driftwise.environments.paths.base import MeanStream, Path, path
+from driftwise.environments.paths.path import MeanStream, Path, path
 
 __all__ = ["RandomWalk"]
 

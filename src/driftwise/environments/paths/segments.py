@@ -11,7 +11,7 @@ import numpy as np
 
 from driftwise.core.errors import rejection
 from driftwise.core.types import Actions, Matrix
-from driftwise.environments.paths.base import MeanStream, Path, as_means_table, path
+from driftwise.environments.paths.path import MeanStream, Path, as_means_table, path
 
 __all__ = ["SegmentStream", "Segments", "equal_starts"]
 

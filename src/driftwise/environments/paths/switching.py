@@ -9,7 +9,7 @@ import numpy as np
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import require, require_choice, require_count, require_number
-from driftwise.environments.paths.base import MeanStream, Path, path
+from driftwise.environments.paths.path import MeanStream, Path, path
 from driftwise.environments.paths.segments import SegmentStream, equal_starts
 
 __all__ = ["LENGTHS", "Switching", "segment_starts"]

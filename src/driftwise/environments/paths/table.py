@@ -8,7 +8,7 @@ import numpy as np
 
 from driftwise.core.errors import rejection
 from driftwise.core.types import Matrix
-from driftwise.environments.paths.base import MeanStream, Path, as_means_table, path
+from driftwise.environments.paths.path import MeanStream, Path, as_means_table, path
 
 __all__ = ["Table"]
 

@@ -16,7 +16,7 @@ from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import require_number
 from driftwise.environments.noises.deterministic import Deterministic
 from driftwise.environments.path_preview import TOLERANCE, PathPreview
-from driftwise.environments.paths.base import MeanStream, Path, as_path, path
+from driftwise.environments.paths.path import MeanStream, Path, as_path, path
 
 __all__ = ["WithDrift"]
 

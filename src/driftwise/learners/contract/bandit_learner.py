@@ -15,7 +15,7 @@ from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import LiveBandit, live_bandit
 from driftwise.learners.contract.loops import BanditLoops
 from driftwise.learners.contract.state import State
-from driftwise.learners.contract.types import M, R
+from driftwise.learners.contract.type_variables import M, R
 
 __all__ = ["BanditLearner"]
 

@@ -15,7 +15,7 @@ from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import FINE, OTHER_SIZE, RETURNED, LiveExpert, live_expert
 from driftwise.learners.contract.loops import ExpertLoops
 from driftwise.learners.contract.state import State
-from driftwise.learners.contract.types import M, R
+from driftwise.learners.contract.type_variables import M, R
 
 __all__ = ["ExpertLearner"]
 

@@ -11,7 +11,7 @@ from driftwise.core.types import Matrix
 from driftwise.learners.contract.expert_learner import ExpertLearner
 from driftwise.learners.contract.kernel_errors import CompilerError, kernel_error
 from driftwise.learners.contract.state import State
-from driftwise.learners.contract.types import M, R
+from driftwise.learners.contract.type_variables import M, R
 
 __all__ = ["HintedLearner"]
 

@@ -21,7 +21,7 @@ from driftwise.core.validation import as_losses, check_seed, count, first_bad_lo
 from driftwise.learners.contract.memory_checks import MemoryChecks
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.tuning_rules import announcing
-from driftwise.learners.contract.types import M, R
+from driftwise.learners.contract.type_variables import M, R
 
 __all__ = ["Learner"]
 

@@ -6,7 +6,7 @@ from typing import Generic, cast, get_type_hints
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.memory_fields import broken_rule, broken_shape
-from driftwise.learners.contract.types import M
+from driftwise.learners.contract.type_variables import M
 
 __all__ = ["MemoryChecks"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
 
-from driftwise.learners.contract.types import M, R
+from driftwise.learners.contract.type_variables import M, R
 
 if TYPE_CHECKING:
     from driftwise.learners.contract.learner import Learner

@@ -17,7 +17,7 @@ from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
 from driftwise.learners.contract import expert
 from driftwise.learners.parts.fixed_share_weights import FixedShareLearner, Rates, absorb
-from driftwise.theory import fixed_share
+from driftwise.theory import fixed_share_bounds
 
 __all__ = ["FixedShare"]
 
@@ -80,12 +80,12 @@ class FixedShare(FixedShareLearner[Memory]):
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
         """Set the rates that minimise the bound for the number of rounds and segments."""
-        return cls(*fixed_share.rates(measures))
+        return cls(*fixed_share_bounds.rates(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against sequences with as many switches as the means."""
         T = measures.n_rounds
-        length = fixed_share.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
+        length = fixed_share_bounds.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / self.learning_rate + self.learning_rate * T / 8)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:

@@ -15,7 +15,7 @@ from driftwise.core.memory_fields import HUGE, between, distribution, exactly
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.learners.contract import ExpertLearner, expert
-from driftwise.learners.contract.types import M
+from driftwise.learners.contract.type_variables import M
 from driftwise.learners.parts.exponential_weights import exponential_weights
 from driftwise.theory import pathwise_meta
 

@@ -18,7 +18,7 @@ from driftwise.core.memory_fields import between, distribution, scratch
 from driftwise.core.types import Vector, Words
 from driftwise.learners.contract import HintedLearner, expert
 from driftwise.learners.parts.fixed_share_weights import FixedShareLearner, Rates, absorb, look_ahead
-from driftwise.theory import expected, fixed_share
+from driftwise.theory import expected, fixed_share_bounds
 
 __all__ = ["OptimisticFixedShare"]
 
@@ -97,12 +97,12 @@ class OptimisticFixedShare(FixedShareLearner[Memory], HintedLearner[Memory, Rate
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
         """Set the rates that minimise the bound for the rounds, segments, drift and variance."""
-        return cls(*fixed_share.optimistic_rates(measures))
+        return cls(*fixed_share_bounds.optimistic_rates(measures))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against sequences with as many switches as the means."""
         T, eta = measures.n_rounds, self.learning_rate
-        length = fixed_share.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
+        length = fixed_share_bounds.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / eta + eta / 2 * expected.largest_deviation(measures))
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:

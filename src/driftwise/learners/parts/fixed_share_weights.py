@@ -26,7 +26,7 @@ from driftwise.core.types import Vector
 from driftwise.core.validation import require_number
 from driftwise.core.vectors import largest, least
 from driftwise.learners.contract import ExpertLearner
-from driftwise.learners.contract.types import M
+from driftwise.learners.contract.type_variables import M
 from driftwise.learners.parts.exponential_weights import exponential_weights, share
 from driftwise.theory import vacuous
 

@@ -7,7 +7,7 @@ from typing import Self
 from driftwise.core.corners import NoLearning
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_count, require_number
-from driftwise.learners.contract.types import R
+from driftwise.learners.contract.type_variables import R
 from driftwise.learners.parts.index_learner import IndexLearner
 from driftwise.theory import tuning, vacuous
 

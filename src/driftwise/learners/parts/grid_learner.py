@@ -27,7 +27,7 @@ from driftwise.core.vectors import assign
 from driftwise.learners.contract import ExpertLearner, State, learners
 from driftwise.learners.parts.exponential_weights import dot
 from driftwise.learners.parts.meta_learner import MetaLearner
-from driftwise.learners.parts.packed_memory import Layout, n_words
+from driftwise.learners.parts.packed_memory import MemoryLayout, n_words
 
 __all__ = ["GridLearner", "grid"]
 
@@ -49,10 +49,10 @@ class GridRates(NamedTuple):
 
     bases: tuple[ExpertLearner, ...]
     rates: tuple[Any, ...]  # of the bases
-    layouts: tuple[Layout, ...]  # of their memories
+    layouts: tuple[MemoryLayout, ...]  # of their memories
     rows: tuple[slice, ...]  # the words of each base in the memory
     rule_rates: Any
-    rule_layout: Layout
+    rule_layout: MemoryLayout
 
 
 class GridLoops(NamedTuple):
@@ -97,7 +97,7 @@ class GridLearner(MetaLearner[Memory, GridRates]):
     def rates(self, n_actions: int) -> GridRates:
         """Return the bases and the rule with their parameters, and the layouts of all memories."""
         bases = tuple(self.bases(n_actions))
-        layouts = tuple(Layout.of(base.start(n_actions).memory) for base in bases)
+        layouts = tuple(MemoryLayout.of(base.start(n_actions).memory) for base in bases)
         borders = np.cumsum([0, *(layout.size for layout in layouts)]).tolist()
         rule = self.rule(n_actions).start(len(bases))
         return GridRates(
@@ -106,14 +106,14 @@ class GridLearner(MetaLearner[Memory, GridRates]):
             layouts=layouts,
             rows=tuple(slice(*border) for border in pairwise(borders)),
             rule_rates=rule.rates,
-            rule_layout=Layout.of(rule.memory),
+            rule_layout=MemoryLayout.of(rule.memory),
         )
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the sizes of the packed memories."""
         bases = self.bases(n_actions)  # up to a thousand, so none is started with all actions here
         rule = self.rule(n_actions).start(len(bases)).memory
-        return {"words": sum(n_words(base, n_actions) for base in bases), "rule_words": Layout.of(rule).size}
+        return {"words": sum(n_words(base, n_actions) for base in bases), "rule_words": MemoryLayout.of(rule).size}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the memory of every base and of the rule."""

@@ -19,7 +19,7 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.memory_fields import between, generator, index, packed
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.learners.contract import BanditLearner, bandit
-from driftwise.learners.contract.types import R
+from driftwise.learners.contract.type_variables import R
 from driftwise.learners.parts.index_memory_checks import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.parts.index_pruning import Pruning, lowest_by_pruning
 

@@ -22,7 +22,7 @@ from driftwise.core.vectors import assign
 from driftwise.learners.contract import ExpertLearner, Learner, State, learners
 from driftwise.learners.parts.exponential_weights import dot
 from driftwise.learners.parts.meta_learner import MetaLearner
-from driftwise.learners.parts.packed_memory import Layout
+from driftwise.learners.parts.packed_memory import MemoryLayout
 from driftwise.learners.parts.time_intervals import Slots
 
 __all__ = ["BASES", "IntervalLearner", "IntervalMemory", "NoRates", "interval_learner"]
@@ -65,7 +65,7 @@ class IntervalRates(NamedTuple):
 
     rule: Any
     base: Any
-    layout: Layout
+    layout: MemoryLayout
 
 
 class NoRates(NamedTuple):
@@ -113,7 +113,7 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
     def rates(self, n_actions: int) -> IntervalRates:
         """Return the parameters of the learner and of its base, and the layout of the base's memory."""
         base = learners.get(self.base)().start(n_actions)
-        return IntervalRates(self.rule_rates(), base.rates, Layout.of(base.memory))
+        return IntervalRates(self.rule_rates(), base.rates, MemoryLayout.of(base.memory))
 
     def first_memory(self, n_actions: int, generator: Words) -> IntervalMemory:
         """Return the memory in which the row of round 1 has started."""

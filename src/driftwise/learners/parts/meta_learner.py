@@ -9,7 +9,7 @@ from driftwise.core.errors import outside
 from driftwise.core.types import Matrix
 from driftwise.core.validation import as_losses, first_bad_loss
 from driftwise.learners.contract import ExpertLearner, State
-from driftwise.learners.contract.types import M, R
+from driftwise.learners.contract.type_variables import M, R
 
 __all__ = ["MetaLearner"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from driftwise.core.types import Words
 from driftwise.learners.contract import Learner
 
-__all__ = ["Layout", "n_words"]
+__all__ = ["MemoryLayout", "n_words"]
 
 _WORD = 8  # bytes
 
@@ -26,12 +26,12 @@ class _Field(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """Where the arrays of a memory are in a row of `size` words.
 
     >>> from driftwise.learners import OptimisticGD
     >>> memory = OptimisticGD().start(n_actions=2).memory
-    >>> layout = Layout.of(memory)
+    >>> layout = MemoryLayout.of(memory)
     >>> row = layout.pack(memory)
     >>> layout.unpack(row).weights
     array([0.5, 0.5])
@@ -70,5 +70,5 @@ def n_words(learner: Learner, n_actions: int) -> int:
     >>> n_words(OptimisticGD(), 10**15)
     2000000000000000
     """
-    one, two = (Layout.of(learner.start(n).memory).size for n in (1, 2))
+    one, two = (MemoryLayout.of(learner.start(n).memory).size for n in (1, 2))
     return one + (two - one) * (n_actions - 1)

@@ -22,7 +22,7 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Words
 from driftwise.detectors import Detector
-from driftwise.detectors.base import widened
+from driftwise.detectors.detector import widened
 from driftwise.learners.contract import BanditLearner
 from driftwise.learners.contract.loops import BanditLoops, bandit_loops
 from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, counted, lowest, reset_action
