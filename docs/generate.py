@@ -95,7 +95,7 @@ def sentence(text: str) -> str:
 def sources() -> list[str]:
     """Return the summary and the references of every learner."""
     about = {name: described(learners.get(name)) for name in learners}
-    return [f"- `{name}`: {each.summary} {each.references}" for name, each in about.items()]
+    return [f"- `{name}`: {each.summary} {' '.join(each.references)}" for name, each in about.items()]
 
 
 def practice() -> list[str]:

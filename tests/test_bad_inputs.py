@@ -214,7 +214,7 @@ TABLE = {
     ),
     "a spec without what it needs": Row(
         lambda: paths.build({"name": "switching", "n_segments": 3}),
-        "The path 'switching': missing 1 required positional argument: 'n_actions'.",
+        "The path 'switching' needs `n_actions`.",
     ),
     "an unknown noise": Row(
         lambda: noises.build({"name": "bernouli"}),
@@ -237,7 +237,7 @@ TABLE = {
     ),
     "a name for a learner": Row(
         lambda: simulate(WORLD, ["optimistic-gd"], 9),
-        "simulate: `learners` must hold learners, got the name 'optimistic-gd'.",
+        "simulate: `learners` must hold learners, got the name 'optimistic-gd'. Write OptimisticGD().",
     ),
     "an unknown name for a learner": Row(
         lambda: simulate(WORLD, ["rerun-ucb"], 9),

@@ -75,7 +75,7 @@ def test_there_is_an_example(member):
 def test_the_summary_has_the_usual_name_and_the_references_are_complete(member):
     about = described(member)
     assert plain(USUAL_NAMES.get(member.__name__, member.__name__)) in plain(about.summary)
-    assert re.search(r"\b(19|20)\d\d\b", about.references), "no year"
+    assert re.search(r"\b(19|20)\d\d\b", " ".join(about.references)), "no year"
 
 
 @every_learner

@@ -160,7 +160,7 @@ def expect(learner, play, message):
 
 
 PLACE = r"\(test_kernel_errors\.py, line \d+\)"
-ADVICE = "write a loop, or decorate it with `allocating_kernel`"
+ADVICE = "write a loop, or decorate it with `driftwise.core.kernel.allocating_kernel`"
 both = pytest.mark.parametrize("play", [block, rounds], ids=["block", "live"])
 
 
@@ -180,7 +180,8 @@ both = pytest.mark.parametrize("play", [block, rounds], ids=["block", "live"])
 )
 def test_a_kernel_that_makes_an_array(update, message, play):
     error = expect(expert(update), play, message)
-    assert isinstance(error.__cause__, numba.NumbaError)  # the whole text
+    assert isinstance(error.__context__, numba.NumbaError)  # the whole text, which is not shown
+    assert error.__suppress_context__
 
 
 @compiled_only

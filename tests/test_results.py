@@ -523,3 +523,9 @@ def test_a_regret_below_zero_is_drawn_below_zero():
     assert axes.get_yscale() == "linear"
     assert axes.lines[1].get_ydata().min() == -NUMBERS.mean()
     assert results_of([NUMBERS]).figure().axes[0].get_yscale() == "log"
+
+
+def test_results_print_on_one_line():
+    assert repr(results_of([[1.0, 2.0]])).startswith("Results(")
+    assert "\n" not in repr(results_of([[1.0, 2.0]]))
+    assert len(repr(results_of([[1.0, 2.0]]))) < 200

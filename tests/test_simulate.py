@@ -468,7 +468,10 @@ def test_an_interrupt_from_the_progress_callback_gets_through(error, n_threads):
             "simulate: `learners` must hold learners, got the class OptimisticGD."
             " Write OptimisticGD() or OptimisticGD.tuned.",
         ),
-        ({"learners": "optimistic-gd"}, "simulate: `learners` must hold learners, got the name 'optimistic-gd'."),
+        (
+            {"learners": "optimistic-gd"},
+            "simulate: `learners` must hold learners, got the name 'optimistic-gd'. Write OptimisticGD().",
+        ),
         (
             {"learners": "optimistc-gd"},
             "There is no learner 'optimistc-gd'. Did you mean 'optimistic-gd'?"

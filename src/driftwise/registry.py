@@ -44,10 +44,10 @@ class Registry(Generic[C]):
         for given in values:
             if given not in known:
                 raise UnknownName("parameter", given, known, f"of the {self.kind} '{name}'")
-        try:
-            return member(**values)
-        except TypeError as error:  # a required parameter is missing
-            raise InvalidInput(f"The {self.kind} '{name}': {str(error).split('__init__() ')[-1]}.") from None
+        needed = [field.name for field in dataclasses.fields(member) if _is_required(field)]  # type: ignore[arg-type]
+        if missing := [f"`{each}`" for each in needed if each not in values]:
+            raise InvalidInput(f"The {self.kind} '{name}' needs {' and '.join(missing)}.")
+        return member(**values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._classes))
@@ -64,6 +64,10 @@ class Registry(Generic[C]):
         if type(value) not in self._classes.values():
             raise rejection(owner, name, f"a {self.kind}, its name or its spec", value)
         return cast(C, value)
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.init and field.default is field.default_factory is dataclasses.MISSING
 
 
 def to_spec(member: Any) -> dict[str, Any]:

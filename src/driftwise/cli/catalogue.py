@@ -55,4 +55,4 @@ def describe(member: Any) -> dict[str, Any]:
     if issubclass(member, Adversary):
         record["feedback"] = " or ".join(member.feedbacks)
     record |= {name.lower().replace(" ", "_"): about.facts[name] for name in FACTS if name in about.facts}
-    return record | {"notes": about.notes, "references": about.references}
+    return record | {"notes": about.notes, "references": list(about.references)}

@@ -28,9 +28,11 @@ def command(name: str, as_json: bool) -> None:
 
     facts = [
         fill(record[heading], f"  {heading.replace('_', ' '):<16}", 18)
-        for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice", "references")
+        for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice")
         if record.get(heading)
     ]
+    heads = ["references", *[""] * len(record["references"])]
+    facts += [fill(text, f"  {head:<16}", 18) for head, text in zip(heads, record["references"], strict=False) if text]
     parameters = ["  parameters"] if record["parameters"] else []
     for parameter in record["parameters"]:
         parameters.append(f"    {parameter['name']} = {parameter['default']}")

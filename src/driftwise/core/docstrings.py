@@ -26,13 +26,13 @@ class Parameter(NamedTuple):
 
 
 class Description(NamedTuple):
-    """The parts of a class docstring, each on one line but for the notes."""
+    """The parts of a class docstring, each text on one line but for the notes."""
 
     summary: str
     parameters: tuple[Parameter, ...]
     notes: str  # without the facts
     facts: dict[str, str]  # by their names in `FACTS`
-    references: str
+    references: tuple[str, ...]
     has_example: bool
 
 
@@ -55,14 +55,10 @@ def described(member: Any) -> Description:
     facts = {name: text for name, text in map(_fact, paragraphs) if name}
     return Description(
         summary=_one_line(parsed.short_description or ""),
-        parameters=tuple(
-            Parameter(each.arg_name, each.type_name or "", each.default or "", _one_line(each.description or ""))
-            for each in parsed.params
-            if each.args[0] == "param"
-        ),
+        parameters=tuple(_parameter(each) for each in parsed.params if each.args[0] == "param"),
         notes="\n\n".join(paragraph for paragraph in paragraphs if not _fact(paragraph)[0]),
         facts=facts,
-        references=_one_line(" ".join(sections.get("references", []))),
+        references=tuple(map(_one_line, "\n\n".join(sections.get("references", [])).split("\n\n"))),
         has_example=bool(parsed.examples),
     )
 
@@ -81,6 +77,11 @@ def shown_default(field: dataclasses.Field[Any]) -> str:
     if isinstance(field.default, str):
         return f'"{field.default}"'
     return f"{type(field.default).__name__}()" if dataclasses.is_dataclass(field.default) else repr(field.default)
+
+
+def _parameter(found: Any) -> Parameter:
+    kind, _, default = (found.type_name or "").partition(", default ")  # before version 0.18 it is part of the type
+    return Parameter(found.arg_name, kind, default or found.default or "", _one_line(found.description or ""))
 
 
 def _fact(paragraph: str) -> tuple[str, str]:

@@ -105,6 +105,6 @@ def _label(player: Any) -> str:
             f" Write {player.__name__}() or {player.__name__}.tuned."
         )
     if isinstance(player, str):
-        learners.get(player)  # raises with the nearest name if the name is unknown
-        raise InvalidInput(f"simulate: `learners` must hold learners, got the name '{player}'.")
+        kind = learners.get(player).__name__  # raises with the nearest name if the name is unknown
+        raise InvalidInput(f"simulate: `learners` must hold learners, got the name '{player}'. Write {kind}().")
     raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(player)}.")

@@ -36,7 +36,7 @@ _SHARED = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Results:
     """Regrets of several learners over common runs; `simulate` returns them.
 
@@ -111,6 +111,10 @@ class Results:
     bounds: Matrix
     caveats: Mapping[str, Caveat] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        sizes = f"n_actions={self.n_actions}, n_rounds={self.n_rounds}, n_runs={self.n_runs}, seed={self.seed}"
+        return f"Results({', '.join(self.labels)}; {self.comparator}, {sizes})"
 
     def final(self, learner: str | Player) -> Vector:
         """Return a learner's regret at the end of each run, an array of `n_runs` numbers."""

@@ -10,7 +10,7 @@ import numpy as np
 from driftwise.core.errors import outside, rejection
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import as_real, count
-from driftwise.learners.contract.kernel_errors import CompilerError, check_choice, kernel_error, returns_something
+from driftwise.learners.contract.kernel_errors import CompilerError, check_choice, raise_kernel_error, returns_something
 from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import LiveBandit, live_bandit
 from driftwise.learners.contract.loops import BanditLoops
@@ -64,7 +64,7 @@ class BanditLearner(Learner[M, R]):
         try:
             live = live_bandit(kernels, state.memory, state.rates)
         except CompilerError as error:
-            raise kernel_error(self, kernels, state.memory, state.rates, error) from error
+            raise_kernel_error(self, kernels, state.memory, state.rates, error)
         check_choice(self, kernels, live.choose)
         state.live = live
         return live
@@ -96,7 +96,7 @@ class BanditLearner(Learner[M, R]):
         try:
             fine = self.loops.run(state.memory, state.rates, losses, actions)
         except CompilerError as error:
-            raise kernel_error(self, self.loops.kernels, state.memory, state.rates, error) from error
+            raise_kernel_error(self, self.loops.kernels, state.memory, state.rates, error)
         if not fine:
             raise returns_something(self, self.loops.kernels.update)
         state.rounds += len(losses)

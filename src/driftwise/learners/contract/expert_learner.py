@@ -10,7 +10,7 @@ import numpy as np
 from driftwise.core.errors import outside
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import as_losses
-from driftwise.learners.contract.kernel_errors import CompilerError, kernel_error, returns_something
+from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
 from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import FINE, OTHER_SIZE, RETURNED, LiveExpert, live_expert
 from driftwise.learners.contract.loops import ExpertLoops
@@ -58,7 +58,7 @@ class ExpertLearner(Learner[M, R]):
         try:
             state.live = live_expert(kernels, state.memory, state.rates)
         except CompilerError as error:
-            raise kernel_error(self, kernels, state.memory, state.rates, error) from error
+            raise_kernel_error(self, kernels, state.memory, state.rates, error)
         live: LiveExpert = state.live
         return live
 
@@ -94,6 +94,6 @@ class ExpertLearner(Learner[M, R]):
         try:
             fine = loop(state.memory, state.rates, *arrays)
         except CompilerError as error:
-            raise kernel_error(self, self.loops.kernels, state.memory, state.rates, error) from error
+            raise_kernel_error(self, self.loops.kernels, state.memory, state.rates, error)
         if not fine:
             raise returns_something(self, self.loops.kernels.update)

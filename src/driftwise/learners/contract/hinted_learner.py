@@ -9,7 +9,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
 from driftwise.learners.contract.expert_learner import ExpertLearner
-from driftwise.learners.contract.kernel_errors import CompilerError, kernel_error
+from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.type_variables import M, R
 
@@ -27,7 +27,7 @@ class HintedLearner(ExpertLearner[M, R]):
         try:
             self._take(state, live.hint, live.table, guess, "guess")
         except CompilerError as error:
-            raise kernel_error(self, self.loops.kernels, state.memory, state.rates, error) from error
+            raise_kernel_error(self, self.loops.kernels, state.memory, state.rates, error)
 
     def run(self, state: State[M, R], losses: Any, hints: Any = None) -> Matrix:
         """Play a block; row t of `hints`, if given, is the guess for row t of `losses`."""

@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numba
 from numba import types
@@ -19,7 +19,7 @@ from numba import types
 from driftwise.core.errors import KernelError
 from driftwise.learners.contract.loops import Kernels
 
-__all__ = ["CompilerError", "check_choice", "kernel_error", "returns_something"]
+__all__ = ["CompilerError", "check_choice", "raise_kernel_error", "returns_something"]
 
 CompilerError = numba.NumbaError
 Kernel = Callable[..., Any]
@@ -41,11 +41,16 @@ _MADE_ARRAY = ("NRT required but not enabled", "Only accept returning of array p
 _EMPTY = ("Failed in nopython mode pipeline", "- Resolution failure")  # lines that tell nothing
 
 
-def kernel_error(owner: Any, kernels: Kernels, memory: Any, rates: Any, error: Exception) -> KernelError:
-    """Say what is wrong with the kernels of a learner, or with the memory that they read."""
+def raise_kernel_error(owner: Any, kernels: Kernels, memory: Any, rates: Any, error: Exception) -> NoReturn:
+    """Raise one sentence on what is wrong with the kernels of a learner, or with the memory that they read.
+
+    Where the reason is recognised, Numba's text of some eighty lines is not shown; it is the `__context__`.
+    """
     text = re.sub(r"\n\s*\n", "\n", _COLOUR.sub("", str(error)))
     found = _in_the_memory(owner, memory) or _in_the_kernels(owner, kernels) or _in_the_text(text, memory, rates)
-    return KernelError(f"{type(owner).__name__}: {found}")
+    if found:
+        raise KernelError(f"{type(owner).__name__}: {found}") from None
+    raise KernelError(f"{type(owner).__name__}: {_first_line(text)}") from error
 
 
 def check_choice(owner: Any, kernels: Kernels, entry: Any) -> None:
@@ -97,21 +102,29 @@ def _wrong_choice(kernel: Kernel | None, returned: Any) -> str:
 
 
 def _in_the_text(text: str, memory: Any, rates: Any) -> str:
-    callee = _CALLEE.search(text)
-    who = f"the kernel `{callee[1].rpartition('.')[2] or callee[1]}`" if callee else "a kernel"
-    where = _place(text)
+    who, where = _kernel_of(text), _place(text)
     if _RETURNED_ARRAY.search(text):
         return f"{who} returns an array; write into one of the memory instead."
     if any(mark in text for mark in _MADE_ARRAY):
         what = "a list" if "build_list(" in text else "an array"
-        return f"{who} makes {what}{where}; write a loop, or decorate it with `allocating_kernel`."
+        advice = "write a loop, or decorate it with `driftwise.core.kernel.allocating_kernel`"
+        return f"{who} makes {what}{where}; {advice}."
     if field := _UNKNOWN_FIELD.search(text):
         return f"{who} reads `{field[1]}`{where}, which {_owner_of(field, memory, rates)}"
     if clash := _TWO_TYPES.search(text):
         return f"{who} gives the variable `{clash[3]}` two types{where}, {clash[1]} and {clash[2]}; use two variables."
+    return ""
+
+
+def _first_line(text: str) -> str:
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith(_EMPTY)), "no reason is given")
-    return f"{who} cannot be compiled{where}: {first.rstrip('.:')}. Numba's full text is above."
+    return f"{_kernel_of(text)} cannot be compiled{_place(text)}: {first.rstrip('.:')}. Numba's full text is above."
+
+
+def _kernel_of(text: str) -> str:
+    callee = _CALLEE.search(text)
+    return f"the kernel `{callee[1].rpartition('.')[2] or callee[1]}`" if callee else "a kernel"
 
 
 def _owner_of(field: re.Match[str], memory: Any, rates: Any) -> str:
