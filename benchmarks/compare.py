@@ -2,7 +2,7 @@
 
 Learners play with their default parameters and, if they have a rule, tuned. Learners that start a copy in every round
 take O(K t) per round; in the main tables they have merged memory or a short cover, and separate tables, with fewer
-runs, compare both forms. A star marks a learner whose tuning rule says nothing about its environment. The results of
+runs, compare both forms. A star marks a learner whose tuning rule is meaningless in its environment. The results of
 each learner are saved to a file, and a second run plays only the missing ones.
 """
 

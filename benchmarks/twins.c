@@ -1,7 +1,7 @@
-/* Two of the learners in straight C: the yardstick for the compiled kernels.
+/* Two of the learners in plain C: the reference for the timing of the compiled kernels.
  *
- * Both play a block of rounds, (n_rounds, n_actions) row by row, from a fresh start, and write the weights they
- * played. Return 0, or -1 when there is no memory. Algorithm 3 needs n_actions >= 2.
+ * Both play a block of rounds, (n_rounds, n_actions) row by row, from the initial state, and write the weights
+ * played. They return 0, or -1 if memory cannot be allocated. Algorithm 3 needs n_actions >= 2.
  */
 #include <math.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static const double RATE_CAP = 0.25;
 static const double CLOSE = 1e-12;
 static const int MOST_STEPS = 8;
 
-/* Find the loss of the play under the guess, and the play. */
+/* Compute the weights, and return their loss under the guess. */
 static double solve(size_t n, const double *restrict rate, const double *restrict potential,
                     const double *restrict guess, double *restrict tilt, double *restrict weights)
 {
@@ -63,13 +63,13 @@ int optimistic_adapt_ml_prod(size_t n_rounds, size_t n, const double *restrict l
         weights[k] = 1.0 / (double)n;
     }
     for (size_t t = 0; t < n_rounds; t++, losses += n, played += n) {
-        double suffered = 0.0;
+        double loss_of_play = 0.0;
         for (size_t k = 0; k < n; k++) {
             played[k] = weights[k];
-            suffered += weights[k] * losses[k];
+            loss_of_play += weights[k] * losses[k];
         }
         for (size_t k = 0; k < n; k++) {
-            double regret = suffered - losses[k];
+            double regret = loss_of_play - losses[k];
             double surprise = regret - (alpha - guess[k]);
             double squared = surprise * surprise;
             potential[k] += regret - rate[k] * squared;

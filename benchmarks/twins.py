@@ -64,4 +64,4 @@ def build(command: str) -> dict[str, Twin]:
 
 def _check(code: int) -> None:
     if code != 0:
-        raise MemoryError("a C twin found no memory")
+        raise MemoryError("a C twin could not allocate memory")

@@ -152,22 +152,22 @@ TABLE = {
     ),
     "a change in round 0": Row(
         lambda: OracleRestarts(change_points=(0,)),
-        "OracleRestarts: `change_points` must be rising rounds > 0, got (0,).",
+        "OracleRestarts: `change_points` must be increasing rounds > 0, got (0,).",
     ),
     "falling changes": Row(
         lambda: OracleRestarts(change_points=(5, 3)),
-        "OracleRestarts: `change_points` must be rising rounds > 0, got (5, 3).",
+        "OracleRestarts: `change_points` must be increasing rounds > 0, got (5, 3).",
     ),
     "a change twice": Row(
         lambda: OracleRestarts(change_points=(3, 3)),
-        "OracleRestarts: `change_points` must be rising rounds > 0, got (3, 3).",
+        "OracleRestarts: `change_points` must be increasing rounds > 0, got (3, 3).",
     ),
     "a change in half a round": Row(
         lambda: OracleRestarts(change_points=(3.5,)),
-        "OracleRestarts: `change_points` must be rising rounds > 0, got (3.5,).",
+        "OracleRestarts: `change_points` must be increasing rounds > 0, got (3.5,).",
     ),
     "a number for changes": Row(
-        lambda: OracleRestarts(change_points=3), "OracleRestarts: `change_points` must be rising rounds > 0, got 3."
+        lambda: OracleRestarts(change_points=3), "OracleRestarts: `change_points` must be increasing rounds > 0, got 3."
     ),
     "another oracle's state": Row(
         lambda: OracleRestarts("ucb1", (3,)).choose(OracleRestarts("ucb1", (4,)).start(2)),
@@ -176,19 +176,19 @@ TABLE = {
     ),
     "changes that are no rounds": Row(
         lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=5),
-        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got 5.",
+        "Measures: `change_points` must be 1 increasing rounds in 1 .. 9, one for each change, got 5.",
     ),
     "changes in half rounds": Row(
         lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=(1.5,)),
-        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got (1.5,).",
+        "Measures: `change_points` must be 1 increasing rounds in 1 .. 9, one for each change, got (1.5,).",
     ),
     "more changes than segments": Row(
         lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=(1, 2)),
-        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got (1, 2).",
+        "Measures: `change_points` must be 1 increasing rounds in 1 .. 9, one for each change, got (1, 2).",
     ),
     "a change after the end": Row(
         lambda: Measures(2, 10, 2, 1.0, 1.0, change_points=(10,)),
-        "Measures: `change_points` must be 1 rising rounds in 1 .. 9, one for each change, got (10,).",
+        "Measures: `change_points` must be 1 increasing rounds in 1 .. 9, one for each change, got (10,).",
     ),
     # bandit over bandit
     "a block of 0": Row(

@@ -98,12 +98,12 @@ def test_a_table_that_cannot_be_compiled_is_replaced_by_a_pair(learner, monkeypa
     ("value", "parts"), [("", compiler.PARTS), ("1", compiler.PARTS), ("0", ()), ("closed", ("closed",))]
 )
 def test_the_environment_variable_chooses_parts(value, parts):
-    assert compiler._asked_for(value) == parts
+    assert compiler._requested(value) == parts
 
 
 def test_an_unknown_part_is_refused():
     with pytest.raises(InvalidInput, match=r"^DRIFTWISE_PRIVATE_NUMBA: it must be 0, 1 or some of .*, got 'fast'\.$"):
-        compiler._asked_for("fast")
+        compiler._requested("fast")
 
 
 def test_only_the_fence_uses_what_numba_does_not_document():

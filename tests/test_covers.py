@@ -66,7 +66,7 @@ def test_few_intervals_of_a_cover_make_up_any_stretch(name):
         fewest = {end + 1: 0}
         for start in range(end, 0, -1):
             fewest[start] = 1 + min(fewest[stop + 1] for stop in range(start, min(ends[start], end) + 1))
-            assert fewest[start] <= COVERS[name].pieces(end - start + 1)
+            assert fewest[start] <= COVERS[name].rows_to_cover(end - start + 1)
 
 
 @pytest.mark.parametrize("name", SHORT)

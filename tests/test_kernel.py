@@ -106,7 +106,7 @@ def plus_update(values):
 
 
 def test_a_kernel_must_come_after_what_it_reads():
-    with pytest.raises(NameError, match=r"define `not_yet_there` above it, or an edit of it would go unseen"):
+    with pytest.raises(NameError, match=r"define `not_yet_there` above it, or an edit of it would not be noticed"):
         kernel(lambda: not_yet_there)  # noqa: F821
 
 

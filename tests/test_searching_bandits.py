@@ -151,7 +151,7 @@ def test_debts_are_as_large_as_often_as_they_should_be():
     for seed in range(3000):
         state = run(learner, np.tile([0.0, 1.0], (4, 1)), seed)[1]
         assert state.memory.gap.tolist() == [0.0, 1.0]
-        owed.append(state.memory.owed[1])
+        owed.append(state.memory.plays_left[1])
     chance = (1 / (2 * 2 * log(2))) ** 0.5
     none, expected = 1.0, {}
     for i in range(4, 0, -1):  # down to 2^-4 = gap / 16; the largest debt counts

@@ -156,13 +156,13 @@ class BanditLow(Adversary):
 
     def _script(self, intervals: list[tuple[int, int]], changes: list[int]) -> Script:
         """Return the script of intervals that change at these rounds; one that changes at its end does not change."""
-        pieces = [
-            piece
+        stretches = [
+            stretch
             for (start, end), change in zip(intervals, changes, strict=True)
-            for piece, rounds in (((start, NO_FAVOURITE), change - start), ((change, _SECOND), end - change))
+            for stretch, rounds in (((start, NO_FAVOURITE), change - start), ((change, _SECOND), end - change))
             if rounds
         ]
-        starts, favourites = np.array(pieces, dtype=np.int64).T
+        starts, favourites = np.array(stretches, dtype=np.int64).T
         return Script(self._losses()[0], 0.0, starts.copy(), favourites.copy())
 
     def _costliest_round(self, played: Iterable[Actions], n: int) -> int:

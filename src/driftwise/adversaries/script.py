@@ -1,7 +1,7 @@
 """Scripts of adversaries and the environments that play them.
 
 All lower bounds of the paper have piecewise constant means in which one action may be the favourite. The size of a
-script depends on the number of pieces, not of rounds; means and losses are made from it block by block.
+script depends on the number of stretches, not of rounds; means and losses are made from it block by block.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_FAVOURITE", "NO_NOISE", "AdversarialEnvironment", "Script"]
 
-NO_FAVOURITE = -1  # the favourite of a piece that has none
+NO_FAVOURITE = -1  # the favourite of a stretch that has none
 NO_NOISE = Deterministic()
 _CELLS = 40960  # means measured at a time: a third of a megabyte
 
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """Piecewise constant means: piece `j` starts in round `starts[j]` and has the favourite `favourites[j]`.
+    """Piecewise constant means: stretch `j` starts in round `starts[j]` and has the favourite `favourites[j]`.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class Script:
     low : float
         The mean of a favourite.
     starts : array of int
-        The first round of each piece, rising from 0.
+        The first round of each stretch, increasing from 0.
     favourites : array of int
-        The favourite action of each piece, `NO_FAVOURITE` (-1) for none.
+        The favourite action of each stretch, `NO_FAVOURITE` (-1) for none.
     noisy : int, default 0
-        Number of noisy rounds at the start of each piece. After them the losses equal their means.
+        Number of noisy rounds at the start of each stretch. After them the losses equal their means.
     noise : Noise, default Deterministic()
         The noise of these rounds.
 
@@ -68,11 +68,11 @@ class Script:
     def moments(self, first: int, n: int) -> tuple[Matrix, Matrix, Actions]:
         """Return the means and variances of `n` rounds from round `first` on, and which of them are noisy."""
         rounds = np.arange(first, first + n)
-        piece = np.searchsorted(self.starts, rounds, side="right") - 1
-        means, favourites = np.tile(self.base, (n, 1)), self.favourites[piece]
+        stretch = np.searchsorted(self.starts, rounds, side="right") - 1
+        means, favourites = np.tile(self.base, (n, 1)), self.favourites[stretch]
         rows = np.flatnonzero(favourites != NO_FAVOURITE)
         means[rows, favourites[rows]] = self.low
-        noisy = np.flatnonzero(rounds - self.starts[piece] < self.noisy)
+        noisy = np.flatnonzero(rounds - self.starts[stretch] < self.noisy)
         variances = np.zeros_like(means)
         if noisy.size:
             variances[noisy] = self.noise.moments(means[noisy])[1]

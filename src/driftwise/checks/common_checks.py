@@ -51,10 +51,10 @@ def split_run_equals_whole_run(learner: AnyLearner) -> None:
 def equal_seeds_give_equal_runs(learner: AnyLearner) -> None:
     """A run depends only on the parameters, the losses and the seed."""
     losses = mixed_losses(_ROUNDS, 3)
-    twin = dataclasses.replace(learner)  # type: ignore[type-var]
-    one, other = learner.start(3, seed=7), twin.start(3, seed=7)
+    copy = dataclasses.replace(learner)  # type: ignore[type-var]
+    one, other = learner.start(3, seed=7), copy.start(3, seed=7)
     expect_same(one, other, "before two runs from one seed")
-    expect_equal("the output of two runs from one seed", learner.run(one, losses), twin.run(other, losses))
+    expect_equal("the output of two runs from one seed", learner.run(one, losses), copy.run(other, losses))
     expect_same(one, other, "after two runs from one seed")
 
 

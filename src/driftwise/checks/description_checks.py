@@ -21,7 +21,7 @@ __all__ = ["CHECKS"]
 
 CHECKS: list[Check] = []
 
-# The corners: one action, one round, nothing moves, nothing scatters, everything changes.
+# Extreme measures: one action and one round, no movement, no noise, a change in every round, many rounds.
 _MEASURES = (
     Measures(n_actions=1, n_rounds=1, segments=1, drift=0.0, variance=0.0),
     Measures(n_actions=10, n_rounds=1000, segments=1, drift=0.0, variance=0.0),
@@ -33,7 +33,7 @@ _MEASURES = (
 
 @check(CHECKS)
 def spec_round_trips(learner: Learner) -> None:
-    """The plain values of `to_spec` rebuild an equal learner, also after a journey through JSON."""
+    """The plain values of `to_spec` rebuild an equal learner, also after conversion to JSON and back."""
     spec = to_spec(learner)
     for what, given in (("its spec", spec), ("its spec as JSON", json.loads(json.dumps(spec)))):
         rebuilt = learners.build(given)
@@ -43,12 +43,12 @@ def spec_round_trips(learner: Learner) -> None:
 @check(CHECKS)
 def parameters_are_frozen(learner: Learner) -> None:
     """A learner is a frozen dataclass: equal parameters make equal learners with equal hashes."""
-    twin = dataclasses.replace(learner)  # type: ignore[type-var]
-    expect(twin == learner and hash(twin) == hash(learner), "a twin is not equal to it")
+    copy = dataclasses.replace(learner)  # type: ignore[type-var]
+    expect(copy == learner and hash(copy) == hash(learner), "a copy with equal parameters is not equal to it")
     for field in dataclasses.fields(learner):  # type: ignore[arg-type]
-        value = getattr(twin, field.name)
+        value = getattr(copy, field.name)
         try:
-            setattr(twin, field.name, value)
+            setattr(copy, field.name, value)
         except dataclasses.FrozenInstanceError:
             continue
         expect(False, f"`{field.name}` can be set")
@@ -81,7 +81,7 @@ def corners_name_every_parameter(learner: Learner) -> None:
 
 @check(CHECKS)
 def memory_declares_its_numbers(learner: Learner) -> None:
-    """Every field of the memory says what its numbers may be, and a new memory keeps to it."""
+    """Every field of the memory says what its numbers may be, and a new memory satisfies it."""
     kind: Any = learner.memory_type
     for name, field in fields_of(kind).items():
         expect(field is not None, f"the field `{name}` of its memory declares nothing")
@@ -98,7 +98,7 @@ def name_fits_a_command_line(learner: Learner) -> None:
 
 @check(CHECKS)
 def tuning_and_bounds_take_any_measures(learner: Learner) -> None:
-    """`tuned` gives a learner of the same class or says that it does not tune; a bound is a number, or None.
+    """`tuned` returns a learner of the same class or raises that there is no rule; a bound is a number, or None.
 
     A caveat is one line, there is none where nothing changes, and `tuned` reports it.
     """

@@ -1,4 +1,4 @@
-"""`driftwise list`: what there is."""
+"""`driftwise list`: the members of the registries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["command"]
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kind: str, feedback: str | None, as_json: bool) -> None:
-    """List the learners, detectors of change, adversaries, or the paths and noises of environments."""
+    """List the learners, change detectors, adversaries, or the paths and noises of environments."""
     import shutil
 
     from driftwise.cli.catalogue import describe, registries

@@ -4,8 +4,8 @@ A call from Python into compiled code unpacks every array and every number of it
 takes about 2 us, one array 0.3 us. The table is made once for a memory. For each array it holds the address and the
 shape, for each number its bits; `rebuilder` gives a function that compiled code calls to get the NamedTuples back.
 
-Whoever keeps a table must keep the arrays, and make a new one when an array is replaced. Tables are never written to
-files. Arrays must be contiguous, aligned and writable: nothing else is stored in the table.
+The owner of a table must keep the arrays alive, and make a new table when an array is replaced. Tables are never
+written to files. Arrays must be contiguous, aligned and writable, because the table has only addresses and shapes.
 """
 
 # mypy: allow-untyped-calls, allow-untyped-decorators

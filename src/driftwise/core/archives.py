@@ -57,7 +57,7 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
     except OSError as error:
         raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
     except ValueError as error:
-        raise BadFile(f"{shown_path(path)} is not a whole {kind} file: {error}.") from None
+        raise BadFile(f"{shown_path(path)} is not a complete {kind} file: {error}.") from None
     except MemoryError:
         raise BadFile(f"{shown_path(path)} does not fit into memory.") from None
 

@@ -3,7 +3,7 @@
 =============  ===========================================================  ======================================
 part           what it is for                                               without it
 =============  ===========================================================  ======================================
-`uncounted`    option `_nrt`: kernels without Numba's memory manager        arrays are counted in and out of use
+`uncounted`    option `_nrt`: kernels without Numba's memory manager        references to arrays are counted
 `forceinline`  option: a kernel becomes part of its callers                 LLVM decides
 `checksums`    classes of the disk cache, to add a checksum to its files    Numba's own cache, `njit(cache=True)`
 `tables`       an intrinsic that rebuilds NamedTuples from a table of       the NamedTuples are passed in each round
@@ -11,10 +11,10 @@ part           what it is for                                               with
 `closed`       entry points that are compiled for one kind of arguments     arguments are checked in Python
 =============  ===========================================================  ======================================
 
-Each part is looked for once, when this module is imported; nothing is compiled for it. Whatever is missing, plays are
-the same to the last bit, and rounds take longer. The environment variable `DRIFTWISE_PRIVATE_NUMBA` chooses among the
-parts: `0` uses none, `1` (the default) all that are found, and a list such as `uncounted,forceinline` those that it
-names. The parts in use enter the digest of every kernel, so that caches on disk do not mix.
+This module tests for each part once, when it is imported, without compiling anything. If a part is missing, plays are
+the same to the last bit, and rounds take longer. The environment variable `DRIFTWISE_PRIVATE_NUMBA` selects parts: `0`
+uses none, `1` (the default) all that are found, and a list such as `uncounted,forceinline` those that it names. The
+parts in use enter the digest of every kernel, so that cached code of different selections is not mixed.
 """
 
 # mypy: allow-untyped-calls
@@ -38,7 +38,7 @@ _ARRAY_FIELDS = ("array", "data", "shape", "strides", "itemsize", "meminfo")
 
 try:
     from driftwise.core.addresses import address_table, rebuilder
-except Exception:  # a name that is gone, or something that is no class any more
+except Exception:  # a name was removed, or is no longer a class
     address_table = rebuilder = None  # type: ignore[assignment]
 try:
     from driftwise.core.kernel_cache import KernelCache
@@ -59,7 +59,7 @@ def _has_option(name: str) -> bool:
 def _has_cache_classes() -> bool:
     from numba.core.caching import IndexDataCacheFile
 
-    with contextlib.suppress(RuntimeError):  # nowhere to write: nothing is cached, one way or the other
+    with contextlib.suppress(RuntimeError):  # no writable folder: nothing is cached in either case
         KernelCache(_has_option)
     return hasattr(numba.njit(_has_option), "_cache") and all(hasattr(IndexDataCacheFile, m) for m in _CACHE_METHODS)
 
@@ -80,7 +80,7 @@ _PROBES: dict[str, Callable[[], bool]] = {
 PARTS = tuple(_PROBES)
 
 
-def _asked_for(value: str) -> tuple[str, ...]:
+def _requested(value: str) -> tuple[str, ...]:
     """Return the parts that the environment variable names."""
     named = {"": PARTS, "0": (), "1": PARTS}.get(value, tuple(value.split(",")))
     if not set(named) <= set(PARTS):
@@ -88,24 +88,24 @@ def _asked_for(value: str) -> tuple[str, ...]:
     return named
 
 
-def _found(asked: tuple[str, ...]) -> frozenset[str]:
-    """Return the parts, of those asked for, that this version of Numba has."""
+def _found(requested: tuple[str, ...]) -> frozenset[str]:
+    """Return those of the requested parts that this version of Numba has."""
     found = set()
-    for part in asked:
-        with contextlib.suppress(Exception):  # a name that moved, a class that takes other arguments
+    for part in requested:
+        with contextlib.suppress(Exception):  # a name was moved, or a class takes other arguments
             if _PROBES[part]():
                 found.add(part)
     return frozenset(found)
 
 
-IN_USE = _found(_asked_for(os.environ.get(VARIABLE, "")))
+IN_USE = _found(_requested(os.environ.get(VARIABLE, "")))
 
 
 def private_options(allocates: bool) -> dict[str, Any]:
     """Return the options of a kernel that Numba does not document; `allocates` says whether it makes arrays."""
     options = {}
     if "forceinline" in IN_USE:
-        options["forceinline"] = True  # a memory of ten arrays takes long to pass
+        options["forceinline"] = True  # passing a memory of ten arrays takes long
     if "uncounted" in IN_USE and not allocates:
         options["_nrt"] = False
     return options

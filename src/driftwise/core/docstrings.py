@@ -26,7 +26,7 @@ class Parameter(NamedTuple):
 
 
 class Description(NamedTuple):
-    """The parts of a class docstring, each text on one line but for the notes."""
+    """The parts of a class docstring, each text on one line except the notes."""
 
     summary: str
     parameters: tuple[Parameter, ...]
@@ -38,7 +38,7 @@ class Description(NamedTuple):
 
 @functools.cache
 def described(member: Any) -> Description:
-    """Return what the docstring of a class says; a class without one is described by nothing.
+    """Return the parts of a class docstring; all are empty for a class without one.
 
     >>> from driftwise.learners import OptimisticGD
     >>> described(OptimisticGD).parameters[0].name

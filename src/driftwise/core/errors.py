@@ -54,7 +54,7 @@ class BadFile(DriftwiseError, OSError):
 
 
 class KernelError(DriftwiseError):
-    """A kernel of someone's own learner cannot be used; what the compiler says is its cause."""
+    """A kernel of a user's learner cannot be used; the compiler's error is the cause."""
 
 
 class MissingDependency(DriftwiseError, ImportError):
@@ -65,7 +65,7 @@ class MissingDependency(DriftwiseError, ImportError):
 
 
 class TuningWarning(UserWarning):
-    """A tuning rule makes no statement about the environment for which it was used."""
+    """A tuning rule is meaningless in the environment for which it was used."""
 
 
 def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") -> InvalidInput:

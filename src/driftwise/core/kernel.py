@@ -1,11 +1,11 @@
-"""The one decorator of compiled functions, and loops that are written once and cloned per learner.
+"""Decorators of compiled functions, and loops that are written once and cloned per learner.
 
-Numba's disk cache knows a function by its file, line and qualified name, and is blind to an edit of a
-function that it calls in another file. Here the qualified name carries a digest of the function, of the
-constants it reads, of the fields of its arguments and of every kernel it calls, so an edit anywhere below is seen.
+Numba's disk cache identifies a function by its file, line and qualified name. It does not notice an edit of a function
+that is called in another file. Here the qualified name contains a digest of the function, of the constants it reads, of
+the fields of its arguments and of every kernel it calls, so that an edit of any of them gives another name.
 
-A loop that received kernels as arguments or closures would never hit that cache. `clone` copies a template
-under a name of its own with the kernels bound as globals, which does.
+A loop that takes kernels as arguments or closures is never found in that cache. `clone` copies a template under a name
+of its own, with the kernels bound as globals; the copy can be cached.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function: cached on disk, free of the interpreter's lock, IEEE arithmetic in program order.
 
-    It may make no array, so write loops where NumPy would: `a[:] = b`, `a.min()` and `a + b` make one, `a[:] = 0.0` and
-    a view such as `a[i]` do not. `driftwise.core.vectors` has the usual loops.
+    It must not make arrays, so write loops: `a[:] = b`, `a.min()` and `a + b` make one, `a[:] = 0.0` and a view such as
+    `a[i]` do not. `driftwise.core.vectors` has the usual loops.
     """
     return _compile(function, allocates=False, cached=True)
 
@@ -54,33 +54,33 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def generic_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function into the loops of many learners; it is not cached by itself, the loops are.
 
-    On disk one file would serve all learners, and could not be read where a class that it names is gone: someone's own
-    `Memory`, or one that was renamed.
+    A file on disk would hold the types of all learners, and could not be read where one of them is missing, such as the
+    `Memory` of a user's learner, or one that was renamed.
     """
     return _compile(function, allocates=False, cached=False)
 
 
 def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function that makes arrays; each round of whatever calls it takes some 25 ns longer."""
+    """Compile a function that makes arrays; each round of its callers takes about 25 ns longer."""
     return _compile(function, allocates=True, cached=True)
 
 
 def _compile(function: Callable[P, R], allocates: bool, cached: bool, kinds: Iterable[type] = ()) -> Callable[P, R]:
     plain = cast(FunctionType, function)
-    # Without Numba's memory manager nothing is counted in and out of use, which costs more than the arithmetic of a few
-    # actions; a kernel that makes an array does not compile then. A caller decides for those it calls.
+    # Without Numba's memory manager references to arrays are not counted; counting costs more than the arithmetic of a
+    # few actions. A kernel that makes an array, or calls one that does, must have the memory manager to compile.
     allocates = allocates or any(getattr(value, _ALLOCATES, False) for value in _globals(plain).values())
     options = {**_OPTIONS, **private_options(allocates)}
     if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
-        options = {**options, "boundscheck": True}  # in the digest too: Numba's cache does not ask for it
+        options = {**options, "boundscheck": True}  # also in the digest: Numba's cache does not store it
     kinds = _kinds(plain, kinds)
     digest = _digest(plain, options, kinds)
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        # Interpreted uint64 arithmetic wraps as the compiled one does, but would warn of it.
+        # Interpreted uint64 arithmetic wraps around like compiled arithmetic, but with a warning.
         result: Any = np.errstate(over="ignore")(plain)
     else:
         for kind in kinds:
-            _tell_apart(kind)
+            _make_name_unique(kind)
         plain.__qualname__ = f"{plain.__qualname__}.{digest}"
         result = jit(plain, options, cached)
     setattr(result, _DIGEST, digest)
@@ -104,7 +104,7 @@ def clone(template: Callable[P, R], name: str, kinds: Iterable[type] | None = No
 
 
 def kinds_of(*owners: type) -> tuple[type, ...]:
-    """Return the NamedTuples that the modules of some classes know."""
+    """Return the NamedTuples in the modules of some classes."""
     modules = [vars(sys.modules[owner.__module__]) for owner in owners]
     found = {
         kind for module in modules for kind in module.values() if isinstance(kind, type) and hasattr(kind, "_fields")
@@ -113,18 +113,18 @@ def kinds_of(*owners: type) -> tuple[type, ...]:
 
 
 def unbound(*_: Any) -> Any:
-    """Stand in for a kernel that `clone` binds."""
+    """Placeholder for a kernel that `clone` binds."""
     raise AssertionError("a loop template was called before its kernels were bound")
 
 
 def mark_digest(part: Any, digest: str) -> Any:
-    """Tell what a kernel calls by a digest, where it is no kernel itself."""
+    """Set the digest of a function that kernels call but that is not a kernel."""
     setattr(part, _DIGEST, digest)
     return part
 
 
 def compiled(function: Callable[..., Any]) -> int:
-    """Count the signatures a kernel has been compiled for (0 when the compiler is switched off)."""
+    """Return the number of signatures for which a kernel is compiled (0 when the compiler is switched off)."""
     return len(getattr(function, "signatures", ()))
 
 
@@ -136,7 +136,7 @@ def _kinds(function: FunctionType, kinds: Iterable[type]) -> list[Any]:
 
 
 def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[Any]) -> str:
-    # The cache remembers argument types, and finds their classes again by module and name.
+    # The cache stores argument types and finds their classes by module and name.
     parts = [repr(options), repr(sorted(IN_USE)), function.__module__, _fingerprint(function.__code__)]
     for kind in kinds:
         parts.append(f"{kind.__module__}.{kind.__qualname__}{kind._fields}")  # a field is compiled to its position
@@ -150,11 +150,11 @@ def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[Any
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
-def _tell_apart(kind: Any) -> None:
-    """Put the module of a NamedTuple into its `__name__`; printed, it still begins with the name that it was given.
+def _make_name_unique(kind: Any) -> None:
+    """Add the module of a NamedTuple to its `__name__`; its `repr` still has the original name.
 
-    Numba's quick dispatch knows a tuple by its class's bare name and its fields: two learners' `Memory` with like
-    fields would send every call of the second through type inference, a hundred times slower.
+    Numba's fast dispatch identifies a tuple by the name of its class and its fields. If two learners have a `Memory`
+    with the same fields, every call of the second goes through type inference, which is a hundred times slower.
     """
     plain, unique = kind.__name__, f"{kind.__module__}.{kind.__qualname__}"
     if plain == unique:
@@ -177,7 +177,9 @@ def _globals(function: FunctionType) -> dict[str, Any]:
         if name in function.__globals__:
             found[name] = function.__globals__[name]
         elif not hasattr(builtins, name):
-            raise NameError(f"{function.__qualname__}: define `{name}` above it, or an edit of it would go unseen.")
+            raise NameError(
+                f"{function.__qualname__}: define `{name}` above it, or an edit of it would not be noticed."
+            )
     return found
 
 

@@ -1,7 +1,7 @@
-"""Numba's disk cache of a kernel, with a checksum: a damaged file is compiled anew, not loaded.
+"""Numba's disk cache of a kernel, with a checksum: a damaged file is not loaded, and the kernel is compiled again.
 
-Numba unpickles whatever it finds. A file cut short (by a crash or a full disk) gives an error of any kind, and a
-changed byte in the machine code is run. Here every file ends in a digest of all that precedes it, which Numba's own
+Numba unpickles cache files without a check. A truncated file (after a crash or on a full disk) raises an error of any
+kind, and machine code with a changed byte is run. Here every file ends with a digest of its content, which Numba's own
 reader would ignore.
 """
 
@@ -27,12 +27,12 @@ class _CheckedFiles(IndexDataCacheFile):
 
     def _load_index(self) -> Any:
         try:
-            return super()._load_index() if _is_whole(Path(self._index_path)) else {}
-        except Exception:  # a class that it names is gone, for one
+            return super()._load_index() if _is_intact(Path(self._index_path)) else {}
+        except Exception:  # for example, a class that it names no longer exists
             return {}
 
     def _load_data(self, name: str) -> Any:
-        if not _is_whole(Path(self._data_path(name))):
+        if not _is_intact(Path(self._data_path(name))):
             raise OSError(f"{name} is damaged")  # which counts as missing
         return super()._load_data(name)
 
@@ -46,7 +46,7 @@ class _CheckedFiles(IndexDataCacheFile):
 
 
 class KernelCache(FunctionCache):
-    """What Numba's dispatcher asks for compiled code, and gives it to; where that fails, the kernel is compiled."""
+    """Loads and saves compiled code for Numba's dispatcher; if loading fails, the kernel is compiled."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -61,12 +61,12 @@ class KernelCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code for a signature; a full disk or a class that cannot be pickled is no reason to stop."""
+        """Save compiled code for a signature; errors (a full disk, a class that cannot be pickled) are ignored."""
         with contextlib.suppress(Exception):
             super().save_overload(sig, data)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """Add the fields of NamedTuples, each compiled to its position: Numba knows such a tuple by its class."""
+        """Add the fields of NamedTuples, which are compiled to positions: Numba's key has only the class."""
         return *super()._index_key(sig, codegen), _fields(sig)
 
 
@@ -75,7 +75,7 @@ def _fields(kinds: Any) -> tuple[Any, ...]:
     return tuple((getattr(kind, "fields", ()), _fields(kind) if hasattr(kind, "types") else ()) for kind in kinds)
 
 
-def _is_whole(path: Path) -> bool:
+def _is_intact(path: Path) -> bool:
     try:
         content = path.read_bytes()
     except OSError:

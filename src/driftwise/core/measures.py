@@ -82,13 +82,13 @@ class Measures:
             require(self, name, real is not None and not real < 0 and real != math.inf, "a finite number >= 0")
             object.__setattr__(self, name, real)
         if self.change_points is not None:
-            rule = f"{self.segments - 1} rising rounds in 1 .. {self.n_rounds - 1}, one for each change"
+            rule = f"{self.segments - 1} increasing rounds in 1 .. {self.n_rounds - 1}, one for each change"
             try:
                 object.__setattr__(self, "change_points", tuple(operator.index(t) for t in self.change_points))
             except TypeError:
                 raise rejection(self, "change_points", rule, self.change_points) from None
-            rising = all(a < b for a, b in itertools.pairwise((0, *self.change_points, self.n_rounds)))
-            require(self, "change_points", len(self.change_points) == self.segments - 1 and rising, rule)
+            increasing = all(a < b for a, b in itertools.pairwise((0, *self.change_points, self.n_rounds)))
+            require(self, "change_points", len(self.change_points) == self.segments - 1 and increasing, rule)
         if math.isnan(self.drift_within):
             object.__setattr__(self, "drift_within", 0.0 if self.segments == 1 else self.drift)
         if math.isnan(self.squared_drift):

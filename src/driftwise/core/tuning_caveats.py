@@ -1,4 +1,4 @@
-"""Caveats: reports that a tuning rule makes no statement about an environment, and the mark of learners tuned by it.
+"""Caveats: reports that a tuning rule is meaningless in an environment, and the mark of learners tuned by it.
 
 `tuned` reports the reason. Within a block `with collected()`, the reasons of this thread are collected in a list, for
 callers that make many learners; elsewhere each reason becomes a `TuningWarning`.

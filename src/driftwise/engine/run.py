@@ -35,7 +35,7 @@ class Run(NamedTuple):
     measures: Measures | None
     realised: Realised
     specs: list[dict[str, Any]]
-    caveats: list[str]  # per learner: why its tuning rule says nothing in this run; "" if there is no caveat
+    caveats: list[str]  # per learner: why its tuning rule is meaningless in this run; "" if there is no caveat
     seconds: npt.NDArray[np.float64]
 
 

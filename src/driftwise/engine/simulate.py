@@ -62,7 +62,7 @@ def simulate(
         Where the losses come from.
     learners : learner, rule, or a sequence or mapping of them
         The learners to play. A rule such as `OptimisticGD.tuned` makes a learner from the measures of each run; if the
-        rule says nothing about an environment, there is a `TuningWarning`, and `Results.caveats` has the reason. The
+        rule is meaningless in an environment, there is a `TuningWarning`, and `Results.caveats` has the reason. The
         keys of a mapping are labels; otherwise a label is made from the name and the parameters.
     n_rounds : int, default None
         Rounds in a run, >= 1. Required, except for replayed losses: None plays all of them.

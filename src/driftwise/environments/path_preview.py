@@ -77,13 +77,13 @@ class PathPreview:
         return accumulator.measures(), stored if room >= 0 else None
 
     def _walk(self, room: int) -> Iterator[tuple[Matrix, Actions | None]]:
-        """Yield the means, in pieces if the path has them, else in blocks; an array is reused unless all fit `room`."""
+        """Yield constant stretches, or blocks of means if there are none; an array is reused unless all fit `room`."""
         stream = self.start()
         reused = None if 8 * self.n_rounds * self.n_actions <= room else np.empty((self._length, self.n_actions))
         for n in self._lengths():
-            pieces = stream.pieces(n)
-            if pieces is not None:
-                yield pieces
+            stretches = stream.constant_stretches(n)
+            if stretches is not None:
+                yield stretches
                 continue
             block = np.empty((n, self.n_actions)) if reused is None else reused[:n]
             stream.fill(block)

@@ -55,7 +55,7 @@ class Measurement(NamedTuple):
     variance: Vector
     n_actions: int
     n_rounds: int
-    caveat: str = ""  # why its tuning says nothing, and in how many runs; "" if there is no caveat
+    caveat: str = ""  # why its tuning rule is meaningless, and in how many runs; "" if there is no caveat
 
     @property
     def measures(self) -> Measures:

@@ -46,7 +46,7 @@ class Outcome:
 
     @property
     def caveat(self) -> str:
-        """Why the learner's tuning says nothing, and at how many values; "" if there is no caveat."""
+        """Why the learner's tuning rule is meaningless, and at how many values; "" if there is no caveat."""
         caveats = [measurement.caveat for measurement in self.measurements if measurement.caveat]
         if not caveats:
             return ""

@@ -30,7 +30,7 @@ _NOTES = (
     "Learners of this paper, cited and added learners are tuned to the measures of the environment, or to the budget of"
     " the adversary, if they have a tuning rule. Parameter-free learners get the numbers of actions and rounds only."
     " Baselines, and all bandit learners in the best-response environment, use their default parameters.",
-    "A star marks a learner whose tuning rule says nothing about the environment, usually because the means change in"
+    "A star marks a learner whose tuning rule is meaningless in the environment, usually because the means change in"
     " so many rounds that adapting to every change costs as much as not learning. Its regret and exponent say nothing"
     " about the algorithm.",
     "Best-response environment: regret is above the lower bound at every T. Over one or two decades of T the slope may"

@@ -1,4 +1,4 @@
-"""Footnotes about learners whose tuning rule says nothing about their environment."""
+"""Footnotes about learners whose tuning rule is meaningless in their environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDTH = 80  # of a terminal
 
 
 class Caveat(NamedTuple):
-    """Why a tuning rule says nothing about an environment, and in how many runs; it is applied in each run."""
+    """Why a tuning rule is meaningless in an environment, and in how many runs; it is applied in each run."""
 
     n_runs: int
     reason: str  # in the first of these runs

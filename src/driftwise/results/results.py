@@ -76,7 +76,7 @@ class Results:
     bounds : array of float
         `bounds[i, p]` is the bound for learner `i` after round `bound_rounds[p]`, averaged over runs; NaN without one.
     caveats : dict, default {}
-        By label: the caveat of each learner whose tuning says nothing about this environment.
+        By label: the caveat of each learner whose tuning rule is meaningless in this environment.
     seconds : dict, default {}
         By label: the time that the learner took, in all runs. Not saved.
 
@@ -130,7 +130,7 @@ class Results:
         return float(self.bounds[self._index(learner), -1])
 
     def caveat(self, learner: str | Player) -> str:
-        """Return why a learner's tuning says nothing about this environment, "" if there is no caveat."""
+        """Return why a learner's tuning rule is meaningless in this environment, "" if there is no caveat."""
         label = self.labels[self._index(learner)]
         return f"{SAYS_NOTHING}: {self.caveats[label].text(self.n_runs)}" if label in self.caveats else ""
 

@@ -217,7 +217,7 @@ def hidden_changes_in_equal_intervals(n_rounds: int, n_intervals: int, scale: fl
 
 
 def _hidden_changes(n_rounds: int, n_intervals: int, scale: float) -> HiddenChanges:
-    """Return the intervals with the largest sum of blocks: a longer block needs ever more rounds, so they are alike."""
+    """Return the intervals with the largest sum of blocks; b^2 is convex, so blocks differ by at most one round."""
     block = math.isqrt(n_rounds // n_intervals)
     longer = (n_rounds - n_intervals * block**2) // (2 * block + 1)
     return _with_regret(n_intervals, block, longer, scale)

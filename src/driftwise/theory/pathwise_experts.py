@@ -95,7 +95,7 @@ def ada_normal_hedge_tv(regrets: Matrix, last: Actions | None = None) -> Array:
 
 
 def ada_normal_hedge_tv_worst(n_actions: int, n_rounds: int, n_pieces: int) -> float:
-    r"""Bound the sum of `ada_normal_hedge_tv` over $N$ pieces: $\sum_s s^{-2} \le \pi^2/6$ and $C \le T$.
+    r"""Bound the sum of `ada_normal_hedge_tv` over $N$ intervals: $\sum_s s^{-2} \le \pi^2/6$ and $C \le T$.
 
     $\sqrt{3 N T \ln(T^2 K \frac{\pi^2}{6} (1 + \frac32 (1 + \ln(1 + T))))}$
     """

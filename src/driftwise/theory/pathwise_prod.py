@@ -111,7 +111,7 @@ def sleeping_adapt_ml_prod(regrets: Matrix, prior_rounds: int | None = None, las
 def sleeping_adapt_ml_prod_worst(
     n_actions: int, n_rounds: int, n_pieces: int, prior_rounds: int | None = None
 ) -> float:
-    r"""Bound the sum of `sleeping_adapt_ml_prod` over $N$ pieces, by Cauchy-Schwarz.
+    r"""Bound the sum of `sleeping_adapt_ml_prod` over $N$ intervals, by Cauchy-Schwarz.
 
     With $T'$ given: $N (2 g + 2 L) + (2 \sqrt g + L / \sqrt g) \sqrt{N (N + T)}$, $g = \ln(K T')$,
     $L = \ln(\max(1, T/T') + \frac{KT}{2e}(1 + \ln(1 + T)))$. Flat: $2 N L + (2 \sqrt{\ln(K(T+1))} + L / \sqrt{\ln 2K})

@@ -88,7 +88,7 @@ def discount(measures: Measures) -> float:
 def window(measures: Measures) -> int | None:
     r"""Return $\tau = 2 \sqrt{T \ln T / \Upsilon}$ of sliding-window UCB; None if that is $T$ or more.
 
-    It is at least $K$, since with a shorter window the actions would be played in turns for ever.
+    It is at least $K$, since with a shorter window the actions would be played in turn forever.
     """
     T, changes = measures.n_rounds, measures.segments - 1
     length = max(measures.n_actions, math.ceil(2 * math.sqrt(T * math.log(T) / changes))) if changes else T

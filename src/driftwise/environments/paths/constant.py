@@ -19,7 +19,7 @@ class _ConstantStream(MeanStream):
     def fill(self, means: Matrix) -> None:
         means[:] = self._means
 
-    def pieces(self, n: int) -> tuple[Matrix, Actions]:
+    def constant_stretches(self, n: int) -> tuple[Matrix, Actions]:
         return self._means.reshape(1, -1).copy(), np.array([n])
 
 

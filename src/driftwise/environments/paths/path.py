@@ -25,7 +25,7 @@ class MeanStream(ABC):
     def fill(self, means: Matrix) -> None:
         """Write the means of the next `len(means)` rounds into a contiguous block."""
 
-    def pieces(self, n: int) -> tuple[Matrix, Actions] | None:  # noqa: ARG002
+    def constant_stretches(self, n: int) -> tuple[Matrix, Actions] | None:  # noqa: ARG002
         """Return the means of the next `n` rounds as rows, and the number of rounds of each row.
 
         Return None, without advancing the stream, if the path is not piecewise constant.

@@ -29,7 +29,7 @@ class SegmentStream(MeanStream):
     def segments(self, first: int, last: int) -> Matrix:
         """Return the means of the segments `first` to `last - 1`; each segment is requested once, in order."""
 
-    def pieces(self, n: int) -> tuple[Matrix, Actions]:
+    def constant_stretches(self, n: int) -> tuple[Matrix, Actions]:
         """Return the segments of the next `n` rounds, the first and the last cut to these rounds."""
         end = self._round + n
         begun = int(np.searchsorted(self._starts, end))
@@ -40,7 +40,7 @@ class SegmentStream(MeanStream):
 
     def fill(self, means: Matrix) -> None:
         """Write the means of the next `len(means)` rounds."""
-        rows, lengths = self.pieces(len(means))
+        rows, lengths = self.constant_stretches(len(means))
         means[:] = np.repeat(rows, lengths, axis=0)
 
 

@@ -31,8 +31,8 @@ class _ScaledStream(MeanStream):
         self._stream.fill(means)
         self._rescale(means)
 
-    def pieces(self, n: int) -> tuple[Matrix, Actions] | None:
-        found = self._stream.pieces(n)
+    def constant_stretches(self, n: int) -> tuple[Matrix, Actions] | None:
+        found = self._stream.constant_stretches(n)
         if found is None:
             return None
         rows = found[0].copy()

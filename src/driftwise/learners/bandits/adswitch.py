@@ -65,7 +65,7 @@ class Memory(NamedTuple):
     ceiling: Annotated[Vector, between(0, 2, "actions")]
     gap: Annotated[Vector, between(0, 1, "actions")]  # of a BAD action; 0 if it is GOOD
     # A play counts for all checks of the action, so only the longest is stored.
-    owed: Annotated[Vector, between(0, HUGE, "actions")]  # plays left in the checks of an action
+    plays_left: Annotated[Vector, between(0, HUGE, "actions")]  # in the checks of an action
     last: Annotated[Actions, between(0, "rounds", "actions")]  # the round of the last play
     clock: Annotated[Actions, between(0, "after", 3)]  # rounds, rounds of this episode, episodes
     horizon: Annotated[Vector, packed(2)]  # T and ln T
@@ -85,7 +85,7 @@ class Rates(NamedTuple):
 def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
     best = -1
     for k in range(memory.last.size):
-        eligible = memory.gap[k] == 0.0 or memory.owed[k] > 0.0
+        eligible = memory.gap[k] == 0.0 or memory.plays_left[k] > 0.0
         if eligible and (best < 0 or memory.last[k] < memory.last[best]):
             best = k
     return best, 1.0
@@ -107,7 +107,7 @@ def _begin_checks(memory: Memory, check_depth: float) -> None:
         size = 0.5
         while memory.gap[k] > 0.0 and check_depth * size >= memory.gap[k]:
             if next_uniform(memory.generator) < size * chance:
-                memory.owed[k] = max(memory.owed[k], np.floor(2.0 * memory.horizon[1] / (size * size)))
+                memory.plays_left[k] = max(memory.plays_left[k], np.floor(2.0 * memory.horizon[1] / (size * size)))
             size /= 2.0
 
 
@@ -117,7 +117,7 @@ def _begin_episode(memory: Memory, episode: int) -> None:
     memory.floor[:] = 0.0
     memory.ceiling[:] = 1.0
     memory.gap[:] = 0.0
-    memory.owed[:] = 0.0
+    memory.plays_left[:] = 0.0
     memory.clock[1] = 0
     memory.clock[2] = episode
 
@@ -128,7 +128,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     clock[0] += 1
     clock[1] += 1
     memory.last[action] = clock[0]
-    memory.owed[action] = max(0.0, memory.owed[action] - 1.0)
+    memory.plays_left[action] = max(0.0, memory.plays_left[action] - 1.0)
     record(memory.sums, action, loss)
     n_rows = rows_in_use(clock[1], rates.resolution)
     if _has_changed(memory, n_rows, action):
@@ -225,9 +225,9 @@ class AdSwitch(BanditLearner[Memory, Rates]):
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a first episode with every action GOOD and no plays."""
         check_memory(self, "resolution", self.resolution, sums_bytes(n_actions, self.resolution))
-        floor, gap, owed = np.zeros((3, n_actions))
+        floor, gap, plays_left = np.zeros((3, n_actions))
         sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
-        return Memory(sums, floor, np.ones(n_actions), gap, owed, last, clock, self._horizon(0), generator)
+        return Memory(sums, floor, np.ones(n_actions), gap, plays_left, last, clock, self._horizon(0), generator)
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rows of the sums and the limit of the clock; episodes are counted from 1."""

@@ -152,7 +152,7 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
 
     @property
     def windows(self) -> list[int]:
-        """The set $J$ of windows, in rising order."""
+        """The set $J$ of windows, in increasing order."""
         steps = math.ceil(math.log(self.restart_every))
         return sorted({int(self.restart_every ** (j / max(1, steps)) + 1e-9) for j in range(steps + 1)})
 

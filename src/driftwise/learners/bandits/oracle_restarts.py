@@ -35,7 +35,7 @@ class OracleRestarts(BanditLearner[Any, Any]):
     base : Learner, str or dict, default KLUCB()
         Bandit learner other than the oracle, its name or its spec.
     change_points : tuple of int, default ()
-        Rounds, counted from 0, before which the base restarts from its initial state, rising and > 0.
+        Rounds, counted from 0, before which the base restarts from its initial state, increasing and > 0.
 
     Notes
     -----
@@ -77,7 +77,7 @@ class OracleRestarts(BanditLearner[Any, Any]):
             self,
             "change_points",
             whole and list(self.change_points) == sorted(set(self.change_points)),
-            "rising rounds > 0",
+            "increasing rounds > 0",
         )
         object.__setattr__(self, "change_points", tuple(self.change_points))
 
@@ -142,11 +142,11 @@ class OracleRestarts(BanditLearner[Any, Any]):
         self._restart(state)
 
     def play_block(self, state: State, losses: Matrix) -> Actions:
-        """Play a block of checked losses in pieces between the change points."""
+        """Play a block of checked losses, segment by segment."""
         cuts = [t - state.rounds for t in self.change_points if 0 < t - state.rounds < len(losses)]
         played = []
-        for piece in np.split(losses, cuts):
-            played.append(super().play_block(state, piece))
+        for segment in np.split(losses, cuts):
+            played.append(super().play_block(state, segment))
             self._restart(state)
         return np.concatenate(played)
 

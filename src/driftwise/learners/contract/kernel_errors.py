@@ -1,6 +1,6 @@
 """What is wrong with kernels that cannot be compiled, in one sentence; Numba's own text is kept as its cause.
 
-The rules are those of `docs/adding-a-learner.md`. What can be seen without Numba's text is looked at first.
+The rules are those of `docs/adding-a-learner.md`. Faults that can be found without Numba's text are searched for first.
 """
 
 # mypy: allow-untyped-calls
@@ -38,13 +38,13 @@ _UNKNOWN_FIELD = re.compile(r"Unknown attribute '(\w+)' of type ([^\n]+)")
 _TWO_TYPES = re.compile(r"Cannot unify (.+) and (.+) for '(\w+)[^']*'")
 _RETURNED_ARRAY = re.compile(r"Only accept returning of array.*\n\s*During: Pass .*\n\s*During: .*CPUDispatcher")
 _MADE_ARRAY = ("NRT required but not enabled", "Only accept returning of array passed into the function as argument")
-_EMPTY = ("Failed in nopython mode pipeline", "- Resolution failure")  # lines that tell nothing
+_EMPTY = ("Failed in nopython mode pipeline", "- Resolution failure")  # lines without information
 
 
 def raise_kernel_error(owner: Any, kernels: Kernels, memory: Any, rates: Any, error: Exception) -> NoReturn:
     """Raise one sentence on what is wrong with the kernels of a learner, or with the memory that they read.
 
-    Where the reason is recognised, Numba's text of some eighty lines is not shown; it is the `__context__`.
+    Where the reason is recognised, Numba's text of about eighty lines is not shown; it is the `__context__`.
     """
     text = re.sub(r"\n\s*\n", "\n", _COLOUR.sub("", str(error)))
     found = _in_the_memory(owner, memory) or _in_the_kernels(owner, kernels) or _in_the_text(text, memory, rates)
@@ -54,14 +54,14 @@ def raise_kernel_error(owner: Any, kernels: Kernels, memory: Any, rates: Any, er
 
 
 def check_choice(owner: Any, kernels: Kernels, entry: Any) -> None:
-    """Reject a kernel that chooses, and is compiled, but returns something else than an action and a probability."""
+    """Reject a compiled kernel that chooses but does not return an action and a probability."""
     for signature in getattr(entry, "nopython_signatures", ()):
         if wrong := _wrong_choice(kernels.choose, signature.return_type):
             raise KernelError(f"{type(owner).__name__}: {wrong}")
 
 
 def returns_something(owner: Any, kernel: Kernel | None) -> KernelError:
-    """Say that a kernel returned a value where it must write into the memory."""
+    """Return the error for a kernel that returns a value where it must write into the memory."""
     return KernelError(
         f"{type(owner).__name__}: the kernel `{_name(kernel)}` must return nothing; write into the memory instead."
     )
@@ -128,7 +128,7 @@ def _kernel_of(text: str) -> str:
 
 
 def _owner_of(field: re.Match[str], memory: Any, rates: Any) -> str:
-    """Say that a field is missing, and which one may be meant."""
+    """Return the end of a sentence about a missing field, with the field that may be meant."""
     for part in (memory, rates):
         kind = type(part)
         if field[2].startswith(f"{kind.__name__}("):

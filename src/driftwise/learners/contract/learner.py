@@ -20,7 +20,7 @@ from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
 from driftwise.learners.contract.memory_checks import MemoryChecks
 from driftwise.learners.contract.state import State
-from driftwise.learners.contract.tuning_rules import announcing
+from driftwise.learners.contract.tuning_rules import reporting_caveats
 from driftwise.learners.contract.type_variables import M, R
 
 __all__ = ["Learner"]
@@ -48,7 +48,7 @@ class Learner(MemoryChecks[M], ABC, Generic[M, R]):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if isinstance(rule := vars(cls).get("tuned"), classmethod):
-            cls.tuned = announcing(rule)  # type: ignore[method-assign, assignment]
+            cls.tuned = reporting_caveats(rule)  # type: ignore[method-assign, assignment]
 
     @property
     def skipped_checks(self) -> Mapping[str, str]:

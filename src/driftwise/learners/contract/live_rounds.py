@@ -31,7 +31,7 @@ REBUILD: Kernel = unbound
 UPDATE: Kernel = unbound
 CHOOSE: Kernel = unbound
 TAKE: Kernel = unbound
-# Returned by a step: all is fine, the vector has another size, or the kernel returned something, which it must not;
+# Returned by a step: no fault, the vector has another size, or the kernel returned something, which it must not;
 # otherwise the action whose loss is outside [0, 1].
 FINE, OTHER_SIZE, RETURNED = -1, -2, -3
 
@@ -84,11 +84,11 @@ def _compiled_same() -> Kernel:
 
 
 class _Crossing(NamedTuple):
-    """A way of a memory and rates into compiled code."""
+    """How a memory and rates are passed to compiled code."""
 
-    pack: Kernel  # what Python makes of them
-    kind: Kernel  # its Numba type, from those of memory and rates
-    rebuild: Kernel  # the function that gives them back in compiled code, from the same types
+    pack: Kernel  # packs them, in Python
+    kind: Kernel  # the Numba type of the result, from those of memory and rates
+    rebuild: Kernel  # the function that unpacks them in compiled code, from the same types
 
 
 _AS_TABLE = _Crossing(address_table, lambda *_: _TABLE, lambda *kinds: mark_digest(*rebuilder(*kinds)))

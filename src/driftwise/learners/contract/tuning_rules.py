@@ -8,11 +8,11 @@ from typing import Any
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import collected, report
 
-__all__ = ["announcing"]
+__all__ = ["reporting_caveats"]
 
 
-def announcing(rule: classmethod[Any, Any, Any]) -> classmethod[Any, Any, Any]:
-    """Return the method `tuned` of a class, made to report the caveat of the learner that it returns."""
+def reporting_caveats(rule: classmethod[Any, Any, Any]) -> classmethod[Any, Any, Any]:
+    """Return the method `tuned` of a class such that it reports the caveat of the learner that it returns."""
 
     @functools.wraps(rule.__func__)
     def tuned(cls: Any, measures: Measures, *args: Any, **settings: Any) -> Any:

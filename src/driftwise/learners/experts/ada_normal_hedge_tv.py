@@ -73,8 +73,8 @@ class AdaNormalHedgeTV(SleepingLearner):
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against the best action of every segment."""
-        pieces = measures.segments * self.starts().pieces(measures.n_rounds)
-        return pathwise_experts.ada_normal_hedge_tv_worst(measures.n_actions, measures.n_rounds, pieces)
+        n_pieces = measures.segments * self.starts().rows_to_cover(measures.n_rounds)
+        return pathwise_experts.ada_normal_hedge_tv_worst(measures.n_actions, measures.n_rounds, n_pieces)
 
     def starts(self) -> Cover:
         """Return the cover."""

@@ -31,7 +31,7 @@ class Memory(NamedTuple):
     weights: Annotated[Vector, distribution("actions")]  # the weights of the next round
     totals: Annotated[Vector, between(0, "rounds", "actions")]  # L, the total losses
     plays: Annotated[Matrix, distribution("rates", "actions")]  # the weights of each rate for the next round
-    suffered: Annotated[Vector, between(0, "rounds", "rates")]  # the total loss of each rate
+    total_losses: Annotated[Vector, between(0, "rounds", "rates")]  # the total loss of each rate
 
 
 class Rates(NamedTuple):
@@ -46,11 +46,11 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
         memory.totals[k] += losses[k]
     best = 0
     rate = rates.largest_rate
-    for j in range(memory.suffered.size):
-        memory.suffered[j] += dot(memory.plays[j], losses)
+    for j in range(memory.total_losses.size):
+        memory.total_losses[j] += dot(memory.plays[j], losses)
         exponential_weights(memory.totals, rate, memory.plays[j])
         rate *= 0.5
-        if memory.suffered[j] < memory.suffered[best]:
+        if memory.total_losses[j] < memory.total_losses[best]:
             best = j
     assign(memory.weights, memory.plays[best])
 

@@ -95,9 +95,9 @@ class SleepingAdaptMLProd(SleepingLearner):
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against the best action of every segment."""
-        pieces = measures.segments * self.starts().pieces(measures.n_rounds)
+        n_pieces = measures.segments * self.starts().rows_to_cover(measures.n_rounds)
         K, T = measures.n_actions, measures.n_rounds
-        return pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, pieces, self.n_rounds)
+        return pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, n_pieces, self.n_rounds)
 
     def starts(self) -> Cover:
         """Return the cover."""

@@ -71,10 +71,10 @@ class Cover(NamedTuple):
     code: int  # of the family, for `last_round`
     most_rows: int  # awake at once, up to 2^62 rounds; 0 where their number grows with the rounds
 
-    def pieces(self, n_rounds: int) -> int:
+    def rows_to_cover(self, n_rounds: int) -> int:
         """Return a bound on how many rows cover any interval of `n_rounds` rounds.
 
-        >>> COVERS["geometric"].pieces(7), COVERS["hazan-seshadhri"].pieces(7)
+        >>> COVERS["geometric"].rows_to_cover(7), COVERS["hazan-seshadhri"].rows_to_cover(7)
         (4, 3)
         """
         if self.code in (_SINGLE, _EVERY):
