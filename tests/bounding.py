@@ -1,4 +1,4 @@
-"""Holding a bound to a fixed list of generated paths, oblivious and adaptive."""
+"""Checks a bound on a fixed list of generated paths, oblivious and adaptive."""
 
 from collections import Counter
 from math import inf
@@ -12,7 +12,7 @@ FAMILIES_AND_ADVERSARIES = (*FAMILIES, *ADVERSARIES)
 
 
 class Tally:
-    """How many paths were checked, of which families, and how near the worst came to its bound."""
+    """Counts the paths checked, by family, and keeps the largest ratio of regret to bound."""
 
     def __init__(self):
         self.seen, self.families, self.worst, self.now = set(), Counter(), -inf, None
@@ -28,8 +28,8 @@ class Tally:
         regret, bound = np.broadcast_arrays(regret, bound)
         excess = float((regret - bound).max())
         assert excess <= 1e-9 * (1 + n_rounds), f"{self.now}: the bound is exceeded by {excess}"
-        if (telling := (bound > 1e-3) & (bound < n_rounds)).any():
-            self.worst = max(self.worst, float((regret[telling] / bound[telling]).max()))
+        if (nontrivial := (bound > 1e-3) & (bound < n_rounds)).any():
+            self.worst = max(self.worst, float((regret[nontrivial] / bound[nontrivial]).max()))
 
     def order(self, lesser, greater):
         """Require one bound to be below another."""

@@ -74,9 +74,9 @@ def fake_page() -> Page:
         table=rows,
         panels=panels,
         histories=[
-            fake_track("history-optimistic-gd", "OptimisticGD", 0.03),
-            fake_track("history-fixed-share", "FixedShare", 0.008),
-            fake_track("history-exp3-s", "Exp3S", 0.003, n_actions=9),
+            fake_history("history-optimistic-gd", "OptimisticGD", 0.03),
+            fake_history("history-fixed-share", "FixedShare", 0.008),
+            fake_history("history-exp3-s", "Exp3S", 0.003, n_actions=9),
         ],
         claims=[
             Claim(
@@ -96,7 +96,7 @@ def fake_page() -> Page:
                 [("exponent in Λ", "0.02 [-0.01, 0.05]")],
             ),
         ],
-        commands=["make setup", "driftwise table --runs 50 --seed 1 --out out/table.parquet --page out/table.html"],
+        commands=["make setup", "driftwise landscape --preset standard --seed 1"],
         notes=[
             "Regret is the dynamic pseudo-regret: the learner's expected loss minus that of the best action of every"
             " round, in terms of the true means.",
@@ -106,7 +106,7 @@ def fake_page() -> Page:
     )
 
 
-def fake_track(key: str, learner: str, speed: float, n_actions: int = 4) -> WeightHistory:
+def fake_history(key: str, learner: str, speed: float, n_actions: int = 4) -> WeightHistory:
     """Weights that move towards the best action, at a given speed, with some noise."""
     random = np.random.default_rng(3)
     n_rounds, every = 4000, 10

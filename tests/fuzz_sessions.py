@@ -1,6 +1,6 @@
 """Load mutated session files of every learner and variant, and continue those that are accepted: `make fuzz`.
 
-A file must be refused with `BadFile`, or go on with weights that are distributions and actions that exist. Compiled
+A file must be refused with `BadFile`, or the session continues with valid distributions and actions. Compiled
 kernels run with bounds checking on (`NUMBA_BOUNDSCHECK=1`); a negative index wraps around there, so a part of the cases
 runs interpreted (`NUMBA_DISABLE_JIT=1`) on arrays that refuse negative indices.
 """
@@ -31,7 +31,9 @@ from driftwise.learners import ExpertLearner, learners
 
 HEADER = "driftwise_session"
 SECONDS = 20  # for a case; most take milliseconds, and the first of a learner compiles
-MEMORY = 6 * 2**30  # bytes of addresses: the compiler takes two, a file that asks for much would take the rest
+MEMORY = (
+    6 * 2**30
+)  # bytes of addresses: the compiler takes two GB; a file that requests too much memory exceeds the limit
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 5.0, 0.25, 100.0, 2.0**48, 1e-300, 5e-324, 1e300, -1e300, 1e308, -1e308)
 FLOATS = np.array([*SPECIAL, np.nan, np.inf, -np.inf])
 WHOLE = np.array([0, 1, -1, 2, 3, 39, 40, 63, 64, 127, 10**9, 2**31, 2**48, 2**62, 2**63 - 1, -(2**63), -(2**31)])
@@ -121,7 +123,7 @@ def mutate_header(rng, header):
 
 def mutate_rounds(rng, header, arrays):
     """Claim another number of rounds, in the header and wherever a number counts them."""
-    if type(old := header["rounds"]) is int and old < 2**60:  # more may stand there by another mutation
+    if type(old := header["rounds"]) is int and old < 2**60:  # another mutation may have put a larger number there
         new = int(rng.choice([0, 1, 63, 64, 2**20, 2**34, 2**47, 2**48, old + 1, 2 * old]))
         header["rounds"] = new
         for array in arrays.values():
@@ -220,7 +222,7 @@ def damage(rng, content):
 
 
 def fuzz(members, n_cases, seed, report=None):
-    """Run cases over all members in turn; return how many files were refused and how many were played on with."""
+    """Run cases over all members in turn; return how many files were refused and how many continued."""
     rng = np.random.default_rng(seed)
     counts, began = Counter(), time.monotonic()
     originals = {}
@@ -267,7 +269,7 @@ def main():
         sys.exit("fuzz_sessions: set NUMBA_BOUNDSCHECK=1 (or NUMBA_DISABLE_JIT=1): bounds checking is off.")
 
     def report(done, seconds, counts):
-        print(f"{done} cases, {seconds:.0f} s, {counts['refused']} refused, {counts['played']} played on", flush=True)
+        print(f"{done} cases, {seconds:.0f} s, {counts['refused']} refused, {counts['played']} continued", flush=True)
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     members = variants()

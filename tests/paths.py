@@ -1,4 +1,4 @@
-"""Paths of losses for the tests: oblivious families by name, and adversaries that look at the weights.
+"""Paths of losses for the tests: oblivious families by name, and adversaries that use the weights.
 
 Tests draw a `Case` (family, rounds, actions, seed), never an array: a failure is one line that rebuilds it.
 """
@@ -67,7 +67,7 @@ def _spikes(rng, n_rounds, n_actions):
 
 
 def _held(rng, n_rounds, rows, mean_length=7):
-    """Keep each row for a random while."""
+    """Keep each row for a random number of rounds."""
     new = rng.random(n_rounds) < 1.0 / mean_length
     return rows[np.cumsum(new) % len(rows)]
 
@@ -109,7 +109,7 @@ def _spare_lightest(weights, rng, last):
 
 
 def _tempt(weights, rng, last):
-    """Keep the losses until one action has most of the weight, then make it the only bad one."""
+    """Keep the losses until one action has most of the weight, then give loss 1 to it alone."""
     return last if weights.max() < 0.95 and last.any() else _heaviest(weights, rng, last)
 
 
@@ -118,7 +118,7 @@ def _proportional(weights, rng, last):
 
 
 def _contrary(weights, rng, last):
-    """Reverse the last losses where that hurts more than repeating them."""
+    """Reverse the last losses where that gives the learner a larger loss than repeating them."""
     back = 1.0 - last
     return back if weights @ back - back.min() >= weights @ last - last.min() else last
 

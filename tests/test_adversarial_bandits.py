@@ -1,4 +1,4 @@
-"""Exp3, Exp3.S, Rexp3 and Tsallis-INF against slow twins that draw with the same uniforms, and against their bounds."""
+"""Exp3, Exp3.S, Rexp3 and Tsallis-INF against slow references with the same uniforms, and against their bounds."""
 
 from math import e, log, nan, sqrt
 
@@ -23,7 +23,7 @@ SHAPES = ((1, 1), (20, 1), (1, 4), (70, 2), (60, 3), (40, 10))  # rounds, action
 REDUCED, WEIGHTED = TsallisINF("reduced-variance"), TsallisINF("importance-weighted")
 TWINS = {
     "exp3": (Exp3(0.3), reference.exp3(0.3)),
-    "exp3, all mixing": (Exp3(1.0), reference.exp3(1.0)),
+    "exp3, all exploration": (Exp3(1.0), reference.exp3(1.0)),
     "exp3-s": (Exp3S(0.3, 0.02), reference.exp3_s(0.3, 0.02)),
     "exp3-s, all sharing": (Exp3S(0.1, 1.0), reference.exp3_s(0.1, 1.0)),
     "rexp3": (Rexp3(17, 0.4), reference.rexp3(17, 0.4)),
@@ -145,7 +145,7 @@ def test_tsallis_weights_minimise_the_objective_of_the_paper(n_actions):
 
 @pytest.mark.parametrize("n_actions", [1, 2, 10, 1000])
 def test_tsallis_weights_are_found_from_any_start(n_actions):
-    """Totals of all sizes, late and early, and last weights that have nothing to do with the next."""
+    """Totals of all sizes, in early and late rounds, and previous weights that are unrelated to the next."""
     rng = np.random.default_rng(n_actions)
     for _ in range(300):
         state = WEIGHTED.start(n_actions)
@@ -235,7 +235,7 @@ def test_bounds_worked_by_hand():
     # A thousand blocks of a thousand rounds: two of them have a change, or all together lose 2 x 1000 x 0.25
     assert adversarial.rexp3(moving, 0.05, 1000) == pytest.approx(mixed + 1000 * 4 * log(4) / 0.05 + 2000)
     assert adversarial.rexp3(slow, 0.05, 1000) == pytest.approx(mixed + 1000 * 4 * log(4) / 0.05 + 500)
-    length = log(4) + 2 * log(4e6) + e  # at the sharing 1/T
+    length = log(4) + 2 * log(4e6) + e  # for the switch rate 1/T
     assert adversarial.exp3_s(moving, 0.05, 1e-6) == pytest.approx(4 * length / 0.05 + mixed)
     still = known(4, 10**6)
     assert adversarial.exp3(still, 0.05) == pytest.approx(mixed + 4 * log(4) / 0.05)
@@ -298,7 +298,7 @@ def test_the_rounds_of_tsallis_inf_add_up_to_its_bound():
             assert min(T, exact) <= learner.bound(known(K, T)) <= exact + 12 * root
 
 
-def late_turn(n_rounds):
+def late_reversal(n_rounds):
     """The better action is worse, and by more, in the second half."""
     return np.repeat([[0.4, 0.6, 1.0], [1.0, 0.1, 0.5]], n_rounds // 2, axis=0)
 
@@ -307,13 +307,13 @@ SEQUENCES = {
     "coins": lambda n_rounds: make_path("coin", n_rounds, 3, seed=1),
     "alternating": lambda n_rounds: make_path("alternating", n_rounds, 3, seed=1),
     "slow switches": lambda n_rounds: np.repeat(make_path("noiseless", n_rounds // 20, 3, seed=4), 20, axis=0),
-    "late turn": late_turn,
+    "late reversal": late_reversal,
     "one is best": lambda n_rounds: np.tile([0.5, 0.2, 0.5], (n_rounds, 1)),
 }
 N_RUNS = 200
 
 
-def suffered(learner, losses):
+def total_losses(learner, losses):
     """Return the losses of 200 runs with different seeds."""
     rounds, n_actions = np.arange(len(losses)), losses.shape[1]
     runs = (learner.run(learner.start(n_actions, seed), losses) for seed in range(N_RUNS))
@@ -331,49 +331,49 @@ def test_mean_regret_to_the_best_fixed_action_is_below_the_bound(learner, sequen
     still = known(3, len(losses))
     learner = learner if isinstance(learner, (Exp3, TsallisINF)) else learner(still)
     assert learner.bound(still) < len(losses)
-    check_mean(suffered(learner, losses) - losses.sum(axis=0).min(), learner.bound(still))
+    check_mean(total_losses(learner, losses) - losses.sum(axis=0).min(), learner.bound(still))
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @pytest.mark.parametrize("segments", [1, 2, 4])
 def test_mean_regret_of_exp3_s_to_the_best_sequence_with_so_many_segments_is_below_the_bound(sequence, segments):
     losses = SEQUENCES[sequence](2400)
-    moving = known(3, len(losses), segments, drift=float(len(losses)))  # so that the drifting form says nothing
+    moving = known(3, len(losses), segments, drift=float(len(losses)))  # so that the drifting form is trivial
     learner = Exp3S.tuned(moving)
     assert learner.bound(moving) < len(losses)
     least = comparators.best_with_segments(losses, segments)[segments - 1]
-    check_mean(suffered(learner, losses) - least, learner.bound(moving))
+    check_mean(total_losses(learner, losses) - least, learner.bound(moving))
 
 
-WORLDS = {
+ENVIRONMENTS = {
     "stationary": Environment(Constant((0.3, 0.7)), Bernoulli()),
     "switching": Environment(Segments(means=((0.2, 0.8), (0.8, 0.2), (0.5, 0.4))), Bernoulli()),
     "drifting": Environment(Sinusoidal(2, n_periods=0.25, amplitude=0.1), Bernoulli()),
 }
-SAYS_SOMETHING = {
+NONTRIVIAL = {
     "stationary": {"exp3", "exp3-s", "rexp3", "tsallis-inf"},
     "switching": {"exp3-s", "rexp3"},
-    "drifting": {"rexp3"},  # told of as many segments as rounds, Exp3.S plays uniformly
+    "drifting": {"rexp3"},  # given as many segments as rounds, Exp3.S plays uniformly
 }
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_mean_dynamic_regret_is_below_the_bound(name):
     players = {"exp3": Exp3.tuned, "exp3-s": Exp3S.tuned, "rexp3": Rexp3.tuned, "tsallis-inf": REDUCED}
-    players["exp3-s, as it comes"] = Exp3S()
+    players["exp3-s (defaults)"] = Exp3S()
     with collected():
-        results = simulate(WORLDS[name], players, 3000, N_RUNS, seed=1)
+        results = simulate(ENVIRONMENTS[name], players, 3000, N_RUNS, seed=1)
     assert set(results.caveats) == ({"exp3-s"} if name == "drifting" else set())
     marks = np.searchsorted(results.rounds, results.bound_rounds)
-    telling = set()
+    nontrivial = set()
     for i, label in enumerate(results.labels):
         curves = results.regrets[i][:, marks]
         least = curves.mean(axis=0) - 4 * curves.std(axis=0, ddof=1) / sqrt(N_RUNS)
         proved = np.isfinite(results.bounds[i])
         assert (least <= results.bounds[i])[proved].all(), label
         if proved[-1] and results.bounds[i, -1] < 3000:
-            telling.add(label)
-    assert telling - {"exp3-s, as it comes"} == SAYS_SOMETHING[name]
+            nontrivial.add(label)
+    assert nontrivial - {"exp3-s (defaults)"} == NONTRIVIAL[name]
 
 
 def test_the_drifting_bound_of_exp3_s_uses_fewer_segments():

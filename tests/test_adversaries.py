@@ -181,13 +181,13 @@ def test_the_printed_parameters_exceed_the_drift_by_sigma_minus_epsilon_and_the_
     ],
 )
 def test_the_environments_pass_every_check_of_environments(kind, mode, check):
-    check(stage(kind, mode))
+    check(environment_of(kind, mode))
 
 
 STAGED = {}
 
 
-def stage(kind, mode):
+def environment_of(kind, mode):
     """Return an environment of 1100 rounds, made once."""
     if (kind, mode) not in STAGED:
         STAGED[kind, mode] = KINDS[kind](n_actions=3, mode=mode, n_copies=2).against(some_learner(kind, 2), 1100)
@@ -559,11 +559,11 @@ def test_changes_are_drawn_as_the_theorem_says():
 
 
 def test_losses_of_bandit_low_are_the_printed_vectors():
-    for n_actions, height in ((2, 1.0), (4, 0.3)):
-        made = BanditLow(20, n_actions, scale=height)
+    for n_actions, scale in ((2, 1.0), (4, 0.3)):
+        made = BanditLow(20, n_actions, scale=scale)
         rows = {tuple(row) for row in made.against(None, 200).start(200).draw(200).losses}
-        others = (height,) * (n_actions - 2)
-        assert rows == {(height / 2, height, *others), (height / 2, 0.0, *others)}
+        others = (scale,) * (n_actions - 2)
+        assert rows == {(scale / 2, scale, *others), (scale / 2, 0.0, *others)}
 
 
 # Responses
@@ -610,15 +610,15 @@ def test_both_outcomes_of_the_proof_occur():
 @pytest.mark.parametrize("name", EXPERTS)
 def test_noiseless_responses_favour_the_least_weight(name):
     learner = EXPERTS[name]
-    for made, n_vectors, height in (
+    for made, n_vectors, scale in (
         (FullLow(25, 0.0, 3, "best-response"), 25, 1.0),
         (FullV(9.6, 0.0, 4, mode="best-response"), 10, 0.96),
     ):
         losses = made.against(learner, 60).start(60).draw(60).losses
-        favourites = reference.corners_against_experts(learner, n_vectors, made.n_actions, height)
+        favourites = reference.jumps_against_experts(learner, n_vectors, made.n_actions, scale)
         np.testing.assert_array_equal(losses[:n_vectors].argmin(axis=1), favourites)
         np.testing.assert_array_equal(losses[n_vectors:], np.tile(losses[n_vectors - 1], (60 - n_vectors, 1)))
-        assert losses.max() == height
+        assert losses.max() == scale
 
 
 def test_noiseless_responses_to_a_bandit_learner_avoid_its_next_action():
@@ -800,14 +800,14 @@ def test_results_name_the_adversary():
 BAD = {
     "one segment": (lambda: BanditLow(1), "BanditLow: `segments` must be a whole number >= 2, got 1."),
     "one action": (lambda: BanditLow(4, 1), "BanditLow: `n_actions` must be a whole number >= 2, got 1."),
-    "no height": (lambda: BanditLow(4, scale=0), "BanditLow: `scale` must be in (0, 1], got 0."),
-    "too high": (lambda: BanditLow(4, scale=1.5), "BanditLow: `scale` must be in (0, 1], got 1.5."),
+    "a scale of 0": (lambda: BanditLow(4, scale=0), "BanditLow: `scale` must be in (0, 1], got 0."),
+    "a scale above 1": (lambda: BanditLow(4, scale=1.5), "BanditLow: `scale` must be in (0, 1], got 1.5."),
     "no copies": (lambda: BanditLow(4, n_copies=0), "BanditLow: `n_copies` must be a whole number >= 1, got 0."),
     "an unknown mode": (
         lambda: BanditLow(4, mode="clever"),
         "BanditLow: `mode` must be one of 'random', 'proof', 'best-response', got 'clever'.",
     ),
-    "a mode of another": (
+    "a mode of another adversary": (
         lambda: FullLow(4, 1.0, mode="proof"),
         "FullLow: `mode` must be one of 'random', 'best-response', got 'proof'.",
     ),
@@ -816,22 +816,22 @@ BAD = {
         lambda: FullLow(4, -1.0),
         "FullLow: `variance` must be a finite number >= 0, got -1.0.",
     ),
-    "no noise to hide in": (
+    "no variance in the noisy case": (
         lambda: FullLow(4, 0.0, case="noisy"),
         "FullLow: `variance` must be > 0 in the noisy case, got 0.0.",
     ),
-    "a case of its own": (
+    "an unknown case": (
         lambda: FullLow(4, 1.0, case="loud"),
         "FullLow: `case` must be one of 'larger', 'noisy', 'noiseless', got 'loud'.",
     ),
-    "one action to hide": (lambda: FullLow(4, 1.0, 1), "FullLow: `n_actions` must be a whole number >= 2, got 1."),
+    "one action in full-low": (lambda: FullLow(4, 1.0, 1), "FullLow: `n_actions` must be a whole number >= 2, got 1."),
     "no drift": (lambda: FullV(0.0, 1.0), "FullV: `drift` must be a finite number > 0, got 0.0."),
-    "endless drift": (lambda: FullV(math.inf, 1.0), "FullV: `drift` must be a finite number > 0, got inf."),
-    "endless variance": (
+    "infinite drift": (lambda: FullV(math.inf, 1.0), "FullV: `drift` must be a finite number > 0, got inf."),
+    "infinite variance": (
         lambda: FullV(1.0, math.inf),
         "FullV: `variance` must be a finite number >= 0, got inf.",
     ),
-    "unknown parameters": (
+    "unknown constants": (
         lambda: FullV(1.0, 1.0, constants="best"),
         "FullV: `constants` must be one of 'exact', 'paper', got 'best'.",
     ),
@@ -897,7 +897,7 @@ def test_an_unknown_adversary_raises_an_error_with_the_nearest_name():
 def test_a_user_can_register_an_adversary():
     @adversary("unfair-for-a-test", feedbacks=("full",), modes=("random",))
     @dataclasses.dataclass(frozen=True)
-    class Unfair(FullLow):
+    class Mine(FullLow):
         pass
 
     try:

@@ -1,4 +1,4 @@
-"""Every learner of the paper against a slow twin written from the printed recursion (tests/references)."""
+"""Every learner of the paper against a slow reference written from the printed recursion (tests/references)."""
 
 from math import inf
 
@@ -17,7 +17,7 @@ from driftwise.learners import (
 from paths import EXACT_FAMILIES, FAMILIES, cases, make_path
 from references import comparators, gd, prod, sleeping, ucbv
 
-N_ROUNDS = 60  # what Algorithm 4 is told
+N_ROUNDS = 60  # the rounds that Algorithm 4 is given
 SHAPES = ((20, 1), (1, 4), (2, 2), (60, 2), (60, 5), (25, 50))  # rounds, actions
 # The library keeps sums of losses and of squares: the variance of noise below 1e-8 is lost in them (Rerun-UCB-V).
 BANDIT_FAMILIES = tuple(family for family in FAMILIES if family != "nudged")
@@ -203,9 +203,9 @@ def test_weights_agree_with_thirty_digits_of_the_printed_recursion(family):
 
 def test_algorithm_4_given_more_rounds_than_are_played_is_the_printed_recursion():
     losses = make_path("switching", 12, 3, seed=9)
-    for told in (12, 13, 200):
-        played = run(SleepingOptimisticAdaptMLProd(n_rounds=told), losses)
-        assert_same_weights(played, sleeping.sleeping_optimistic_adapt_ml_prod(losses, told))
+    for prior_rounds in (12, 13, 200):
+        played = run(SleepingOptimisticAdaptMLProd(n_rounds=prior_rounds), losses)
+        assert_same_weights(played, sleeping.sleeping_optimistic_adapt_ml_prod(losses, prior_rounds))
 
 
 def test_algorithm_4_outgrows_its_first_rows():
@@ -229,7 +229,7 @@ def test_the_loss_of_the_weights_under_the_guess_is_the_fixed_point(learner):
             assert abs(learner.predict(state) @ losses[t] - state.memory.guessed_loss[0]) <= 17 / 16 * 1e-12
 
 
-# The references against still slower ones
+# The references against even slower ones
 
 
 def test_repeating_the_fixed_point_map_shrinks_distances_sixteenfold():

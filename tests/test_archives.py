@@ -162,11 +162,11 @@ HOSTILE = {
 }
 SHAPES = {
     "a huge shape": shaped("(10000000000, 3)"),
-    "a shape past all numbers": shaped("(" + "9" * 300 + ",)"),
+    "a shape beyond 64 bits": shaped("(" + "9" * 300 + ",)"),
     "a shape too short": shaped("(1,)", b"\0" * 16),
     "a shape too long": shaped("(3,)", b"\0" * 16),
-    "nothing of a huge length": shaped("(0, 1000000000000000000)"),
-    "nothing of some length": shaped("(0, 1000000)"),
+    "an empty array of huge length": shaped("(0, 1000000000000000000)"),
+    "an empty array of some length": shaped("(0, 1000000)"),
     "a negative shape": shaped("(-1,)", b"\0" * 8),
     "a shape of floats": shaped("(1.0,)", b"\0" * 8),
     "a shape of text": shaped("('1',)", b"\0" * 8),
@@ -208,7 +208,7 @@ def test_a_hostile_file_is_refused_without_more_memory_than_its_size(content, re
     finally:
         tracemalloc.stop()
     message = str(caught.value)
-    assert message.startswith(f"{tmp_path}/file is not a whole session file: ")
+    assert message.startswith(f"{tmp_path}/file is not a complete session file: ")
     assert reason in message
     assert len(message.splitlines()) == 1
     assert peak < 8 * len(content) + 1_000_000
@@ -219,7 +219,7 @@ def test_entries_that_share_bytes_are_refused(tmp_path):
     content = whole()
     directory = content.index(b"PK\1\2")
     doubled = content[:directory] + 2 * content[directory:-22] + content[-22:]
-    assert read(tmp_path, doubled)[1].keys() == ARRAYS.keys()  # bytes that nobody reads
+    assert read(tmp_path, doubled)[1].keys() == ARRAYS.keys()  # bytes that are not read
     count = struct.pack("<HH", 12, 12)
     with pytest.raises(BadFile, match="cut short or damaged"):
         read(tmp_path, doubled[:-14] + count + doubled[-10:])
@@ -231,7 +231,7 @@ def test_wrong_64_bit_sizes_are_refused(sizes, tmp_path):
     extra = 30 + len(NAME)
     assert content[extra : extra + 4] == b"\1\0\x10\0"
     content[extra + 4 : extra + 20] = struct.pack("<QQ", *sizes)
-    with pytest.raises(BadFile, match="is not a whole session file"):
+    with pytest.raises(BadFile, match="is not a complete session file"):
         read(tmp_path, bytes(content))
 
 
@@ -271,27 +271,27 @@ def sealed(content, rng):
 
 
 def test_random_damage_gives_the_same_content_or_a_bad_file(tmp_path):
-    content, told = whole(), 0
+    content, rejected = whole(), 0
     for damaged in mutations(content, 3000, seed=1):
         try:
             header, arrays = read(tmp_path, damaged)
         except BadFile:
-            told += 1
+            rejected += 1
         else:  # what was hit is not read, or an array's name changed
             assert header == HEADER
             for name in arrays.keys() & ARRAYS.keys():
                 assert np.array_equal(arrays[name], ARRAYS[name])
-    assert told > 2000
+    assert rejected > 2000
 
 
 def test_random_damage_under_right_checksums_gives_a_bad_file_at_worst(tmp_path):
-    rng, content, told = np.random.default_rng(2), whole(), 0
+    rng, content, rejected = np.random.default_rng(2), whole(), 0
     for _ in range(2000):
         try:
             read(tmp_path, sealed(content, rng))
         except BadFile:
-            told += 1
-    assert 500 < told < 2000
+            rejected += 1
+    assert 500 < rejected < 2000
 
 
 def test_a_damaged_session_gives_a_driftwise_error(tmp_path):

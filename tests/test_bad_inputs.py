@@ -25,14 +25,14 @@ from driftwise.results import Interval, Switched
 
 NAN, INF = math.nan, math.inf
 MEASURES = Measures(n_actions=2, n_rounds=100, segments=3, drift=2.0, variance=10.0)
-WORLD = Environment(Switching(n_segments=3, n_actions=2), Bernoulli())
+ENVIRONMENT = Environment(Switching(n_segments=3, n_actions=2), Bernoulli())
 RECORDING = Replay([[0.1, 0.9]] * 10)
 GD, PROD, UCB = OptimisticGD(), OptimisticAdaptMLProd(), RerunUCBV()
 
 
 class Row(NamedTuple):
-    call: Callable  # given the bench if it asks for it
-    message: str  # whole; {folder} stands for where files are
+    call: Callable  # called with the fixture `bench` if it has an argument
+    message: str  # complete; {folder} stands for the folder of the files
     error: type = InvalidInput
 
 
@@ -43,7 +43,9 @@ TABLE = {
     "a rate that is no number": Row(lambda: OptimisticGD(NAN), "OptimisticGD: `learning_rate` must be > 0, got nan."),
     "a word as rate": Row(lambda: OptimisticGD("a"), "OptimisticGD: `learning_rate` must be > 0, got 'a'."),
     "a truth value as rate": Row(lambda: OptimisticGD(True), "OptimisticGD: `learning_rate` must be > 0, got True."),
-    "an odd prox": Row(lambda: OptimisticGD(prox_scale=0.7), "OptimisticGD: `prox_scale` must be 0.5 or 1.0, got 0.7."),
+    "another prox_scale": Row(
+        lambda: OptimisticGD(prox_scale=0.7), "OptimisticGD: `prox_scale` must be 0.5 or 1.0, got 0.7."
+    ),
     "blocks of 0": Row(
         lambda: RestartedAdaptiveGD(0), "RestartedAdaptiveGD: `restart_every` must be a whole number >= 1, got 0."
     ),
@@ -51,11 +53,11 @@ TABLE = {
         lambda: RestartedAdaptiveGD(2.5), "RestartedAdaptiveGD: `restart_every` must be a whole number >= 1, got 2.5."
     ),
     "a word as block": Row(lambda: RerunUCBV("7"), "RerunUCBV: `restart_every` must be a whole number >= 1, got '7'."),
-    "a sure failure": Row(
+    "a failure probability above 1": Row(
         lambda: RerunUCBV(failure_probability=1.5), "RerunUCBV: `failure_probability` must be in (0, 1), got 1.5."
     ),
     "a number as truth value": Row(lambda: RerunUCBV(clip=1), "RerunUCBV: `clip` must be True or False, got 1."),
-    "an endless logarithm": Row(
+    "an infinite log_scale": Row(
         lambda: RerunUCBV(log_scale=INF), "RerunUCBV: `log_scale` must be a finite number > 0, got inf."
     ),
     "an unknown prior": Row(
@@ -92,8 +94,10 @@ TABLE = {
     "no actions": Row(lambda: GD.start(0), "OptimisticGD: `n_actions` must be a whole number >= 1, got 0."),
     "half an action": Row(lambda: GD.start(2.5), "OptimisticGD: `n_actions` must be a whole number >= 1, got 2.5."),
     "a negative seed": Row(lambda: UCB.start(2, -1), "RerunUCBV: `seed` must be a whole number >= 0, got -1."),
-    "no seed": Row(lambda: UCB.start(2, None), "RerunUCBV: `seed` must be a whole number >= 0, got None."),
-    "no state": Row(lambda: GD.predict(None), "OptimisticGD: `state` must be a state that `start` returned, got None."),
+    "None as seed": Row(lambda: UCB.start(2, None), "RerunUCBV: `seed` must be a whole number >= 0, got None."),
+    "None as state": Row(
+        lambda: GD.predict(None), "OptimisticGD: `state` must be a state that `start` returned, got None."
+    ),
     "another learner's state": Row(
         lambda b: OptimisticGD(0.1).update(b.gd, [0.5, 0.5]),
         "OptimisticGD(learning_rate=0.1, prox_scale=1.0): the state belongs to"
@@ -204,7 +208,7 @@ TABLE = {
         "There is no parameter 'learning_rat' of the learner 'optimistic-gd'. Did you mean 'learning_rate'?",
         UnknownName,
     ),
-    "a strange parameter": Row(
+    "an unrelated parameter": Row(
         lambda: learners.build({"name": "optimistic-gd", "colour": 1}),
         "There is no parameter 'colour' of the learner 'optimistic-gd'. Known: learning_rate, prox_scale.",
         UnknownName,
@@ -223,15 +227,17 @@ TABLE = {
     ),
     # simulations
     "no number of rounds": Row(
-        lambda: simulate(WORLD, GD), "simulate: `n_rounds` must be given, unless recorded losses are replayed."
+        lambda: simulate(ENVIRONMENT, GD), "simulate: `n_rounds` must be given, unless recorded losses are replayed."
     ),
-    "no rounds": Row(lambda: simulate(WORLD, GD, 0), "simulate: `n_rounds` must be a whole number >= 1, got 0."),
-    "no runs": Row(lambda: simulate(WORLD, GD, 9, n_runs=0), "simulate: `n_runs` must be a whole number >= 1, got 0."),
+    "no rounds": Row(lambda: simulate(ENVIRONMENT, GD, 0), "simulate: `n_rounds` must be a whole number >= 1, got 0."),
+    "no runs": Row(
+        lambda: simulate(ENVIRONMENT, GD, 9, n_runs=0), "simulate: `n_runs` must be a whole number >= 1, got 0."
+    ),
     "no learners": Row(
-        lambda: simulate(WORLD, [], 9), "simulate: `learners` must name at least one learner, got none."
+        lambda: simulate(ENVIRONMENT, [], 9), "simulate: `learners` must name at least one learner, got none."
     ),
     "a class for a learner": Row(
-        lambda: simulate(WORLD, [OptimisticGD], 9),
+        lambda: simulate(ENVIRONMENT, [OptimisticGD], 9),
         "simulate: `learners` must hold learners, got the class OptimisticGD."
         " Write OptimisticGD() or OptimisticGD.tuned.",
     ),
@@ -240,16 +246,16 @@ TABLE = {
         "simulate: `learners` must hold learners, got the name 'optimistic-gd'. Write OptimisticGD().",
     ),
     "an unknown name for a learner": Row(
-        lambda: simulate(WORLD, ["rerun-ucb"], 9),
+        lambda: simulate(ENVIRONMENT, ["rerun-ucb"], 9),
         "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'? If it is your own, import its module first.",
         UnknownName,
     ),
     "a rule that makes no learner": Row(
-        lambda: simulate(WORLD, {"mine": lambda _: 3}, 9),
+        lambda: simulate(ENVIRONMENT, {"mine": lambda _: 3}, 9),
         "simulate: 'mine' must make a learner, got 3.",
     ),
     "an unknown way to play": Row(
-        lambda: simulate(WORLD, GD, 9, play="x"), "simulate: `play` must be 'weights' or 'sample', got 'x'."
+        lambda: simulate(ENVIRONMENT, GD, 9, play="x"), "simulate: `play` must be 'weights' or 'sample', got 'x'."
     ),
     "tuning to a recording": Row(
         lambda: simulate(RECORDING, [OptimisticGD.tuned]),
@@ -259,17 +265,18 @@ TABLE = {
         lambda: simulate(RECORDING, GD, 11), "Replay: `n_rounds` must be <= 10, the rounds recorded, got 11."
     ),
     "more segments than rounds to play": Row(
-        lambda: simulate(WORLD, GD, 2), "Switching: `n_segments` must be <= n_rounds = 2, got 3."
+        lambda: simulate(ENVIRONMENT, GD, 2), "Switching: `n_segments` must be <= n_rounds = 2, got 3."
     ),
     # comparators and results
     "an interval that ends before it starts": Row(
         lambda: Interval(first=5, last=4), "Interval: `last` must be >= first = 5, got 4."
     ),
     "an interval beyond the rounds": Row(
-        lambda: simulate(WORLD, GD, 9, comparator=Interval(0, 9)), "Interval: `last` must be < n_rounds = 9, got 9."
+        lambda: simulate(ENVIRONMENT, GD, 9, comparator=Interval(0, 9)),
+        "Interval: `last` must be < n_rounds = 9, got 9.",
     ),
-    "an interval's strange action": Row(
-        lambda: simulate(WORLD, GD, 9, comparator=Interval(0, 5, action=2)),
+    "an interval's unknown action": Row(
+        lambda: simulate(ENVIRONMENT, GD, 9, comparator=Interval(0, 5, action=2)),
         "Interval: `action` must be < n_actions = 2, got 2.",
     ),
     "no segments": Row(lambda: Switched(0), "Switched: `n_segments` must be a whole number >= 1, got 0."),
@@ -304,22 +311,22 @@ TABLE = {
     ),
     "an empty session": Row(
         lambda b: Session.load(b.folder / "empty"),
-        "{folder}/empty is not a whole session file: it is cut short, damaged, or of another kind.",
+        "{folder}/empty is not a complete session file: it is cut short, damaged, or of another kind.",
         BadFile,
     ),
     "half a session": Row(
         lambda b: Session.load(b.folder / "half"),
-        "{folder}/half is not a whole session file: it is cut short or damaged.",
+        "{folder}/half is not a complete session file: it is cut short or damaged.",
         BadFile,
     ),
     "an array for a session": Row(
         lambda b: Session.load(b.folder / "array.npy"),
-        "{folder}/array.npy is not a whole session file: it is cut short, damaged, or of another kind.",
+        "{folder}/array.npy is not a complete session file: it is cut short, damaged, or of another kind.",
         BadFile,
     ),
     "a text for a session": Row(
         lambda b: Session.load(b.folder / "text"),
-        "{folder}/text is not a whole session file: it is cut short, damaged, or of another kind.",
+        "{folder}/text is not a complete session file: it is cut short, damaged, or of another kind.",
         BadFile,
     ),
     "an archive of something else": Row(
@@ -337,12 +344,12 @@ TABLE = {
 
 @pytest.fixture(scope="module")
 def results():
-    return simulate(WORLD, [GD, UCB], n_rounds=9, n_runs=2)
+    return simulate(ENVIRONMENT, [GD, UCB], n_rounds=9, n_runs=2)
 
 
 @pytest.fixture
 def bench(tmp_path, results):
-    """States and sessions some rounds on, and a folder of files that are not what they should be."""
+    """States and sessions after some rounds, and a folder of invalid files."""
     from pyarrow import parquet, table
 
     full, bandit, hinted = Session(GD, 2), Session(UCB, 2), Session(PROD, 2)
@@ -353,7 +360,7 @@ def bench(tmp_path, results):
     whole = (tmp_path / "whole").read_bytes()
     (tmp_path / "half").write_bytes(whole[: len(whole) // 2])
     np.save(tmp_path / "array.npy", np.zeros(3))
-    (tmp_path / "text").write_text("losses: none to speak of")
+    (tmp_path / "text").write_text("some text")
     with (tmp_path / "archive").open("wb") as file:
         np.savez(file, numbers=np.arange(3))
     parquet.write_table(table({"numbers": [1, 2, 3]}), tmp_path / "table")

@@ -37,7 +37,7 @@ from references import indices
 
 NAN, INF = math.nan, math.inf
 MEASURES = Measures(n_actions=2, n_rounds=100, segments=3, drift=2.0, variance=10.0)
-SELDOM = fields(GLR)[2].name  # how many values from one test to the next
+CHECK_EVERY = fields(GLR)[2].name  # number of values from one test to the next
 
 
 class Row(NamedTuple):
@@ -48,15 +48,15 @@ class Row(NamedTuple):
 
 TABLE = {
     # index learners
-    "no width": Row(lambda: UCB1(0), "UCB1: `log_scale` must be a finite number > 0, got 0."),
-    "an endless width": Row(lambda: UCB1(INF), "UCB1: `log_scale` must be a finite number > 0, got inf."),
-    "a word as width": Row(lambda: UCB1("a"), "UCB1: `log_scale` must be a finite number > 0, got 'a'."),
-    "a width that is no number": Row(lambda: UCBV(NAN), "UCBV: `log_scale` must be a finite number > 0, got nan."),
+    "a log_scale of 0": Row(lambda: UCB1(0), "UCB1: `log_scale` must be a finite number > 0, got 0."),
+    "an infinite log_scale": Row(lambda: UCB1(INF), "UCB1: `log_scale` must be a finite number > 0, got inf."),
+    "a word as log_scale": Row(lambda: UCB1("a"), "UCB1: `log_scale` must be a finite number > 0, got 'a'."),
+    "a log_scale that is NaN": Row(lambda: UCBV(NAN), "UCBV: `log_scale` must be a finite number > 0, got nan."),
     "a negative bias": Row(lambda: UCBV(bias=-1), "UCBV: `bias` must be a finite number >= 0, got -1."),
-    "less than no confidence": Row(
+    "a negative loglog_scale": Row(
         lambda: KLUCB(-0.5), "KLUCB: `loglog_scale` must be a finite number >= 0, got -0.5."
     ),
-    "a truth value as confidence": Row(
+    "a truth value as loglog_scale": Row(
         lambda: KLUCB(True), "KLUCB: `loglog_scale` must be a finite number >= 0, got True."
     ),
     "a discount of 0": Row(lambda: DiscountedUCB(0), "DiscountedUCB: `discount` must be in (0, 1], got 0."),
@@ -74,19 +74,19 @@ TABLE = {
     "a truth value as window": Row(
         lambda: SlidingWindowKLUCB(True), "SlidingWindowKLUCB: `window` must be a whole number >= 1, got True."
     ),
-    "an endless logarithm": Row(
+    "an infinite loglog_scale": Row(
         lambda: SlidingWindowKLUCB(loglog_scale=INF),
         "SlidingWindowKLUCB: `loglog_scale` must be a finite number >= 0, got inf.",
     ),
     # learners that restart
     "too much exploration": Row(lambda: CUSUMUCB(1.5), "CUSUMUCB: `exploration_rate` must be in [0, 1], got 1.5."),
-    "less than no exploration": Row(lambda: MUCB(-0.1), "MUCB: `exploration_rate` must be in [0, 1], got -0.1."),
+    "a negative exploration rate": Row(lambda: MUCB(-0.1), "MUCB: `exploration_rate` must be in [0, 1], got -0.1."),
     "exploration that is no number": Row(
         lambda: GLRKLUCB(NAN), "GLRKLUCB: `exploration_rate` must be in [0, 1], got nan."
     ),
     "a part's own rule": Row(lambda: CUSUMUCB(warmup=0), "CUSUM: `warmup` must be a whole number >= 1, got 0."),
     "an odd window": Row(lambda: MUCB(window=7), "WindowedShift: `window` must be an even number, got 7."),
-    "no change at all": Row(
+    "a least change of 0": Row(
         lambda: MUCB.tuned(MEASURES, least_change=0), "MUCB: `least_change` must be in (0, 1], got 0."
     ),
     "a change that is no number": Row(
@@ -154,7 +154,7 @@ TABLE = {
         lambda: OracleRestarts(change_points=(0,)),
         "OracleRestarts: `change_points` must be increasing rounds > 0, got (0,).",
     ),
-    "falling changes": Row(
+    "decreasing changes": Row(
         lambda: OracleRestarts(change_points=(5, 3)),
         "OracleRestarts: `change_points` must be increasing rounds > 0, got (5, 3).",
     ),
@@ -194,25 +194,27 @@ TABLE = {
     "a block of 0": Row(
         lambda: BanditOverBandit(0), "BanditOverBandit: `restart_every` must be a whole number >= 1, got 0."
     ),
-    "no mixing": Row(
+    "an exploration rate of 0": Row(
         lambda: BanditOverBandit(exploration_rate=0), "BanditOverBandit: `exploration_rate` must be in (0, 1], got 0."
     ),
-    "no width in blocks": Row(
+    "a log_scale of 0 in blocks": Row(
         lambda: BanditOverBandit(log_scale=0), "BanditOverBandit: `log_scale` must be a finite number > 0, got 0."
     ),
     # detectors
     "no warmup": Row(lambda: CUSUM(0), "CUSUM: `warmup` must be a whole number >= 1, got 0."),
-    "an endless slack": Row(lambda: CUSUM(slack=INF), "CUSUM: `slack` must be a finite number >= 0, got inf."),
+    "an infinite slack": Row(lambda: CUSUM(slack=INF), "CUSUM: `slack` must be a finite number >= 0, got inf."),
     "a threshold of 0": Row(lambda: CUSUM(threshold=0), "CUSUM: `threshold` must be a number > 0, got 0."),
     "a threshold that is no number": Row(
         lambda: WindowedShift(threshold=NAN), "WindowedShift: `threshold` must be a number > 0, got nan."
     ),
     "a negative slack": Row(lambda: PageHinkley(-1), "PageHinkley: `slack` must be a finite number >= 0, got -1."),
     "a window of three": Row(lambda: WindowedShift(3), "WindowedShift: `window` must be an even number, got 3."),
-    "a window of nothing": Row(lambda: WindowedShift(0), "WindowedShift: `window` must be a whole number >= 2, got 0."),
-    "a sure failure": Row(lambda: GLR(1), "GLR: `failure_probability` must be in [0, 1), got 1."),
+    "a window of 0 values": Row(
+        lambda: WindowedShift(0), "WindowedShift: `window` must be a whole number >= 2, got 0."
+    ),
+    "a failure probability of 1": Row(lambda: GLR(1), "GLR: `failure_probability` must be in [0, 1), got 1."),
     "a resolution of 1": Row(lambda: GLR(resolution=1), "GLR: `resolution` must be a whole number >= 2, got 1."),
-    "no test ever": Row(lambda: GLR(0.1, 8, 0), f"GLR: `{SELDOM}` must be a whole number >= 1, got 0."),
+    "a test every 0 values": Row(lambda: GLR(0.1, 8, 0), f"GLR: `{CHECK_EVERY}` must be a whole number >= 1, got 0."),
     "a number to monitor": Row(lambda: Monitor(3), "Monitor: `detector` must be a detector, got 3."),
     "a missing value": Row(lambda: Monitor(CUSUM()).update(NAN), "CUSUM: `values` must be in [0, 1], got nan at 0."),
     "a value below 0": Row(lambda: Monitor(GLR()).watch([0.5, -1]), "GLR: `values` must be in [0, 1], got -1.0 at 1."),
@@ -319,7 +321,7 @@ def play(session, losses):
 
 
 @pytest.mark.parametrize("learner", GROWING, ids=str)
-def test_a_loaded_session_goes_on_bit_for_bit(learner, tmp_path):
+def test_a_loaded_session_continues_bit_for_bit(learner, tmp_path):
     losses = mixed_losses(90, 3)
     for pause in (0, 1, 2, 3, 7, 8, 63, 64, 70):
         session = Session(learner, 3, seed=5)
@@ -356,15 +358,15 @@ SPOILED = {
     "another round": (SlidingWindowUCB(7), "clock", np.array([6, 0])),
     "a longer ring": (SlidingWindowUCB(7), "ring_losses", np.zeros(8)),
     "a sum that is no number": (SlidingWindowUCB(7), "total", np.full(3, NAN)),
-    "too little to watch": (GLRKLUCB(resolution=None), "detector_rows", np.zeros((3, 3))),
-    "too much to watch": (GLRKLUCB(resolution=None), "detector_rows", np.zeros((3, 3 + 2 * 64))),
+    "detector rows that are too short": (GLRKLUCB(resolution=None), "detector_rows", np.zeros((3, 3))),
+    "detector rows that are too long": (GLRKLUCB(resolution=None), "detector_rows", np.zeros((3, 3 + 2 * 64))),
     "more buckets than values": (GLRKLUCB(), "detector_rows", buckets([1] * 5, n_values=4)),
     "buckets of three": (GLRKLUCB(), "detector_rows", buckets([3, 1], n_values=4)),
     "buckets that rise": (GLRKLUCB(resolution=2), "detector_rows", buckets([1, 2, 1], n_values=4, resolution=2)),
     "more values than rounds": (CUSUMUCB(), "detector_rows", np.full((3, 4), 6.0)),
     "a value that is no number": (MUCB(window=8), "detector_rows", np.full((3, 10), NAN)),
-    "a restart to come": (MUCB(), "clock", np.array([5, 6])),
-    "a round of another piece": (OracleRestarts("ucb1", (3,)), "clock", np.array([5, 0])),
+    "a restart in the future": (MUCB(), "clock", np.array([5, 6])),
+    "a round of another segment": (OracleRestarts("ucb1", (3,)), "clock", np.array([5, 0])),
 }
 
 
@@ -423,7 +425,7 @@ def test_cusum_ucb_is_tuned_as_printed():
     with pytest.warns(TuningWarning, match="56 % of them"):
         many = CUSUMUCB.tuned(ten)
     assert (many.exploration_rate, many.threshold) == (pytest.approx(0.559430), tuned.threshold)
-    assert CUSUMUCB.tuned(STILL).threshold == pytest.approx(9.210340)  # one change, to be safe
+    assert CUSUMUCB.tuned(STILL).threshold == pytest.approx(9.210340)  # without changes, one is assumed
     assert CUSUMUCB.tuned(STILL).exploration_rate == pytest.approx(0.0606971, rel=1e-5)
     assert CUSUMUCB.tuned(CORNERS[0]) == CUSUMUCB(exploration_rate=1.0, threshold=1.0)
 
@@ -462,7 +464,9 @@ def test_bandit_over_bandit_is_tuned_as_printed():
     for n_actions, n_rounds in ((2, 10_000), (10, 500), (3, 10**6)):
         measures = Measures(n_actions, n_rounds, 1, 0.0, 0.0)
         made = BanditOverBandit.tuned(measures)
-        assert (made.restart_every, made.exploration_rate) == pytest.approx(indices.bob_mixing(n_actions, n_rounds))
+        assert (made.restart_every, made.exploration_rate) == pytest.approx(
+            indices.bob_exploration_rate(n_actions, n_rounds)
+        )
 
 
 @pytest.mark.interpreted

@@ -16,7 +16,7 @@ MEMBERS = [learners.get(name)() for name in learners if issubclass(learners.get(
 every_member = pytest.mark.parametrize("learner", MEMBERS, ids=str)
 CHANGE, N_ROUNDS = 25, 60
 MEANS = ((0.125, 0.875, 0.5), (0.75, 0.25, 0.5))  # the best action is 0, then 1
-WORLD = Environment(Segments(MEANS, (CHANGE,)), Deterministic())
+ENVIRONMENT = Environment(Segments(MEANS, (CHANGE,)), Deterministic())
 
 
 def seed_of(run, seed):
@@ -60,21 +60,21 @@ def test_the_means_change_in_the_round_that_the_measures_name():
     """Whatever the blocks: rounds 0 .. 24 have the first means, rounds 25 .. the second."""
     expected = np.repeat(MEANS, (CHANGE, N_ROUNDS - CHANGE), axis=0)
     for size in (1, 5, 7, CHANGE, N_ROUNDS):
-        stream = WORLD.start(N_ROUNDS, seed=3)
+        stream = ENVIRONMENT.start(N_ROUNDS, seed=3)
         sizes = [min(size, N_ROUNDS - first) for first in range(0, N_ROUNDS, size)]
         blocks = [stream.draw(n) for n in sizes]
         np.testing.assert_array_equal(np.concatenate([block.means for block in blocks]), expected)
         np.testing.assert_array_equal(np.concatenate([block.losses for block in blocks]), expected)
-    measures = WORLD.measures(N_ROUNDS, seed=3)
+    measures = ENVIRONMENT.measures(N_ROUNDS, seed=3)
     assert (measures.change_points, measures.segments) == ((CHANGE,), 2)
 
 
 @pytest.mark.parametrize("n_segments", [1, 2, 7, 60])
 def test_the_changes_of_a_run_are_where_its_means_differ(n_segments):
-    world = Environment(Switching(n_segments=n_segments, n_actions=3), Bernoulli())
-    means = world.start(N_ROUNDS, seed=2).draw(N_ROUNDS).means
+    environment = Environment(Switching(n_segments=n_segments, n_actions=3), Bernoulli())
+    means = environment.start(N_ROUNDS, seed=2).draw(N_ROUNDS).means
     differ = 1 + np.flatnonzero((means[1:] != means[:-1]).any(axis=1))
-    assert world.measures(N_ROUNDS, seed=2).change_points == tuple(differ)
+    assert environment.measures(N_ROUNDS, seed=2).change_points == tuple(differ)
 
 
 @every_member
@@ -82,18 +82,18 @@ def test_regret_takes_the_new_means_in_the_very_round_of_the_change(learner):
     means = np.repeat(MEANS, (CHANGE, N_ROUNDS - CHANGE), axis=0)
     rounds = np.arange(N_ROUNDS)
     for size in (CHANGE, 7, None):
-        results = simulate(WORLD, {"mine": learner}, N_ROUNDS, 2, seed=5, block_size=size)
+        results = simulate(ENVIRONMENT, {"mine": learner}, N_ROUNDS, 2, seed=5, block_size=size)
         assert list(results.rounds) == list(range(1, N_ROUNDS + 1))
         for run in range(2):
             actions = actions_by_hand(learner, means, run, 5)
-            suffered = means[rounds, actions] - means.min(axis=1)
-            np.testing.assert_allclose(results.regrets[0, run], np.cumsum(suffered), rtol=0, atol=1e-12)
+            lost = means[rounds, actions] - means.min(axis=1)
+            np.testing.assert_allclose(results.regrets[0, run], np.cumsum(lost), rtol=0, atol=1e-12)
 
 
 def test_regret_around_a_change_by_hand():
     """A learner that stays with action 0 regrets 0 a round up to the change and 0.5 a round from the change on."""
     stubborn = UCB1(1e-6)
-    (regret,) = simulate(WORLD, {"stubborn": stubborn}, CHANGE + 6, 1).regrets[0]
+    (regret,) = simulate(ENVIRONMENT, {"stubborn": stubborn}, CHANGE + 6, 1).regrets[0]
     tries = 0.75 + 0.375  # one play of each of the others, in rounds 1 and 2
     np.testing.assert_allclose(regret[3:CHANGE], tries)
     np.testing.assert_allclose(regret[CHANGE:], tries + 0.5 * np.arange(1, 7))
@@ -102,9 +102,9 @@ def test_regret_around_a_change_by_hand():
 @every_member
 def test_the_share_of_best_plays_is_that_of_the_round(learner):
     """With losses of 0 and 1, 1 minus the regret of a round is the share of runs that played its best action."""
-    world = Environment(Segments(((0.0, 1.0, 1.0), (1.0, 1.0, 0.0)), (CHANGE,)), Deterministic())
-    results = simulate(world, {"mine": learner}, N_ROUNDS, 5, seed=3)
-    means = world.start(N_ROUNDS).draw(N_ROUNDS).means
+    environment = Environment(Segments(((0.0, 1.0, 1.0), (1.0, 1.0, 0.0)), (CHANGE,)), Deterministic())
+    results = simulate(environment, {"mine": learner}, N_ROUNDS, 5, seed=3)
+    means = environment.start(N_ROUNDS).draw(N_ROUNDS).means
     hits = np.mean([best_plays(actions_by_hand(learner, means, run, 3), means) for run in range(5)], axis=0)
     increments = np.diff(results.regrets[0], axis=1, prepend=0.0).mean(axis=0)
     np.testing.assert_allclose(1.0 - increments, hits, rtol=0, atol=1e-12)
@@ -119,14 +119,14 @@ def test_a_best_play_before_a_change_is_none_after_it():
 
 @pytest.mark.parametrize("size", [None, 1, 5, CHANGE, CHANGE + 1])
 def test_the_tuned_oracle_restarts_in_the_round_of_the_change(size):
-    results = simulate(WORLD, {"oracle": OracleRestarts.tuned}, N_ROUNDS, 1, block_size=size)
+    results = simulate(ENVIRONMENT, {"oracle": OracleRestarts.tuned}, N_ROUNDS, 1, block_size=size)
     assert list(results.learners[0]["change_points"]) == [CHANGE]
     means = np.repeat(MEANS, (CHANGE, N_ROUNDS - CHANGE), axis=0)
     base = KLUCB()
     actions = np.concatenate([base.run(base.start(3), piece) for piece in (means[:CHANGE], means[CHANGE:])])
     assert list(actions[CHANGE : CHANGE + 3]) == [0, 1, 2]
-    suffered = means[np.arange(N_ROUNDS), actions] - means.min(axis=1)
-    np.testing.assert_allclose(results.regrets[0, 0], np.cumsum(suffered), rtol=0, atol=1e-12)
+    lost = means[np.arange(N_ROUNDS), actions] - means.min(axis=1)
+    np.testing.assert_allclose(results.regrets[0, 0], np.cumsum(lost), rtol=0, atol=1e-12)
 
 
 # Randomness
@@ -135,9 +135,9 @@ def test_the_tuned_oracle_restarts_in_the_round_of_the_change(size):
 def test_learners_under_different_labels_draw_different_numbers(monkeypatch):
     seeds, start = [], Learner.start
     monkeypatch.setattr(Learner, "start", lambda self, n, seed=0: (seeds.append(seed), start(self, n, seed))[1])
-    world = Environment(Switching(n_segments=2, n_actions=2), Bernoulli())
-    team = {"one": Thompson(), "two": Thompson(), "three": Thompson()}
-    results = simulate(world, team, 300, n_runs=4, seed=1, n_threads=1)
+    environment = Environment(Switching(n_segments=2, n_actions=2), Bernoulli())
+    players = {"one": Thompson(), "two": Thompson(), "three": Thompson()}
+    results = simulate(environment, players, 300, n_runs=4, seed=1, n_threads=1)
     assert len(seeds) == len(set(seeds)) == 12
     assert len({regrets.tobytes() for regrets in results.regrets}) == 3
     # Before any loss is seen the choices are coins; those of two learners agree as often as coins do.
@@ -148,16 +148,16 @@ def test_learners_under_different_labels_draw_different_numbers(monkeypatch):
 
 
 def test_equal_learners_in_a_list_draw_different_numbers():
-    world = Environment(Switching(n_segments=2, n_actions=3), Bernoulli())
-    results = simulate(world, [Thompson(), Thompson()], 300, n_runs=2, seed=1)
+    environment = Environment(Switching(n_segments=2, n_actions=3), Bernoulli())
+    results = simulate(environment, [Thompson(), Thompson()], 300, n_runs=2, seed=1)
     assert results.labels == ("thompson", "thompson #2")
     assert (results.regrets[0] != results.regrets[1]).any(axis=1).all()
 
 
 def test_other_learners_in_the_simulation_change_nothing():
-    world = Environment(Switching(n_segments=3, n_actions=3), Bernoulli())
-    all_of_them = simulate(world, MEMBERS, 150, n_runs=2, seed=4)
-    backwards = simulate(world, [*MEMBERS[::-2], UCB1(0.1)], 150, n_runs=2, seed=4)
+    environment = Environment(Switching(n_segments=3, n_actions=3), Bernoulli())
+    all_of_them = simulate(environment, MEMBERS, 150, n_runs=2, seed=4)
+    backwards = simulate(environment, [*MEMBERS[::-2], UCB1(0.1)], 150, n_runs=2, seed=4)
     for label in backwards.labels[:-1]:
         one, other = all_of_them.labels.index(label), backwards.labels.index(label)
         np.testing.assert_array_equal(all_of_them.regrets[one], backwards.regrets[other])

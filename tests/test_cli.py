@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, and how it refuses."""
+"""The command line: what it prints, what it writes, and which errors it reports."""
 
 import itertools
 import json
@@ -133,15 +133,15 @@ def test_simulate_prints_the_table_of_the_library(lines):
         "--learner", "optimistic-gd:learning_rate=0.5", "--learner", "rerun-ucbv:tuned", "--rounds", "200",
         "--runs", "3", "--seed", "5",
     )  # fmt: skip
-    world = Environment(Switching(3, 4, best=0.2), TwoPoint(0.1))
-    results = simulate(world, [OptimisticGD(0.5), RerunUCBV.tuned], n_rounds=200, n_runs=3, seed=5)
+    environment = Environment(Switching(3, 4, best=0.2), TwoPoint(0.1))
+    results = simulate(environment, [OptimisticGD(0.5), RerunUCBV.tuned], n_rounds=200, n_runs=3, seed=5)
     assert table == results.table().splitlines()
 
 
 PAPER = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
 
 
-def test_simulate_without_learners_plays_the_papers_five_tuned_where_they_can_be(as_json):
+def test_simulate_without_learners_plays_the_papers_five_tuned_if_they_have_a_rule(as_json):
     found = as_json("simulate", "--rounds", "400", "--runs", "2")
     expected = [*(f"{name} (tuned)" for name in PAPER), "optimistic-adapt-ml-prod"]
     assert [row["learner"] for row in found["learners"]] == expected
@@ -159,7 +159,7 @@ def test_json_holds_the_numbers_of_the_table(lines, as_json):
     assert found["learners"][1]["bound"] is None
 
 
-def test_json_has_a_word_for_infinity(as_json):
+def test_json_writes_infinity_as_text(as_json):
     found = as_json("simulate", "--rounds", "20", "--runs", "1", "--learner", "optimistic-gd:learning_rate=inf")
     assert found["learners"][0]["spec"]["learning_rate"] == "inf"
     assert found["learners"][0]["low"] is None
@@ -186,7 +186,7 @@ def test_a_rule_may_have_parameters(as_json):
 
 
 def test_a_spec_file_replaces_all_flags(as_json, tmp_path):
-    (tmp_path / "world.toml").write_text(
+    (tmp_path / "environment.toml").write_text(
         """
         n_rounds = 50
         n_runs = 3
@@ -207,7 +207,7 @@ def test_a_spec_file_replaces_all_flags(as_json, tmp_path):
         tuned = true
         """
     )
-    found = as_json("simulate", "world.toml")
+    found = as_json("simulate", "environment.toml")
     asked = {key: found[key] for key in ("n_rounds", "n_runs", "seed", "comparator", "n_actions")}
     assert asked == {"n_rounds": 50, "n_runs": 3, "seed": 4, "comparator": "static", "n_actions": 3}
     assert [row["learner"] for row in found["learners"]] == [
@@ -239,7 +239,7 @@ def test_an_empty_file_changes_nothing(lines, tmp_path):
 
 
 @pytest.mark.parametrize(("flags", "in_file"), [("", False), ("--realised", False), ("", True)])
-def test_the_best_loss_is_shown_when_asked_for(flags, in_file, driftwise, tmp_path):
+def test_the_best_loss_is_shown_on_request(flags, in_file, driftwise, tmp_path):
     (tmp_path / "spec.toml").write_text(f"realised = {str(in_file).lower()}\n")
     line = ["simulate", "spec.toml", "--rounds", 60, "--runs", 2, "--learner", "hedge", "--quiet", *flags.split()]
     asked = bool(flags) or in_file
@@ -331,9 +331,9 @@ FILES = {
     "learner.toml": '[[learners]]\nname = "optimistic-dg"\n',
     "parameter.toml": '[[learners]]\nname = "optimistic-gd"\nlearning_rat = 1.0\n',
     "value.toml": '[[learners]]\nname = "optimistic-gd"\nlearning_rate = "fast"\n',
-    "half.toml": '[environment.path]\nname = "corners"\nn_actions = 2\n',
-    "extra.toml": '[environment]\ncolour = "red"\npath = {name = "corners", n_actions = 2}\nnoise = {name = "beta"}\n',
-    "bare.toml": '[environment]\npath = "corners"\nnoise = {name = "beta"}\n',
+    "half.toml": '[environment.path]\nname = "coin-flips"\nn_actions = 2\n',
+    "extra.toml": '[environment]\ncolour = "red"\npath = {name = "coin-flips"}\nnoise = {name = "beta"}\n',
+    "bare.toml": '[environment]\npath = "coin-flips"\nnoise = {name = "beta"}\n',
     "comparator.toml": "comparator = 3\n",
     "number.toml": "[environment]\nreplay = 3\n",
     "tuned.toml": '[environment]\nreplay = "losses.csv"\n[[learners]]\nname = "optimistic-gd"\ntuned = true\n',
@@ -490,10 +490,10 @@ MISTAKES = [
     (
         "simulate half.toml",
         2,
-        "An environment spec must have a `path` and a `noise`, got {'path': {'name': 'corners', 'n_actions': 2}}.",
+        "An environment spec must have a `path` and a `noise`, got {'path': {'name': 'coin-flips', 'n_actions': 2}}.",
     ),
     ("simulate extra.toml", 2, "There is no part 'colour' of an environment. Known: noise, path."),
-    ("simulate bare.toml", 2, "Environment: `path` must be a path or its spec, got 'corners'."),
+    ("simulate bare.toml", 2, "Environment: `path` must be a path or its spec, got 'coin-flips'."),
     ("simulate comparator.toml", 2, "comparator.toml: `comparator` must be text, got 3."),
     ("simulate number.toml", 2, "A replayed environment must name a file, got 3."),
     (
@@ -656,7 +656,7 @@ def test_the_program_runs_an_example():
     assert len(json.loads(done.stdout)["learners"]) == 5
 
 
-def test_asking_for_help_loads_nothing_heavy():
+def test_help_imports_no_large_library():
     program = """if True:
         import contextlib, io, sys
         from driftwise.cli.main import main
@@ -686,8 +686,8 @@ def test_a_closed_pipe_gives_no_traceback():
 def test_a_closed_stream_gives_no_traceback(line, driftwise):
     """With a closed output there is one line and exit code 1; with closed errors, only the errors are missing."""
     program = f"'{sys.executable}' -c 'from driftwise.cli.main import main; main()' {line}"
-    told = b"driftwise: Standard output is closed.\n"
-    for closed, err in ((">&-", told), (">&- 2>&-", b"")):
+    message = b"driftwise: Standard output is closed.\n"
+    for closed, err in ((">&-", message), (">&- 2>&-", b"")):
         done = subprocess.run(f"{program} {closed}", shell=True, capture_output=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (1, b"", err)
     quiet = subprocess.run(f"{program} 2>&-", shell=True, capture_output=True, check=False)
@@ -712,14 +712,14 @@ def test_a_memory_error_is_reported_in_one_line(driftwise, monkeypatch):
 
 
 def read_screen(screen, until=b"", seconds=120.0):
-    """Read a terminal until a word is shown, or, without one, until its program has left; then or when time is up."""
+    """Read a terminal until a word is shown, without one until its program has ended, at most for `seconds`."""
     shown, end = b"", time.monotonic() + seconds
     while not until or until not in shown:
         if not select.select([screen], [], [], max(0.0, end - time.monotonic()))[0]:
             break
         try:
             more = os.read(screen, 1000)
-        except OSError:  # how Linux says that nobody writes any more
+        except OSError:  # on Linux: the other end is closed
             more = b""
         if not more:
             break
@@ -727,10 +727,10 @@ def read_screen(screen, until=b"", seconds=120.0):
     return shown
 
 
-def test_an_interrupt_ends_a_long_run_at_once_and_quietly():
+def test_an_interrupt_ends_a_long_run_at_once_without_a_traceback():
     screen, terminal = pty.openpty()  # a terminal, so that there is a progress bar to wait for
     long = ["--learner", "sleeping-optimistic-adapt-ml-prod", "--rounds", "1000000", "--runs", "4", "--block", "50"]
-    # A job in the background ignores interrupts, and its children with it: this one must not.
+    # A background job and its children ignore interrupts; this process must not.
     heed = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
     with subprocess.Popen(
         [sys.executable, "-c", heed, SCRIPT, "simulate", *long], stdout=subprocess.PIPE, stderr=terminal

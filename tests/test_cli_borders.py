@@ -13,7 +13,7 @@ from driftwise.cli.catalogue import registries
 from driftwise.cli.main import main
 
 N_LINES = 600
-# What a tester would type where a word is expected.
+# Unusual values, tried where a word is expected.
 WORDS = (
     "", " ", ",", ":", "=", "[", "]", "[[", "]]", "[[[[[[", "{", "}", "'", '"', "\\", "%", "$", "$$", "`", "~",
     "*", "..", "-", "--", "-1", "+1", "0", "00", "1", "1.5", "1e3", "1e308", "1e400", "-1e308", "5e-324", "nan",
@@ -23,7 +23,7 @@ WORDS = (
     "[true]", "['a']", "[[]]", "{a=1}", '"a"', "4611686018427387904", "4611686018427387905",
     "18446744073709551616", "100000000000000", "a,b", "a:b", "a=b", "a=b=c",
 )  # fmt: skip
-VALID_AND_LONG = ("4611686018427387904", "100000000000000")  # so many rounds are no mistake, but take years
+VALID_AND_LONG = ("4611686018427387904", "100000000000000")  # valid numbers of rounds, but they would take years
 FILES = (
     "", ".", "..", "folder", "none.toml", "good.toml", "deep.toml", "bytes.toml", "types.toml", "huge.toml",
     "table.toml", "losses.csv", "losses.npy", "labels.csv", "junk.csv", "nul.csv", "none.csv",

@@ -36,7 +36,7 @@ def radii_of(learner, losses):
         action, probability = learner.choose(state)
         samples[action].append(row[action])
         learner.update(state, action, row[action], probability)
-        if (t + 1) % (learner.restart_every or t + 2):  # a restart has just wiped the score
+        if (t + 1) % (learner.restart_every or t + 2):  # a restart has just reset the score
             yield np.mean(samples[action]) - state.memory.score[action], np.array(samples[action])
 
 

@@ -58,11 +58,11 @@ def broken_checks(learner):
     return [
         check.name
         for check in checks_of(learner)
-        if check.name not in learner.skipped_checks and not obeys(learner, check)
+        if check.name not in learner.skipped_checks and not passes(learner, check)
     ]
 
 
-def obeys(learner, check):
+def passes(learner, check):
     try:
         check(learner, **({"n_rounds": 20_000} if check.name in LONG else {}))
     except (CheckFailed, ArithmeticError):

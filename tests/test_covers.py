@@ -6,13 +6,13 @@ import pytest
 
 from driftwise.learners.parts.time_intervals import COVERS, DYADIC_SLOTS, HAZAN_SESHADHRI_SLOTS, last_round
 from references import meta
-from references.second_order import LIVES
+from references.second_order import AWAKE
 
 N_ROUNDS = 600
 SHORT = ("geometric", "hazan-seshadhri")
 
 
-def lives(name):
+def last_rounds(name):
     """Return start -> last round, for the rounds of the test."""
     return {s: int(last_round(COVERS[name].code, s)) for s in range(1, N_ROUNDS + 1)}
 
@@ -22,29 +22,29 @@ def awake_at(ends, t):
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("name", LIVES)
+@pytest.mark.parametrize("name", AWAKE)
 def test_an_interval_has_the_length_of_its_definition(name):
-    ends = lives(name)
+    ends = last_rounds(name)
     for s in (*range(1, 70), 96, 128, 320, 512):
         for t in range(s, N_ROUNDS + 1):
-            assert LIVES[name](s, t) == (t <= ends[s])
+            assert AWAKE[name](s, t) == (t <= ends[s])
 
 
 def test_a_single_row_starts_at_round_1_and_no_other():
-    ends = lives("single")
+    ends = last_rounds("single")
     assert ends.pop(1) > 10**18
     assert set(ends.values()) == {-1}
 
 
 def test_the_geometric_cover_keeps_as_many_rows_as_the_round_has_ones_in_binary():
-    ends = lives("geometric")
+    ends = last_rounds("geometric")
     for t in range(1, N_ROUNDS + 1):
         assert len(awake_at(ends, t)) == t.bit_count() <= math.floor(math.log2(t)) + 1
 
 
 def test_the_hazan_seshadhri_cover_keeps_few_rows():
     """Two per power of two, three for the one that divides t; measured, 2.2 log2(t + 1)."""
-    ends = lives("hazan-seshadhri")
+    ends = last_rounds("hazan-seshadhri")
     for t in range(1, N_ROUNDS + 1):
         n_awake = len(awake_at(ends, t))
         assert n_awake <= 2 * (math.floor(math.log2(t)) + 1) + 1
@@ -52,7 +52,7 @@ def test_the_hazan_seshadhri_cover_keeps_few_rows():
 
 
 def test_the_hazan_seshadhri_cover_has_a_row_awake_from_the_first_half_of_every_past():
-    ends = lives("hazan-seshadhri")
+    ends = last_rounds("hazan-seshadhri")
     for t in range(1, N_ROUNDS + 1):
         starts = awake_at(ends, t)
         assert all(any(s <= start <= (s + t) / 2 for start in starts) for s in range(1, t + 1))
@@ -60,8 +60,8 @@ def test_the_hazan_seshadhri_cover_has_a_row_awake_from_the_first_half_of_every_
 
 @pytest.mark.parametrize("name", SHORT)
 def test_few_intervals_of_a_cover_make_up_any_stretch(name):
-    """The fewest, by dynamic programming backwards from the end of the stretch, against the promise."""
-    ends = lives(name)
+    """The fewest, by dynamic programming backwards from the end of the stretch, are at most `rows_to_cover`."""
+    ends = last_rounds(name)
     for end in range(1, 200):
         fewest = {end + 1: 0}
         for start in range(end, 0, -1):

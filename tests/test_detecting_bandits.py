@@ -1,4 +1,4 @@
-"""Learners that restart and bandit over bandit against loops that keep every round; the oracle against fresh starts."""
+"""Learners that restart and bandit over bandit against loops that keep every round; the oracle against new starts."""
 
 import math
 from itertools import product
@@ -34,73 +34,73 @@ from driftwise.learners import (
 from driftwise.learners.parts.index_learner import IndexLearner
 from paths import make_path
 from references import indices
-from references.indices import Watch
+from references.indices import Restarts
 from replaying import draws, run
 
-PIECES = (1, 7, 64)
-# The learner, its index, and what watches over it. Thresholds are off the lattice of the sums, where rounding decides.
+BLOCK_SIZES = (1, 7, 64)
+# The learner, its index and its restart rule. No sum can equal a threshold, where rounding would decide.
 TWINS = {
     "cusum-ucb": (
         CUSUMUCB(0.1, 0.3, 15, 0.1, 1.93),
         indices.ucb1(0.3),
-        Watch(indices.cusum(15, 0.1, 1.93), False, 0.1),
+        Restarts(indices.cusum(15, 0.1, 1.93), False, 0.1),
     ),
     "m-ucb": (
         MUCB(0.25, 12, 3.0),
         indices.ucb1(2.0),
-        Watch(indices.windowed_shift(12, 3.0), False, 0.25, schedule=True, everywhere=True),
+        Restarts(indices.windowed_shift(12, 3.0), False, 0.25, schedule=True, everywhere=True),
     ),
     "glr-kl-ucb-local": (
         GLRKLUCB(0.3, 0.5, 0.3, "local", 4, 3),
         indices.kl_ucb(0.5),
-        Watch(indices.glr(0.3, 4, 3), True, 0.3, schedule=True, by_age=True),
+        Restarts(indices.glr(0.3, 4, 3), True, 0.3, schedule=True, by_age=True),
     ),
     "glr-kl-ucb-global-full": (
         GLRKLUCB(0.2, 0.0, 0.3, "global", None, 1),
         indices.kl_ucb(0.0),
-        Watch(indices.glr(0.3, None, 1), True, 0.2, schedule=True, everywhere=True, by_age=True),
+        Restarts(indices.glr(0.3, None, 1), True, 0.2, schedule=True, everywhere=True, by_age=True),
     ),
     "ucb1-page-hinkley": (
         DetectAndRestart(UCB1(0.5), PageHinkley(0.05, 2.0), 0.1),
         indices.ucb1(0.5),
-        Watch(indices.page_hinkley(0.05, 2.0), False, 0.1),
+        Restarts(indices.page_hinkley(0.05, 2.0), False, 0.1),
     ),
     "a-window-locally": (
         DetectAndRestart(SlidingWindowUCB(40), PageHinkley(0.0, 1.5), 0.1, True),
         indices.sliding_window_ucb(40),
-        Watch(indices.page_hinkley(0.0, 1.5), False, 0.1, schedule=True),
+        Restarts(indices.page_hinkley(0.0, 1.5), False, 0.1, schedule=True),
     ),
     "a-kl-window-globally": (
         DetectAndRestart(SlidingWindowKLUCB(25, 1.0), WindowedShift(8, 2.5), 0.2, False, "global"),
         indices.sliding_window_kl_ucb(25, 1.0),
-        Watch(indices.windowed_shift(8, 2.5), False, 0.2, everywhere=True),
+        Restarts(indices.windowed_shift(8, 2.5), False, 0.2, everywhere=True),
     ),
     "a-fading-past-locally": (
         DetectAndRestart(DiscountedUCB(0.9), CUSUM(5, 0.1, 1.47), 0.3),
         indices.discounted_ucb(0.9),
-        Watch(indices.cusum(5, 0.1, 1.47), False, 0.3),
+        Restarts(indices.cusum(5, 0.1, 1.47), False, 0.3),
     ),
     "a-fading-kl-past-never-exploring": (
         DetectAndRestart(DiscountedKLUCB(0.95), CUSUM(5, 0.05, 0.97), 0.0, True, "global"),
         indices.discounted_kl_ucb(0.95),
-        Watch(indices.cusum(5, 0.05, 0.97), False, 0.0, schedule=True, everywhere=True),
+        Restarts(indices.cusum(5, 0.05, 0.97), False, 0.0, schedule=True, everywhere=True),
     ),
     "ucb-v-always-exploring": (
         DetectAndRestart(UCBV(), GLR(0.9, 8, 2), 1.0, True),
         indices.ucb_v(),
-        Watch(indices.glr(0.9, 8, 2), True, 1.0, schedule=True),
+        Restarts(indices.glr(0.9, 8, 2), True, 1.0, schedule=True),
     ),
 }
 SAMPLERS = {
     "thompson": (
         DetectAndRestart(Thompson(), CUSUM(8, 0.1, 2.0), 0.2),
         1.0,
-        Watch(indices.cusum(8, 0.1, 2.0), False, 0.2),
+        Restarts(indices.cusum(8, 0.1, 2.0), False, 0.2),
     ),
     "discounted-thompson": (
         DetectAndRestart(DiscountedThompson(0.9), PageHinkley(0.1, 2.0), 0.2, True, "global"),
         0.9,
-        Watch(indices.page_hinkley(0.1, 2.0), False, 0.2, schedule=True, everywhere=True),
+        Restarts(indices.page_hinkley(0.1, 2.0), False, 0.2, schedule=True, everywhere=True),
     ),
 }
 SHAPES = ((1, 1), (40, 1), (1, 3), (250, 2), (160, 3), (100, 10))
@@ -120,40 +120,42 @@ def jumping(n_rounds, n_actions, kind, seed):
 
 
 @pytest.mark.parametrize("kind", ["coin", "noiseless", "scattered"])
-@pytest.mark.parametrize(("learner", "index", "watch"), TWINS.values(), ids=TWINS)
-def test_restarts_are_those_of_the_whole_history(learner, index, watch, kind):
-    doubt, restarts = indices.Doubt(1e-7 if "UCBV" in str(learner) else 1e-9), 0
+@pytest.mark.parametrize(("learner", "index", "restart_rule"), TWINS.values(), ids=TWINS)
+def test_restarts_are_those_of_the_whole_history(learner, index, restart_rule, kind):
+    near_ties, restarts = indices.NearTies(1e-7 if "UCBV" in str(learner) else 1e-9), 0
     for n_rounds, n_actions in SHAPES:
         losses = jumping(n_rounds, n_actions, kind, seed=n_actions)
         actions, state = run(learner, losses, seed=3)
         uniform, _ = draws(learner, n_actions, seed=3)
-        expected, since = indices.watching_actions(index, watch, losses, uniform, actions, doubt)
+        expected, since = indices.restarting_actions(index, restart_rule, losses, uniform, actions, near_ties)
         np.testing.assert_array_equal(actions, expected)
         np.testing.assert_array_equal(state.memory.reset_rounds, since)
         restarts += np.count_nonzero(since)
-    assert doubt.share() <= 0.02
+    assert near_ties.share() <= 0.02
     assert restarts > 0
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize(("learner", "index", "watch"), TWINS.values(), ids=TWINS)
-def test_restarts_on_a_short_path_are_those_of_the_whole_history(learner, index, watch):
+@pytest.mark.parametrize(("learner", "index", "restart_rule"), TWINS.values(), ids=TWINS)
+def test_restarts_on_a_short_path_are_those_of_the_whole_history(learner, index, restart_rule):
     losses = jumping(90, 2, "coin", seed=1)
     actions, _ = run(learner, losses, seed=3)
     uniform, _ = draws(learner, 2, seed=3)
-    np.testing.assert_array_equal(actions, indices.watching_actions(index, watch, losses, uniform, actions)[0])
+    np.testing.assert_array_equal(actions, indices.restarting_actions(index, restart_rule, losses, uniform, actions)[0])
 
 
 @pytest.mark.parametrize("kind", ["coin", "scattered"])
-@pytest.mark.parametrize(("learner", "discount", "watch"), SAMPLERS.values(), ids=SAMPLERS)
-def test_thompson_restarts_as_the_whole_history_says(learner, discount, watch, kind):
-    """The detector sees the losses as they are; the index sees them rounded to 0 or 1."""
+@pytest.mark.parametrize(("learner", "discount", "restart_rule"), SAMPLERS.values(), ids=SAMPLERS)
+def test_thompson_restarts_are_those_of_the_whole_history(learner, discount, restart_rule, kind):
+    """The detector takes the losses themselves, the index takes them rounded to 0 or 1."""
     for n_rounds, n_actions in SHAPES:
         losses = jumping(n_rounds, n_actions, kind, seed=n_actions)
         actions, state = run(learner, losses, seed=3)
         uniform, beta = draws(learner, n_actions, seed=3)
         index = indices.thompson(beta, discount)
-        expected, since = indices.watching_actions(index, watch, losses, uniform, actions, see=indices.rounded(uniform))
+        expected, since = indices.restarting_actions(
+            index, restart_rule, losses, uniform, actions, as_index_loss=indices.rounded(uniform)
+        )
         np.testing.assert_array_equal(actions, expected)
         np.testing.assert_array_equal(state.memory.reset_rounds, since)
 
@@ -163,10 +165,10 @@ def test_block_borders_do_not_change_the_actions(name):
     learner = (TWINS | SAMPLERS)[name][0]
     losses = jumping(200, 3, "coin", seed=2)
     whole, at_the_end = run(learner, losses)
-    for piece in PIECES:
-        actions, state = run(learner, losses, piece)
+    for block_size in BLOCK_SIZES:
+        actions, state = run(learner, losses, block_size)
         np.testing.assert_array_equal(actions, whole)
-        expect_same(state, at_the_end, f"in pieces of {piece}")
+        expect_same(state, at_the_end, f"in blocks of {block_size}")
 
 
 @pytest.mark.interpreted
@@ -184,21 +186,21 @@ def test_scheduled_exploration_plays_every_action_in_turn(restart):
 
 
 @pytest.mark.interpreted
-def test_a_tiny_share_of_exploration_is_hardly_any():
+def test_a_tiny_exploration_rate_hardly_explores():
     losses = np.zeros((3, 2))
     for explore in (1e-18, 1e-20, 1e-300, 5e-324):
         for learner in (DetectAndRestart(exploration_rate=explore, schedule=True), MUCB(explore), CUSUMUCB(explore)):
             assert list(run(learner, losses)[0]) == [0, 1, 0]
 
 
-# A detector that never raises an alarm leaves the base alone
+# A detector that never raises an alarm does not change the base
 
 BASES = [learners.get(name)() for name in learners if issubclass(learners.get(name), IndexLearner)]
 NEVER = {
     member: member(failure_probability=0.0) if member is GLR else member(threshold=math.inf)
     for member in (detectors.get(name) for name in detectors)
 }
-# A pair takes a second to compile, so only those above are; interpreted, every pair has its turn.
+# A pair takes a second to compile, so only those above are compiled; interpreted, every pair is tested.
 MET = {type(base): type(detector) for base, detector in (twin[0].parts for twin in (TWINS | SAMPLERS).values())}
 PAIRS = (
     list(product(BASES, NEVER.values()))
@@ -231,7 +233,7 @@ def test_without_alarms_and_exploration_the_base_plays_as_if_alone(base, detecto
     ],
     ids=str,
 )
-def test_learners_made_of_others_fall_back_to_them(learner, base):
+def test_learners_made_of_others_are_equal_to_them_at_some_parameters(learner, base):
     losses = make_path("switching", 150, 3, seed=4)
     actions, state = run(learner, losses)
     if base is None:  # one block is one window
@@ -246,20 +248,20 @@ def test_learners_made_of_others_fall_back_to_them(learner, base):
 @pytest.mark.parametrize("block", [1, 2, 8, 30])
 def test_bandit_over_bandit_is_that_of_its_blocks(block, kind):
     learner = BanditOverBandit(block, exploration_rate=0.4, log_scale=0.3)
-    doubt = indices.Doubt()
+    near_ties = indices.NearTies()
     for n_rounds, n_actions in (*SHAPES, (30, 2), (31, 2)):
         losses = jumping(n_rounds, n_actions, kind, seed=n_actions)
         words = np.random.SeedSequence(9).generate_state(4, np.uint64)
         actions, state = run(learner, losses, seed=9)
         expected, drawn = indices.bandit_over_bandit_actions(
-            losses, lambda: next_uniform(words), block, 0.4, 0.3, actions, doubt
+            losses, lambda: next_uniform(words), block, 0.4, 0.3, actions, near_ties
         )
         np.testing.assert_array_equal(actions, expected)
         if n_rounds % block:  # otherwise the next window has been drawn already
             assert state.memory.windows[state.memory.drawn[0]] == drawn[-1]
-        for piece in PIECES:
-            np.testing.assert_array_equal(run(learner, losses, piece, seed=9)[0], actions)
-    assert doubt.share() <= 0.01
+        for block_size in BLOCK_SIZES:
+            np.testing.assert_array_equal(run(learner, losses, block_size, seed=9)[0], actions)
+    assert near_ties.share() <= 0.01
 
 
 def test_windows_are_the_powers_rounded_down():
@@ -283,8 +285,8 @@ def test_every_window_is_drawn():
     assert stats.chisquare(np.bincount(later, minlength=4)).pvalue > 0.001
 
 
-def test_the_window_that_spares_most_is_drawn_most():
-    """One action is good for 20 rounds at a time: a window of 1 keeps trying the others, long ones find it."""
+def test_the_windows_with_the_least_loss_are_drawn_most():
+    """The best action changes every 100 rounds: a window of 1 plays both actions in turn, longer ones find the best."""
     best = np.arange(6000) // 100 % 2
     losses = np.where(np.arange(2) == best[:, None], 0.0, 1.0)
     learner = BanditOverBandit(20, exploration_rate=0.3, log_scale=0.1)
@@ -302,13 +304,13 @@ MEMBERS = [learner for learner in ALL if not isinstance(learner, OracleRestarts)
 CHANGES = (1, 2, 50, 64, 70, 128, 149, 400)
 
 
-def afresh(learner, losses, changes, seed):
-    """The actions of a learner started again in every segment; its random numbers continue."""
+def restarted_by_hand(learner, losses, changes, seed):
+    """Return the actions of a learner that restarts in every segment; its random numbers continue."""
     n_actions = losses.shape[1]
     memory, played = learner.start(n_actions, seed).memory, []
-    for piece in np.split(losses, [t for t in changes if t < len(losses)]):
+    for segment in np.split(losses, [t for t in changes if t < len(losses)]):
         state = State(learner, n_actions, learner.rates(n_actions), memory)
-        played.append(learner.run(state, piece))
+        played.append(learner.run(state, segment))
         words = getattr(state.memory, "generator", np.zeros(4, np.uint64))
         memory = learner.first_memory(n_actions, words)
     return np.concatenate(played)
@@ -318,9 +320,9 @@ def afresh(learner, losses, changes, seed):
 def test_the_oracle_restarts_exactly_at_the_change_points(base):
     losses = make_path("switching", 150, 3, seed=8)
     oracle = OracleRestarts(base, CHANGES)
-    expected = afresh(base, losses, CHANGES, seed=2)
-    for piece in (None, 1, 2, 7, 50, 64):
-        np.testing.assert_array_equal(run(oracle, losses, piece, seed=2)[0], expected)
+    expected = restarted_by_hand(base, losses, CHANGES, seed=2)
+    for block_size in (None, 1, 2, 7, 50, 64):
+        np.testing.assert_array_equal(run(oracle, losses, block_size, seed=2)[0], expected)
 
 
 @pytest.mark.interpreted
@@ -329,7 +331,7 @@ def test_the_oracle_restarts_when_stepping(base):
     losses = make_path("switching", 150, 3, seed=8)
     oracle = OracleRestarts(base, CHANGES)
     state = oracle.start(3, seed=2)
-    np.testing.assert_array_equal(stepped(oracle, state, losses), afresh(base, losses, CHANGES, seed=2))
+    np.testing.assert_array_equal(stepped(oracle, state, losses), restarted_by_hand(base, losses, CHANGES, seed=2))
     assert state.rounds == 150
 
 

@@ -92,21 +92,21 @@ def test_a_windowed_shift_must_exceed_its_threshold():
     assert list(WindowedShift(8, 3.99).alarms(values)) == [7]
 
 
-def test_a_windowed_shift_looks_at_the_last_window_and_not_at_all_later_values():
+def test_a_windowed_shift_uses_the_last_window_and_not_all_later_values():
     """After 100 values of 0, five of 1 in a window of ten raise an alarm, however long ago the first values were."""
     values = [0.0] * 100 + [1.0] * 5
     assert list(WindowedShift(10, 4.5).alarms(values)) == [104]
     assert list(WindowedShift(10, 2.5).alarms(values)) == [102]
 
 
-def test_a_windowed_shift_does_not_gather_rounding():
+def test_a_windowed_shift_does_not_accumulate_rounding_errors():
     detector = WindowedShift(10, INF)
     row, values = np.zeros(detector.width), np.random.default_rng(1).random(300_003)
     WindowedShift.scan(row, detector.rates(), values, np.empty(len(values), np.int64))
     assert abs(row[1] - (math.fsum(values[-5:]) - math.fsum(values[-10:-5]))) < 1e-14
 
 
-def test_cusum_compares_with_its_warmup_and_is_silent_in_it():
+def test_cusum_compares_with_its_warmup_and_raises_no_alarm_in_it():
     values = [0.0, 1.0] * 5 + [0.5] * 50
     assert len(CUSUM(10, 0.0, 1e-9).alarms(values)) == 0
     assert list(CUSUM(9, 0.0, 1e-9).alarms(values))[:1] == [9]
@@ -122,7 +122,7 @@ def test_a_test_comes_every_so_many_values_since_the_last_alarm():
 # The generalised likelihood ratio
 
 
-def remembered(values, resolution):
+def row_after(values, resolution):
     """The memory of the ratio test after values that raise no alarm."""
     detector = GLR(0.0, resolution, 1)
     row, rates = np.zeros(detector.room(len(values))), detector.rates()
@@ -145,14 +145,14 @@ def test_the_ratio_of_a_full_scan_is_that_of_every_split():
     for number in range(60):
         values = changing(number)
         expected = indices.ratio(list(values), indices.glr_splits(len(values)))
-        assert abs(glr_statistic(remembered(values, None)) - expected) < 1e-9
+        assert abs(glr_statistic(row_after(values, None)) - expected) < 1e-9
 
 
 @pytest.mark.parametrize("resolution", [2, 3, 8])
 def test_the_ratio_with_a_resolution_is_that_of_the_borders_of_buckets(resolution):
     for number in range(40):
         values = changing(number)
-        row, sizes = remembered(values, resolution), indices.bucket_sizes(len(values), resolution)
+        row, sizes = row_after(values, resolution), indices.bucket_sizes(len(values), resolution)
         assert list(row[3 : 3 + 2 * len(sizes) : 2]) == sizes
         assert int(row[2]) == len(sizes)
         borders = np.concatenate(([0], np.cumsum(sizes)))
@@ -163,7 +163,7 @@ def test_the_ratio_with_a_resolution_is_that_of_the_borders_of_buckets(resolutio
 
 
 def test_a_border_lies_within_a_share_of_the_age_of_a_change():
-    """No nearer border than 1/r of the change's age: that is where the splits of a resolution r come from."""
+    """The nearest border is within a share of 1/r of the change's age, which defines the resolution r."""
     for resolution in (2, 3, 8):
         for n in (2, 5, 17, 64, 65, 100, 257):
             borders = np.array(indices.glr_splits(n, resolution))
@@ -179,7 +179,7 @@ def test_few_splits_find_most_of_what_all_splits_find_of_a_change_in_the_later_h
         n = int(rng.integers(40, 400))
         mean = np.where(np.arange(n) < rng.integers(n // 2, n), *rng.random(2))
         values = (rng.random(n) < mean).astype(float) if number % 2 else mean
-        full, few = (glr_statistic(remembered(values, r)) for r in (None, 8))
+        full, few = (glr_statistic(row_after(values, r)) for r in (None, 8))
         assert few <= full + 1e-9
         if full > math.log(3 * n**1.5 / 0.01):
             worst = min(worst, few / full)
@@ -187,12 +187,12 @@ def test_few_splits_find_most_of_what_all_splits_find_of_a_change_in_the_later_h
 
 
 def test_buckets_stay_few():
-    row = remembered(np.zeros(5000), 4)
+    row = row_after(np.zeros(5000), 4)
     assert row.size == GLR(0.0, 4, 1).width
     assert row[2] <= 5 * 12  # at most r + 1 of the sizes 1 .. 2^11
 
 
-# What is true of every detector
+# Properties of every detector
 
 
 def never(detector):
@@ -210,10 +210,10 @@ def test_cuts_between_calls_do_not_change_the_alarms(detector):
     values = steps(1200, LEVELS, seed=1, kind="eighths")
     whole = detector.alarms(values)
     assert 0 < len(whole) < 20
-    for piece in (1, 7, 64):
+    for block_size in (1, 7, 64):
         monitor, found = Monitor(detector), []
-        for first in range(0, len(values), piece):
-            found += list(first + monitor.watch(values[first : first + piece]))
+        for first in range(0, len(values), block_size):
+            found += list(first + monitor.watch(values[first : first + block_size]))
         assert found == list(whole)
     monitor = Monitor(detector)
     assert [t for t, value in enumerate(values) if monitor.update(value)] == list(whole)
@@ -286,7 +286,7 @@ def test_a_spec_rebuilds_a_detector(detector):
         assert detectors.build(json.loads(json.dumps(to_spec(member)))) == member
 
 
-def test_a_spec_remembers_that_every_split_is_kept():
+def test_a_spec_has_none_where_every_split_is_kept():
     assert detectors.build(to_spec(GLR(0.1, None, 3))) == GLR(0.1, None, 3)
 
 
@@ -307,7 +307,7 @@ def test_a_detector_row_from_a_file_is_checked(detector):
 def test_a_row_with_other_buckets_than_its_values_fill_is_not_trusted(resolution):
     detector = GLR(0.1, resolution, 1)
     for n in (*range(1, 40), 200):
-        row = remembered(np.zeros(n), resolution)
+        row = row_after(np.zeros(n), resolution)
         assert detector.accepts(row, n)
         assert detector.accepts(row, n + 5)
         for place, number in ((2, row[2] + 1), (2, row[2] - 1), (2, 1e6), (2, 1e300), (3, 1024.0), (0, n + 1.0)):
@@ -316,6 +316,6 @@ def test_a_row_with_other_buckets_than_its_values_fill_is_not_trusted(resolution
             assert not detector.accepts(spoiled, n + 5)
 
 
-def test_every_detector_has_a_twin():
+def test_every_detector_has_a_reference():
     assert {type(detector) for detector, _, _ in TWINS.values()} == {detectors.get(name) for name in detectors}
     assert all(issubclass(detectors.get(name), Detector) for name in detectors)

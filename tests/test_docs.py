@@ -47,7 +47,7 @@ def test_commands_on_a_page_run(page: Path, tmp_path: Path) -> None:
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"`((?:src|tests|docs|examples|benchmarks)/[\w./-]+)`", text):
-        if not name.endswith(("/discounted_hedge.py", "/epsilon_greedy.py")):  # the reader is to write these
+        if not name.endswith(("/discounted_hedge.py", "/epsilon_greedy.py")):  # files that the reader writes
             assert (ROOT / name).exists(), name
     for target in re.findall(r"\]\((?!https?://)([\w./-]+)(?:#[\w-]+)?\)", text):
         assert (page.parent / target).exists(), target
@@ -80,7 +80,7 @@ def _resolves(dotted: str) -> bool:
 
 
 def test_the_page_of_learners_is_that_of_the_registry() -> None:
-    """`make docs` writes it. Another process: tests may have entered learners of their own."""
+    """`make docs` writes it. In another process, because tests may have registered other learners."""
     script = "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")

@@ -57,20 +57,20 @@ NOISES = {
     "two-point": TwoPoint(0.1),
     "with-variance": ClippedGaussian().with_variance(50.0),
 }
-# A two-point law needs room on both sides of the mean, and a corner has none.
+# Two-point noise needs room on both sides of the mean; means of 0 and 1 leave none.
 PAIRS = [pair for pair in itertools.product(PATHS, NOISES) if pair != ("coin-flips", "two-point")]
 every_path = pytest.mark.parametrize("name", PATHS)
 every_noise = pytest.mark.parametrize("name", NOISES)
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids="+".join)
 
 
-def environment(pair):
+def new_environment(pair):
     return Environment(PATHS[pair[0]], NOISES[pair[1]])
 
 
-def play(world, sizes, seed=3):
-    """Draw a run in blocks of these sizes, over and over, and return it as one block of bytes per column."""
-    stream = world.start(N_ROUNDS, seed)
+def play(environment, sizes, seed=3):
+    """Draw a run in blocks of these sizes, used cyclically, and return it as one block of bytes per column."""
+    stream = environment.start(N_ROUNDS, seed)
     left, blocks = N_ROUNDS, []
     for size in itertools.cycle(sizes):
         if not left:
@@ -87,16 +87,16 @@ def test_the_examples_here_cover_both_registries():
 
 @every_pair
 def test_a_run_does_not_depend_on_the_blocks_it_is_drawn_in(pair):
-    whole = play(environment(pair), [N_ROUNDS])
+    whole = play(new_environment(pair), [N_ROUNDS])
     for sizes in ([1], [7], [1024], [1, 500, 3, 64, 2]):
-        for column, expected in zip(play(environment(pair), sizes), whole, strict=True):
+        for column, expected in zip(play(new_environment(pair), sizes), whole, strict=True):
             assert column.tobytes() == expected.tobytes()
 
 
 @every_pair
 def test_the_measures_are_those_of_the_run_that_is_played(pair):
-    _, means, variances = play(environment(pair), [N_ROUNDS])
-    measures = environment(pair).measures(N_ROUNDS, seed=3)
+    _, means, variances = play(new_environment(pair), [N_ROUNDS])
+    measures = new_environment(pair).measures(N_ROUNDS, seed=3)
     expected = measures_reference(means, variances)
     assert measures.segments == expected[0]
     got = (measures.drift, measures.variance, measures.drift_within, measures.squared_drift)
@@ -105,19 +105,19 @@ def test_the_measures_are_those_of_the_run_that_is_played(pair):
 
 @every_pair
 def test_losses_means_and_variances_stay_in_range(pair):
-    losses, means, variances = play(environment(pair), [N_ROUNDS])
+    losses, means, variances = play(new_environment(pair), [N_ROUNDS])
     assert losses.min() >= 0
     assert losses.max() <= 1
     assert means.min() >= 0
     assert means.max() <= 1
     assert variances.min() >= 0
-    assert np.all(variances <= means * (1 - means) + 1e-15)  # no law in [0, 1] scatters more
+    assert np.all(variances <= means * (1 - means) + 1e-15)  # no distribution on [0, 1] has a larger variance
 
 
 @every_pair
 def test_a_spec_survives_json(pair):
-    world = environment(pair)
-    assert Environment.from_spec(json.loads(json.dumps(world.to_spec()))) == world
+    environment = new_environment(pair)
+    assert Environment.from_spec(json.loads(json.dumps(environment.to_spec()))) == environment
 
 
 @every_path
@@ -134,33 +134,33 @@ def test_the_noise_does_not_change_the_path(name):
 
 
 @every_noise
-def test_seeds_decide_the_losses(name):
-    world = Environment(PATHS["random-walk"], NOISES[name])
-    again, other = play(world, [N_ROUNDS], seed=3), play(world, [N_ROUNDS], seed=4)
-    assert np.array_equal(play(world, [N_ROUNDS], seed=3)[0], again[0])
+def test_losses_depend_on_the_seed(name):
+    environment = Environment(PATHS["random-walk"], NOISES[name])
+    again, other = play(environment, [N_ROUNDS], seed=3), play(environment, [N_ROUNDS], seed=4)
+    assert np.array_equal(play(environment, [N_ROUNDS], seed=3)[0], again[0])
     assert not np.array_equal(other[0], again[0])
 
 
 @every_pair
-def test_a_copy_of_a_stream_goes_on_alike(pair):
-    stream = environment(pair).start(N_ROUNDS, seed=1)
+def test_a_copy_of_a_stream_gives_the_same_rounds(pair):
+    stream = new_environment(pair).start(N_ROUNDS, seed=1)
     stream.draw(10)
     twin = copy.deepcopy(stream)
     assert np.array_equal(stream.draw(100).losses, twin.draw(100).losses)
 
 
 @every_noise
-def test_losses_are_a_fresh_array(name):
+def test_losses_are_a_new_array(name):
     block = Environment(PATHS["constant"], NOISES[name]).start(100).draw(10)
     assert not np.shares_memory(block.losses, block.means)
 
 
 def test_a_seed_sequence_is_not_used_up():
-    world = Environment(RandomWalk(3), Bernoulli())
+    environment = Environment(RandomWalk(3), Bernoulli())
     sequence = np.random.SeedSequence(5)
-    first, second = (world.start(50, sequence).draw(50).losses for _ in range(2))
+    first, second = (environment.start(50, sequence).draw(50).losses for _ in range(2))
     assert np.array_equal(first, second)
-    assert np.array_equal(first, world.start(50, seed=5).draw(50).losses)
+    assert np.array_equal(first, environment.start(50, seed=5).draw(50).losses)
     assert sequence.n_children_spawned == 0
 
 
@@ -189,9 +189,9 @@ def test_a_stream_rejects_more_rounds_than_are_left():
 @pytest.mark.interpreted
 @pytest.mark.parametrize("pair", [("random-walk", "clipped-gaussian"), ("sinusoidal", "truncated-gaussian")])
 def test_interpreted_kernels_do_not_depend_on_the_blocks(pair):
-    world = environment(pair)
-    whole = world.start(60).draw(60)
-    stream = world.start(60)
+    environment = new_environment(pair)
+    whole = environment.start(60).draw(60)
+    stream = environment.start(60)
     parts = [stream.draw(n) for n in (1, 7, 50, 2)]
     for column, expected in zip(zip(*parts, strict=True), whole, strict=True):
         assert np.concatenate(column).tobytes() == expected.tobytes()

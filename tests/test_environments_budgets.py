@@ -46,10 +46,10 @@ EXACT = 1e-9
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 @pytest.mark.parametrize(("drift", "around"), [(0.9, 0.5), (1.1, 0.5), (0.6, 0.25)])
 def test_the_drift_is_exact(path, drift, around):
-    world = Environment(path.with_drift(drift, around), Bernoulli())
-    measures = world.measures(2000, seed=7)
+    environment = Environment(path.with_drift(drift, around), Bernoulli())
+    measures = environment.measures(2000, seed=7)
     assert measures.drift == pytest.approx(drift, rel=EXACT)
-    block = world.start(2000, seed=7).draw(2000)
+    block = environment.start(2000, seed=7).draw(2000)
     assert measures_reference(block.means, block.variances)[1] == pytest.approx(drift, rel=EXACT)
 
 
@@ -70,37 +70,37 @@ def test_the_drift_it_has_already_changes_nothing():
 
 def test_the_largest_drift_is_attainable_and_fills_the_unit_interval():
     path = Switching(11, 3)  # means 0.4 and 0.6: at most ten times a jump of 1 and the first, to 1
-    world = Environment(path.with_drift(11.0), Deterministic())
-    assert world.measures(1000).drift == pytest.approx(11.0, rel=EXACT)
-    assert set(np.unique(world.start(1000).draw(1000).means)) == {0.0, 1.0}
+    environment = Environment(path.with_drift(11.0), Deterministic())
+    assert environment.measures(1000).drift == pytest.approx(11.0, rel=EXACT)
+    assert set(np.unique(environment.start(1000).draw(1000).means)) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
 @pytest.mark.parametrize("variance", [0.0, 1e-6, 2.0, 300.0])
 @pytest.mark.parametrize("path", [Switching(30, 4), RandomWalk(4, step=0.01, low=0.3, high=0.7)], ids=repr)
 def test_the_variance_is_exact(path, noise, variance):
-    world = Environment(path, noise.with_variance(variance))
-    assert world.measures(2000, seed=7).variance == pytest.approx(variance, rel=EXACT)
-    block = world.start(2000, seed=7).draw(2000)
+    environment = Environment(path, noise.with_variance(variance))
+    assert environment.measures(2000, seed=7).variance == pytest.approx(variance, rel=EXACT)
+    block = environment.start(2000, seed=7).draw(2000)
     assert measures_reference(block.means, block.variances)[2] == pytest.approx(variance, rel=EXACT)
 
 
 def test_the_variance_of_a_scaled_bernoulli_is_exact_between_its_ends():
     for variance in (700.0, 1000.0, 1900.0):
-        world = Environment(Switching(30, 4), ScaledBernoulli().with_variance(variance))
-        assert world.measures(2000).variance == pytest.approx(variance, rel=EXACT)
+        environment = Environment(Switching(30, 4), ScaledBernoulli().with_variance(variance))
+        assert environment.measures(2000).variance == pytest.approx(variance, rel=EXACT)
 
 
 @pytest.mark.parametrize("noise", NOISES[2:], ids=lambda noise: noise.name)
 def test_wide_gaussians_are_found_too(noise):
     most = {"clipped-gaussian": 1990.0, "truncated-gaussian": 666.0}[noise.name]  # of T K / 4 and T K / 12
-    world = Environment(Switching(30, 4), noise.with_variance(most))
-    assert world.measures(2000).variance == pytest.approx(most, rel=EXACT)
+    environment = Environment(Switching(30, 4), noise.with_variance(most))
+    assert environment.measures(2000).variance == pytest.approx(most, rel=EXACT)
 
 
 def test_both_budgets_hold_at_once():
-    world = Environment(Sinusoidal(5, n_periods=9).with_drift(4.0), Beta().with_variance(33.0))
-    measures = world.measures(3000, seed=1)
+    environment = Environment(Sinusoidal(5, n_periods=9).with_drift(4.0), Beta().with_variance(33.0))
+    measures = environment.measures(3000, seed=1)
     assert (measures.drift, measures.variance) == pytest.approx((4.0, 33.0), rel=EXACT)
 
 
@@ -109,11 +109,11 @@ def test_budgets_are_specs_of_plain_values():
         "path": {"name": "with-drift", "path": {"name": "switching", "n_segments": 4, "n_actions": 3}, "drift": 1.5},
         "noise": {"name": "with-variance", "noise": {"name": "two-point"}, "variance": 5.0},
     }
-    world = Environment.from_spec(spec)
-    assert world == Environment(Switching(4, 3).with_drift(1.5), TwoPoint().with_variance(5.0))
-    assert Environment.from_spec(json.loads(json.dumps(world.to_spec()))) == world
-    assert paths.build(spec["path"]) == world.path
-    assert noises.build(spec["noise"]) == world.noise
+    environment = Environment.from_spec(spec)
+    assert environment == Environment(Switching(4, 3).with_drift(1.5), TwoPoint().with_variance(5.0))
+    assert Environment.from_spec(json.loads(json.dumps(environment.to_spec()))) == environment
+    assert paths.build(spec["path"]) == environment.path
+    assert noises.build(spec["noise"]) == environment.noise
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_an_impossible_drift_is_rejected_before_any_round(path, drift, message):
     ],
 )
 def test_an_impossible_variance_is_rejected_before_any_round(noise, variance, rule):
-    world = Environment(Constant((0.5, 0.5)), noise.with_variance(variance))
-    for attempt in (world.start, world.measures):
+    environment = Environment(Constant((0.5, 0.5)), noise.with_variance(variance))
+    for attempt in (environment.start, environment.measures):
         with pytest.raises(InvalidInput) as error:
             attempt(100)
         assert str(error.value) == f"WithVariance: `variance` must be {rule}"
@@ -158,9 +158,9 @@ def test_means_at_the_low_end_of_a_scaled_bernoulli_have_no_variance():
 @pytest.mark.parametrize(("noise", "supremum"), [(ClippedGaussian(), 50.0), (TruncatedGaussian(), 200 / 12)])
 def test_no_gaussian_is_wider_than_its_limit(noise, supremum):
     for variance in (supremum, 1e12):
-        world = Environment(Constant((0.5, 0.5)), noise.with_variance(variance))
+        environment = Environment(Constant((0.5, 0.5)), noise.with_variance(variance))
         with pytest.raises(InvalidInput, match=r"`variance` must be in \[0.0, [\d.]+\] for \w+ on this path"):
-            world.start(100)
+            environment.start(100)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from driftwise.environments import (
 )
 from driftwise.environments.noises import noises
 
-ROUNDING = 1e-12  # where the law leaves nothing to chance
+ROUNDING = 1e-12  # where the noise has no variance
 MEANS = (0.2, 0.35, 0.5, 0.8)
 SIMULATED = [
     Bernoulli(),
@@ -63,56 +63,60 @@ def test_every_noise_is_simulated_here():
 @pytest.mark.parametrize("scale", [0.01, 0.1, 0.49, 0.5, 2.0, 30.0])
 @pytest.mark.parametrize("center", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_a_truncated_gaussian_has_the_moments_of_scipy(center, scale):
-    law = stats.truncnorm(-center / scale, (1 - center) / scale, loc=center, scale=scale)
-    assert moments(TruncatedGaussian(scale), center) == pytest.approx((law.mean(), law.var()), rel=1e-9)
+    distribution = stats.truncnorm(-center / scale, (1 - center) / scale, loc=center, scale=scale)
+    assert moments(TruncatedGaussian(scale), center) == pytest.approx(
+        (distribution.mean(), distribution.var()), rel=1e-9
+    )
 
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("scale", [0.01, 0.1, 0.5, 2.0, 30.0])
 @pytest.mark.parametrize("center", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_a_clipped_gaussian_has_the_moments_of_quadrature(center, scale):
-    law = stats.norm(center, scale)
+    distribution = stats.norm(center, scale)
 
     def expect(function):
-        # One part around the center, where a narrow law has all its mass.
+        # One part around the center, where a narrow distribution has all its mass.
         near = min(1.0, center + 10 * scale), max(0.0, center - 10 * scale)
-        inside = integrate.quad(lambda x: function(x) * law.pdf(x), near[1], near[0], epsabs=1e-15, epsrel=1e-12)[0]
-        return inside + function(0.0) * law.cdf(0) + function(1.0) * law.sf(1)
+        inside = integrate.quad(
+            lambda x: function(x) * distribution.pdf(x), near[1], near[0], epsabs=1e-15, epsrel=1e-12
+        )[0]
+        return inside + function(0.0) * distribution.cdf(0) + function(1.0) * distribution.sf(1)
 
     mean = expect(lambda x: x)
     variance = expect(lambda x: (x - mean) ** 2)
     assert moments(ClippedGaussian(scale), center) == pytest.approx((mean, variance), rel=1e-9)
 
 
-@pytest.mark.parametrize("law", [ClippedGaussian, TruncatedGaussian])
-def test_a_narrow_gaussian_far_from_the_ends_is_a_gaussian(law):
+@pytest.mark.parametrize("distribution", [ClippedGaussian, TruncatedGaussian])
+def test_a_narrow_gaussian_far_from_the_ends_is_a_gaussian(distribution):
     for scale in (1e-300, 1e-12, 1e-6, 1e-3, 0.02):
-        assert moments(law(scale), 0.5) == pytest.approx((0.5, scale * scale), rel=1e-12)
-    assert moments(law(0.0), 0.25) == (0.25, 0.0)
+        assert moments(distribution(scale), 0.5) == pytest.approx((0.5, scale * scale), rel=1e-12)
+    assert moments(distribution(0.0), 0.25) == (0.25, 0.0)
 
 
-@pytest.mark.parametrize("law", [ClippedGaussian, TruncatedGaussian])
-def test_the_variance_of_a_gaussian_grows_with_its_scale(law):
+@pytest.mark.parametrize("distribution", [ClippedGaussian, TruncatedGaussian])
+def test_the_variance_of_a_gaussian_grows_with_its_scale(distribution):
     centers = np.linspace(0, 1, 101)[np.newaxis]
-    variances = [law(scale).moments(centers)[1] for scale in np.geomspace(1e-3, 1000, 300)]
+    variances = [distribution(scale).moments(centers)[1] for scale in np.geomspace(1e-3, 1000, 300)]
     assert np.all(np.diff(variances, axis=0) > 0)
 
 
 @pytest.mark.parametrize(
-    ("noise", "law"),
+    ("noise", "distribution"),
     [
         (Beta(0.1), lambda m: stats.beta(9 * m, 9 * (1 - m))),  # nu = 1/s - 1 = 9
         (TruncatedGaussian(0.3), lambda m: stats.truncnorm(-m / 0.3, (1 - m) / 0.3, m, 0.3)),
     ],
     ids=["beta", "truncated-gaussian"],
 )
-def test_smooth_losses_follow_their_distribution(noise, law):
+def test_smooth_losses_follow_their_distribution(noise, distribution):
     n = 50_000
     losses = Environment(Constant((0.1, 0.7)), noise).start(n, seed=2).draw(n).losses
     # Dvoretzky-Kiefer-Wolfowitz: P(distance > e) <= 2 exp(-2 n e^2), here 1e-6.
     bound = np.sqrt(np.log(2e6) / (2 * n))
     for k, mean in enumerate((0.1, 0.7)):
-        assert stats.kstest(losses[:, k], law(mean).cdf).statistic <= bound
+        assert stats.kstest(losses[:, k], distribution(mean).cdf).statistic <= bound
 
 
 def test_a_beta_noise_has_no_variance_at_the_ends():
@@ -135,12 +139,12 @@ def test_scaled_bernoulli_is_the_distribution_of_the_lower_bound():
 def test_measures_follow_the_actual_mean_of_a_clipped_gaussian():
     # Centers 0 then 1/2, scale 1/2: the mean is e(0) - e(2) = phi(0) - phi(2) + 2 Phi(-2) halves, then 1/2.
     first = 0.5 * (stats.norm.pdf(0) - stats.norm.pdf(2) + 2 * stats.norm.cdf(-2))
-    world = Environment(Segments(((0.0,), (0.5,))), ClippedGaussian(0.5))
-    measures = world.measures(10)
+    environment = Environment(Segments(((0.0,), (0.5,))), ClippedGaussian(0.5))
+    measures = environment.measures(10)
     assert measures.segments == 2
     assert measures.drift == pytest.approx(0.5, rel=1e-12)
     assert measures.drift_within == pytest.approx(0.5 - first, rel=1e-12)
-    assert world.start(10).draw(10).means[0, 0] == pytest.approx(first, rel=1e-12)
+    assert environment.start(10).draw(10).means[0, 0] == pytest.approx(first, rel=1e-12)
 
 
 @pytest.mark.parametrize(

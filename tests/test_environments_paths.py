@@ -39,7 +39,7 @@ def test_switching_has_exactly_its_segments_and_their_drift(n_segments, lengths)
         assert measures.variance == 100 * 3 * 0.1875
 
 
-def test_switching_moves_to_every_other_action_alike():
+def test_switching_moves_to_every_other_action_equally_often():
     rows = means(Switching(30_000, 4), 30_000, seed=1)
     good = rows.argmin(axis=1)
     counts = np.bincount((np.diff(good)) % 4, minlength=4)
@@ -85,7 +85,7 @@ def test_a_line_has_the_drift_of_its_ends():
 
 
 @pytest.mark.interpreted
-def test_a_random_walk_moves_by_its_step_and_stays_between_its_walls():
+def test_a_random_walk_moves_by_its_step_and_stays_between_its_bounds():
     rows = means(RandomWalk(2, step=0.001, low=0.2, high=0.8), 3000, seed=5)
     assert np.diff(rows, axis=0).std() == pytest.approx(0.001, rel=0.05)  # relative s.e. of 6000 moves: 0.009
     wild = means(RandomWalk(2, step=1.0, low=0.2, high=0.8), 500)
@@ -93,7 +93,7 @@ def test_a_random_walk_moves_by_its_step_and_stays_between_its_walls():
     assert wild.max() <= 0.8
 
 
-def test_a_random_walk_folds_at_its_walls():
+def test_a_random_walk_is_reflected_at_its_bounds():
     from driftwise.environments.paths.random_walk import _fold
 
     for point, expected in [(0.5, 0.5), (0.9, 0.7), (0.1, 0.3), (1.5, 0.3), (-1.1, 0.3), (0.8, 0.8), (0.2, 0.2)]:
@@ -110,11 +110,11 @@ def test_a_table_is_copied_and_compared_by_value():
 
 @pytest.mark.parametrize("path", [Switching(1000, 10), RandomWalk(10).with_drift(5.0)], ids=["plain", "with-drift"])
 def test_memory_does_not_grow_with_the_rounds(path):
-    n_rounds, world = 2_000_000, Environment(path, Bernoulli())
+    n_rounds, environment = 2_000_000, Environment(path, Bernoulli())
     tracemalloc.start()
     try:
-        measures = world.measures(n_rounds)
-        stream, meter = world.start(n_rounds), MeasuresAccumulator(10)
+        measures = environment.measures(n_rounds)
+        stream, meter = environment.start(n_rounds), MeasuresAccumulator(10)
         for _ in range(10):
             _, block, variances = stream.draw(4096)
             meter.update(block, variances)

@@ -136,10 +136,10 @@ os.truncate({os.fspath(file)!r}, 4096)
 try:
     stream.draw(90_000)
 except BadFile as error:
-    print("told")
+    print("rejected")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "told\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "rejected\n", "")
 
 
 HOSTILE = {
@@ -254,15 +254,15 @@ def test_a_parquet_file_names_its_columns(tmp_path):
 
 def test_a_damaged_parquet_file_gives_a_driftwise_error_in_one_line(tmp_path):
     content = saved(tmp_path / "a.parquet", {"north": LOSSES[:20, 0], "south": LOSSES[:20, 1]}).read_bytes()
-    told = []
+    messages = []
     for damaged in mutations(content, 1000, seed=1):  # among them a name that is not UTF-8
         (tmp_path / "a.parquet").unlink()
         try:
             Replay.from_file(saved(tmp_path / "a.parquet", damaged))
         except DriftwiseError as error:
-            told.append(str(error))
-    assert len(told) > 500
-    assert all(len(message.splitlines()) == 1 for message in told)
+            messages.append(str(error))
+    assert len(messages) > 500
+    assert all(len(message.splitlines()) == 1 for message in messages)
 
 
 def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch):

@@ -99,16 +99,16 @@ def test_e1_one_round_telescopes_in_x_and_not_in_the_play():
 def test_e2_the_printed_constants_of_algorithm_3_are_not_implied_by_its_lemma():
     """Two halves of 50 actions swap the losses 0 and 1 in every round.
 
-    One half gets all the weight and is never surprised; the other's surprises are 4, the most there is.
+    One half, for which the guess is exact, gets all the weight; for the other the squared error is 4, the maximum.
     """
     losses = (np.add.outer(np.arange(20_000), np.arange(50)) % 2).astype(float)
     regrets, estimates = regrets_and_estimates(run(OptimisticAdaptMLProd(), losses), losses)
     lemma = pathwise.adapt_ml_prod(regrets, estimates)[-1]
     printed = paper.adapt_ml_prod_path(regrets, estimates)[-1]
     closed = pathwise.adapt_ml_prod_closed(regrets, estimates)[-1]
-    surprised = ((regrets - estimates) ** 2).mean(axis=0) > 3.9
-    assert surprised.sum() == 25
-    assert (lemma > 1.12 * printed)[surprised].all()
+    guessed_wrong = ((regrets - estimates) ** 2).mean(axis=0) > 3.9
+    assert guessed_wrong.sum() == 25
+    assert (lemma > 1.12 * printed)[guessed_wrong].all()
     assert (lemma <= closed).all()
     assert (regrets.sum(axis=0) <= lemma).all()
 
@@ -190,9 +190,9 @@ def test_e5_it_still_loses_at_most_twice_the_drift_in_every_round():
 
 def test_e6_the_printed_level_guarantees_nothing_over_all_actions_and_numbers_of_plays():
     """Two sides cost 3/2 delta for each action and number of plays; their sum must stay below 1/T."""
-    world = measures(n_actions=5, n_rounds=1000, drift=2.0, variance=50.0)
-    printed = RerunUCBV.tuned(world).failure_probability
-    rigorous = RerunUCBV.tuned(world, failure="rigorous").failure_probability
+    environment = measures(n_actions=5, n_rounds=1000, drift=2.0, variance=50.0)
+    printed = RerunUCBV.tuned(environment).failure_probability
+    rigorous = RerunUCBV.tuned(environment, failure="rigorous").failure_probability
     assert printed == pytest.approx(1 / (5 * 1000))
     assert rigorous == pytest.approx(1 / (3 * 5 * 1000**2))
     assert 1.5 * printed * 5 * 1000 > 1.0
@@ -321,8 +321,8 @@ def test_e12_a_block_is_never_longer_than_the_run():
 
 def test_e12_blocks_are_rounded_up():
     assert RerunUCBV.tuned(measures(2, 1000, drift=3.0, variance=0.0)).restart_every == ceil(sqrt(2000 / 3))
-    world = measures(2, 1000, drift=3.0, variance=100.0)
-    assert RerunUCBV.tuned(world).restart_every == ceil((4 * 100 * 1000 / 9) ** (1 / 3))
+    environment = measures(2, 1000, drift=3.0, variance=100.0)
+    assert RerunUCBV.tuned(environment).restart_every == ceil((4 * 100 * 1000 / 9) ** (1 / 3))
     assert RestartedAdaptiveGD.tuned(measures(2, 1000, drift=3.0, variance=0.0)).restart_every == 1
 
 
@@ -380,9 +380,9 @@ def test_e14_the_root_of_k_is_enough():
 
 def test_e14_the_sharp_block_is_shorter_and_its_bound_smaller():
     n_actions, n_rounds, drift, variance = 8, 20_000, 2.0, 5000.0
-    world = measures(n_actions, n_rounds, drift, variance)
-    sharp = RerunUCBV.tuned(world, rule="sharp").restart_every
-    printed = RerunUCBV.tuned(world).restart_every
+    environment = measures(n_actions, n_rounds, drift, variance)
+    sharp = RerunUCBV.tuned(environment, rule="sharp").restart_every
+    printed = RerunUCBV.tuned(environment).restart_every
     assert sharp == ceil((n_actions * variance * n_rounds / drift**2) ** (1 / 3))
     assert printed == ceil((n_actions**2 * variance * n_rounds / drift**2) ** (1 / 3))
 
@@ -394,8 +394,8 @@ def test_e14_the_sharp_block_is_shorter_and_its_bound_smaller():
 
 
 def test_e14_the_sharp_block_without_noise_is_the_printed_one():
-    world = measures(8, 20_000, 2.0, 100.0)
-    assert RerunUCBV.tuned(world, rule="sharp").restart_every == ceil(sqrt(8 * 20_000 / 2.0))
+    environment = measures(8, 20_000, 2.0, 100.0)
+    assert RerunUCBV.tuned(environment, rule="sharp").restart_every == ceil(sqrt(8 * 20_000 / 2.0))
 
 
 # E15: misprints

@@ -94,122 +94,122 @@ def test_other_objects_are_not_checked():
         check_environment(3)
 
 
-# From here on: environments that are wrong in one way each, with the check that must say so.
+# From here on: environments with one error each, and the check that must fail for them.
 BROKEN = {}
 
 
-def breaks(check, path="constant"):
-    def enter(member):
+def fails(check, path="constant"):
+    def register(member):
         BROKEN[member.__name__] = (member(PATHS[path], Bernoulli()), check)
         return member
 
-    return enter
+    return register
 
 
-class Marred(Stream):
+class CorruptedStream(Stream):
     """A stream that corrupts the losses of another."""
 
-    def __init__(self, stream, mar):
+    def __init__(self, stream, corrupt):
         super().__init__(stream.n_rounds, stream.n_actions)
-        self.stream, self.mar = stream, mar
+        self.stream, self.corrupt = stream, corrupt
 
     def _next(self, n):
         block = self.stream.draw(n)
-        return block._replace(losses=self.mar(block.losses))
+        return block._replace(losses=self.corrupt(block.losses))
 
 
-@breaks("losses_have_the_right_shape_type_and_range")
-class ColumnByColumn(Environment):
+@fails("losses_have_the_right_shape_type_and_range")
+class FortranOrder(Environment):
     def start(self, n_rounds, seed=0):
-        return Marred(super().start(n_rounds, seed), np.asfortranarray)
+        return CorruptedStream(super().start(n_rounds, seed), np.asfortranarray)
 
 
-@breaks("losses_do_not_depend_on_the_block_size")
-class Backwards(Environment):
+@fails("losses_do_not_depend_on_the_block_size")
+class ReversesBlocks(Environment):
     def start(self, n_rounds, seed=0):
-        return Marred(super().start(n_rounds, seed), lambda losses: losses[::-1].copy())
+        return CorruptedStream(super().start(n_rounds, seed), lambda losses: losses[::-1].copy())
 
 
-@breaks("losses_match_their_means_and_variances")
-class Cheaper(Environment):
+@fails("losses_match_their_means_and_variances")
+class ScalesLosses(Environment):
     def start(self, n_rounds, seed=0):
-        return Marred(super().start(n_rounds, seed), lambda losses: 0.8 * losses)
+        return CorruptedStream(super().start(n_rounds, seed), lambda losses: 0.8 * losses)
 
 
-@breaks("equal_seeds_give_equal_losses")
-class UsesUpItsSeed(Environment):
+@fails("equal_seeds_give_equal_losses")
+class SpawnsFromSeed(Environment):
     def start(self, n_rounds, seed=0):
         return super().start(n_rounds, seed.spawn(1)[0] if isinstance(seed, np.random.SeedSequence) else seed)
 
 
-@breaks("noise_depends_on_the_seed")
-class OneSeedForAll(Environment):
+@fails("noise_depends_on_the_seed")
+class IgnoresSeed(Environment):
     def start(self, n_rounds, seed=0):
         return super().start(n_rounds, 0 * seed if isinstance(seed, int) else seed)
 
 
-@breaks("streams_do_not_affect_each_other")
-class Jealous(Environment):
-    favourite: ClassVar = []
+@fails("streams_do_not_affect_each_other")
+class DependsOnOtherStreams(Environment):
+    last_seed: ClassVar = []
 
     def start(self, n_rounds, seed=0):
-        def mar(losses):
-            jealous = self.favourite != [seed]
-            self.favourite[:] = [seed]
-            return 1.0 - losses if jealous and stream.stream._drawn > len(losses) else losses
+        def corrupt(losses):
+            interrupted = self.last_seed != [seed]
+            self.last_seed[:] = [seed]
+            return 1.0 - losses if interrupted and stream.stream._drawn > len(losses) else losses
 
-        stream = Marred(super().start(n_rounds, seed), mar)
+        stream = CorruptedStream(super().start(n_rounds, seed), corrupt)
         return stream
 
 
-@breaks("writing_into_a_block_changes_no_other_block")
-class LooksBack(Environment):
+@fails("writing_into_a_block_changes_no_other_block")
+class DependsOnWrittenBlocks(Environment):
     def start(self, n_rounds, seed=0):
-        handed = [(np.zeros(1), np.zeros(1))]
+        returned = [(np.zeros(1), np.zeros(1))]
 
-        def mar(losses):
-            was, now = handed[-1]
-            handed.append((losses.copy(), losses))
+        def corrupt(losses):
+            was, now = returned[-1]
+            returned.append((losses.copy(), losses))
             return losses if np.array_equal(was, now) else 1.0 - losses
 
-        return Marred(super().start(n_rounds, seed), mar)
+        return CorruptedStream(super().start(n_rounds, seed), corrupt)
 
 
-@breaks("means_and_variances_are_possible")
-class DeniesItsMeans(Environment):
+@fails("means_and_variances_are_possible")
+class DeclaresNoMeans(Environment):
     has_means = False
 
 
-@breaks("measures_match_the_run", path="random-walk")
+@fails("measures_match_the_run", path="random-walk")
 class MeasuresAnotherRun(Environment):
     def measures(self, n_rounds, seed=0):
         return super().measures(n_rounds, seed + 1)
 
 
-@breaks("start_measured_equals_start_and_measures", path="random-walk")
-class KeepsAnotherRun(Environment):
+@fails("start_measured_equals_start_and_measures", path="random-walk")
+class StartsAnotherRun(Environment):
     def start_measured(self, n_rounds, seed=0, room=0):
         return super().start_measured(n_rounds, seed + bool(room), room)
 
 
-@breaks("too_many_rounds_are_rejected")
-class StartsWithNothing(Environment):
+@fails("too_many_rounds_are_rejected")
+class AcceptsZeroRounds(Environment):
     def start(self, n_rounds, seed=0):
         return super().start(max(1, n_rounds), seed)
 
 
-@breaks("spec_round_trips")
-class HidesItsNoise(Environment):
+@fails("spec_round_trips")
+class SpecWithoutNoise(Environment):
     def to_spec(self):
         return {**super().to_spec(), "noise": {"name": "deterministic"}}
 
 
 @pytest.mark.parametrize(("environment", "check"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_environment_is_caught_by_the_check_it_breaks_and_no_other(environment, check):
-    assert [each.name for each in checks_of(environment) if not obeys(environment, each)] == [check]
+    assert [each.name for each in checks_of(environment) if not passes(environment, each)] == [check]
 
 
-def obeys(environment, check):
+def passes(environment, check):
     try:
         check(environment)
     except CheckFailed:
@@ -222,7 +222,7 @@ def test_every_check_catches_a_broken_member():
 
 
 def test_a_failed_check_names_the_member_the_check_and_the_counterexample():
-    environment, check = BROKEN["StartsWithNothing"]
+    environment, check = BROKEN["AcceptsZeroRounds"]
     message = f"{environment} fails `{check}`: a run of 0 rounds was started."
     with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
         check_environment(environment)

@@ -6,7 +6,7 @@ import re
 import numba
 import pytest
 
-from broken_learners import BROKEN, ExcusedFromNothing
+from broken_learners import BROKEN, SkipsUnknownCheck
 from driftwise.checks import CheckFailed, check_learner, checks_of
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import (
@@ -33,7 +33,7 @@ SETTINGS = [
     RerunUCBV(50, clip=False, double_variance=True),
     RerunUCBV(7, failure_probability=0.5, log_scale=0.1),
 ]
-# Rounds that suffice to tell 0.4 from 0.5, where those of test_the_long_checks_hold_for_a_while do not.
+# Rounds that suffice to distinguish 0.4 from 0.5, where those of test_the_long_checks_hold_in_fewer_rounds do not.
 PATIENT = {"adswitch": 240_000, "master": 4000}
 LONG = ("weights_survive_a_million_constant_rounds", "choices_survive_a_million_constant_rounds")
 
@@ -49,9 +49,9 @@ def pairs(members, *marks):
 @pytest.mark.parametrize(("learner", "check"), pairs(DEFAULTS, pytest.mark.interpreted) + pairs(SETTINGS))
 def test_every_learner_passes_every_check(learner, check):
     if check.name in learner.skipped_checks:
-        pytest.skip(f"{type(learner).__name__} is excused from {check.name}: {learner.skipped_checks[check.name]}.")
+        pytest.skip(f"{type(learner).__name__} skips {check.name}: {learner.skipped_checks[check.name]}.")
     if check.name in LONG and numba.config.DISABLE_JIT:
-        pytest.skip("A million interpreted rounds take minutes; test_the_long_checks_hold_for_a_while has fewer.")
+        pytest.skip("A million interpreted rounds take minutes; test_the_long_checks_hold_in_fewer_rounds has fewer.")
     check(learner)
 
 
@@ -65,7 +65,7 @@ def test_every_learner_passes_every_check_at_the_corners_of_its_parameters(learn
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("learner", DEFAULTS, ids=str)
-def test_the_long_checks_hold_for_a_while(learner):
+def test_the_long_checks_hold_in_fewer_rounds(learner):
     """Learners that skip the long checks can play four thousand rounds; the interpreter can play three hundred."""
     (check,) = (check for check in checks_of(learner) if check.name in LONG)
     n_rounds = PATIENT.get(learner.name, 300 if numba.config.DISABLE_JIT else 4000)
@@ -91,10 +91,10 @@ def test_other_objects_are_not_checked():
 @pytest.mark.parametrize(("broken", "checks"), BROKEN.items(), ids=[broken.__name__ for broken in BROKEN])
 def test_a_broken_learner_is_caught_by_the_checks_it_breaks_and_no_other(broken, checks, monkeypatch):
     monkeypatch.setattr(learners, "_classes", {broken.name: broken, **learners._classes})
-    assert {check.name for check in checks_of(broken()) if not obeys(broken(), check)} == checks
+    assert {check.name for check in checks_of(broken()) if not passes(broken(), check)} == checks
 
 
-def obeys(learner, check):
+def passes(learner, check):
     try:
         check(learner, **({"n_rounds": 20_000} if check.name in LONG else {}))
     except CheckFailed:
@@ -109,8 +109,8 @@ def test_every_check_catches_a_broken_member():
 
 def test_a_failed_check_names_the_member_the_check_and_the_counterexample():
     message = (
-        "ExcusedFromNothing(learning_rate=0.3, prox_scale=1.0) fails `skipped_checks_exist_and_have_reasons`:"
+        "SkipsUnknownCheck(learning_rate=0.3, prox_scale=1.0) fails `skipped_checks_exist_and_have_reasons`:"
         " `skipped_checks` names 'weights_are_green', which is not one of its checks."
     )
     with pytest.raises(CheckFailed, match=f"^{re.escape(message)}$"):
-        check_learner(ExcusedFromNothing)
+        check_learner(SkipsUnknownCheck)

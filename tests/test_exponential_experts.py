@@ -1,4 +1,4 @@
-"""Hedge and related learners against slow twins, and against their bounds on a thousand paths each."""
+"""Hedge and related learners against slow references, and against their bounds on a thousand paths each."""
 
 from math import log, sqrt
 
@@ -104,10 +104,10 @@ def test_a_weight_too_small_for_a_double_recovers(learner, switch_rate):
 
 @pytest.mark.parametrize("learner", SHARING)
 def test_fixed_share_with_switch_rate_zero_keeps_its_bound_after_a_late_switch(learner):
-    suffered = (run(learner(1.0, 0.0), LATE_SWITCH) * LATE_SWITCH).sum()
+    lost = (run(learner(1.0, 0.0), LATE_SWITCH) * LATE_SWITCH).sum()
     moved = 2  # D: the first losses and the switch, each a step of length 1
     extra = len(LATE_SWITCH) / 8 if learner is FixedShare else moved / 2
-    assert suffered - 800 <= fixed_share_bounds.code_length(2, len(LATE_SWITCH), 0, 0.0) + extra
+    assert lost - 800 <= fixed_share_bounds.code_length(2, len(LATE_SWITCH), 0, 0.0) + extra
 
 
 def test_fixed_share_with_switch_rate_zero_is_hedge():
@@ -148,14 +148,14 @@ def test_hedge_keeps_its_bound():
 
 def check_sharing(tally, case, learner, alpha):
     weights, losses = play(learner(switch_rate=alpha), case)
-    suffered = (weights * losses).sum()
+    lost = (weights * losses).sum()
     least = comparators.best_with_segments(losses, min(8, case.n_rounds))
     eta = learner().learning_rate
     steps = np.diff(losses, axis=0, prepend=0.0)
     extra = eta * case.n_rounds / 8 if learner is FixedShare else eta / 2 * (np.abs(steps).max(axis=1) ** 2).sum()
     for n_segments in (n for n in (1, 2, 4, 8) if n <= case.n_rounds):
         length = fixed_share_bounds.code_length(case.n_actions, case.n_rounds, n_segments - 1, alpha)
-        tally.check(suffered - least[n_segments - 1], length / eta + extra, case.n_rounds)
+        tally.check(lost - least[n_segments - 1], length / eta + extra, case.n_rounds)
 
 
 @pytest.mark.parametrize("learner", [FixedShare, OptimisticFixedShare])

@@ -82,7 +82,7 @@ def test_a_file_keeps_its_mode(tmp_path, bits):
     seen = []
     write_atomically(file, lambda path: seen.append(mode(path)) or write_new(path))
     assert mode(file) == bits
-    assert seen == [0o600]  # nobody reads half of what may be secret
+    assert seen == [0o600]  # the temporary file is readable by its owner only
 
 
 def test_a_session_readable_by_its_owner_only_stays_so(tmp_path):
@@ -118,7 +118,7 @@ def test_a_writer_that_fails_sends_nothing_into_a_pipe(tmp_path):
         path.write_text("half")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(BadFile, match=r"No space left on device\.$"):  # without a reader, opening would wait for ever
+    with pytest.raises(BadFile, match=r"No space left on device\.$"):  # without a reader, opening would wait forever
         write_atomically(tmp_path / "pipe", write)
 
 

@@ -31,7 +31,7 @@ def run_fuzzer(bounds_checked):
 
 
 def test_the_fuzzer_runs_only_where_bounds_are_checked():
-    """Its first act is to read past the end of an array, which must raise: with a warm cache of both kinds too."""
+    """It first reads past the end of an array, which must raise, also with a warm cache of both kinds."""
     message = "fuzz_sessions: set NUMBA_BOUNDSCHECK=1 (or NUMBA_DISABLE_JIT=1): bounds checking is off.\n"
     for _ in range(2):
         assert run_fuzzer("0").stderr == message

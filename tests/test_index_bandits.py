@@ -50,50 +50,51 @@ ROUGH = ("uniform", "nudged", "drifting")
 every_twin = pytest.mark.parametrize(("learner", "index"), TWINS.values(), ids=TWINS)
 
 
-def new_doubt(learner):
+def new_near_ties(learner):
     """A variance from sums of squares is good to 1e-16, and its root to 1e-8; every other index to 1e-9."""
-    return indices.Doubt(1e-7 if isinstance(learner, UCBV) else 1e-9)
+    return indices.NearTies(1e-7 if isinstance(learner, UCBV) else 1e-9)
 
 
-def expect_twin(learner, index, losses, doubt):
+def expect_reference(learner, index, losses, near_ties):
     """Expect the actions of the reference, which continues with the learner's where two indices are nearly equal."""
     actions, _ = run(learner, losses)
-    np.testing.assert_array_equal(actions, indices.index_actions(index, losses, actions, doubt))
+    np.testing.assert_array_equal(actions, indices.index_actions(index, losses, actions, near_ties))
 
 
 @every_twin
 @pytest.mark.parametrize("family", [*EXACT, *ROUGH])
 def test_actions_are_those_of_the_whole_history(learner, index, family):
-    doubt = new_doubt(learner)
+    near_ties = new_near_ties(learner)
     for n_rounds, n_actions in SHAPES:
-        expect_twin(learner, index, make_path(family, n_rounds, n_actions, seed=n_rounds + n_actions), doubt)
-    assert doubt.share() <= (0.01 if family != "nudged" else 0.1)  # indices a billionth apart are that family's point
+        expect_reference(learner, index, make_path(family, n_rounds, n_actions, seed=n_rounds + n_actions), near_ties)
+    most = 0.1 if family == "nudged" else 0.01  # losses of that family differ by a billionth
+    assert near_ties.share() <= most
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_actions_stay_those_of_the_whole_history_for_long(name):
+def test_actions_in_a_long_run_are_those_of_the_whole_history(name):
     learner, index = TWINS[name]
-    doubt = new_doubt(learner)
-    expect_twin(learner, index, make_path("switching", LONG[name], 3, seed=5), doubt)
-    expect_twin(learner, index, make_path("drifting", LONG[name] // 2, 2, seed=6), doubt)
-    assert doubt.doubtful == 0
+    near_ties = new_near_ties(learner)
+    expect_reference(learner, index, make_path("switching", LONG[name], 3, seed=5), near_ties)
+    expect_reference(learner, index, make_path("drifting", LONG[name] // 2, 2, seed=6), near_ties)
+    assert near_ties.n_near == 0
 
 
 @pytest.mark.interpreted
 @every_twin
 def test_actions_on_a_short_path_are_those_of_the_whole_history(learner, index):
-    expect_twin(learner, index, make_path("tied", 40, 3, seed=2), new_doubt(learner))
+    expect_reference(learner, index, make_path("tied", 40, 3, seed=2), new_near_ties(learner))
 
 
 @every_twin
 def test_block_borders_do_not_change_the_actions(learner, index):
     losses = make_path("uniform", 200, 3, seed=3)
     whole, _ = run(learner, losses)
-    for piece in (1, 7, 64):
-        np.testing.assert_array_equal(run(learner, losses, piece)[0], whole)
+    for block_size in (1, 7, 64):
+        np.testing.assert_array_equal(run(learner, losses, block_size)[0], whole)
 
 
-def test_a_window_forgets_a_round_exactly_when_it_leaves():
+def test_a_window_drops_a_round_exactly_when_it_leaves():
     """Action 1 was good in round 1 alone; it is played again once that round is `window` rounds old, never before."""
     for window in (2, 5, 12):
         losses = np.tile([0.5, 0.0], (3 * window, 1))
@@ -108,7 +109,7 @@ def test_a_window_forgets_a_round_exactly_when_it_leaves():
             np.testing.assert_array_equal(run(learner, losses)[0], expected)
 
 
-def test_a_window_of_sums_does_not_gather_rounding():
+def test_sums_over_a_window_do_not_accumulate_rounding_errors():
     """After a million additions and subtractions the sums are those of the window."""
     learner = SlidingWindowUCB(9)
     state = learner.start(2)
@@ -122,16 +123,16 @@ def test_a_window_of_sums_does_not_gather_rounding():
 
 def test_a_logarithm_of_a_logarithm_is_never_negative():
     """With a discount of 0.6 no more than 2.5 rounds ever count, and ln ln 2.5 < 0."""
-    doubt = indices.Doubt()
+    near_ties = indices.NearTies()
     for family in ("coin", "tied", "uniform"):
         for n_actions in (2, 3):
             losses = make_path(family, 120, n_actions, seed=n_actions)
-            expect_twin(DiscountedKLUCB(0.6, 3.0), indices.discounted_kl_ucb(0.6, 3.0), losses, doubt)
-    assert doubt.share() <= 0.02
+            expect_reference(DiscountedKLUCB(0.6, 3.0), indices.discounted_kl_ucb(0.6, 3.0), losses, near_ties)
+    assert near_ties.share() <= 0.02
 
 
 def test_a_discounted_past_may_vanish():
-    """With a discount of 1e-3 the losses of two rounds are already nothing beside those of one."""
+    """With a discount of 1e-3 earlier rounds are negligible beside the latest."""
     for learner in (DiscountedUCB(1e-3), DiscountedKLUCB(1e-3), DiscountedThompson(1e-3)):
         state = learner.start(3, seed=1)
         actions = learner.run(state, make_path("uniform", 3000, 3, seed=1))
@@ -146,26 +147,30 @@ def test_a_discounted_past_may_vanish():
 @pytest.mark.parametrize("family", [*EXACT, *ROUGH])
 @pytest.mark.parametrize(("learner", "discount"), [(Thompson(), 1.0), (DiscountedThompson(0.9), 0.9)], ids=str)
 def test_thompson_plays_the_least_of_its_draws(learner, discount, family):
-    doubt = indices.Doubt()
+    near_ties = indices.NearTies()
     for n_rounds, n_actions in (*SHAPES, (400, 3)):
         losses = make_path(family, n_rounds, n_actions, seed=n_actions)
         uniform, beta = draws(learner, n_actions, seed=7)
         actions, _ = run(learner, losses, seed=7)
         index = indices.thompson(beta, discount)
-        expected = indices.index_actions(index, losses, actions, doubt, see=indices.rounded(uniform))
+        expected = indices.index_actions(index, losses, actions, near_ties, as_index_loss=indices.rounded(uniform))
         np.testing.assert_array_equal(actions, expected)
-        np.testing.assert_array_equal(run(learner, losses, piece=7, seed=7)[0], actions)
-    assert doubt.doubtful == 0
+        np.testing.assert_array_equal(run(learner, losses, block_size=7, seed=7)[0], actions)
+    assert near_ties.n_near == 0
 
 
 def chances_of_thompson(state):
     """P(theta_i is least) = int f_i prod_{j != i} (1 - F_j), by quadrature."""
-    laws = [stats.beta(f + 1, n - f + 1) for f, n in zip(state.memory.total, state.memory.plays, strict=True)]
+    posteriors = [stats.beta(f + 1, n - f + 1) for f, n in zip(state.memory.total, state.memory.plays, strict=True)]
 
     def density(x, i):
-        return laws[i].pdf(x) * math.prod(law.sf(x) for law in laws[:i] + laws[i + 1 :])
+        return posteriors[i].pdf(x) * math.prod(
+            distribution.sf(x) for distribution in posteriors[:i] + posteriors[i + 1 :]
+        )
 
-    return np.array([integrate.quad(density, 0, 1, args=(i,), epsabs=1e-10, limit=200)[0] for i in range(len(laws))])
+    return np.array(
+        [integrate.quad(density, 0, 1, args=(i,), epsabs=1e-10, limit=200)[0] for i in range(len(posteriors))]
+    )
 
 
 @pytest.mark.parametrize("learner", [Thompson(), DiscountedThompson(0.95)], ids=str)
@@ -191,28 +196,28 @@ def test_a_loss_is_rounded_to_its_mean():
 # Draws
 
 
-def expect_law(draw, law, n=20_000):
+def expect_distribution(draw, distribution, n=20_000):
     """Expect the distribution function, and more sharply the mean and the variance, four standard errors at most."""
     words = new_generator(5)
     sample = np.array([draw(words) for _ in range(n)])
-    assert stats.kstest(sample, law.cdf).pvalue > 0.01
-    mean, variance, kurtosis = (float(x) for x in law.stats("mvk"))
+    assert stats.kstest(sample, distribution.cdf).pvalue > 0.01
+    mean, variance, kurtosis = (float(x) for x in distribution.stats("mvk"))
     assert abs(sample.mean() - mean) < 4 * math.sqrt(variance / n)
     assert abs(((sample - mean) ** 2).mean() - variance) < 4 * variance * math.sqrt((kurtosis + 2) / n)
 
 
 def test_normal_draws_are_normal():
-    expect_law(next_normal, stats.norm())
+    expect_distribution(next_normal, stats.norm())
 
 
 @pytest.mark.parametrize("shape", [1.0, 1.001, 1.5, 3.0, 40.0, 1e4, 1e9])
 def test_gamma_draws_are_gamma(shape):
-    expect_law(lambda words: next_gamma(words, shape), stats.gamma(shape))
+    expect_distribution(lambda words: next_gamma(words, shape), stats.gamma(shape))
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 7), (7, 1), (2.5, 1.5), (60, 40), (1, 1e5), (1e6, 2e6)])
 def test_beta_draws_are_beta(a, b):
-    expect_law(lambda words: next_beta(words, float(a), float(b)), stats.beta(a, b))
+    expect_distribution(lambda words: next_beta(words, float(a), float(b)), stats.beta(a, b))
 
 
 @pytest.mark.interpreted
@@ -257,7 +262,7 @@ def test_the_lowest_mean_is_between_zero_and_the_mean():
         for budget in (0.0, 5e-324, 1e-40, 1e-31, 1e-25, 1e-20, 1e-18, 1e-15, *BUDGETS, 1e4, 1e300, math.inf):
             q = least_mean(p, budget)
             assert 0.0 <= q <= min(1.0, max(0.0, p)), (p, budget)
-            # What rounding cannot see, 1e-16 of divergence, is 1e-8 of a mean.
+            # Rounding hides a divergence of 1e-16, which is 1e-8 of a mean.
             assert q >= p - math.sqrt(budget / 2) - 2e-8, (p, budget)
 
 

@@ -97,7 +97,7 @@ def doubled(values):
 def test_a_kernel_that_makes_an_array_compiles_only_if_it_says_so():
     with pytest.raises(numba.TypingError):
         kernel(doubled)(np.ones(3))
-    twice = clone(plus_update, "twice", UPDATE=allocating_kernel(doubled))  # its caller follows suit
+    twice = clone(plus_update, "twice", UPDATE=allocating_kernel(doubled))  # its caller may then make arrays too
     assert twice(np.ones(3)) == 2.0
 
 
@@ -129,7 +129,7 @@ def takes_a_pair(values: Pair) -> float:
 
 
 def test_a_kernel_that_moves_to_another_module_is_another(tmp_path):
-    """The cache finds the classes of its argument types by module: it must not look where they were."""
+    """The cache finds the classes of its argument types by module, so the old entry must not be used."""
     here, there = names(tmp_path), names(tmp_path, module="elsewhere")
     assert all(here[name] != there[name] for name in here)
 
@@ -224,8 +224,8 @@ print([(sum(each.stats.cache_hits.values()), sum(each.stats.cache_misses.values(
 """
 
 
-@pytest.mark.parametrize("parts", ["1", "0"], ids=["private parts", "no private parts"])
-def test_someone_elses_kernels_are_cached_with_any_annotations_or_none(parts, tmp_path, monkeypatch):
+@pytest.mark.parametrize("parts", ["1", "0"], ids=["all features", "no undocumented features"])
+def test_kernels_of_users_are_cached_with_any_annotations_or_none(parts, tmp_path, monkeypatch):
     monkeypatch.setenv("DRIFTWISE_PRIVATE_NUMBA", parts)
     (tmp_path / "mine.py").write_text(KERNELS)
     calls = CALLS.replace("FIRST", "1.0")
@@ -233,8 +233,8 @@ def test_someone_elses_kernels_are_cached_with_any_annotations_or_none(parts, tm
     assert in_a_process(calls, tmp_path) == [(1, 0)] * 5
 
 
-def test_fields_that_change_places_in_another_file_are_compiled_anew(tmp_path):
-    """Numba's cache knows a NamedTuple by its class, and no annotation tells the digest of its fields."""
+def test_a_kernel_is_compiled_again_if_fields_change_places_in_another_file(tmp_path):
+    """Numba's cache identifies a NamedTuple by its class, and no annotation names its fields for the digest."""
     source = "from typing import NamedTuple\nclass Memory(NamedTuple):\n    {}: float\n    {}: float\n"
     kernels = "from memories import Memory\n" + KERNELS.replace("class Memory(NamedTuple):", "class Other(NamedTuple):")
     (tmp_path / "mine.py").write_text(kernels)
@@ -366,26 +366,26 @@ class Memory(NamedTuple):
     weights: float
 
 
-class OwnWords(NamedTuple):
+class OwnRepr(NamedTuple):
     weights: float
 
     def __repr__(self):
-        return "in my own words"
+        return "a repr of its own"
 
 
-class Heir(Memory):
+class Subclass(Memory):
     pass
 
 
 @pytest.mark.interpreted
 def test_namedtuples_show_the_name_that_they_were_given():
-    def first(memory: Memory, other: OwnWords) -> float:
+    def first(memory: Memory, other: OwnRepr) -> float:
         return memory.weights + other.weights
 
     kernel(first)
     assert repr(Memory(1.0)) == "Memory(weights=1.0)"
-    assert repr(Heir(1.0)) == "Heir(weights=1.0)"
-    assert repr(OwnWords(1.0)) == "in my own words"
+    assert repr(Subclass(1.0)) == "Subclass(weights=1.0)"
+    assert repr(OwnRepr(1.0)) == "a repr of its own"
     assert pickle.loads(pickle.dumps(Memory(1.0))) == Memory(1.0)
     with pytest.raises(AttributeError, match=r"^'([\w.]+\.)?Memory' object has no attribute 'wieghts'$"):
         Memory(1.0).wieghts  # noqa: B018
@@ -404,8 +404,8 @@ def test_a_state_shows_its_memory_by_its_own_name_and_pickles(name):
         assert repr(twin.memory) == repr(state.memory)
 
 
-def test_the_dispatcher_confuses_no_two_memories():
-    """Numba tells NamedTuples apart by the names of class and fields; two of a kind cost 0.1 ms in every call."""
+def test_no_two_memories_have_the_same_name_and_fields():
+    """Numba distinguishes NamedTuples by the names of class and fields; two equal ones cost 0.1 ms in every call."""
     from numba._dispatcher import compute_fingerprint
 
     seen = {}
@@ -414,6 +414,6 @@ def test_the_dispatcher_confuses_no_two_memories():
         for value in (state.memory, state.rates, getattr(state.rates, "rule", None)):
             try:
                 mark = compute_fingerprint(value)
-            except NotImplementedError:  # a plan, which no kernel reads
+            except NotImplementedError:  # not read by any kernel
                 continue
             assert seen.setdefault(mark, type(value)) is type(value), f"{name}: {mark} is also {seen[mark].__module__}"

@@ -17,7 +17,7 @@ from driftwise.report.page import write_figures
 from driftwise.report.tables import text_table
 from fake_page import fake_page
 
-WORLD = Environment(Switching(n_segments=2, n_actions=2), Bernoulli())
+ENVIRONMENT = Environment(Switching(n_segments=2, n_actions=2), Bernoulli())
 # What is given, and what a figure shows of it.
 LABELS = {
     "$$": "$$",
@@ -51,7 +51,7 @@ def legend_of(figure):
 
 def test_a_label_that_no_file_can_hold_is_refused():
     with pytest.raises(InvalidInput) as caught:
-        simulate(WORLD, {"\udcff": Hedge()}, n_rounds=3)
+        simulate(ENVIRONMENT, {"\udcff": Hedge()}, n_rounds=3)
     assert str(caught.value) == r"simulate: `learners` must have text for labels, got '\udcff'."
 
 
@@ -62,7 +62,7 @@ def test_a_legend_shows_every_label_as_it_is():
 @pytest.mark.parametrize("label", LABELS, ids=ascii)
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_figure_is_drawn_whatever_its_labels(label, suffix, tmp_path):
-    results = simulate(WORLD, {label: Hedge(), "other": Hedge()}, n_rounds=8, n_runs=2)
+    results = simulate(ENVIRONMENT, {label: Hedge(), "other": Hedge()}, n_rounds=8, n_runs=2)
     results.plot(tmp_path / f"figure.{suffix}")
     if suffix == "svg":
         ElementTree.parse(tmp_path / "figure.svg")
@@ -99,7 +99,7 @@ def test_a_table_keeps_its_lines_and_columns():
 
 
 def test_curves_of_strange_labels_are_read_back_from_csv(tmp_path):
-    results = simulate(WORLD, dict.fromkeys(LABELS, Hedge()), n_rounds=3, n_runs=1)
+    results = simulate(ENVIRONMENT, dict.fromkeys(LABELS, Hedge()), n_rounds=3, n_runs=1)
     results.to_csv(tmp_path / "curves.csv")
     with (tmp_path / "curves.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -108,7 +108,7 @@ def test_curves_of_strange_labels_are_read_back_from_csv(tmp_path):
 
 
 def test_results_are_saved_as_parquet_and_csv(tmp_path):
-    results = simulate(WORLD, Hedge(), n_rounds=3, n_runs=1)
+    results = simulate(ENVIRONMENT, Hedge(), n_rounds=3, n_runs=1)
     results.save(tmp_path / "a.parquet")
     results.save(tmp_path / "a.csv")
     assert Results.from_parquet(tmp_path / "a.parquet").labels == ("hedge",)

@@ -31,11 +31,11 @@ from driftwise.learners import (
 from driftwise.results.power_fits import fit_power
 from tiny_landscape import TINY
 
-WORLD = Environment(Switching(2, 3), Bernoulli())
+ENVIRONMENT = Environment(Switching(2, 3), Bernoulli())
 
 
 def job(**changes):
-    base = Job(Setting(WORLD, 50), "hedge", Hedge(), n_runs=3, seed=5)
+    base = Job(Setting(ENVIRONMENT, 50), "hedge", Hedge(), n_runs=3, seed=5)
     return dataclasses.replace(base, **changes)
 
 
@@ -77,7 +77,7 @@ def test_where_a_mean_is_not_positive_there_is_no_power(worst):
 # measurements
 
 
-@pytest.mark.parametrize("source", [WORLD, BanditLow(2, 2, "best-response")], ids=["environment", "adversary"])
+@pytest.mark.parametrize("source", [ENVIRONMENT, BanditLow(2, 2, "best-response")], ids=["environment", "adversary"])
 def test_a_finished_measurement_is_not_played_again(source, tmp_path, monkeypatch):
     wanted = job(setting=Setting(source, 60), label="ucb1", player=UCB1())
     (first,) = measurements.run_jobs([wanted], MeasurementStore(tmp_path), 1, None)
@@ -92,7 +92,7 @@ def test_a_finished_measurement_is_not_played_again(source, tmp_path, monkeypatc
     [
         {"seed": 6},
         {"n_runs": 4},
-        {"setting": Setting(WORLD, 51)},
+        {"setting": Setting(ENVIRONMENT, 51)},
         {"player": Hedge(0.1)},
         {"companion": OptimisticGD()},
     ],
@@ -181,7 +181,7 @@ def test_an_interrupt_ends_at_once_and_keeps_finished_measurements(tmp_path, mon
     expected = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "whole"), 1, None)
     play, go_on, ended = Job.play, threading.Event(), threading.Event()
 
-    def linger(self):
+    def wait(self):
         if self.seed == 6:
             go_on.wait(20)
             ended.set()
@@ -190,7 +190,7 @@ def test_an_interrupt_ends_at_once_and_keeps_finished_measurements(tmp_path, mon
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Job, "play", linger)
+    monkeypatch.setattr(Job, "play", wait)
     with pytest.raises(KeyboardInterrupt):
         measurements.run_jobs(jobs, MeasurementStore(tmp_path / "cut"), 2, interrupt)
     assert not ended.is_set()
@@ -228,18 +228,20 @@ def test_geometric_values_are_whole_and_evenly_spread():
 
 def test_parameter_free_learners_are_given_the_rounds_at_most():
     known = [Measures(5, 1000, segments, drift, variance) for segments, drift, variance in ((2, 1, 0), (50, 30, 200))]
-    team = [participant for team in (*PARTICIPANTS.values(), every_bandit()) for participant in team]
-    for participant in team:
+    players = [participant for players in (*PARTICIPANTS.values(), every_bandit()) for participant in players]
+    for participant in players:
         if participant.role in ("parameter-free", "baseline"):
-            one, other = (Job(Setting(WORLD, 1000), *participant[::2], 1, 1).learner(measures) for measures in known)
+            one, other = (
+                Job(Setting(ENVIRONMENT, 1000), *participant[::2], 1, 1).learner(measures) for measures in known
+            )
             assert one == other, participant.label
 
 
 def test_a_learner_has_the_same_role_in_every_cell():
     participants = {
         (participant.label, participant.role)
-        for team in (*PARTICIPANTS.values(), every_bandit())
-        for participant in team
+        for players in (*PARTICIPANTS.values(), every_bandit())
+        for participant in players
     }
     assert len(participants) == len({label for label, _ in participants})
 
@@ -259,7 +261,7 @@ def test_added_learners_play_where_their_feedback_fits_and_are_tuned_if_they_hav
         ("full-drifting", "squint"): "added",
         ("full-drifting", "fixed-share"): "added",
         ("bandit-drifting", "exp3-s"): "added",
-        ("bandit-drifting", "ucb1"): "baseline",  # at home there
+        ("bandit-drifting", "ucb1"): "baseline",  # a default participant there
     }
     players = {participant.label: participant.player for sweep in found for participant in sweep.participants}
     assert players["squint"] == Squint()
@@ -277,7 +279,7 @@ def test_added_learners_play_where_their_feedback_fits_and_are_tuned_if_they_hav
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_landscape_of_a_cell_is_measured_and_printed(cell, tmp_path):
     names = [participant.label for participant in PARTICIPANTS[cell][:2]]
-    with collected():  # games of 300 rounds are short for EXP3.S
+    with collected():  # runs of 300 rounds are short for EXP3.S
         outcomes = measure(select_sweeps(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
     text = table(outcomes)
     assert rates(cell)[0].text in text
@@ -291,7 +293,7 @@ def test_the_landscape_of_a_cell_is_measured_and_printed(cell, tmp_path):
 # claims
 
 
-def outcomes_of(curves, key, companion=None, source=WORLD):
+def outcomes_of(curves, key, companion=None, source=ENVIRONMENT):
     """Return outcomes with these mean regrets at T = 100, 1000, 10000."""
     values = (100, 1000, 10_000)
     found = []
@@ -355,8 +357,8 @@ def test_the_third_claim_can_fail(low, sine, hedge, holds):
 def test_where_the_first_claim_is_measured_merged_memory_is_as_good_as_exact():
     (sweep,) = [one for one in sweeps(PRESETS["standard"]) if one.key == "full-switching-rounds"]
     source, n_rounds = sweep.setting(1000)
-    team = {memory: partial(SleepingOptimisticAdaptMLProd.tuned, memory=memory) for memory in ("exact", "merged")}
-    results = simulate(source, team, n_rounds, n_runs=2, seed=1)
+    players = {memory: partial(SleepingOptimisticAdaptMLProd.tuned, memory=memory) for memory in ("exact", "merged")}
+    results = simulate(source, players, n_rounds, n_runs=2, seed=1)
     assert results.final("merged") == pytest.approx(results.final("exact"), rel=1e-9)
 
 

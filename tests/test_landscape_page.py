@@ -29,14 +29,14 @@ SMALL = ("landscape", "--cell", "full-drifting", "--learners", "restarted-adapti
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], Page]:
-    names = [name for team in PLAYING.values() for name in team]
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], Page]:
+    names = [name for players in PLAYING.values() for name in players]
     return tiny_landscape(tmp_path_factory.mktemp("measurements"), list(PLAYING), names)
 
 
 @pytest.fixture
 def driftwise(monkeypatch, capsys, tmp_path):
-    """Run a command line here, in an empty folder, with little to measure; return its exit code and output."""
+    """Run a command line in this process and an empty folder, with few measurements; return exit code and output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sweeps.PRESETS, "quick", TINY)
 
@@ -52,8 +52,8 @@ def driftwise(monkeypatch, capsys, tmp_path):
 # pages
 
 
-def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(told):
-    outcomes, page = told
+def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(measured):
+    outcomes, page = measured
     curves = [(panel, curve) for panel in page.panels for curve in panel.series]
     assert len(outcomes) == len(page.table) == len(curves)
     for outcome, row, (panel, curve) in zip(outcomes, page.table, curves, strict=True):
@@ -69,12 +69,12 @@ def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(told):
         assert all(low <= mean <= high for low, mean, high in zip(curve.low, curve.mean, curve.high, strict=True))
 
 
-def test_a_cell_without_participants_is_not_on_the_page(told):
-    assert {panel.cell for panel in told[1].panels} == {CELLS[cell] for cell in PLAYING}
+def test_a_cell_without_participants_is_not_on_the_page(measured):
+    assert {panel.cell for panel in measured[1].panels} == {CELLS[cell] for cell in PLAYING}
 
 
-def test_bounds_are_drawn_where_they_are_below_t(told):
-    outcomes, page = told
+def test_bounds_are_drawn_where_they_are_below_t(measured):
+    outcomes, page = measured
     for panel in page.panels:
         first = next(outcome for outcome in outcomes if outcome.sweep.key == panel.key)
         upper, lower = rates(first.sweep.cell)
@@ -89,15 +89,15 @@ def test_bounds_are_drawn_where_they_are_below_t(told):
     assert {len(panel.lines) for panel in page.panels} == {1, 2}
 
 
-def test_against_an_adversary_the_lower_bound_is_its_guarantee(told):
-    for outcome in told[0]:
+def test_against_an_adversary_the_lower_bound_is_its_guarantee(measured):
+    for outcome in measured[0]:
         if isinstance(outcome.sweep.setting(outcome.sweep.values[0]).source, Adversary):
             sources = [outcome.sweep.setting(value) for value in outcome.sweep.values]
             assert outcome.lower == [source.guarantee(n_rounds) for source, n_rounds in sources]
 
 
-def test_letters_and_roots_are_not_spelled_out_on_the_page(told):
-    page = told[1]
+def test_letters_and_roots_are_not_spelled_out_on_the_page(measured):
+    page = measured[1]
     words = [
         page.subtitle,
         *page.notes,
@@ -111,9 +111,9 @@ def test_letters_and_roots_are_not_spelled_out_on_the_page(told):
 # weights over time
 
 
-def test_a_learner_of_the_paper_is_shown_beside_a_baseline_in_every_kind_of_environment(told):
+def test_a_learner_of_the_paper_is_shown_beside_a_baseline_in_every_kind_of_environment(measured):
     shown = {}
-    for history in told[1].histories:
+    for history in measured[1].histories:
         shown.setdefault(history.title.replace("\u00a0", " "), []).append(history.learner)
     assert shown == {
         "Switching, two-point noise; Γ = 4, Λ = 50, T = 4000": ["optimistic-gd", "hedge"],
@@ -129,8 +129,8 @@ def test_a_parameter_free_learner_is_shown_alone():
     assert [history.learner for history in found] == ["cbce", "cbce"]
 
 
-def test_the_weights_of_every_stretch_sum_to_one(told):
-    for history in told[1].histories:
+def test_the_weights_of_every_interval_sum_to_one(measured):
+    for history in measured[1].histories:
         np.testing.assert_allclose(np.sum(history.weights, axis=0), 1.0, atol=1e-9)
         assert history.what == ("weight" if history.learner in PLAYING["full-switching"] else "share")
         assert len(history.rounds) == 250
@@ -139,9 +139,9 @@ def test_the_weights_of_every_stretch_sum_to_one(told):
 def test_a_weight_history_has_mean_weights_and_the_best_action_in_the_middle():
     (sweep,) = [one for one in select_sweeps(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
     (history,) = weight_histories([sweep], seed=3)
-    world, n_rounds = sweep.setting(sweep.shown)
-    block = world.start(n_rounds, 3).draw(n_rounds)
-    weights = Hedge().run(Hedge().start(world.n_actions, 3), block.losses)
+    environment, n_rounds = sweep.setting(sweep.shown)
+    block = environment.start(n_rounds, 3).draw(n_rounds)
+    weights = Hedge().run(Hedge().start(environment.n_actions, 3), block.losses)
     for i in (0, 100, 249):
         stretch = slice(16 * i, 16 * i + 16)
         np.testing.assert_allclose([w[i] for w in history.weights], weights[stretch].mean(axis=0), atol=1e-12)
@@ -236,7 +236,7 @@ def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path)
     assert one == other
 
 
-def test_the_command_stands_on_the_page_as_it_was_given(driftwise, tmp_path):
+def test_the_command_on_the_page_is_the_one_that_was_given(driftwise, tmp_path):
     driftwise("landscape", "--cell", "full-drifting", "--learners", " hedge", "--out", "out")
     (shown,) = re.findall("<code>(.*?)</code>", (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8"))
     assert html.unescape(shown) == (

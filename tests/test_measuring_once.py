@@ -34,7 +34,7 @@ from driftwise.results import comparators
 
 N_ROUNDS, N_RUNS, SEED = 700, 2, 5
 ROWS = ((0.1, 0.9, 0.5), (0.8, 0.2, 0.5), (0.8, 0.2, 0.5), (0.3, 0.3, 0.1))
-WORLDS = {
+ENVIRONMENTS = {
     "switching": Environment(Switching(7, 4), Bernoulli()),
     "switching at random": Environment(Switching(90, 3, lengths="random"), Beta(0.2)),
     "switching every round": Environment(Switching(N_ROUNDS, 3), Deterministic()),
@@ -50,26 +50,26 @@ WORLDS = {
     "adversary against a bandit": BanditLow(segments=4).against(UCB1(), n_rounds=N_ROUNDS),
 }
 REPLAYED = Replay(np.random.default_rng(3).random((N_ROUNDS, 3)))
-TEAM = (Hedge(), OptimisticGD(0.3), UCB1())
-every_world = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+PLAYERS = (Hedge(), OptimisticGD(0.3), UCB1())
+every_environment = pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
 
 
 def seed_of(run):
     return np.random.SeedSequence(SEED, spawn_key=(run, 0))
 
 
-def measured_by_the_round(world, seed):
+def measured_by_the_round(environment, seed):
     """Return the measures of a run, with a row for every round."""
-    block, meter = world.start(N_ROUNDS, seed).draw(N_ROUNDS), MeasuresAccumulator(world.n_actions)
+    block, meter = environment.start(N_ROUNDS, seed).draw(N_ROUNDS), MeasuresAccumulator(environment.n_actions)
     for t in range(N_ROUNDS):
         meter.update(block.means[t : t + 1], block.variances[t : t + 1])
     return meter.measures()
 
 
-def play(world, team, **how):
+def play(environment, players, **how):
     """Simulate, without warnings about tuning."""
     with collected():
-        return simulate(world, team, N_ROUNDS, N_RUNS, SEED, **how)
+        return simulate(environment, players, N_ROUNDS, N_RUNS, SEED, **how)
 
 
 def bits(results):
@@ -77,39 +77,39 @@ def bits(results):
     return [array.tobytes() for array in arrays], results.measures, repr(results.realised)
 
 
-@every_world
-def test_measures_are_those_of_a_row_for_every_round(world):
-    expected = [measured_by_the_round(world, seed_of(run)) for run in range(N_RUNS)]
-    assert [world.measures(N_ROUNDS, seed_of(run)) for run in range(N_RUNS)] == expected
-    for team in (TEAM, (*TEAM, OptimisticGD.tuned)):  # from the rounds as they are played, and before them
-        assert list(play(world, team).measures) == expected
+@every_environment
+def test_measures_are_those_of_a_row_for_every_round(environment):
+    expected = [measured_by_the_round(environment, seed_of(run)) for run in range(N_RUNS)]
+    assert [environment.measures(N_ROUNDS, seed_of(run)) for run in range(N_RUNS)] == expected
+    for players in (PLAYERS, (*PLAYERS, OptimisticGD.tuned)):  # from the rounds as they are played, and before them
+        assert list(play(environment, players).measures) == expected
 
 
-@every_world
-def test_results_are_those_of_blocks_of_one_round(world):
-    assert bits(play(world, TEAM)) == bits(play(world, TEAM, block_size=1))
-    asked = [play(world, TEAM, realised=True, block_size=size) for size in (None, 1)]
-    assert bits(asked[0]) == bits(asked[1])
+@every_environment
+def test_results_are_those_of_blocks_of_one_round(environment):
+    assert bits(play(environment, PLAYERS)) == bits(play(environment, PLAYERS, block_size=1))
+    requested = [play(environment, PLAYERS, realised=True, block_size=size) for size in (None, 1)]
+    assert bits(requested[0]) == bits(requested[1])
 
 
-@every_world
-def test_measures_before_the_rounds_do_not_change_the_results(world):
-    after, before = (play(world, team) for team in (TEAM, (*TEAM, RestartedAdaptiveGD.tuned)))
-    assert after.regrets.tobytes() == before.regrets[: len(TEAM)].tobytes()
-    assert after.bounds.tobytes() == before.bounds[: len(TEAM)].tobytes()
+@every_environment
+def test_measures_before_the_rounds_do_not_change_the_results(environment):
+    after, before = (play(environment, players) for players in (PLAYERS, (*PLAYERS, RestartedAdaptiveGD.tuned)))
+    assert after.regrets.tobytes() == before.regrets[: len(PLAYERS)].tobytes()
+    assert after.bounds.tobytes() == before.bounds[: len(PLAYERS)].tobytes()
     assert (after.measures, repr(after.realised)) == (before.measures, repr(before.realised))
 
 
-@every_world
+@every_environment
 @pytest.mark.parametrize("room", [0, 500, 2**20])
-def test_a_measured_start_is_a_start_and_its_measures(world, room, monkeypatch):
+def test_a_measured_start_is_a_start_and_its_measures(environment, room, monkeypatch):
     monkeypatch.setattr("driftwise.environments.path_preview._CELLS", 100)  # many blocks in few rounds
-    stream, measures = world.start_measured(N_ROUNDS, seed_of(0), room)
-    whole = world.start(N_ROUNDS, seed_of(0)).draw(N_ROUNDS)
+    stream, measures = environment.start_measured(N_ROUNDS, seed_of(0), room)
+    whole = environment.start(N_ROUNDS, seed_of(0)).draw(N_ROUNDS)
     parts = [stream.draw(n) for n in (1, 30, 7, N_ROUNDS - 38)]
     for i, expected in enumerate(whole):
         assert np.concatenate([part[i] for part in parts]).tobytes() == expected.tobytes()
-    assert measures == world.measures(N_ROUNDS, seed_of(0)) == measured_by_the_round(world, seed_of(0))
+    assert measures == environment.measures(N_ROUNDS, seed_of(0)) == measured_by_the_round(environment, seed_of(0))
 
 
 class _Counted(MeanStream):
@@ -176,30 +176,32 @@ def test_a_noise_is_fitted_once_a_run():
     assert noise.settled == 2
 
 
-def test_the_best_loss_is_computed_only_when_asked_for(monkeypatch):
+def test_the_best_loss_is_computed_only_on_request(monkeypatch):
     def fail(*_):
         raise AssertionError("the dynamic program was run")
 
     monkeypatch.setattr(comparators.SwitchedFollower, "follow", fail)
-    world = WORLDS["switching"]
-    for team in (TEAM, OptimisticGD.tuned):
-        results = simulate(world, team, N_ROUNDS, N_RUNS, SEED)
+    environment = ENVIRONMENTS["switching"]
+    for players in (PLAYERS, OptimisticGD.tuned):
+        results = simulate(environment, players, N_ROUNDS, N_RUNS, SEED)
         assert all(math.isnan(one.best_loss) and one.deviation > 0 for one in results.realised)
     with pytest.raises(AssertionError, match="the dynamic program was run"):
-        simulate(world, TEAM, N_ROUNDS, N_RUNS, SEED, realised=True)
+        simulate(environment, PLAYERS, N_ROUNDS, N_RUNS, SEED, realised=True)
 
 
-def test_a_best_loss_asked_for_changes_nothing_else():
-    for world in (WORLDS["switching"], REPLAYED):
-        without, asked = (simulate(world, TEAM, N_ROUNDS, N_RUNS, SEED, realised=flag) for flag in (False, True))
-        assert bits(without)[:2] == bits(asked)[:2]
-        assert [one[:4] for one in without.realised] == [one[:4] for one in asked.realised]
-        assert all(math.isnan(one.best_loss) == (world is REPLAYED) for one in asked.realised)
+def test_requesting_the_best_loss_changes_nothing_else():
+    for environment in (ENVIRONMENTS["switching"], REPLAYED):
+        without, requested = (
+            simulate(environment, PLAYERS, N_ROUNDS, N_RUNS, SEED, realised=flag) for flag in (False, True)
+        )
+        assert bits(without)[:2] == bits(requested)[:2]
+        assert [one[:4] for one in without.realised] == [one[:4] for one in requested.realised]
+        assert all(math.isnan(one.best_loss) == (environment is REPLAYED) for one in requested.realised)
 
 
-def test_results_with_and_without_the_best_loss_stand_side_by_side(tmp_path):
-    one = simulate(WORLDS["switching"], Hedge(), N_ROUNDS, N_RUNS, SEED)
-    other = simulate(WORLDS["switching"], UCB1(), N_ROUNDS, N_RUNS, SEED, realised=True)
+def test_results_with_and_without_the_best_loss_can_be_combined(tmp_path):
+    one = simulate(ENVIRONMENTS["switching"], Hedge(), N_ROUNDS, N_RUNS, SEED)
+    other = simulate(ENVIRONMENTS["switching"], UCB1(), N_ROUNDS, N_RUNS, SEED, realised=True)
     assert one.combine(other).realised == other.combine(one).realised == other.realised
     for name, results in (("one", one), ("other", other)):
         results.to_parquet(tmp_path / f"{name}.parquet")
@@ -231,33 +233,33 @@ class _HalvedStream(Stream):
         return Block(block.losses / 2, block.means / 2, block.variances / 4)
 
 
-def test_a_subclass_that_overrides_its_runs_is_respected():
-    world = Halved(Switching(3, 2), Bernoulli())
-    stream, measures = world.start_measured(N_ROUNDS, 1, room=2**20)
+def test_a_subclass_may_override_its_runs():
+    environment = Halved(Switching(3, 2), Bernoulli())
+    stream, measures = environment.start_measured(N_ROUNDS, 1, room=2**20)
     assert stream.draw(N_ROUNDS).losses.max() == 0.5
-    assert measures == world.measures(N_ROUNDS, 1)
+    assert measures == environment.measures(N_ROUNDS, 1)
 
 
-class Secretive(LossSource):
+class WithoutVariances(LossSource):
     """A source with measures but without variances."""
 
     has_means, n_actions = True, 4
 
     def start(self, n_rounds, seed=0):
-        return _SecretiveStream(WORLDS["switching"].start(n_rounds, seed))
+        return _WithoutVariancesStream(ENVIRONMENTS["switching"].start(n_rounds, seed))
 
     def measures(self, n_rounds, seed=0):
-        return WORLDS["switching"].measures(n_rounds, seed)
+        return ENVIRONMENTS["switching"].measures(n_rounds, seed)
 
     def to_spec(self):
         return {"name": "secretive"}
 
 
-class _SecretiveStream(_HalvedStream):
+class _WithoutVariancesStream(_HalvedStream):
     def _next(self, n):
         return self.stream.draw(n)._replace(variances=None)
 
 
-def test_a_source_without_variances_is_asked_for_its_measures():
-    found = simulate(Secretive(), Hedge(), N_ROUNDS, N_RUNS, SEED)
-    assert found.measures == simulate(WORLDS["switching"], Hedge(), N_ROUNDS, N_RUNS, SEED).measures
+def test_a_source_without_variances_gives_its_measures():
+    found = simulate(WithoutVariances(), Hedge(), N_ROUNDS, N_RUNS, SEED)
+    assert found.measures == simulate(ENVIRONMENTS["switching"], Hedge(), N_ROUNDS, N_RUNS, SEED).measures

@@ -8,7 +8,7 @@ from driftwise.environments import RandomWalk, Sinusoidal, TwoPoint
 from paths import MAKERS
 from references.sleeping import merged
 
-WORLDS = {
+ENVIRONMENTS = {
     "switching": Environment(Switching(6, 10), Bernoulli()),
     "noiseless": Environment(Switching(6, 2), Deterministic()),
     "stationary": Environment(Switching(1, 5), Bernoulli()),
@@ -28,10 +28,10 @@ def test_the_weights_are_those_of_plain_lists(family, n_rounds, resolution, n_ac
     assert played == pytest.approx(merged(losses, resolution, n_rounds), abs=1e-9)
 
 
-@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
-def test_merging_costs_less_than_a_hundredth_of_the_regret(world):
-    team = {memory: SleepingOptimisticAdaptMLProd(memory) for memory in ("exact", "merged")}
-    results = simulate(world, team, 1000, 2, seed=1)
+@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+def test_merging_costs_less_than_a_hundredth_of_the_regret(environment):
+    players = {memory: SleepingOptimisticAdaptMLProd(memory) for memory in ("exact", "merged")}
+    results = simulate(environment, players, 1000, 2, seed=1)
     assert results.regret("merged").mean == pytest.approx(results.regret("exact").mean, rel=0.01)
 
 
@@ -50,7 +50,7 @@ def test_rows_are_few_and_hold_every_start(resolution):
 
 
 def test_no_bound_is_claimed_for_it():
-    measures = WORLDS["switching"].measures(100)
+    measures = ENVIRONMENTS["switching"].measures(100)
     assert SleepingOptimisticAdaptMLProd("merged").bound(measures) is None
     assert SleepingOptimisticAdaptMLProd.tuned(measures, memory="merged") == SleepingOptimisticAdaptMLProd(
         "merged", 100

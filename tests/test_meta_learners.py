@@ -1,4 +1,4 @@
-"""Learners made of learners: against slow twins (tests/references/meta.py), within their bounds, and their parts."""
+"""Learners made of learners: slow references (tests/references/meta.py), bounds, and parts."""
 
 from math import log, log2, sqrt
 from typing import NamedTuple
@@ -209,9 +209,9 @@ class Worst:
         regret, bound = np.broadcast_arrays(regret, bound)
         excess = float((regret - bound).max())
         assert excess <= 1e-9 * (1 + case.n_rounds), f"{case}: the bound is exceeded by {excess}"
-        telling = bound > 1e-3
-        if telling.any():
-            self.ratio = max(self.ratio, float((regret[telling] / bound[telling]).max()))
+        nontrivial = bound > 1e-3
+        if nontrivial.any():
+            self.ratio = max(self.ratio, float((regret[nontrivial] / bound[nontrivial]).max()))
 
 
 def on_many_paths(check, paths=PATHS, max_rounds=60, max_actions=6):
@@ -224,12 +224,12 @@ def on_many_paths(check, paths=PATHS, max_rounds=60, max_actions=6):
 
 def regret_curves(weights, losses, base, intervals):
     """Return (interval, regret against the base started with it after 1, 2, ... of its rounds) for each interval."""
-    suffered = (weights * losses).sum(axis=1)
+    lost = (weights * losses).sum(axis=1)
     kind = learners.get(base)()
     for first, last in intervals:
         part = losses[first - 1 : last]
         alone = kind.run(kind.start(losses.shape[1]), part)
-        yield (first, last), np.cumsum(suffered[first - 1 : last] - (alone * part).sum(axis=1))
+        yield (first, last), np.cumsum(lost[first - 1 : last] - (alone * part).sum(axis=1))
 
 
 def all_intervals(alive, n_rounds):

@@ -31,7 +31,7 @@ from driftwise.learners import (
 from driftwise.results import Dynamic, Switched
 
 HUGE = 10**400
-WORLD = Environment(Switching(n_segments=3, n_actions=2), Bernoulli())
+ENVIRONMENT = Environment(Switching(n_segments=3, n_actions=2), Bernoulli())
 GB = 10**9
 
 
@@ -80,15 +80,15 @@ REFUSED = {
         "RerunUCBV: `restart_every` must be a whole number in [1, 2^62], got 9223372036854775808.",
     ),
     "rounds of 64 bits": (
-        lambda: simulate(WORLD, OptimisticGD(), 99999999999999999999),
+        lambda: simulate(ENVIRONMENT, OptimisticGD(), 99999999999999999999),
         "simulate: `n_rounds` must be a whole number in [1, 2^62], got 99999999999999999999.",
     ),
     "a count of 5000 digits": (
-        lambda: simulate(WORLD, OptimisticGD(), 10**5000),
+        lambda: simulate(ENVIRONMENT, OptimisticGD(), 10**5000),
         "simulate: `n_rounds` must be a whole number in [1, 2^62], got a whole number of 16610 bits.",
     ),
     "a seed of a million digits": (
-        lambda: simulate(WORLD, OptimisticGD(), 9, seed=1 << 3_000_000),
+        lambda: simulate(ENVIRONMENT, OptimisticGD(), 9, seed=1 << 3_000_000),
         "simulate: `seed` must be a whole number in [0, 2^1024), got a whole number of 3000001 bits.",
     ),
     "a word as drift within": (
@@ -232,13 +232,13 @@ TOO_LARGE = {
         "1.12e+04",
     ),
     "a block": (
-        lambda: simulate(WORLD, OptimisticGD(), 10**12, block_size=10**11),
+        lambda: simulate(ENVIRONMENT, OptimisticGD(), 10**12, block_size=10**11),
         "simulate: `block_size`",
         10**11,
         "4.8e+03",
     ),
-    "runs": (lambda: simulate(WORLD, OptimisticGD(), 10, n_runs=10**14), "simulate: `n_runs`", 10**14, "1.6e+07"),
-    "rounds at once": (lambda: WORLD.start(10**14).draw(10**13), "Stream: `n`", 10**13, "4.8e+05"),
+    "runs": (lambda: simulate(ENVIRONMENT, OptimisticGD(), 10, n_runs=10**14), "simulate: `n_runs`", 10**14, "1.6e+07"),
+    "rounds at once": (lambda: ENVIRONMENT.start(10**14).draw(10**13), "Stream: `n`", 10**13, "4.8e+05"),
     "segments to compare with": (
         lambda: Switched(10**12).start(3, 10**13),
         "Switched: `n_segments`",
@@ -283,11 +283,11 @@ TOO_LARGE = {
 
 @pytest.mark.parametrize("what", TOO_LARGE)
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(what, one_gigabyte):
-    call, who, got, needed = TOO_LARGE[what]
+    call, owner, got, needed = TOO_LARGE[what]
     with pytest.raises(InvalidInput) as caught:
         call()
     message = str(caught.value)
-    start = f"{who} must be small enough for the memory of this machine, 1 GB, got "
+    start = f"{owner} must be small enough for the memory of this machine, 1 GB, got "
     assert message.startswith(start if got is None else f"{start}{got}. It would take ")
     assert needed is None or message.endswith(f" It would take {needed} GB.")
 
@@ -304,7 +304,9 @@ def test_more_segments_than_rounds_are_the_dynamic_comparator_bit_for_bit():
     table = Switched(60).start(3).follow(target, marks)
     assert np.array_equal(table, Dynamic().start(3).follow(target, marks))
     assert np.array_equal(table, Switched(MAX_COUNT).start(3, 60).follow(target, marks))
-    results = [simulate(WORLD, OptimisticGD(), 40, n_runs=2, comparator=c) for c in (Switched(10**7), Switched(40))]
+    results = [
+        simulate(ENVIRONMENT, OptimisticGD(), 40, n_runs=2, comparator=c) for c in (Switched(10**7), Switched(40))
+    ]
     assert np.array_equal(*(found.regrets for found in results))
     assert results[0].comparator == "switching:10000000"
 
@@ -324,7 +326,7 @@ def test_threads_are_limited_by_the_system(monkeypatch):
             super().__init__(2)
 
     monkeypatch.setattr(sys.modules["driftwise.engine.simulate"], "ThreadPoolExecutor", Pool)
-    simulate(WORLD, OptimisticGD(), 9, n_runs=300, n_threads=MAX_COUNT)
+    simulate(ENVIRONMENT, OptimisticGD(), 9, n_runs=300, n_threads=MAX_COUNT)
     assert started == [256]
 
 

@@ -21,7 +21,7 @@ from driftwise.report.page.rate_formulas import formula, plain
 from driftwise.report.page.styles import styles_of
 from driftwise.report.page.weight_charts import layers
 from driftwise.report.page.write import page_text
-from fake_page import fake_page, fake_track
+from fake_page import fake_history, fake_page
 
 NAN, INF = float("nan"), float("inf")
 NASTY = "</script><script>alert(1)</script>\"'&<b onclick=x>$title ${x} \x00\ud800\u202e"
@@ -44,7 +44,7 @@ class Outline(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"{tag} says something twice"
+        assert len(names) == len(set(names)), f"{tag} has an attribute twice"
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
@@ -80,7 +80,7 @@ def with_panel(*curves, lines=()):
     return replace(EMPTY, panels=[panel(*curves, lines=lines)])
 
 
-def nasty_page() -> Page:
+def hostile_page() -> Page:
     row = TableRow(NASTY, NASTY, NASTY, "cited", NASTY, NASTY, NASTY, 0.5, 0.4, 0.6, NASTY)
     curve = Series(NASTY, "cited", [1, 2], [1, 2], [1, 2], [1, 2], 0.5, 0.4, 0.6)
     one = Panel("p", NASTY, NASTY, NASTY, NASTY, [curve], [Line(NASTY, "upper", [1, 2], [1, 2])])
@@ -111,7 +111,7 @@ def test_every_link_leads_somewhere() -> None:
     assert {attributes["href"][1:] for attributes in outline.having("a")} <= ids
 
 
-@pytest.mark.parametrize("page", [fake_page(), nasty_page()], ids=["made up", "nasty"])
+@pytest.mark.parametrize("page", [fake_page(), hostile_page()], ids=["made up", "hostile"])
 def test_nothing_is_fetched_and_no_handler_stands_in_the_markup(page: Page) -> None:
     outline = Outline(page_text(page))
     for tag, attributes in outline.tags:
@@ -127,7 +127,7 @@ def test_nothing_is_fetched_and_no_handler_stands_in_the_markup(page: Page) -> N
 
 
 def test_text_is_escaped() -> None:
-    text = page_text(nasty_page())
+    text = page_text(hostile_page())
     outline = Outline(text)
     assert len(outline.having("script")) == 2  # ours, and the numbers of the history
     assert "alert(1)" in "".join(outline.texts)
@@ -191,7 +191,7 @@ def test_a_panel_is_drawn_with_finite_coordinates(part: Panel, tmp_path: Path) -
         WeightHistory("t", "one round", "A", [5], [[0.2], [0.8]], [1], [5, 900]),
         WeightHistory("t", "missing", "A", [0, 1, 2], [[NAN, 0.5, INF], [1.0, NAN, -1.0]], [0, 1, 1], []),
         WeightHistory("t", "arrays", "A", np.arange(3), np.full((2, 3), 0.5), np.array([0, 1, 1]), np.array([1])),
-        fake_track("t", LONG, 0.01, n_actions=20),
+        fake_history("t", LONG, 0.01, n_actions=20),
     ],
     ids=lambda history: history.title,
 )
@@ -279,7 +279,7 @@ def test_a_learner_has_one_style_different_from_its_neighbours() -> None:
     assert styles["ours"].number == 0
     beside = [styles[one.label] for one in first.series]
     assert len({(style.colour, style.marker) for style in beside}) == len(beside)
-    assert styles["alone"].number == 0  # nobody in its setting has it
+    assert styles["alone"].number == 0  # no other learner of its setting has it
 
 
 def test_axes_show_measurements_and_leave_out_what_is_far() -> None:

@@ -54,7 +54,7 @@ def the(page: Chrome | WebElement, selector: str) -> WebElement:
     return page.find_element(By.CSS_SELECTOR, selector)
 
 
-# One question instead of hundreds: the boxes of everything that is drawn, as [width, height].
+# One request instead of hundreds: the boxes of everything that is drawn, as [width, height].
 BOXES = """
 const boxes = (inside, selector) => [...inside.querySelectorAll(selector)].map((shape) => {
   const { width, height } = shape.getBoundingClientRect();
@@ -103,16 +103,16 @@ return Object.fromEntries([...document.querySelectorAll(".panel")].map((panel) =
 
 
 def shown(page: Chrome) -> dict[str, set[str]]:
-    """Return the learners to be seen in each panel."""
+    """Return the learners that are visible in each panel."""
     return {key: set(learners) for key, learners in page.execute_script(SHOWN).items()}
 
 
-def everyone() -> dict[str, set[str]]:
+def all_learners() -> dict[str, set[str]]:
     return {panel.key: {series.label for series in panel.series} for panel in PAGE.panels}
 
 
 def all_but(learner: str) -> dict[str, set[str]]:
-    return {key: labels - {learner} for key, labels in everyone().items()}
+    return {key: labels - {learner} for key, labels in all_learners().items()}
 
 
 LINES = """
@@ -122,7 +122,7 @@ return [...document.querySelectorAll(`.measured td.${arguments[0]}`)]
 
 
 def lines(page: Chrome, column: str) -> list[str]:
-    """Return a column of the table, of the lines to be seen."""
+    """Return a column of the table, for the visible lines."""
     return page.execute_script(LINES, column)
 
 
@@ -132,8 +132,8 @@ def point_at(page: Chrome, shape: WebElement, right: int = 0, down: int = 0) -> 
     ActionChains(page, duration=0).move_to_element_with_offset(shape, right, down).perform()
 
 
-def ground(page: Chrome) -> list[int]:
-    """Return the colour of the page's ground as red, green, blue."""
+def background(page: Chrome) -> list[int]:
+    """Return the background colour of the page as red, green, blue."""
     colour = the(page, "body").value_of_css_property("background-color")
     return [int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
 
@@ -160,7 +160,7 @@ def test_pointing_at_a_value_reads_it_out(page: Chrome) -> None:
 
 def test_pointing_beside_a_value_reads_the_nearest(page: Chrome) -> None:
     panel = PAGE.panels[0]
-    best = panel.series[0]  # the lowest curve: nobody is below it
+    best = panel.series[0]  # the lowest curve: no other is below it
     point = all_of(page, f"#{panel.key} .series[data-learner={best.label}] .point")[1]
     point_at(page, point, right=4, down=18)
     assert the(page, "#tip").text.split("\n")[:2] == [best.label, f"{panel.x_label} = {best.x[1]}"]
@@ -191,7 +191,7 @@ def test_arrow_keys_read_values_too(page: Chrome) -> None:
 
 
 def test_a_learner_is_hidden_everywhere_and_in_the_link(page: Chrome, address: str) -> None:
-    assert shown(page) == everyone()
+    assert shown(page) == all_learners()
     keys = all_of(page, f".key[data-learner={LEARNER}]")
     assert len(keys) == 2  # it plays in two settings
     keys[0].click()
@@ -199,7 +199,7 @@ def test_a_learner_is_hidden_everywhere_and_in_the_link(page: Chrome, address: s
     assert {key.get_attribute("aria-pressed") for key in keys} == {"false"}
     assert page.current_url == f"{address}#hide={LEARNER}"
     keys[1].click()
-    assert shown(page) == everyone()
+    assert shown(page) == all_learners()
     assert {key.get_attribute("aria-pressed") for key in keys} == {"true"}
     assert page.current_url == address
 
@@ -209,7 +209,7 @@ def test_a_legend_responds_to_the_keyboard(page: Chrome) -> None:
     key.send_keys(Keys.SPACE)
     assert shown(page) == all_but(LEARNER)
     key.send_keys(Keys.ENTER)
-    assert shown(page) == everyone()
+    assert shown(page) == all_learners()
 
 
 def test_a_hidden_learner_is_not_read_out(page: Chrome) -> None:
@@ -225,7 +225,7 @@ def test_a_hidden_learner_is_not_read_out(page: Chrome) -> None:
 
 def test_a_link_brings_a_view_back(page: Chrome, address: str) -> None:
     cell = PAGE.table[0].cell
-    link = f"{address}#hide={LEARNER}&hide=nobody&cell={cell.replace(' ', '+')}&sort=exponent&order=descending"
+    link = f"{address}#hide={LEARNER}&hide=unknown&cell={cell.replace(' ', '+')}&sort=exponent&order=descending"
     page.get("about:blank")
     page.get(link)
     assert shown(page) == all_but(LEARNER)
@@ -233,7 +233,7 @@ def test_a_link_brings_a_view_back(page: Chrome, address: str) -> None:
     exponents = [float(value) for value in lines(page, "exponent")]
     assert exponents == sorted(exponents, reverse=True)
     page.get(address + "#")  # the address changes under the open page
-    assert shown(page) == everyone()
+    assert shown(page) == all_learners()
 
 
 def test_links_on_the_page_keep_the_view(page: Chrome, address: str) -> None:
@@ -284,14 +284,14 @@ def test_a_sorted_table_repeats_the_setting_in_every_line(page: Chrome) -> None:
 def test_dark_mode_can_be_switched_on_and_off(page: Chrome) -> None:
     button = the(page, "#theme")
     assert button.get_attribute("aria-pressed") == "false"
-    assert min(ground(page)) > 200
+    assert min(background(page)) > 200
     button.click()
-    assert max(ground(page)) < 60
+    assert max(background(page)) < 60
     assert button.get_attribute("aria-pressed") == "true"
     page.refresh()
-    assert max(ground(page)) < 60  # it is remembered
+    assert max(background(page)) < 60  # it is remembered
     the(page, "#theme").click()
-    assert min(ground(page)) > 200
+    assert min(background(page)) > 200
 
 
 def test_the_numbers_of_a_panel_open(page: Chrome) -> None:
@@ -332,34 +332,34 @@ return met;
 
 def test_a_measured_landscape_is_drawn_and_responds(chrome: Chrome, tmp_path: Path) -> None:
     names = ["optimistic-gd", "sleeping-optimistic-adapt-ml-prod", "hedge", "rerun-ucbv", "ucb1"]
-    _, told = tiny_landscape(tmp_path / "pieces", ["full-switching", "bandit-switching"], names)
+    _, measured = tiny_landscape(tmp_path / "measurements", ["full-switching", "bandit-switching"], names)
     path = tmp_path / "landscape.html"
-    write_page(path, told)
+    write_page(path, measured)
     chrome.get("about:blank")
     chrome.get_log("browser")
     requests(chrome)
     chrome.get(path.as_uri())
 
     drawn = chrome.execute_script(BOXES)
-    assert set(drawn) == {part.key for part in (*told.panels, *told.histories)}
+    assert set(drawn) == {part.key for part in (*measured.panels, *measured.histories)}
     assert all(width > 300 and height > 150 for boxes in drawn.values() for width, height in boxes["chart"])
-    for panel in told.panels:
+    for panel in measured.panels:
         boxes = drawn[panel.key]
         assert len(boxes["points"]) == sum(len(series.x) for series in panel.series)
         assert len(boxes["curves"]) == len(boxes["bands"]) == len(panel.series)
         assert len(boxes["bounds"]) == len(panel.lines)
         assert all(width > 10 for name in ("curves", "bands", "bounds") for width, _ in boxes[name])
-    for history in told.histories:
+    for history in measured.histories:
         assert len(drawn[history.key]["areas"]) == len(history.weights)
         assert len(drawn[history.key]["changes"]) == len(history.change_points)
         assert drawn[history.key]["strip"]
-    assert len(lines(chrome, "learner")) == len(told.table)
+    assert len(lines(chrome, "learner")) == len(measured.table)
     assert chrome.execute_script(OVERLAPS) == []
 
-    everyone = {panel.key: {series.label for series in panel.series} for panel in told.panels}
-    assert shown(chrome) == everyone
+    all_learners = {panel.key: {series.label for series in panel.series} for panel in measured.panels}
+    assert shown(chrome) == all_learners
     the(chrome, ".key[data-learner=hedge]").click()
-    assert shown(chrome) == {key: labels - {"hedge"} for key, labels in everyone.items()}
+    assert shown(chrome) == {key: labels - {"hedge"} for key, labels in all_learners.items()}
 
     assert chrome.get_log("browser") == []
     assert {url.split("#")[0] for url in requests(chrome)} <= {path.as_uri(), "data:,"}
@@ -387,12 +387,12 @@ def test_without_scripts_the_pictures_and_the_table_are_there(tmp_path: Path, ad
         chrome.get(address)
         assert_pictures_are_drawn(chrome)
         assert len(lines(chrome, "learner")) == len(PAGE.table)
-        assert not the(chrome, "#theme").is_displayed()  # what would do nothing is not offered
+        assert not the(chrome, "#theme").is_displayed()  # controls that need the script are hidden
         assert not the(chrome, ".tools").is_displayed()
         assert not any(key.is_enabled() for key in all_of(chrome, ".key"))
         title = the(chrome, f"#{PAGE.panels[0].key} .point title").get_attribute("textContent")
         assert title.startswith(PAGE.panels[0].series[-1].label)
-        assert max(ground(chrome)) < 60  # a reader who likes it dark gets it dark
+        assert max(background(chrome)) < 60  # follows the reader's preference for dark mode
         assert [entry for entry in chrome.get_log("browser") if "JavaScript" not in entry["message"]] == []
 
 

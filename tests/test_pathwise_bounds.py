@@ -44,15 +44,15 @@ def rate_of(seen, gamma):
     return min(0.25, sqrt(gamma / (1.0 + seen)))
 
 
-def add_up(surprises, gamma):
+def add_up(errors, gamma):
     """Return the cost of an expert, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
-    seen = paid = slowed = 0.0
-    for x in surprises:
+    seen = cost = ratios = 0.0
+    for x in errors:
         before = rate_of(seen, gamma)
         seen += x
-        paid += before * x
-        slowed += before / rate_of(seen, gamma) - 1.0
-    return paid, rate_of(seen, gamma), slowed
+        cost += before * x
+        ratios += before / rate_of(seen, gamma) - 1.0
+    return cost, rate_of(seen, gamma), ratios
 
 
 def closed_form(total, gamma, late):
@@ -61,7 +61,7 @@ def closed_form(total, gamma, late):
     return 4 * gamma + 1 + (total - 1) / 4 + 4 * late
 
 
-def some_surprises(n_rounds, n_actions):
+def some_guess_errors(n_rounds, n_actions):
     """Return regrets and estimates whose surprises lower the rates of the first action only."""
     rng = np.random.default_rng(n_rounds)
     regrets, estimates = rng.uniform(-1.0, 1.0, (2, n_rounds, n_actions))
@@ -71,14 +71,14 @@ def some_surprises(n_rounds, n_actions):
 
 @pytest.mark.parametrize("t", [1, 5, 100])
 def test_the_bounds_of_algorithm_3_added_up_by_hand(t):
-    regrets, estimates, x = some_surprises(100, 3)
+    regrets, estimates, x = some_guess_errors(100, 3)
     g, late = log(3), log(1 + 3 / e * (1 + log(t + 1)))
-    paid, rates, slowed = zip(*(add_up(x[:t, k], g) for k in range(3)), strict=True)
+    cost, rates, ratios = zip(*(add_up(x[:t, k], g) for k in range(3)), strict=True)
     for k in range(3):
         total = 1 + x[:t, k].sum()
         by_hand = {
-            pathwise.adapt_ml_prod: 4 * g + paid[k] + log(1 + sum(slowed) / e) / rates[k],
-            pathwise.adapt_ml_prod_outside: paid[k] + (g + log(1 + sum(slowed) / (3 * e))) / rates[k],
+            pathwise.adapt_ml_prod: 4 * g + cost[k] + log(1 + sum(ratios) / e) / rates[k],
+            pathwise.adapt_ml_prod_outside: cost[k] + (g + log(1 + sum(ratios) / (3 * e))) / rates[k],
             pathwise.adapt_ml_prod_closed: closed_form(total, g, late),
             pathwise.adapt_ml_prod_single: (2 * g + late) / sqrt(g) * sqrt(total) + 4 * g + 4 * late + 1,
         }
@@ -87,22 +87,24 @@ def test_the_bounds_of_algorithm_3_added_up_by_hand(t):
 
 
 @pytest.mark.parametrize(("s", "t"), [(1, 1), (1, 60), (20, 60), (60, 60)])
-@pytest.mark.parametrize("told", [7, 60, 1000])
-def test_the_bounds_of_algorithm_4_added_up_by_hand(s, t, told):
-    regrets, estimates, x = some_surprises(60, 2)
-    g, rows = log(2 * told), [(row, k) for row in range(1, t + 1) for k in range(2)]
-    slowed = sum(add_up(x[row - 1 : t, k], g)[2] for row, k in rows)
-    flat_slowed = sum(add_up(x[row - 1 : t, k], log(2 * (row + 1)))[2] for row, k in rows)
-    start = max(1, t / told)
+@pytest.mark.parametrize("prior_rounds", [7, 60, 1000])
+def test_the_bounds_of_algorithm_4_added_up_by_hand(s, t, prior_rounds):
+    regrets, estimates, x = some_guess_errors(60, 2)
+    g, rows = log(2 * prior_rounds), [(row, k) for row in range(1, t + 1) for k in range(2)]
+    ratios = sum(add_up(x[row - 1 : t, k], g)[2] for row, k in rows)
+    flat_ratios = sum(add_up(x[row - 1 : t, k], log(2 * (row + 1)))[2] for row, k in rows)
+    start = max(1, t / prior_rounds)
     for k in range(2):
         total = 1 + x[s - 1 : t, k].sum()
-        paid, rate, _ = add_up(x[s - 1 : t, k], g)
-        value = 4 * g + paid + log(start + slowed / e) / rate
-        assert pathwise.sleeping(regrets, estimates, told)[s - 1, t - 1, k] == pytest.approx(value, rel=1e-12)
+        cost, rate, _ = add_up(x[s - 1 : t, k], g)
+        value = 4 * g + cost + log(start + ratios / e) / rate
+        assert pathwise.sleeping(regrets, estimates, prior_rounds)[s - 1, t - 1, k] == pytest.approx(value, rel=1e-12)
         value = closed_form(total, g, log(start + 2 * t / e * (1 + log(t + 1))))
-        assert pathwise.sleeping_closed(regrets, estimates, told)[s - 1, t - 1, k] == pytest.approx(value, rel=1e-12)
-        paid, rate, _ = add_up(x[s - 1 : t, k], log(2 * (s + 1)))
-        value = paid + (log(2) + log(t + flat_slowed / (2 * e))) / rate
+        assert pathwise.sleeping_closed(regrets, estimates, prior_rounds)[s - 1, t - 1, k] == pytest.approx(
+            value, rel=1e-12
+        )
+        cost, rate, _ = add_up(x[s - 1 : t, k], log(2 * (s + 1)))
+        value = cost + (log(2) + log(t + flat_ratios / (2 * e))) / rate
         assert pathwise.sleeping_flat(regrets, estimates)[s - 1, t - 1, k] == pytest.approx(value, rel=1e-12)
 
 
@@ -127,11 +129,11 @@ def test_the_bound_of_an_adaptive_block_worked_by_hand():
 
 def check_optimistic_gd(tally, case, rate, scale):
     weights, losses = play(OptimisticGD(rate, scale), case)
-    suffered = (weights * losses).sum()
+    lost = (weights * losses).sum()
     least = comparators.best_with_segments(losses, 8)
     for n_segments in (1, 2, 4, 8):
         bound = pathwise.optimistic_gd(losses, rate, n_segments, scale)
-        tally.check(suffered - least[n_segments - 1], bound, case.n_rounds)
+        tally.check(lost - least[n_segments - 1], bound, case.n_rounds)
         if scale == 0.5:  # the prox for which the printed bound is right
             assert bound <= printed.optimistic_gd_path(losses, rate, n_segments) * (1 + 1e-12)
 
@@ -242,12 +244,12 @@ def test_adapt_ml_prod_keeps_its_lemma_whatever_the_hints():
 
 
 def check_sleeping(tally, case, more):
-    told = max(1, case.n_rounds + more)
-    weights, losses = play(SleepingOptimisticAdaptMLProd(n_rounds=told), case)
+    prior_rounds = max(1, case.n_rounds + more)
+    weights, losses = play(SleepingOptimisticAdaptMLProd(n_rounds=prior_rounds), case)
     regrets, estimates = regrets_of(weights, losses), estimates_of(weights, losses)
-    lemma = pathwise.sleeping(regrets, estimates, told)
+    lemma = pathwise.sleeping(regrets, estimates, prior_rounds)
     tally.check(from_every_start(regrets), lemma, case.n_rounds)
-    tally.order(lemma, pathwise.sleeping_closed(regrets, estimates, told))
+    tally.order(lemma, pathwise.sleeping_closed(regrets, estimates, prior_rounds))
 
 
 def check_sleeping_flat(tally, case):
@@ -327,7 +329,7 @@ def replay(learner, means, losses, actions):
 
 def test_rerun_ucbv_keeps_its_bound_in_every_block_whose_intervals_held():
     """Narrow radii (small `log_scale`) make the bound smaller than T in short runs; then intervals may fail."""
-    held, telling = Counter(), Counter()
+    held, nontrivial = Counter(), Counter()
 
     def check(tally, case, movement, noise, **parameters):
         learner, means = RerunUCBV(**parameters), steadied(case, movement)
@@ -340,7 +342,7 @@ def test_rerun_ucbv_keeps_its_bound_in_every_block_whose_intervals_held():
             if outcome is not None:
                 rounds = len(means[block])
                 tally.check(*outcome, rounds)
-                telling[outcome[1] < rounds / 2] += 1
+                nontrivial[outcome[1] < rounds / 2] += 1
         held[all(outcome is not None for outcome in outcomes)] += 1
 
     on_many_paths(
@@ -358,9 +360,9 @@ def test_rerun_ucbv_keeps_its_bound_in_every_block_whose_intervals_held():
         log_scale=(1.0, 0.05, 0.02, 0.01),
     )
     print(f"the intervals held on {held[True]} of {held.total()} paths")
-    print(f"the bound was below half the rounds in {telling[True]} of {telling.total()} blocks")
+    print(f"the bound was below half the rounds in {nontrivial[True]} of {nontrivial.total()} blocks")
     assert held[True] >= PATHS
-    assert telling[True] >= 500  # elsewhere it is nearly all of the rounds and cannot fail
+    assert nontrivial[True] >= 500  # elsewhere it is nearly all of the rounds and cannot fail
 
 
 # The same checks, few and short, for the interpreted kernels

@@ -20,7 +20,7 @@ BUDGETS = (0.0, 5e-324, 1e-30, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.03, 0.3, 1.0, 4
 def scan(memory, counts, rates):
     """Return the action of least index, of those the one played least, of those the first."""
     played = zip(memory.plays, memory.total, counts, strict=True)
-    with np.errstate(over="ignore"):  # of a past that has faded
+    with np.errstate(over="ignore"):  # of a discounted past
         scores = [least_mean(x / n, kl_level(count, rates) / n) if n > 0 else -math.inf for n, x, count in played]
     return min(range(len(scores)), key=lambda i: (scores[i], memory.plays[i], i))
 
@@ -39,13 +39,13 @@ def new_tally(plays, total):
 
 
 def random_tally(rng, n_actions):
-    """Draw plays that are whole or not, few or many, some alike; and totals that are whole or not, equal, 0 or all."""
+    """Draw plays that are whole or not, few or many, some equal; and totals that are whole or not, equal, 0 or all."""
     size = 10.0 ** rng.uniform(0, 6)
     plays = rng.uniform(0, size, n_actions) if rng.random() < 0.5 else rng.integers(0, math.ceil(size) + 1, n_actions)
     if rng.random() < 0.3:
         plays = rng.choice(plays[:3], n_actions)
     if rng.random() < 0.1:
-        plays = plays * 10.0 ** -rng.uniform(0, 320)  # a past that has faded
+        plays = plays * 10.0 ** -rng.uniform(0, 320)  # a discounted past
     means = rng.uniform(0, 1, n_actions) if rng.random() < 0.5 else rng.choice([0.0, 0.02, 0.4, 0.5, 1.0], n_actions)
     total = plays * (means if rng.random() < 0.8 else means[0])
     return new_tally(plays, np.floor(total) if rng.random() < 0.5 else total)

@@ -34,7 +34,7 @@ from driftwise.results.realised import Realised
 from mutating import mutations
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
-WORLD = Environment(Switching(n_segments=3, n_actions=4), TwoPoint().with_variance(5.0))
+ENVIRONMENT = Environment(Switching(n_segments=3, n_actions=4), TwoPoint().with_variance(5.0))
 NUMBERS = np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0])
 
 
@@ -63,9 +63,9 @@ def results_of(regrets, bounds=None, **changes):
 
 
 def simulated():
-    """Return results with bounds that are there, bounds that are not, an infinite rate and tuned learners."""
-    team = [OptimisticGD(math.inf), OptimisticAdaptMLProd(), RestartedAdaptiveGD.tuned, RerunUCBV.tuned]
-    return simulate(WORLD, team, n_rounds=200, n_runs=3, seed=5)
+    """Return results with and without bounds, with an infinite rate and with tuned learners."""
+    players = [OptimisticGD(math.inf), OptimisticAdaptMLProd(), RestartedAdaptiveGD.tuned, RerunUCBV.tuned]
+    return simulate(ENVIRONMENT, players, n_rounds=200, n_runs=3, seed=5)
 
 
 def replayed():
@@ -73,7 +73,7 @@ def replayed():
     return simulate(Replay(losses), [OptimisticGD(), RerunUCBV()], n_runs=2)
 
 
-def alike(one, other):
+def agree(one, other):
     """Return whether two results agree in everything but the timings; NaN equals NaN."""
     for field in dataclasses.fields(Results):
         a, b = getattr(one, field.name), getattr(other, field.name)
@@ -96,7 +96,7 @@ def test_a_file_gives_back_what_was_written(make, tmp_path):
     results = make()
     results.to_parquet(tmp_path / "a.parquet")
     again = Results.from_parquet(tmp_path / "a.parquet")
-    assert alike(results, again)
+    assert agree(results, again)
     assert again.seconds == {}
     again.to_parquet(tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
@@ -198,7 +198,7 @@ TAMPERED = {
     "rounds that fall": (other(rounds=[2, 1]), f"{DAMAGED}ValueError("),
     "rounds that are halves": (other(rounds=[[1]]), f"{DAMAGED}ValueError("),
     "no rounds": (other(rounds=[]), f"{DAMAGED}ValueError("),
-    "rounds past all numbers": (other(rounds=[10**30]), f"{DAMAGED}OverflowError("),
+    "rounds beyond 64 bits": (other(rounds=[10**30]), f"{DAMAGED}OverflowError("),
     "no regrets": ({"columns": lambda _: {"other": np.zeros(3)}}, f"{NOT_WHOLE}it has no column 'regret' of numbers."),
     "a row lost": ({"columns": lambda c: {"regret": c["regret"][1:]}}, f"{DAMAGED}ValueError("),
     "no rows": ({"columns": lambda c: {"regret": c["regret"][:0]}}, f"{DAMAGED}ValueError("),
@@ -233,7 +233,7 @@ def rewritten(path, change=lambda table: table, **options):
 def test_a_file_copied_by_another_program_as_it_is_loads(tmp_path):
     rewritten(tmp_path / "results.parquet", compression="none", use_dictionary=False, row_group_size=70)
     assert pq.ParquetFile(tmp_path / "results.parquet").num_row_groups > 2
-    assert alike(Results.from_parquet(tmp_path / "results.parquet"), replayed())
+    assert agree(Results.from_parquet(tmp_path / "results.parquet"), replayed())
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def loads_the_same(path, content, results):
         loaded = Results.from_parquet(path)
     except BadFile:
         return False
-    assert alike(loaded, results)
+    assert agree(loaded, results)
     return True
 
 
@@ -295,21 +295,21 @@ def test_a_flipped_bit_is_detected_or_harmless(tmp_path):
     """Every thirty-seventh bit of a file, which meets each bit of a byte and all parts of the format."""
     results, path = replayed(), tmp_path / "results.parquet"
     results.to_parquet(path)
-    content, told = path.read_bytes(), 0
+    content, rejected = path.read_bytes(), 0
     bits = range(0, 8 * len(content), 37)
     for bit in bits:
         copy = bytearray(content)
         copy[bit // 8] ^= 1 << bit % 8
-        told += not loads_the_same(path, bytes(copy), results)
+        rejected += not loads_the_same(path, bytes(copy), results)
     assert len(bits) > 1000
-    assert told > len(bits) / 3  # names and statistics are not read
+    assert rejected > len(bits) / 3  # names and statistics are not read
 
 
 def test_random_damage_is_detected_or_harmless(tmp_path):
     results, path = replayed(), tmp_path / "results.parquet"
     results.to_parquet(path)
-    told = sum(not loads_the_same(path, damaged, results) for damaged in mutations(path.read_bytes(), 1500, seed=1))
-    assert told > 1000
+    rejected = sum(not loads_the_same(path, damaged, results) for damaged in mutations(path.read_bytes(), 1500, seed=1))
+    assert rejected > 1000
 
 
 def test_a_header_that_is_not_json_is_refused(tmp_path):
@@ -337,7 +337,7 @@ def test_intervals_are_student_s(confidence):
 
 
 def test_an_interval_of_two_runs_worked_by_hand():
-    # With one degree of freedom Student's law is Cauchy's, whose quantile at 0.75 is 1.
+    # With one degree of freedom Student's distribution is Cauchy's, whose quantile at 0.75 is 1.
     assert estimate(np.array([1.0, 4.0]), 0.5) == pytest.approx((2.5, 1.0, 4.0))
 
 
@@ -507,14 +507,14 @@ def test_many_learners_and_no_regret_at_all_can_be_drawn(tmp_path):
 
 @pytest.mark.parametrize("rule", [OptimisticGD.tuned, RestartedAdaptiveGD.tuned], ids=["optimistic", "restarted"])
 def test_the_bound_is_above_the_mean_regret_at_every_mark(rule):
-    world = Environment(Switching(n_segments=4, n_actions=5), TwoPoint().with_variance(10.0))
-    results = simulate(world, rule, n_rounds=1000, n_runs=50, seed=1)
+    environment = Environment(Switching(n_segments=4, n_actions=5), TwoPoint().with_variance(10.0))
+    results = simulate(environment, rule, n_rounds=1000, n_runs=50, seed=1)
     marks = np.searchsorted(results.rounds, results.bound_rounds)
     assert np.array_equal(results.rounds[marks], results.bound_rounds)
     assert len(marks) == 32
     assert (results.bounds[0] >= results.regrets[0].mean(axis=0)[marks]).all()
     assert (np.diff(results.bounds[0]) >= -1e-9).all()
-    assert results.bounds[0, -1] < 1000  # it says something
+    assert results.bounds[0, -1] < 1000  # the bound is not trivial
 
 
 def test_a_regret_below_zero_is_drawn_below_zero():

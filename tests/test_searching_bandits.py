@@ -1,4 +1,4 @@
-"""AdSwitch and MASTER against slow twins, what they draw, and which changes they detect."""
+"""AdSwitch and MASTER against slow references, what they draw, and which changes they detect."""
 
 from math import log, log2
 
@@ -66,14 +66,14 @@ def test_master_plays_what_its_formulas_say(parameters, family):
 
 
 def test_the_comparison_covers_every_event():
-    assert {"episode", "bad", "debt"} <= set(twins(AdSwitch, searching.adswitch, ADSWITCH["quick"], "switching"))
-    assert "afresh" in twins(AdSwitch, searching.adswitch, ADSWITCH["quick-doubling"], "switching")
+    assert {"episode", "bad", "check"} <= set(twins(AdSwitch, searching.adswitch, ADSWITCH["quick"], "switching"))
+    assert "restart" in twins(AdSwitch, searching.adswitch, ADSWITCH["quick-doubling"], "switching")
     assert set(twins(Master, searching.master, MASTER["rash"], "noiseless")) == {2}
 
 
 @pytest.mark.parametrize("step", [-1, 1])
 def test_a_change_of_a_good_action_is_detected_from_its_earlier_mean(step):
-    """All actions change alike, so that none becomes BAD; intervals from before the change are not tested."""
+    """All actions change in the same way, so that none becomes BAD; intervals from before the change are not tested."""
     losses = np.repeat([0.125, 0.875, 0.125][::step], (60, 60, 61))[:, None] * np.ones(2)
     expected, events = searching.adswitch(losses, draws(1), n_rounds=2)
     assert [event for _, event in events] == ["episode", "episode"]
@@ -87,7 +87,7 @@ def test_a_change_of_a_bad_action_is_detected_by_its_scheduled_plays(turned):
     losses = np.repeat([[0.25, 0.625], [0.25, turned]], 100, axis=0)
     parameters = {"n_rounds": 2, "threshold_scale": 0.3, "check_depth": 8.0}
     expected, events = searching.adswitch(losses, draws(1), **parameters)
-    assert [event for _, event in events if event != "debt"][:2] == ["bad", "episode"]
+    assert [event for _, event in events if event != "check"][:2] == ["bad", "episode"]
     actions, state = run(AdSwitch(**parameters), losses, seed=1)
     np.testing.assert_array_equal(actions, expected)
     assert len(losses) - state.memory.clock[1] == max(t for t, event in events if event == "episode")
@@ -114,7 +114,7 @@ def test_a_short_path_is_played_as_the_formulas_say():
         np.testing.assert_array_equal(run(learner(**parameters), losses, seed=1)[0], expected)
 
 
-# What is looked at
+# Intervals that are tested
 
 
 @pytest.mark.parametrize("resolution", [1, 2, 3, 8])
@@ -141,29 +141,29 @@ def test_starting_points_are_few_and_leave_no_length_out(resolution):
             assert (lengths[lengths >= d].min() - d) * (2 * resolution - 1) < 2 * d
 
 
-# What is drawn
+# Random draws
 
 
-def test_debts_are_as_large_as_often_as_they_should_be():
+def test_checks_have_the_right_lengths_and_frequencies():
     """Two actions, losses 0 and 1: action 1 becomes BAD at a round that the draws cannot change."""
     learner = AdSwitch(n_rounds=2, threshold_scale=1.0, check_depth=16.0)  # ln 2 / (n - 1) < 1 from 2 plays on
-    owed = []
+    plays_left = []
     for seed in range(3000):
         state = run(learner, np.tile([0.0, 1.0], (4, 1)), seed)[1]
         assert state.memory.gap.tolist() == [0.0, 1.0]
-        owed.append(state.memory.plays_left[1])
+        plays_left.append(state.memory.plays_left[1])
     chance = (1 / (2 * 2 * log(2))) ** 0.5
     none, expected = 1.0, {}
-    for i in range(4, 0, -1):  # down to 2^-4 = gap / 16; the largest debt counts
+    for i in range(4, 0, -1):  # down to 2^-4 = gap / 16; the longest check counts
         expected[float(int(2 ** (2 * i + 1) * log(2)))] = none * chance * 2.0**-i
         none *= 1 - chance * 2.0**-i
     expected[0.0] = none
-    counts = [owed.count(debt) for debt in expected]
-    assert sum(counts) == len(owed)
-    assert stats.chisquare(counts, len(owed) * np.array(list(expected.values()))).pvalue > 0.01
+    counts = [plays_left.count(check) for check in expected]
+    assert sum(counts) == len(plays_left)
+    assert stats.chisquare(counts, len(plays_left) * np.array(list(expected.values()))).pvalue > 0.01
 
 
-def test_instances_begin_as_often_as_they_should():
+def test_instances_begin_with_the_right_frequencies():
     """In the block of 64 rounds, at each of the rounds that an instance of the order may begin with."""
     learner, order = Master(), 6
     began = np.zeros((order, 2))
@@ -212,7 +212,7 @@ def test_the_earliest_test_fires_when_every_optimistic_estimate_is_zero():
     assert state.memory.block.tolist() == [0, 0]
 
 
-# What is noticed
+# Which changes are detected
 
 
 def bernoulli(means, lengths, seed):

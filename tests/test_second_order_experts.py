@@ -1,4 +1,4 @@
-"""Learners whose experts depend only on their own regrets: slow twins, bounds on every path, numerics."""
+"""Learners whose experts depend only on their own regrets: slow references, bounds on every path, numerics."""
 
 import math
 import re
@@ -42,12 +42,14 @@ FIXED = {
 }
 SLEEPING = {
     **{
-        f"prod-{cover}-{told}": (
-            SleepingAdaptMLProd(cover, told),
-            lambda losses, cover=cover, told=told: slow.sleeping_adapt_ml_prod(losses, cover, told),
+        f"prod-{cover}-{prior_rounds}": (
+            SleepingAdaptMLProd(cover, prior_rounds),
+            lambda losses, cover=cover, prior_rounds=prior_rounds: slow.sleeping_adapt_ml_prod(
+                losses, cover, prior_rounds
+            ),
         )
         for cover in TRACKING
-        for told in (None, 4, 70)
+        for prior_rounds in (None, 4, 70)
     },
     **{
         f"normal-{cover}": (
@@ -217,39 +219,39 @@ def some_regrets(n_rounds, n_actions):
 def add_up(squares, gamma, first):
     """Return the cost of an expert, its last rate, and its sum of eta_{t-1} / eta_t - 1."""
     rates = [0.5 if seen <= 4 * gamma else math.sqrt(gamma / seen) for seen in first + np.cumsum([0.0, *squares])]
-    paid = sum(rate * x for rate, x in zip(rates[:-1], squares, strict=True))
-    return paid, rates[-1], sum(before / after - 1 for before, after in pairwise(rates))
+    cost = sum(rate * x for rate, x in zip(rates[:-1], squares, strict=True))
+    return cost, rates[-1], sum(before / after - 1 for before, after in pairwise(rates))
 
 
 @pytest.mark.parametrize("t", [1, 2, 60])
 def test_the_bounds_of_prod_and_boa_added_up_by_hand(t):
     r, g = some_regrets(60, 2), math.log(2)
     for bound, first in ((pathwise_prod.adapt_ml_prod, 1.0), (pathwise_prod.boa, 0.0)):
-        paid, rates, slowed = zip(*(add_up(r[:t, k] ** 2, g, first) for k in range(2)), strict=True)
+        cost, rates, ratios = zip(*(add_up(r[:t, k] ** 2, g, first) for k in range(2)), strict=True)
         for k in range(2):
-            inside = 2 * g + paid[k] + math.log(1 + sum(slowed) / math.e) / rates[k]
-            outside = paid[k] + (g + math.log(1 + sum(slowed) / (2 * math.e))) / rates[k]
+            inside = 2 * g + cost[k] + math.log(1 + sum(ratios) / math.e) / rates[k]
+            outside = cost[k] + (g + math.log(1 + sum(ratios) / (2 * math.e))) / rates[k]
             assert bound(r)[t - 1, k] == pytest.approx(inside if first else outside, rel=1e-12)
 
 
 @pytest.mark.parametrize(("s", "t"), [(1, 1), (1, 9), (3, 50), (50, 50)])
 def test_the_bounds_of_sleeping_experts_added_up_by_hand(s, t):
-    """Row 3 lives to round 9 and the others for ever."""
+    """Row 3 is awake until round 9, the others forever."""
     r = some_regrets(50, 2)
     last = np.where(np.arange(1, 51) == 3, 9, 50)
-    lives = {(row, k): r[row - 1 : min(t, last[row - 1]), k] for row in range(1, t + 1) for k in range(2)}
-    moved = {row_k: np.abs(life).sum() for row_k, life in lives.items()}
+    rows_awake = {(row, k): r[row - 1 : min(t, last[row - 1]), k] for row in range(1, t + 1) for k in range(2)}
+    moved = {row_k: np.abs(awake_regrets).sum() for row_k, awake_regrets in rows_awake.items()}
     mass = sum((1 + 1.5 * (1 + math.log(1 + c))) / row**2 for (row, _), c in moved.items())
     normal = bounds.ada_normal_hedge_tv(r, last)
-    for told in (None, 7, 1000):
-        gamma = {row: math.log(2 * (told or row + 1)) for row in range(1, t + 1)}
-        slowed = sum(add_up(life**2, gamma[row], 1.0)[2] for (row, _), life in lives.items())
-        found = pathwise_prod.sleeping_adapt_ml_prod(r, told, last)
+    for prior_rounds in (None, 7, 1000):
+        gamma = {row: math.log(2 * (prior_rounds or row + 1)) for row in range(1, t + 1)}
+        ratios = sum(add_up(awake_regrets**2, gamma[row], 1.0)[2] for (row, _), awake_regrets in rows_awake.items())
+        found = pathwise_prod.sleeping_adapt_ml_prod(r, prior_rounds, last)
         for k in range(2):
-            paid, rate, _ = add_up(lives[s, k] ** 2, gamma[s], 1.0)
-            flat = paid + (math.log(2) + math.log(t + slowed / (2 * math.e))) / rate
-            if told is not None:
-                flat = 2 * gamma[s] + paid + math.log(max(1, t / told) + slowed / math.e) / rate
+            cost, rate, _ = add_up(rows_awake[s, k] ** 2, gamma[s], 1.0)
+            flat = cost + (math.log(2) + math.log(t + ratios / (2 * math.e))) / rate
+            if prior_rounds is not None:
+                flat = 2 * gamma[s] + cost + math.log(max(1, t / prior_rounds) + ratios / math.e) / rate
             assert found[s - 1, t - 1, k] == pytest.approx(flat, rel=1e-12)
             by_hand = math.sqrt(3 * moved[s, k] * math.log(s**2 * mass))
             assert normal[s - 1, t - 1, k] == pytest.approx(by_hand, rel=1e-12)
@@ -281,12 +283,12 @@ def test_the_closed_forms_worked_by_hand():
     late = math.log(1 + (1 / (4 * g) + math.log(T / (4 * g))) / (2 * math.e))
     boa = 0.5 + 2 * math.sqrt(g * T) + math.sqrt(T / g) * (g + late)
     assert pathwise_prod.boa_worst(K, T) == pytest.approx(boa)
-    # Sleeping experts in 7 pieces: told of 100 rounds, and of none.
-    root, slowed = math.sqrt(7 * (7 + T)), K * T / (2 * math.e) * (1 + ln_t)
-    g, late = math.log(300), math.log(10**4 + slowed)
-    told = 7 * (2 * g + 2 * late) + (2 * math.sqrt(g) + late / math.sqrt(g)) * root
-    assert pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, 7, 100) == pytest.approx(told, rel=1e-9)
-    late = math.log(K * T + slowed)
+    # Sleeping experts in 7 intervals, with the prior for 100 rounds and with the flat prior.
+    root, ratios = math.sqrt(7 * (7 + T)), K * T / (2 * math.e) * (1 + ln_t)
+    g, late = math.log(300), math.log(10**4 + ratios)
+    prior_rounds = 7 * (2 * g + 2 * late) + (2 * math.sqrt(g) + late / math.sqrt(g)) * root
+    assert pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, 7, 100) == pytest.approx(prior_rounds, rel=1e-9)
+    late = math.log(K * T + ratios)
     flat = 14 * late + (2 * math.sqrt(math.log(K * (T + 1))) + late / math.sqrt(math.log(6))) * root
     assert pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, 7) == pytest.approx(flat)
 
@@ -337,7 +339,7 @@ def awake(n_rounds, cover):
 
 
 def check_sleeping(case, learner, pathwise, cover):
-    """Require the bound from every start to every round of its life against every action; return the ratio."""
+    """Require the bound from every start to every round awake, against every action; return the ratio."""
     regrets = regrets_of(learner, case)
     last, alive = awake(case.n_rounds, cover)
     own = np.cumsum(np.where(alive[:, :, None], regrets, 0.0), axis=1)
@@ -368,17 +370,19 @@ def test_a_learner_keeps_its_bound_at_every_round_for_every_action(name):
         check_fixed(Case(family, 800, 4, seed=3), name)
 
 
-def test_the_sleeping_prod_keeps_its_bound_from_every_start_to_every_round_of_its_life():
+def test_the_sleeping_prod_keeps_its_bound_from_every_start_to_every_round_awake():
     def check(case, number):
         cover = TRACKING[number % 3]
-        told = (None, case.n_rounds, max(1, case.n_rounds // 3), 1000)[number // 3 % 4]
-        learner = SleepingAdaptMLProd(cover, told)
-        return check_sleeping(case, learner, lambda r, last: pathwise_prod.sleeping_adapt_ml_prod(r, told, last), cover)
+        prior_rounds = (None, case.n_rounds, max(1, case.n_rounds // 3), 1000)[number // 3 % 4]
+        learner = SleepingAdaptMLProd(cover, prior_rounds)
+        return check_sleeping(
+            case, learner, lambda r, last: pathwise_prod.sleeping_adapt_ml_prod(r, prior_rounds, last), cover
+        )
 
     on_many_paths(check, max_rounds=40)
 
 
-def test_ada_normal_hedge_tv_keeps_its_bound_from_every_start_to_every_round_of_its_life():
+def test_ada_normal_hedge_tv_keeps_its_bound_from_every_start_to_every_round_awake():
     def check(case, number):
         cover = TRACKING[number % 3]
         return check_sleeping(case, AdaNormalHedgeTV(cover), bounds.ada_normal_hedge_tv, cover)
@@ -387,21 +391,21 @@ def test_ada_normal_hedge_tv_keeps_its_bound_from_every_start_to_every_round_of_
 
 
 @pytest.mark.parametrize("cover", TRACKING)
-def test_the_closed_forms_of_sleeping_experts_are_above_the_sums_over_pieces(cover):
-    """Cut 200 rounds anywhere, each piece within a life: the sum of the bounds of the pieces is below."""
+def test_the_closed_forms_of_sleeping_experts_are_above_the_sums_over_intervals(cover):
+    """Cut 200 rounds anywhere, each interval within the rounds of one row: the sum of the bounds is below."""
     n_rounds, n_actions = 200, 3
     last, _ = awake(n_rounds, cover)
     for family in ("coin", "heaviest", "switching"):
         case = Case(family, n_rounds, n_actions, seed=4)
         settings_of = {
-            **{SleepingAdaptMLProd(cover, told): told for told in (None, 200, 50)},
+            **{SleepingAdaptMLProd(cover, prior_rounds): prior_rounds for prior_rounds in (None, 200, 50)},
             AdaNormalHedgeTV(cover): "normal",
         }
-        for learner, told in settings_of.items():
+        for learner, prior_rounds in settings_of.items():
             regrets = regrets_of(learner, case)
-            normal = told == "normal"
+            normal = prior_rounds == "normal"
             bound = bounds.ada_normal_hedge_tv(regrets, last) if normal else None
-            bound = pathwise_prod.sleeping_adapt_ml_prod(regrets, told, last) if bound is None else bound
+            bound = pathwise_prod.sleeping_adapt_ml_prod(regrets, prior_rounds, last) if bound is None else bound
             for stride in (5, 40, 200):
                 start, total, pieces = 0, 0.0, 0
                 while start < n_rounds:
@@ -410,7 +414,7 @@ def test_the_closed_forms_of_sleeping_experts_are_above_the_sums_over_pieces(cov
                 if normal:
                     closed = bounds.ada_normal_hedge_tv_worst(n_actions, n_rounds, pieces)
                 else:
-                    closed = pathwise_prod.sleeping_adapt_ml_prod_worst(n_actions, n_rounds, pieces, told)
+                    closed = pathwise_prod.sleeping_adapt_ml_prod_worst(n_actions, n_rounds, pieces, prior_rounds)
                 assert closed == n_rounds or total <= closed
 
 
@@ -447,7 +451,7 @@ def test_a_sleeping_learner_requires_a_cover_that_starts_rows_in_every_round(kin
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("told", [0, -1, 2.5, True])
-def test_the_number_of_rounds_must_be_an_integer(told):
+@pytest.mark.parametrize("prior_rounds", [0, -1, 2.5, True])
+def test_the_number_of_rounds_must_be_an_integer(prior_rounds):
     with pytest.raises(InvalidInput, match=r"^SleepingAdaptMLProd: `n_rounds` must be a whole number >= 1, got "):
-        SleepingAdaptMLProd(n_rounds=told)
+        SleepingAdaptMLProd(n_rounds=prior_rounds)

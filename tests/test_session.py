@@ -69,7 +69,7 @@ def play(session, losses):
 @pytest.mark.interpreted
 @every_learner
 @pytest.mark.parametrize("pause", [0, 1, 63, 64])  # Algorithm 4 makes room after 63 rounds
-def test_a_loaded_session_goes_on_bit_for_bit(learner, pause, tmp_path):
+def test_a_loaded_session_continues_bit_for_bit(learner, pause, tmp_path):
     losses = mixed_losses(100, 3)
     session = Session(learner, 3, seed=5)
     play(session, losses[:pause])
@@ -123,7 +123,7 @@ def test_the_file_holds_numbers_and_one_line_of_json(learner, tmp_path):
     assert sorted(header) == ["format", "learner", "n_actions", "rounds"]
 
 
-WHO = "%s with %d actions after %d rounds"
+OWNER = "%s with %d actions after %d rounds"
 
 
 def forge(path, weights=None, session=None, **changes):
@@ -157,7 +157,7 @@ def test_a_session_of_an_unknown_learner_is_refused(tmp_path):
 
 def test_a_session_with_another_learner_s_arrays_is_refused(tmp_path):
     forge(tmp_path / "session", learner={"name": "restarted-adaptive-gd"})
-    message = rf"^{tmp_path / 'session'}: {WHO % ('restarted-adaptive-gd', 2, 0)}: the array `last` is missing\.$"
+    message = rf"^{tmp_path / 'session'}: {OWNER % ('restarted-adaptive-gd', 2, 0)}: the array `last` is missing\.$"
     with pytest.raises(BadFile, match=message):
         Session.load(tmp_path / "session")
 
@@ -165,11 +165,11 @@ def test_a_session_with_another_learner_s_arrays_is_refused(tmp_path):
 @pytest.mark.parametrize("weights", [np.zeros(1), np.zeros(3), np.zeros(2, np.float32), np.zeros((1, 2))])
 def test_arrays_of_another_shape_or_type_are_refused(weights, tmp_path):
     forge(tmp_path / "session", weights)
-    with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'}: {WHO % ('optimistic-gd', 2, 0)}: `weights` must h"):
+    with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'}: {OWNER % ('optimistic-gd', 2, 0)}: `weights` must h"):
         Session.load(tmp_path / "session")
 
 
-# What a hostile file may put where: each crashed the process, hung it, or came back as a play.
+# Values of a hostile file: each crashed or hung the process, or was played.
 HOSTILE = {
     "slots that are not there": (SAOL(), "clock", lambda a: put(a, 1, 10**9)),
     "slots that are not there, coins": (CBCE(), "clock", lambda a: put(a, 1, 10**9)),
@@ -227,7 +227,7 @@ def test_numbers_that_kernels_cannot_trust_are_refused(what, tmp_path):
     learner.run(session.state, mixed_losses(5, 2))
     change(session.state.arrays()[field])
     session.save(tmp_path / "session")
-    with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'}: {WHO % (learner.name, 2, 5)}: `\w+`[^\n]*\.$"):
+    with pytest.raises(BadFile, match=rf"^{tmp_path / 'session'}: {OWNER % (learner.name, 2, 5)}: `\w+`[^\n]*\.$"):
         Session.load(tmp_path / "session")
 
 
@@ -267,8 +267,8 @@ def test_a_session_with_an_incomplete_header_is_refused(gone, tmp_path):
         ({"learner": 3}, "`learner` must be a spec, got 3."),
         ({"learner": "hedge"}, "`learner` must be a spec, got 'hedge'."),
         ({"learner": {"name": "ucb1", "log_scale": -1}}, "UCB1: `log_scale` must be a finite number > 0, got -1."),
-        ({"n_actions": 10**10}, WHO % ("optimistic-gd", 10**10, 0) + ": the arrays do not match these numbers."),
-        ({"rounds": 2**49}, WHO % ("optimistic-gd", 2, 2**49) + ": the arrays do not match these numbers."),
+        ({"n_actions": 10**10}, OWNER % ("optimistic-gd", 10**10, 0) + ": the arrays do not match these numbers."),
+        ({"rounds": 2**49}, OWNER % ("optimistic-gd", 2, 2**49) + ": the arrays do not match these numbers."),
     ],
 )
 def test_an_invalid_header_is_refused(changes, message, tmp_path):
@@ -329,5 +329,5 @@ def test_a_pickle_is_not_opened(tmp_path):
     """Loading must not run code: an array of objects would."""
     with (tmp_path / "session").open("wb") as file:
         np.savez(file, driftwise_session=np.array([print], dtype=object))
-    with pytest.raises(BadFile, match=r"is not a whole session file"):
+    with pytest.raises(BadFile, match=r"is not a complete session file"):
         Session.load(tmp_path / "session")

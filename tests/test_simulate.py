@@ -34,7 +34,7 @@ from references.measures_reference import measures_reference
 N_ROUNDS, N_RUNS, SEED = 60, 3, 7
 WANDERING = Environment(RandomWalk(n_actions=3, step=0.05), Bernoulli())
 SWITCHING = Environment(Switching(n_segments=4, n_actions=3), Beta(0.2))
-TEAM = (
+PLAYERS = (
     OptimisticGD(0.4),
     RerunUCBV(restart_every=25, failure_probability=0.5),
     RestartedAdaptiveGD(restart_every=16),
@@ -92,17 +92,17 @@ def least_loss(comparator, target):
 def regrets_by_hand(comparator, plays, target):
     """Return the regret after every round that counts."""
     first, end = comparator.span(len(target))
-    suffered = (plays * target).sum(axis=1)
-    return [fsum(suffered[first:t]) - least_loss(comparator, target[first:t]) for t in range(first + 1, end + 1)]
+    lost = (plays * target).sum(axis=1)
+    return [fsum(lost[first:t]) - least_loss(comparator, target[first:t]) for t in range(first + 1, end + 1)]
 
 
 @every_play
 @every_comparator
 def test_regret_is_that_of_an_obvious_loop(comparator, play):
-    results = simulate(WANDERING, TEAM, N_ROUNDS, N_RUNS, SEED, comparator=comparator, play=play, block_size=13)
+    results = simulate(WANDERING, PLAYERS, N_ROUNDS, N_RUNS, SEED, comparator=comparator, play=play, block_size=13)
     for run in range(N_RUNS):
         losses, means = whole_run(WANDERING, run)
-        for i, learner in enumerate(TEAM):
+        for i, learner in enumerate(PLAYERS):
             expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run, play), means)
             assert results.regrets[i, run] == pytest.approx(expected, abs=1e-12)
     assert results.comparator == str(comparator)
@@ -112,10 +112,10 @@ def test_regret_is_that_of_an_obvious_loop(comparator, play):
 @pytest.mark.interpreted
 @every_play
 def test_regret_is_that_of_an_obvious_loop_without_the_compiler(play):
-    team = TEAM[:2]
-    results = simulate(SWITCHING, team, 25, n_runs=1, seed=SEED, play=play, block_size=7)
+    players = PLAYERS[:2]
+    results = simulate(SWITCHING, players, 25, n_runs=1, seed=SEED, play=play, block_size=7)
     losses, means = whole_run(SWITCHING, 0, 25)
-    for i, learner in enumerate(team):
+    for i, learner in enumerate(players):
         expected = regrets_by_hand(Dynamic(), plays_by_hand(learner, losses, 0, play), means)
         assert results.regrets[i, 0] == pytest.approx(expected, abs=1e-12)
 
@@ -123,9 +123,9 @@ def test_regret_is_that_of_an_obvious_loop_without_the_compiler(play):
 @every_comparator
 def test_replayed_losses_have_the_realised_regret_of_the_loop(comparator):
     losses = np.random.default_rng(3).random((N_ROUNDS, 3))
-    results = simulate(Replay(losses), TEAM, n_runs=2, seed=SEED, comparator=comparator, block_size=17)
+    results = simulate(Replay(losses), PLAYERS, n_runs=2, seed=SEED, comparator=comparator, block_size=17)
     assert (results.kind, results.n_rounds, results.measures) == ("realised", N_ROUNDS, ())
-    for run, (i, learner) in itertools.product(range(2), enumerate(TEAM)):
+    for run, (i, learner) in itertools.product(range(2), enumerate(PLAYERS)):
         expected = regrets_by_hand(comparator, plays_by_hand(learner, losses, run), losses)
         assert results.regrets[i, run] == pytest.approx(expected, abs=1e-12)
     assert np.isnan(results.bounds).all()
@@ -139,14 +139,14 @@ def test_a_replay_may_be_cut_short():
     assert part.regrets.tobytes() == whole.regrets[:, :, :20].tobytes()
 
 
-def test_a_replay_cannot_be_stretched():
+def test_a_replay_has_no_more_rounds_than_recorded():
     with pytest.raises(InvalidInput, match=r"^Replay: `n_rounds` must be <= 3, the rounds recorded, got 4\.$"):
         simulate(Replay(np.zeros((3, 2))), OptimisticGD(), n_rounds=4, n_runs=1)
 
 
-def files_of(path, team, suffixes=(".parquet",), **how):
+def files_of(path, players, suffixes=(".parquet",), **how):
     """Return the bytes of the files of one simulation."""
-    results = simulate(SWITCHING, team, N_ROUNDS * 2, N_RUNS, SEED, **how)
+    results = simulate(SWITCHING, players, N_ROUNDS * 2, N_RUNS, SEED, **how)
     found = []
     for suffix in suffixes:
         (results.to_parquet if suffix == ".parquet" else results.plot)(path / f"results{suffix}")
@@ -157,7 +157,7 @@ def files_of(path, team, suffixes=(".parquet",), **how):
 @every_play
 def test_the_results_file_does_not_depend_on_threads_or_blocks(play, tmp_path):
     ways = itertools.product([1, 2], [1, 7, 1024])
-    files = [files_of(tmp_path, [*TEAM, *RULES], n_threads=n, block_size=size, play=play)[0] for n, size in ways]
+    files = [files_of(tmp_path, [*PLAYERS, *RULES], n_threads=n, block_size=size, play=play)[0] for n, size in ways]
     assert len(files) == 6
     assert len(set(files)) == 1
 
@@ -165,7 +165,7 @@ def test_the_results_file_does_not_depend_on_threads_or_blocks(play, tmp_path):
 @pytest.mark.parametrize("comparator", COMPARATORS[1:], ids=str)
 def test_blocks_do_not_change_the_regret_for_any_comparator(comparator):
     curves = [
-        simulate(WANDERING, TEAM, N_ROUNDS, N_RUNS, comparator=comparator, n_threads=n, block_size=size).regrets
+        simulate(WANDERING, PLAYERS, N_ROUNDS, N_RUNS, comparator=comparator, n_threads=n, block_size=size).regrets
         for n, size in ((1, 1), (2, 7), (2, 1024))
     ]
     assert curves[0].tobytes() == curves[1].tobytes() == curves[2].tobytes()
@@ -174,26 +174,26 @@ def test_blocks_do_not_change_the_regret_for_any_comparator(comparator):
 def test_the_figures_do_not_depend_on_threads_or_blocks(tmp_path):
     suffixes = (".png", ".svg", ".pdf")
     ways = ((1, 7), (2, 1024))
-    one, other = (files_of(tmp_path, TEAM[:2], suffixes, n_threads=n, block_size=size) for n, size in ways)
+    one, other = (files_of(tmp_path, PLAYERS[:2], suffixes, n_threads=n, block_size=size) for n, size in ways)
     assert one == other
 
 
 @every_play
 def test_a_learner_added_to_the_list_does_not_change_the_others(play):
-    few, more = (simulate(SWITCHING, team, N_ROUNDS, N_RUNS, SEED, play=play) for team in (TEAM[:2], TEAM))
+    few, more = (simulate(SWITCHING, players, N_ROUNDS, N_RUNS, SEED, play=play) for players in (PLAYERS[:2], PLAYERS))
     assert few.regrets.tobytes() == more.regrets[:2].tobytes()
     assert few.bounds.tobytes() == more.bounds[:2].tobytes()
 
 
 def test_runs_added_do_not_change_the_others():
-    few, more = (simulate(WANDERING, TEAM, N_ROUNDS, n, SEED, play="sample") for n in (2, 5))
+    few, more = (simulate(WANDERING, PLAYERS, N_ROUNDS, n, SEED, play="sample") for n in (2, 5))
     assert few.regrets.tobytes() == more.regrets[:, :2].tobytes()
     assert few.measures == more.measures[:2]
     assert few.realised == more.realised[:2]
 
 
-def test_the_seed_decides_everything():
-    one, again, other = (simulate(WANDERING, TEAM, N_ROUNDS, 2, seed, play="sample") for seed in (1, 1, 2))
+def test_results_depend_on_the_seed_only():
+    one, again, other = (simulate(WANDERING, PLAYERS, N_ROUNDS, 2, seed, play="sample") for seed in (1, 1, 2))
     assert one.regrets.tobytes() == again.regrets.tobytes()
     assert one.measures == again.measures
     assert not np.isclose(one.regrets[..., -1], other.regrets[..., -1]).any()
@@ -342,26 +342,26 @@ def test_bounds_are_claimed_for_the_dynamic_pseudo_regret_only():
 
 
 def test_long_curves_are_kept_at_a_thousand_rounds():
-    world, learner = Environment(Switching(4, 3), Deterministic()), OptimisticGD(0.4)
-    long = simulate(world, learner, 2500, 1, SEED, block_size=999)
+    environment, learner = Environment(Switching(4, 3), Deterministic()), OptimisticGD(0.4)
+    long = simulate(environment, learner, 2500, 1, SEED, block_size=999)
     assert len(long.rounds) == long.regrets.shape[-1] == 1000
     assert (long.rounds[0], long.rounds[-1]) == (1, 2500)
     assert set(np.diff(long.rounds)) == {2, 3}
-    losses, means = whole_run(world, 0, 2500)
-    suffered = (plays_by_hand(learner, losses, 0) * means).sum(axis=1) - means.min(axis=1)
-    assert long.regrets[0, 0] == pytest.approx(np.cumsum(suffered)[long.rounds - 1], abs=1e-9)
+    losses, means = whole_run(environment, 0, 2500)
+    lost = (plays_by_hand(learner, losses, 0) * means).sum(axis=1) - means.min(axis=1)
+    assert long.regrets[0, 0] == pytest.approx(np.cumsum(lost)[long.rounds - 1], abs=1e-9)
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 3])
 def test_the_shortest_runs_are_measured_too(n_rounds):
-    world = Environment(Switching(1, 2), Bernoulli())
-    results = simulate(world, TEAM, n_rounds, n_runs=2)
+    environment = Environment(Switching(1, 2), Bernoulli())
+    results = simulate(environment, PLAYERS, n_rounds, n_runs=2)
     assert results.rounds.tolist() == list(range(1, n_rounds + 1))
     assert results.regrets[0, 0, 0] == pytest.approx(0.1)  # half of the gap 0.2: the first play is uniform
 
 
 def test_paired_differences_are_the_mean_of_the_differences():
-    results = simulate(SWITCHING, TEAM[:2], N_ROUNDS, 8, SEED)
+    results = simulate(SWITCHING, PLAYERS[:2], N_ROUNDS, 8, SEED)
     one, other = results.labels
     differences = results.final(one) - results.final(other)
     found = results.difference(one, other)
@@ -371,9 +371,9 @@ def test_paired_differences_are_the_mean_of_the_differences():
 
 
 @threads
-def test_progress_climbs_to_the_total(n_threads):
+def test_progress_increases_to_the_total(n_threads):
     calls = []
-    simulate(SWITCHING, TEAM[:2], 50, 4, n_threads=n_threads, block_size=20, progress=lambda *c: calls.append(c))
+    simulate(SWITCHING, PLAYERS[:2], 50, 4, n_threads=n_threads, block_size=20, progress=lambda *c: calls.append(c))
     done, totals = zip(*calls, strict=True)
     assert set(totals) == {50 * 4 * 2}
     assert all(later > earlier for earlier, later in itertools.pairwise(done))
@@ -434,7 +434,7 @@ def test_an_error_in_one_run_ends_them_all(bad_run, n_threads):
 
 @threads
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_an_interrupt_from_the_progress_callback_gets_through(error, n_threads):
+def test_an_interrupt_from_the_progress_callback_is_raised(error, n_threads):
     before, last = threading.active_count(), []
 
     def stop(done, total):
@@ -497,11 +497,11 @@ def test_invalid_arguments_are_rejected_in_one_form(arguments, message):
 
 
 def test_memory_does_not_grow_with_the_rounds():
-    world = Environment(Switching(n_segments=8, n_actions=10), Bernoulli())
-    simulate(world, OptimisticGD(), 10_000, n_runs=1)  # compiles
+    environment = Environment(Switching(n_segments=8, n_actions=10), Bernoulli())
+    simulate(environment, OptimisticGD(), 10_000, n_runs=1)  # compiles
     tracemalloc.start()
     try:
-        simulate(world, OptimisticGD(), 400_000, n_runs=1)
+        simulate(environment, OptimisticGD(), 400_000, n_runs=1)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -163,11 +163,11 @@ def test_theorem_bandit_u_worked_by_hand():
 
 def test_there_is_no_bound_outside_the_conditions_of_a_theorem():
     assert expected.rerun_ucbv(measures(), 10, 0.1, log_scale=0.5) is None  # radii narrower than its proof needs
-    assert expected.adapt_ml_prod(measures(segments=2, drift=1.0)) is None  # it speaks of one fixed action
+    assert expected.adapt_ml_prod(measures(segments=2, drift=1.0)) is None  # it is about one fixed action
     assert OptimisticAdaptMLProd(prior="outside").bound(measures()) is None
 
 
-# Bounds: laws
+# Bounds: properties
 
 
 @every_bound
@@ -389,7 +389,7 @@ def test_blocks_too_short_to_try_every_action_give_a_warning():
         RerunUCBV.tuned(known)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RerunUCBV.tuned(measures(10, 3, 3, 2.0, 0.0))  # three rounds are too few for anyone
+        RerunUCBV.tuned(measures(10, 3, 3, 2.0, 0.0))  # three rounds are too few for any block length
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ PLAYERS = {
     "sleeping, flat": SleepingOptimisticAdaptMLProd(),
     "rerun-ucbv": RerunUCBV.tuned,
 }
-SAYS_SOMETHING = {
+NONTRIVIAL = {
     "stationary": {"optimistic-gd", "optimistic-adapt-ml-prod"},  # the others play elsewhere
     "switching": {"optimistic-gd", "restarted-adaptive-gd", "sleeping, given rounds", "sleeping, flat"},
     "drifting": {"optimistic-gd", "restarted-adaptive-gd", "sleeping, given rounds", "sleeping, flat"},
@@ -447,19 +447,19 @@ SAYS_SOMETHING = {
 def test_mean_regret_stays_below_every_learner_s_bound(name):
     """Over 200 runs and at every mark, the mean less three standard errors is below."""
     n_rounds, n_runs = 300, 200
-    players = PLAYERS if name != "stationary" else {label: PLAYERS[label] for label in SAYS_SOMETHING[name]}
+    players = PLAYERS if name != "stationary" else {label: PLAYERS[label] for label in NONTRIVIAL[name]}
     results = simulate(ENVIRONMENTS[name], players, n_rounds, n_runs, seed=1)
     marks = np.searchsorted(results.rounds, results.bound_rounds)
-    telling = set()
+    nontrivial = set()
     for i, label in enumerate(results.labels):
         curves = results.regrets[i][:, marks]
         least = curves.mean(axis=0) - 3 * curves.std(axis=0, ddof=1) / math.sqrt(n_runs)
         proved = np.isfinite(results.bounds[i])
         assert (least <= results.bounds[i])[proved].all(), label
-        assert proved.all() or label == "optimistic-adapt-ml-prod"  # which speaks of the best fixed action only
+        assert proved.all() or label == "optimistic-adapt-ml-prod"  # whose bound is against the best fixed action only
         if results.bound(label) < n_rounds:
-            telling.add(label)
-    assert telling == SAYS_SOMETHING[name]
+            nontrivial.add(label)
+    assert nontrivial == NONTRIVIAL[name]
 
 
 EXPERTS_OF_ONE_ACTION = {
@@ -470,16 +470,16 @@ EVERYWHERE = {
     *("optimistic-gd", "restarted-adaptive-gd", "rexp3", "sleeping-adapt-ml-prod"),
     *("sleeping-optimistic-adapt-ml-prod", "sword"),
 }
-TOLD = {  # whose bound says something there
+WITH_NONTRIVIAL_BOUND = {  # learners whose bound is not trivial there
     "stationary": EVERYWHERE | EXPERTS_OF_ONE_ACTION | {"exp3", "optimistic-adapt-ml-prod", "tsallis-inf", "ucb1"},
     "switching": EVERYWHERE,
 }
 
 
-def as_it_comes_and_tuned(member, known):
+def default_and_tuned(member, known):
     yield member()
     if member.tuned.__func__ is not Learner.tuned.__func__:
-        with collected():  # M-UCB's window is longer than these games
+        with collected():  # M-UCB's window is longer than these runs
             tuned = member.tuned(known)
         yield tuned
 
@@ -493,20 +493,20 @@ def regret_of(learner, run, seed):
 
 @pytest.mark.parametrize("name", ["stationary", "switching"])
 def test_mean_regret_stays_below_the_bound_of_every_learner_of_the_registry(name):
-    """As they come and, where there is a rule, tuned; 10 runs, three standard errors."""
+    """With default parameters and, where there is a rule, tuned; 10 runs, three standard errors."""
     n_rounds, n_runs, environment = 600, 10, ENVIRONMENTS[name]
     known = environment.measures(n_rounds)
     runs = [environment.start(n_rounds, seed).draw(n_rounds) for seed in range(n_runs)]
-    telling = set()
+    nontrivial = set()
     for member in map(learners.get, learners):
-        for learner in as_it_comes_and_tuned(member, known):
+        for learner in default_and_tuned(member, known):
             bound = learner.bound(known)
             if bound is None or bound >= n_rounds:
                 continue
             regrets = [regret_of(learner, run, seed) for seed, run in enumerate(runs)]
             assert np.mean(regrets) - 3 * np.std(regrets, ddof=1) / math.sqrt(n_runs) <= bound, learner
-            telling.add(member.name)
-    assert telling == TOLD[name]
+            nontrivial.add(member.name)
+    assert nontrivial == WITH_NONTRIVIAL_BOUND[name]
 
 
 @pytest.mark.parametrize(
@@ -518,7 +518,7 @@ def test_mean_regret_stays_below_the_bound_of_every_learner_of_the_registry(name
     ],
 )
 def test_mean_regret_of_rerun_ucbv_stays_below_its_bound_in_runs_long_enough_for_it_to_be_below_t(path, restart_every):
-    """In short ones Theorem bandit-u says no more than T; ten runs."""
+    """In short runs the bound of Theorem bandit-u is above T; ten runs."""
     n_rounds, n_runs, environment = 40_000, 10, Environment(path, TwoPoint(0.02))
     known = environment.measures(n_rounds)
     learner = RerunUCBV(restart_every, tuning.ucbv_failure(known, "rigorous"))
@@ -558,4 +558,4 @@ def test_mean_regret_against_any_number_of_segments_stays_below_lemmas_dev_and_m
                 weights = learner.run(learner.start(means.shape[1], 0), run.losses)
                 regrets.append((weights * means).sum() - best)
             assert np.mean(regrets) - 3 * np.std(regrets, ddof=1) / math.sqrt(n_runs) <= bound
-        assert pairs[0][1] < n_rounds / 2  # it says something
+        assert pairs[0][1] < n_rounds / 2  # the bound is not trivial

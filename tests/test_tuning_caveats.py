@@ -1,4 +1,4 @@
-"""A learner whose tuning rule says nothing is marked in warnings, results, tables and figures."""
+"""A learner whose tuning rule is meaningless is marked in warnings, results, tables and figures."""
 
 import dataclasses
 import functools
@@ -52,7 +52,7 @@ def reasons_of(rule, measures):
 
 
 @pytest.fixture(scope="module")
-def destroyed():
+def with_caveats():
     with collected():
         return simulate(SINUSOID, DESTROYED | MEANINGFUL, n_rounds=3000, n_runs=2, seed=1)
 
@@ -89,7 +89,7 @@ def moving(n_actions, n_rounds, changes, variance=0.0, drift=1.0):
 
 COARSE = functools.partial(MUCB.tuned, least_change=1.0)
 GLOBAL = functools.partial(GLRKLUCB.tuned, restart="global")
-# A rule, and two worlds: it says something about the first and nothing about the second; c is the number of changes.
+# A rule, and two measures: no caveat for the first, a caveat for the second; c is the number of changes.
 BORDERS = {
     "glr, local": (GLRKLUCB.tuned, moving(3, 3000, 31), moving(3, 3000, 32)),  # 3 c ln 3000 / 3000 reaches 1/4
     "glr, global": (GLOBAL, moving(3, 3000, 93), moving(3, 3000, 94)),  # c ln 3000 / 3000 reaches 1/4
@@ -134,7 +134,7 @@ def test_half_of_the_rounds_is_too_much_to_explore(learner):
 
 
 def test_the_limit_of_a_bound_is_the_regret_of_uniform_play():
-    """sqrt(T C / 2) with C the code length; with 3 actions uniform play regrets 2/3 of the rounds at most."""
+    """sqrt(T C / 2) with C the code length; with 3 actions uniform play has a regret of at most 2/3 of the rounds."""
     for changes in range(600, 1000, 20):
         known = moving(3, 3000, changes)
         with collected() as reasons:
@@ -206,9 +206,9 @@ def test_a_rule_that_calls_its_base_class_warns_once():
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_simulation_warns_once_for_each_learner(n_threads):
-    team = {"plain": FixedShare.tuned, "wrapped": lambda measures: FixedShare.tuned(measures), "fixed": FixedShare()}
+    players = {"plain": FixedShare.tuned, "wrapped": lambda measures: FixedShare.tuned(measures), "fixed": FixedShare()}
     with pytest.warns(TuningWarning) as caught:
-        results = simulate(SINUSOID, team, 100, 3, n_threads=n_threads)
+        results = simulate(SINUSOID, players, 100, 3, n_threads=n_threads)
     messages = [str(warning.message) for warning in caught]
     assert [message.partition(": tuning")[0] for message in messages] == ["simulate: 'plain'", "simulate: 'wrapped'"]
     assert all(message.endswith("uniform play (in all 3 runs).") for message in messages)
@@ -217,10 +217,10 @@ def test_a_simulation_warns_once_for_each_learner(n_threads):
 
 
 def test_the_caveat_of_a_rule_is_decided_in_each_run():
-    told = iter([3000, 2, 3000, 2])
+    segments = iter([3000, 2, 3000, 2])
 
     def rule(_):
-        return FixedShare.tuned(Measures(3, 3000, next(told), 1.0, 0.0))
+        return FixedShare.tuned(Measures(3, 3000, next(segments), 1.0, 0.0))
 
     with pytest.warns(TuningWarning, match=r"\(in 2 of 4 runs\)\.$"):
         results = simulate(EIGHT, {"rule": rule}, 50, 4, n_threads=1)
@@ -236,8 +236,8 @@ def test_a_rule_without_a_caveat_gives_no_warning():
 # results
 
 
-def test_the_table_has_marks_and_reasons_within_the_width_of_a_terminal(destroyed):
-    rows, notes = parts(destroyed.table())
+def test_the_table_has_marks_and_reasons_within_the_width_of_a_terminal(with_caveats):
+    rows, notes = parts(with_caveats.table())
     shown = {line[: line.index("  ")] for line in rows}
     assert shown == {f"{label} *" for label in DESTROYED} | set(MEANINGFUL)
     assert notes[0] == f"* {WORDS}:"
@@ -256,30 +256,30 @@ def parts(text):
     return lines[rule + 1 : star], lines[star:]
 
 
-def test_the_figure_marks_them_in_its_legend(destroyed):
-    (legend,) = destroyed.figure().legends
+def test_the_figure_marks_them_in_its_legend(with_caveats):
+    (legend,) = with_caveats.figure().legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert {f"{label} *" for label in DESTROYED} <= set(texts)
     assert set(MEANINGFUL) <= set(texts)
     assert texts[-1] == f"* {WORDS}"
 
 
-def test_rows_and_json_have_the_reason(destroyed):
-    record = json.loads(json.dumps(destroyed.record()["learners"], default=str))
-    for rows in (destroyed.rows(), record):
+def test_rows_and_json_have_the_reason(with_caveats):
+    record = json.loads(json.dumps(with_caveats.record()["learners"], default=str))
+    for rows in (with_caveats.rows(), record):
         caveats = {row["learner"]: row["caveat"] for row in rows}
         assert all(caveats[label].startswith(f"{WORDS}: ") for label in DESTROYED)
         assert all(caveats[label] == "" for label in MEANINGFUL)
 
 
-def test_a_file_keeps_the_marks(destroyed, tmp_path):
-    destroyed.to_parquet(tmp_path / "results.parquet")
+def test_a_file_keeps_the_marks(with_caveats, tmp_path):
+    with_caveats.to_parquet(tmp_path / "results.parquet")
     again = Results.from_parquet(tmp_path / "results.parquet")
-    assert again.caveats == destroyed.caveats
-    assert again.table() == destroyed.table()
+    assert again.caveats == with_caveats.caveats
+    assert again.table() == with_caveats.table()
 
 
-def test_marks_stay_when_results_are_put_side_by_side():
+def test_marks_stay_when_results_are_combined():
     with collected():
         one, two = (simulate(SINUSOID, {label: DESTROYED[label]}, 100, 1) for label in ("glr", "share"))
     assert set(one.combine(two).caveats) == {"glr", "share"}
@@ -301,30 +301,30 @@ def test_the_command_warns_once_and_has_the_reason_in_its_json(monkeypatch, caps
 
 
 @pytest.fixture(scope="module")
-def guests(tmp_path_factory):
+def added_learner(tmp_path_factory):
     """Return the outcomes of Fixed Share (added) and Hedge in a drifting cell, the page, and the warnings."""
     with collected() as reasons:
-        told = tiny_landscape(tmp_path_factory.mktemp("measurements"), ["full-drifting"], ["fixed-share", "hedge"])
-    return *told, reasons
+        measured = tiny_landscape(tmp_path_factory.mktemp("measurements"), ["full-drifting"], ["fixed-share", "hedge"])
+    return *measured, reasons
 
 
-def test_a_sweep_warns_once_for_each_marked_learner(guests):
-    outcomes, _, reasons = guests
+def test_a_sweep_warns_once_for_each_marked_learner(added_learner):
+    outcomes, _, reasons = added_learner
     marked = [outcome for outcome in outcomes if outcome.caveat]
     assert {outcome.participant.label for outcome in marked} == {"fixed-share"}
     assert reasons == [outcome.caveat for outcome in marked]
     assert reasons[0].startswith("at every value of T, the first: 299 changes in 300 rounds ")
 
 
-def test_a_finished_measurement_keeps_its_mark(guests, tmp_path):
+def test_a_finished_measurement_keeps_its_mark(added_learner, tmp_path):
     with collected():
         first, again = (tiny_landscape(tmp_path, ["full-drifting"], ["fixed-share"])[0] for _ in range(2))
     assert [outcome.caveat for outcome in again] == [outcome.caveat for outcome in first]
     assert first[0].caveat
 
 
-def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_mark(guests):
-    outcomes, page, _ = guests
+def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_mark(added_learner):
+    outcomes, page, _ = added_learner
     text = table(outcomes)
     assert text.count("fixed-share *") == sum(bool(outcome.caveat) for outcome in outcomes)
     assert text.count(f"* {WORDS}:") == text.count("fixed-share *")
@@ -337,8 +337,8 @@ def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_m
             assert bool(one.caveat) == bool(outcome.caveat)
 
 
-def test_the_page_shows_the_mark_wherever_it_shows_the_learner(guests):
-    _, page, _ = guests
+def test_the_page_shows_the_mark_wherever_it_shows_the_learner(added_learner):
+    _, page, _ = added_learner
     html = page_text(page)
     marked = [row for row in page.table if row.caveat]
     assert html.count(f'class="caveat" title="{WORDS}') == len(marked)  # lines of the table
@@ -349,8 +349,8 @@ def test_the_page_shows_the_mark_wherever_it_shows_the_learner(guests):
     assert "hedge *" not in html
 
 
-def test_exported_figures_have_the_mark(guests, tmp_path):
-    _, page, _ = guests
+def test_exported_figures_have_the_mark(added_learner, tmp_path):
+    _, page, _ = added_learner
     panel = page.panels[0]
     write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[]), ["svg"])
     svg = (tmp_path / f"{panel.key}.svg").read_text(encoding="utf-8")
@@ -362,11 +362,11 @@ def test_a_claim_names_its_marked_learners(tmp_path):
     with collected():
         outcomes, _ = tiny_landscape(tmp_path, ["full-drifting"], ["restarted-adaptive-gd", "hedge", "fixed-share"])
     (claim,) = claims(outcomes)
-    assert not any(WORDS in text for _, text in claim.figures)  # it does not speak of Fixed Share
+    assert not any(WORDS in text for _, text in claim.figures)  # it is not about Fixed Share
     paper = next(outcome for outcome in outcomes if outcome.sweep.key == "full-drifting-rounds")
-    doubtful = dataclasses.replace(
+    with_caveat = dataclasses.replace(
         paper, measurements=tuple(measurement._replace(caveat="why") for measurement in paper.measurements)
     )
-    (claim,) = claims([doubtful if outcome is paper else outcome for outcome in outcomes])
-    told = f"{WORDS}: at every value of T, the first: why"
-    assert ("* restarted-adaptive-gd in full-drifting-rounds", told) in claim.figures
+    (claim,) = claims([with_caveat if outcome is paper else outcome for outcome in outcomes])
+    text = f"{WORDS}: at every value of T, the first: why"
+    assert ("* restarted-adaptive-gd in full-drifting-rounds", text) in claim.figures

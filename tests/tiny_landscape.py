@@ -1,4 +1,4 @@
-"""The measured Table 1 in a few seconds: short games, two values of whatever varies, two runs."""
+"""The measured Table 1 in a few seconds: short runs, two values of the varied quantity, two runs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Slow, obvious twins of the library's algorithms, written from the paper's printed recursions."""
+"""Slow, simple references of the library's algorithms, written from the printed recursions."""

@@ -70,7 +70,7 @@ def ada_hedge(losses):
         eta = log(n_actions) / gap if gap > 0 else inf
         w = _weights(totals, eta)
         played.append(w)
-        above = loss - min(loss[w > 0])  # what everyone loses alike costs no gap
+        above = loss - min(loss[w > 0])  # a loss common to all actions adds no gap
         mix = 0.0 if eta == inf else -log((w * np.exp(-eta * above)).sum()) / eta
         gap += max(0.0, w @ above - mix)
         totals = totals + loss
@@ -80,5 +80,5 @@ def ada_hedge(losses):
 def calibrated_plays(losses, largest, n_rates):
     """Return the plays of Hedge with every rate, (n_rates, n_rounds, n_actions), and what each lost before a round."""
     plays = np.array([hedge(losses, largest * 2.0**-j) for j in range(n_rates)])
-    suffered = (plays * losses).sum(axis=2).cumsum(axis=1)
-    return plays, np.hstack([np.zeros((n_rates, 1)), suffered[:, :-1]])
+    lost = (plays * losses).sum(axis=2).cumsum(axis=1)
+    return plays, np.hstack([np.zeros((n_rates, 1)), lost[:, :-1]])

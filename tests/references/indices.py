@@ -1,8 +1,8 @@
-r"""Index learners, change detectors and what is made of them, recomputed from the whole history in every round.
+r"""Index learners, change detectors and their combinations, recomputed from the whole history in every round.
 
-A past is the list of all rounds. What counts of it is asked anew each time: a weight for every round by its age, and
-nothing of an action before it was last forgotten. Sums are `math.fsum`, so that on few-bit losses ties are ties.
-Detectors get the list of all values since the last restart and say whether the last of them raises an alarm.
+A `Past` is the list of all rounds. The weight of each past round is computed again in every round: it depends on its
+age, and is 0 for rounds of an action before its last reset. Sums are `math.fsum`, so that equal sums of few-bit losses
+are exactly equal. Detectors take all values since the last restart and return whether the last one raises an alarm.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-CLOSE = 1e-9  # indices nearer than this may be told apart either way
+CLOSE = 1e-9  # of two indices nearer than this, either may be chosen
 
 
 # The divergence
@@ -42,9 +42,9 @@ def least_mean(p, budget):
 
 
 class Index(NamedTuple):
-    keep: Callable  # age of a round in rounds, 0 for the latest -> what it still counts
-    level: Callable  # how many rounds count -> the confidence
-    score: Callable  # (what each play counts, their losses, level) -> the index
+    keep: Callable  # age of a round in rounds, 0 for the latest -> its weight
+    level: Callable  # the sum of the weights of all rounds -> the confidence level
+    score: Callable  # (weights of the plays, their losses, level) -> the index
 
 
 def everything(age):
@@ -132,7 +132,7 @@ def thompson(beta, discount=1.0):
 
 
 class Past:
-    """Every round so far, and since when each action is remembered."""
+    """Every round so far, and the round of the last reset of each action."""
 
     def __init__(self, n_rounds, n_actions):
         self.actions, self.losses = np.empty(n_rounds, np.int64), np.empty(n_rounds)
@@ -144,7 +144,7 @@ class Past:
         self.rounds += 1
 
     def counting(self, index, action):
-        """What the plays of an action count, and their losses."""
+        """Return the weights of the plays of an action, and their losses."""
         t = self.rounds
         played = np.flatnonzero(self.actions[:t] == action)
         played = played[played >= self.since[action]]
@@ -152,7 +152,7 @@ class Past:
         return weights[weights > 0], self.losses[played][weights > 0]
 
     def indices(self, index, by_age=False):
-        """The index of every action, and how often each was played as far as it counts."""
+        """Return the index and the weighted number of plays of every action."""
         counting = [self.counting(index, action) for action in range(len(self.since))]
         plays = [fsum(weights) for weights, _ in counting]
         scores = []
@@ -162,15 +162,15 @@ class Past:
         return scores, plays
 
 
-class Doubt:
-    """How often a choice hung on the last digits: the reference then goes on with the choice that was made."""
+class NearTies:
+    """Counts choices between nearly equal indices: there the reference follows the choice of the learner under test."""
 
     def __init__(self, close=CLOSE):
         self.close = close
-        self.choices = self.doubtful = 0
+        self.choices = self.n_near = 0
 
     def settle(self, scores, plays, made):
-        """The action of least index, ties to the least played, then to the first; `made` where it is as good."""
+        """Return the action of least index, then of least plays, then the first; or `made` if it nearly ties."""
         best = min(range(len(scores)), key=lambda i: (scores[i], plays[i], i))
         self.choices += 1
         if made is None or made == best:
@@ -178,30 +178,30 @@ class Doubt:
         alike = scores[made] == scores[best] and plays[made] == plays[best]
         if alike or not abs(scores[made] - scores[best]) <= self.close:
             return best
-        self.doubtful += 1
+        self.n_near += 1
         return made
 
     def share(self):
-        return self.doubtful / max(1, self.choices)
+        return self.n_near / max(1, self.choices)
 
 
-def as_it_is(loss):
+def unchanged(loss):
     return loss
 
 
 def rounded(uniform):
-    """A loss as 0 or 1, at random with its mean."""
+    """Return a function that rounds a loss to 0 or 1 at random and keeps its mean."""
     return lambda loss: 1.0 if uniform() < loss else 0.0
 
 
-def index_actions(index, losses, made=None, doubt=None, see=as_it_is):
-    """The actions that an index plays; `made` are those of the learner under test, for what is in doubt."""
+def index_actions(index, losses, made=None, near_ties=None, as_index_loss=unchanged):
+    """Return the actions of an index; `made` are those of the learner under test, used where indices nearly tie."""
     n_rounds, n_actions = losses.shape
-    past, doubt = Past(n_rounds, n_actions), doubt or Doubt()
+    past, near_ties = Past(n_rounds, n_actions), near_ties or NearTies()
     for t in range(n_rounds):
         scores, plays = past.indices(index)
-        action = doubt.settle(scores, plays, None if made is None else made[t])
-        past.add(action, see(losses[t, action]))
+        action = near_ties.settle(scores, plays, None if made is None else made[t])
+        past.add(action, as_index_loss(losses[t, action]))
     return past.actions
 
 
@@ -254,7 +254,7 @@ def ratio(values, splits):
 
 
 def bucket_sizes(n_values, resolution):
-    """The sizes of the buckets, oldest first, after so many values."""
+    """Return the sizes of the buckets, oldest first, after so many values."""
     sizes = []
     for _ in range(n_values):
         sizes.append(1)
@@ -267,7 +267,7 @@ def bucket_sizes(n_values, resolution):
 
 
 def glr_splits(n_values, resolution=None):
-    """The splits that are tried: every one, or the borders of buckets."""
+    """Return the splits that are tried: every one, or the borders of buckets."""
     if resolution is None:
         return list(range(1, n_values))
     return [int(s) for s in np.cumsum(bucket_sizes(n_values, resolution))[:-1]]
@@ -289,7 +289,7 @@ def raises(margin, reaching):
 
 
 def alarms(test, values, reaching=False):
-    """The positions of the alarms, each followed by a start from the initial state."""
+    """Return the positions of the alarms; after each the detector starts from its initial state."""
     found, since = [], []
     for t, value in enumerate(values):
         since.append(float(value))
@@ -302,42 +302,42 @@ def alarms(test, values, reaching=False):
 # Learners that restart
 
 
-class Watch(NamedTuple):
+class Restarts(NamedTuple):
     test: Callable  # a detector
     reaching: bool  # an alarm at the threshold, not only above
     exploration_rate: float = 0.0
-    schedule: bool = False  # explore in turns, or else at random
-    everywhere: bool = False  # forget all actions, or else the one that changed
-    by_age: bool = False  # the level is of the rounds since an action was forgotten, or else of the plays that count
+    schedule: bool = False  # explore on schedule, or else at random
+    everywhere: bool = False  # reset all actions, or else the one that changed
+    by_age: bool = False  # the level uses the rounds since the action's reset, or else the counted plays
 
 
-def watching_actions(index, watch, losses, uniform, made=None, doubt=None, see=as_it_is):
-    """The actions of an index learner that restarts, and since when it remembers each action; `uniform()` draws.
+def restarting_actions(index, restarts, losses, uniform, made=None, near_ties=None, as_index_loss=unchanged):
+    """Return the actions of an index learner that restarts, and the last reset of each action; `uniform()` draws.
 
-    The detector sees the losses as they are, whatever the index makes of them.
+    The detector takes the losses themselves, the index takes `as_index_loss` of them.
     """
     n_rounds, n_actions = losses.shape
-    past, doubt = Past(n_rounds, n_actions), doubt or Doubt()
-    watched = [[] for _ in range(n_actions)]
+    past, near_ties = Past(n_rounds, n_actions), near_ties or NearTies()
+    observed = [[] for _ in range(n_actions)]
     start = 0
-    period = ceil(n_actions / watch.exploration_rate) if watch.exploration_rate > 0 else None
+    period = ceil(n_actions / restarts.exploration_rate) if restarts.exploration_rate > 0 else None
     for t in range(n_rounds):
-        scores, plays = past.indices(index, watch.by_age)
+        scores, plays = past.indices(index, restarts.by_age)
         action = None
-        if watch.schedule:
+        if restarts.schedule:
             if period is not None and (t - start) % period < n_actions:
                 action = (t - start) % period
-        elif watch.exploration_rate > 0:
-            share = uniform() / watch.exploration_rate  # given that it is below 1, uniform
+        elif restarts.exploration_rate > 0:
+            share = uniform() / restarts.exploration_rate  # given that it is below 1, uniform
             action = int(share * n_actions) if share < 1 else None
         if action is None:
-            action = doubt.settle(scores, plays, None if made is None else made[t])
-        past.add(action, see(losses[t, action]))
-        watched[action].append(float(losses[t, action]))
-        if raises(watch.test(watched[action]), watch.reaching):
-            for forgotten in range(n_actions) if watch.everywhere else [action]:
-                past.since[forgotten], watched[forgotten] = t + 1, []
-            start = t + 1 if watch.everywhere else start
+            action = near_ties.settle(scores, plays, None if made is None else made[t])
+        past.add(action, as_index_loss(losses[t, action]))
+        observed[action].append(float(losses[t, action]))
+        if raises(restarts.test(observed[action]), restarts.reaching):
+            for reset in range(n_actions) if restarts.everywhere else [action]:
+                past.since[reset], observed[reset] = t + 1, []
+            start = t + 1 if restarts.everywhere else start
     return past.actions, past.since
 
 
@@ -354,25 +354,25 @@ def bob_windows(block):
     return sorted(found)
 
 
-def bandit_over_bandit_actions(losses, uniform, block, mixing, confidence, made=None, doubt=None):
+def bandit_over_bandit_actions(losses, uniform, block, exploration_rate, log_scale, made=None, near_ties=None):
     """Each block: draw a window by EXP3, restart sliding-window UCB, give EXP3 the mean gain of the block."""
-    windows, doubt = bob_windows(block), doubt or Doubt()
+    windows, near_ties = bob_windows(block), near_ties or NearTies()
     size, logs, actions, drawn = len(windows), np.zeros(len(windows)), [], []
     for first in range(0, len(losses), block):
         weights = np.array([exp(x - max(logs)) for x in logs])
-        chances = (1 - mixing) * weights / weights.sum() + mixing / size
+        chances = (1 - exploration_rate) * weights / weights.sum() + exploration_rate / size
         choice = int(np.searchsorted(np.cumsum(chances)[:-1], uniform(), side="right"))
         drawn.append(windows[choice])
-        piece = losses[first : first + block]
+        block_losses = losses[first : first + block]
         follow = None if made is None else made[first : first + block]
-        played = index_actions(sliding_window_ucb(windows[choice], confidence), piece, follow, doubt)
+        played = index_actions(sliding_window_ucb(windows[choice], log_scale), block_losses, follow, near_ties)
         actions.extend(played)
-        spared = 1 - fsum(piece[np.arange(len(piece)), played]) / block
-        logs[choice] += mixing / size * spared / chances[choice]
+        gain = 1 - fsum(block_losses[np.arange(len(block_losses)), played]) / block
+        logs[choice] += exploration_rate / size * gain / chances[choice]
     return np.array(actions), drawn
 
 
-def bob_mixing(n_actions, n_rounds):
+def bob_exploration_rate(n_actions, n_rounds):
     """gamma = min{1, sqrt((Delta+1) ln(Delta+1) / ((e-1) ceil(T/H)))}, H = ceil(sqrt(KT)), Delta = ceil(ln H)."""
     block = ceil(sqrt(n_actions * n_rounds))
     size = ceil(log(block)) + 1
@@ -380,6 +380,6 @@ def bob_mixing(n_actions, n_rounds):
 
 
 def restarted_actions(learner, losses, changes, seed=0):
-    """A learner restarted at every change point."""
-    pieces = [piece for piece in np.split(losses, list(changes)) if len(piece)]
-    return np.concatenate([learner.run(learner.start(losses.shape[1], seed), piece) for piece in pieces])
+    """Return the actions of a learner that is restarted at every change point."""
+    segments = [segment for segment in np.split(losses, list(changes)) if len(segment)]
+    return np.concatenate([learner.run(learner.start(losses.shape[1], seed), segment) for segment in segments])

@@ -10,10 +10,10 @@ def interval_lengths(n_rounds, n_intervals):
     return [(j + 1) * n_rounds // n_intervals - j * n_rounds // n_intervals for j in range(n_intervals)]
 
 
-def bandit_low_guarantee(segments, n_rounds, height=1.0):
+def bandit_low_guarantee(segments, n_rounds, scale=1.0):
     """A quarter for each round of a block, one block per interval."""
     lengths = interval_lengths(n_rounds, segments // 2)
-    return sum(height / 4 * max(b for b in range(length + 1) if b * b <= length) for length in lengths)
+    return sum(scale / 4 * max(b for b in range(length + 1) if b * b <= length) for length in lengths)
 
 
 def hidden_change_blocks(changes):
@@ -110,9 +110,9 @@ def play_out(learner, seed, rows):
     return np.array(actions)
 
 
-def losses_of(changes, lengths, n_actions, height=1.0):
+def losses_of(changes, lengths, n_actions, scale=1.0):
     """Return the losses of intervals that change after so many rounds."""
-    first = np.array([height / 2] + [height] * (n_actions - 1))
+    first = np.array([scale / 2] + [scale] * (n_actions - 1))
     second = first.copy()
     second[1] = 0.0
     return np.array(
@@ -163,13 +163,13 @@ def proof_against_bandit(learner, seeds, segments, n_rounds, n_actions):
     return changes
 
 
-def corners_against_experts(learner, n_vectors, n_actions, height=1.0):
+def jumps_against_experts(learner, n_vectors, n_actions, scale=1.0):
     """Return the action with loss 0 in each of the first vectors: the one with the least weight."""
     state = learner.start(n_actions)
     favourites = []
     for _ in range(n_vectors):
         favourites.append(int(learner.predict(state).argmin()))
-        losses = np.full(n_actions, height)
+        losses = np.full(n_actions, scale)
         losses[favourites[-1]] = 0.0
         learner.update(state, losses)
     return favourites

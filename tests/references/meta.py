@@ -1,12 +1,12 @@
-r"""Learners made of learners, as printed: a dictionary of live intervals, each with a slow base of its own.
+r"""Learners made of learners, as printed: a dictionary of active intervals, each with a slow base of its own.
 
-A base has `play` (its next weights) and `see(losses)`. Rounds are counted from 1.
+A base has `play` (its next weights) and `update(losses)`. Rounds are counted from 1.
 
-- SAOL (Daniely, Gonen, Shalev-Shwartz 2015): $w_I = \min(1/2, |I|^{-1/2})$ at birth, then $w_I (1 + \eta_I r_I)$.
+- SAOL (Daniely, Gonen, Shalev-Shwartz 2015): $w_I = \min(1/2, |I|^{-1/2})$ at the start, then $w_I (1 + \eta_I r_I)$.
 - CBCE (Jun, Orabona, Wright, Willett 2017): stakes $w = \frac{\sum g}{t - J_1 + 1} (1 + \sum g w)$ of either sign,
   $p \propto \pi [w]_+$, $g = r$ if $w > 0$ else $[r]_+$; a sum of coins within rounding of 0 is 0.
-- FLH (Hazan, Seshadhri 2009): $v e^{-\alpha \ell}$ made a distribution, times $1 - 1/(t+1)$; $1/(t+1)$ for the
-  newborn; rows $s = r 2^k$ live for $2^{k+2} + 1$ rounds; what is left is made a distribution.
+- FLH (Hazan, Seshadhri 2009): $v e^{-\alpha \ell}$ normalised, times $1 - 1/(t+1)$; $1/(t+1)$ for the
+  new row; rows $s = r 2^k$ are kept for $2^{k+2} + 1$ rounds; the weights of the rows left are normalised.
 - Ader (Zhang, Lu, Zhou 2018), Sword (Zhao et al. 2020, linear losses): a fixed list of bases under (optimistic) Hedge.
 - AOMD (Jadbabaie et al. 2015), one phase.
 """
@@ -39,7 +39,7 @@ class Hedge:
         rate = self.learning_rate or sqrt(8 * log(self.n_actions) / (len(self.seen) + 1))
         return exponential_weights([-rate * fsum(row[k] for row in self.seen) for k in range(self.n_actions)])
 
-    def see(self, losses):
+    def update(self, losses):
         self.seen.append(losses)
 
 
@@ -54,7 +54,7 @@ class OptimisticGD:
     def play(self):
         return prox(self.x, self.last, self.learning_rate)
 
-    def see(self, losses):
+    def update(self, losses):
         self.x, self.last = prox(self.x, losses, self.learning_rate), losses
 
 
@@ -64,7 +64,7 @@ class OnlineGD:
     def __init__(self, n_actions, learning_rate):
         self.play, self.learning_rate = np.full(n_actions, 1 / n_actions), learning_rate
 
-    def see(self, losses):
+    def update(self, losses):
         self.play = prox(self.play, losses, self.learning_rate, prox_scale=0.5)
 
 
@@ -109,7 +109,7 @@ def saol(losses, base="hedge"):
         for first, last in alive:
             regret = play @ row - rows[first, last].play @ row
             weights[first, last] *= 1 + min(0.5, (last - first + 1) ** -0.5) * regret
-            rows[first, last].see(row)
+            rows[first, last].update(row)
         played.append(play)
     return np.array(played)
 
@@ -136,7 +136,7 @@ def cbce(losses, base="hedge"):
         for interval in alive:
             coin = play @ row - rows[interval].play @ row
             coins[interval].append(coin if bets[interval][-1] > 0 else max(0, coin))
-            rows[interval].see(row)
+            rows[interval].update(row)
         played.append(play)
     return np.array(played)
 
@@ -157,14 +157,14 @@ def flh(losses, base="hedge", learning_rate=0.5):
                 weights[interval] *= 1 - 1 / t
             else:
                 del weights[interval]
-        (newborn,) = (interval for interval in alive if interval[0] == t)
-        rows[newborn], weights[newborn] = BASES[base](len(row)), 1 / t
+        (new_row,) = (interval for interval in alive if interval[0] == t)
+        rows[new_row], weights[new_row] = BASES[base](len(row)), 1 / t
         play = mixture(weights, rows)
         total = fsum(weights.values())
         after = {s: weights[s] / total * exp(-learning_rate * (rows[s].play @ row)) for s in weights}
         weights = {s: after[s] / fsum(after.values()) for s in after}
         for interval in alive:
-            rows[interval].see(row)
+            rows[interval].update(row)
         played.append(play)
     return np.array(played)
 
@@ -182,7 +182,7 @@ def ader(losses, n_rounds):
         played.append(sum(share * base.play for share, base in zip(shares, bases, strict=True)))
         for base, own in zip(bases, lost, strict=True):
             own.append(base.play @ row)
-            base.see(row)
+            base.update(row)
     return np.array(played)
 
 
@@ -210,7 +210,7 @@ def sword(losses, n_rounds, largest_rate=8.0, meta_learning_rate=None):
     for t, row in enumerate(losses):
         plays[t] = [base.play for base in bases]
         for base in bases:
-            base.see(row)
+            base.update(row)
     before = np.vstack([np.zeros((1, n_actions)), losses[:-1]])
     lost, guessed = np.einsum("tbk,tk->tb", plays, losses), np.einsum("tbk,tk->tb", plays, before)
     shares = optimistic_hedge(lost, guessed, meta_learning_rate)
@@ -222,7 +222,7 @@ def online_gd(losses, learning_rate):
     base, played = OnlineGD(losses.shape[1], learning_rate), []
     for row in losses:
         played.append(base.play)
-        base.see(row)
+        base.update(row)
     return np.array(played)
 
 
@@ -231,7 +231,7 @@ def hedge(losses, learning_rate=None):
     base, played = Hedge(losses.shape[1], learning_rate), []
     for row in losses:
         played.append(base.play)
-        base.see(row)
+        base.update(row)
     return np.array(played)
 
 

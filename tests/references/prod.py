@@ -72,9 +72,9 @@ def _run(losses, hints, prior, maths, fixed_point):
         p = play(alpha)
         played[t] = [float(value) for value in p]
         loss = [number(float(value)) for value in losses[t]]
-        suffered = sum(p[k] * loss[k] for k in actions)
+        lost = sum(p[k] * loss[k] for k in actions)
         for k in actions:
-            r, m = suffered - loss[k], alpha - guess[k]
+            r, m = lost - loss[k], alpha - guess[k]
             seen[k] += (r - m) ** 2
             new_rate = min(number(0.25), maths.sqrt(maths.log(number(n_actions)) / (1 + seen[k])))
             grown = weight[k] * maths.exp(rate[k] * r - rate[k] ** 2 * (r - m) ** 2)

@@ -1,4 +1,4 @@
-"""Bandit learners that look for changes, recomputed every round from all that was played, as the formulas have it.
+"""Bandit learners that test for changes, recomputed in every round from the whole history by the formulas.
 
 `draw` gives the next of the learner's uniform numbers. A history is a list of pairs (action, loss).
 """
@@ -42,7 +42,7 @@ def plays_and_mean(episode, u, action):
 
 
 def adswitch(losses, draw, n_rounds=None, threshold_scale=16.0, check_depth=2.0, resolution=2):
-    """Return the actions, and what happened: pairs (round, "episode" | "bad" | "debt" | "afresh")."""
+    """Return the actions, and what happened: pairs (round, "episode" | "bad" | "check" | "restart")."""
     learner = _AdSwitch(losses.shape[1], draw, threshold_scale, check_depth, resolution)
     actions, events = [], []
     learner.horizon(2 if n_rounds is None else max(2, n_rounds))
@@ -50,10 +50,10 @@ def adswitch(losses, draw, n_rounds=None, threshold_scale=16.0, check_depth=2.0,
         if n_rounds is None and t >= 4 and t & (t - 1) == 0:
             learner.horizon(t)
             learner.begin(1)
-            events.append((t, "afresh"))
-        events += [(t, "debt")] * learner.lend(t)
+            events.append((t, "restart"))
+        events += [(t, "check")] * learner.begin_checks(t)
         actions.append(learner.choose())
-        events += [(t, event) for event in learner.see(actions[-1], float(row[actions[-1]]))]
+        events += [(t, event) for event in learner.update(actions[-1], float(row[actions[-1]]))]
     return np.array(actions), events
 
 
@@ -71,29 +71,29 @@ class _AdSwitch:
         self.number, self.since = number, len(self.history)
         self.good = set(self.arms)
         self.bad = {}  # action: its mean and gap
-        self.debts = {a: [] for a in self.arms}  # pairs of the plays owed and the round they count from
-        self.looked_at = {a: [] for a in self.arms}  # mean and radius of every interval
+        self.checks = {a: [] for a in self.arms}  # pairs of the plays of a check and the round it begins with
+        self.tested = {a: [] for a in self.arms}  # mean and radius of every interval
 
-    def lend(self, t):
-        before = sum(len(debts) for debts in self.debts.values())
+    def begin_checks(self, t):
+        before = sum(len(checks) for checks in self.checks.values())
         for a in sorted(self.bad):
             i = 1
             while 2.0**-i >= self.bad[a][1] / self.check_depth:
                 if self.draw() < 2.0**-i * sqrt(self.number / (len(self.arms) * self.T * self.log_T)):
-                    self.debts[a].append((int(2 ** (2 * i + 1) * self.log_T), t))
+                    self.checks[a].append((int(2 ** (2 * i + 1) * self.log_T), t))
                 i += 1
-        return sum(len(debts) for debts in self.debts.values()) - before
+        return sum(len(checks) for checks in self.checks.values()) - before
 
     def choose(self):
-        def owes(a):
-            return any(sum(b == a for b, _ in self.history[s - 1 :]) < n for n, s in self.debts[a])
+        def under_check(a):
+            return any(sum(b == a for b, _ in self.history[s - 1 :]) < n for n, s in self.checks[a])
 
         def last_play(a):
             return max((s for s, (b, _) in enumerate(self.history, start=1) if b == a), default=0)
 
-        return min((a for a in self.arms if a in self.good or owes(a)), key=last_play)
+        return min((a for a in self.arms if a in self.good or under_check(a)), key=last_play)
 
-    def see(self, action, loss):
+    def update(self, action, loss):
         self.history.append((action, loss))
         episode = self.history[self.since :]
         points = starting_points(len(episode), self.resolution)
@@ -117,8 +117,8 @@ class _AdSwitch:
         if a in self.bad:
             center, gap = self.bad[a]
             return bool((abs(now[:, 0] - center) > gap / 4 + now[:, 1]).any())
-        self.looked_at[a] += now.tolist()
-        ever = np.array(self.looked_at[a]).reshape(-1, 2)
+        self.tested[a] += now.tolist()
+        ever = np.array(self.tested[a]).reshape(-1, 2)
         apart = abs(now[:, 0, None] - ever[:, 0])
         return bool((apart > now[:, 1, None] + ever[:, 1]).any())
 
@@ -140,7 +140,7 @@ def master(losses, draw, n_rounds, failure_probability, threshold_scale):
         return 6 * threshold_scale * (log2(n_rounds) + 1) * log_term * rho(n_actions, n)
 
     while t < len(losses):
-        instances, block = [], []  # (order, start) of instances; (instance, action, loss, hope) of rounds
+        instances, block = [], []  # (order, start) of instances; (instance, action, loss, estimate) of rounds
         failed = []
         while t < len(losses) and len(block) < 2**order and not failed:
             tau = len(block)
@@ -148,8 +148,8 @@ def master(losses, draw, n_rounds, failure_probability, threshold_scale):
                 if tau % 2**m == 0 and (m == order or draw() < rho(n_actions, 2**order) / rho(n_actions, 2**m)):
                     instances.append((m, tau))
             active = min(i for i in instances if i[1] <= tau < i[1] + 2 ** i[0])
-            a, hope = _hope(active, block, n_actions, log_term)
-            block.append((active, a, float(losses[t, a]), max(0.0, hope)))
+            a, estimate = _estimate(active, block, n_actions, log_term)
+            block.append((active, a, float(losses[t, a]), max(0.0, estimate)))
             actions.append(a)
             failed = _failed_tests(instances, block, rho_hat)
             t += 1
@@ -158,7 +158,7 @@ def master(losses, draw, n_rounds, failure_probability, threshold_scale):
     return np.array(actions), failures
 
 
-def _hope(instance, block, n_actions, log_term):
+def _estimate(instance, block, n_actions, log_term):
     index = []
     for k in range(n_actions):
         own = [loss for i, a, loss, _ in block if i == instance and a == k]
@@ -168,12 +168,12 @@ def _hope(instance, block, n_actions, log_term):
 
 def _failed_tests(instances, block, rho_hat):
     lost = [loss for _, _, loss, _ in block]
-    hopes = [hope for _, _, _, hope in block]
+    estimates = [estimate for _, _, _, estimate in block]
     failed = {
         1
         for m, start in instances
-        if start + 2**m == len(block) and fsum(lost[start:]) / 2**m <= max(hopes) - 9 * rho_hat(2**m)
+        if start + 2**m == len(block) and fsum(lost[start:]) / 2**m <= max(estimates) - 9 * rho_hat(2**m)
     }
-    if fsum(np.subtract(lost, hopes)) / len(block) >= 3 * rho_hat(len(block)):
+    if fsum(np.subtract(lost, estimates)) / len(block) >= 3 * rho_hat(len(block)):
         failed.add(2)
     return sorted(failed)

@@ -1,9 +1,9 @@
-r"""The learners whose experts know nothing but their own regrets, slowly, from the printed formulas.
+r"""Learners whose experts depend only on their own regrets, slowly, from the printed formulas.
 
-Every one plays $p_t$, computes $r_{t,k} = \sum_j p_{t,j} (\ell_{t,j} - \ell_{t,k})$, and never leaves probability
-space or takes a logarithm where the paper does not; `digits` runs the same in mpmath, whose exponents have no limit.
-The sleeping learners run all $K T$ experts, those not awake included: a sleeping expert is told that it lost what the
-play lost, so its regret is 0. A life is given by the set of rounds in which a row is awake.
+Each learner plays $p_t$ and computes $r_{t,k} = \sum_j p_{t,j} (\ell_{t,j} - \ell_{t,k})$. Weights are kept as numbers,
+and logarithms are taken only where the paper takes them; `digits` runs the same in mpmath, whose exponents have no
+limit. The sleeping learners run all $K T$ experts, including those not awake: a sleeping expert is assigned the loss of
+the play, so its regret is 0. A cover defines in which rounds a row is awake.
 """
 
 import math
@@ -17,7 +17,7 @@ from scipy import integrate
 IN_DOUBLES = SimpleNamespace(number=float, exp=math.exp, log=math.log, sqrt=math.sqrt)
 EXACTLY = SimpleNamespace(number=mpmath.mpf, exp=mpmath.exp, log=mpmath.log, sqrt=mpmath.sqrt)
 
-# Lives: is row s awake at round t? Both count from 1.
+# Covers: whether row s is awake at round t; both count from 1.
 
 
 def always(s, t):
@@ -40,10 +40,10 @@ def largest_power_in(s):
     return power
 
 
-LIVES = {"every": always, "geometric": geometric, "hazan-seshadhri": hazan_seshadhri}
+AWAKE = {"every": always, "geometric": geometric, "hazan-seshadhri": hazan_seshadhri}
 
 
-# Experts: each makes a weight of its regrets.
+# Experts: the weight of each is a function of its regrets.
 
 
 class ProdExpert:
@@ -59,7 +59,7 @@ class ProdExpert:
     def weight(self):
         return self.eta * self.w
 
-    def see(self, r):
+    def update(self, r):
         old = self.eta
         self.squares += r * r
         self.eta = self.rate()
@@ -76,7 +76,7 @@ class BernsteinExpert:
     def weight(self):
         return self.eta * self.maths.exp(self.eta * self.total)
 
-    def see(self, r):
+    def update(self, r):
         self.total += r - self.eta * r * r
         self.squares += r * r
         if self.squares > 0:
@@ -96,7 +96,7 @@ class NormalExpert:
         up, down = (self.potential(self.total + sign, self.moved + 1) for sign in (1, -1))
         return self.q * (up - down) / 2
 
-    def see(self, r):
+    def update(self, r):
         self.total += r
         self.moved += abs(r)
 
@@ -112,7 +112,7 @@ class SquintExpert:
             return squint_integral_exactly(self.total, self.squares)
         return squint_integral(self.total, self.squares)
 
-    def see(self, r):
+    def update(self, r):
         self.total += r
         self.squares += r * r
 
@@ -126,7 +126,7 @@ class PolynomialExpert:
     def weight(self):
         return max(self.maths.number(0), self.total) / (1 + self.squares)
 
-    def see(self, r):
+    def update(self, r):
         self.total += r
         self.squares += r * r
 
@@ -155,23 +155,23 @@ def squint_integral_exactly(total, squares):
     return mpmath.sqrt(mpmath.pi) / (2 * root) * mpmath.exp(low * low) * between
 
 
-def run(losses, new_expert, life=None, digits=None):
-    """Return the plays of all experts `new_expert(maths, s, n_actions)`; without a life, of one row forever."""
+def run(losses, new_expert, cover_rule=None, digits=None):
+    """Return the plays of all experts `new_expert(maths, s, n_actions)`; without a cover, of a single row."""
     if digits is None:
-        return _run(losses, new_expert, life, IN_DOUBLES)
+        return _run(losses, new_expert, cover_rule, IN_DOUBLES)
     with mpmath.workdps(digits):
-        return _run(losses, new_expert, life, EXACTLY)
+        return _run(losses, new_expert, cover_rule, EXACTLY)
 
 
-def _run(losses, new_expert, life, maths):
+def _run(losses, new_expert, cover_rule, maths):
     n_rounds, n_actions = losses.shape
     if n_actions == 1:  # nothing to choose, and ln K = 0 leaves no rates
         return np.ones_like(losses)
-    starts = [1] if life is None else range(1, n_rounds + 1)
+    starts = [1] if cover_rule is None else range(1, n_rounds + 1)
     experts = {(s, k): new_expert(maths, s, n_actions) for s in starts for k in range(n_actions)}
     played = np.empty_like(losses)
     for t in range(1, n_rounds + 1):
-        awake = {s for s in starts if life is None or life(s, t)}
+        awake = {s for s in starts if cover_rule is None or cover_rule(s, t)}
         mass = [sum(experts[s, k].weight() for s in awake) for k in range(n_actions)]
         total = sum(mass)
         p = [value / total for value in mass] if total > 0 else [1 / maths.number(n_actions)] * n_actions
@@ -180,7 +180,7 @@ def _run(losses, new_expert, life, maths):
         for k in range(n_actions):
             r = sum(p[j] * (loss[j] - loss[k]) for j in range(n_actions))
             for s in awake:
-                experts[s, k].see(r)
+                experts[s, k].update(r)
     return played
 
 
@@ -199,7 +199,7 @@ def sleeping_adapt_ml_prod(losses, cover="every", n_rounds=None, digits=None):
             return ProdExpert(maths, maths.log(n * (s + 1)), maths.number(1))
         return ProdExpert(maths, maths.log(n * n_rounds), 1 / (n * n_rounds))
 
-    return run(losses, new, LIVES[cover], digits)
+    return run(losses, new, AWAKE[cover], digits)
 
 
 def boa(losses, digits=None):
@@ -220,7 +220,7 @@ def ada_normal_hedge_tv(losses, cover="every", digits=None):
     def new(maths, s, n_actions):
         return NormalExpert(maths, 1 / maths.number(s) ** 2)
 
-    return run(losses, new, LIVES[cover], digits)
+    return run(losses, new, AWAKE[cover], digits)
 
 
 def squint(losses, digits=None):

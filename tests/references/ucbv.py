@@ -3,7 +3,7 @@ r"""Algorithm 1, Rerun-UCB-V, recomputed from the stored samples (paper, eq. (me
 $$ a_t = \arg\min_i (\hat\mu_{t,i} - \lambda_{t,i}), \qquad
    \lambda = \sqrt{2 \hat\Lambda L / n} + 7 L / (3 (n - 1)), \quad L = \ln(2 / \delta), $$
 
-with $\hat\mu = 0$ for $n = 0$ and $\lambda = 1$ for $n \le 1$; samples are forgotten at every block border.
+with $\hat\mu = 0$ for $n = 0$ and $\lambda = 1$ for $n \le 1$; samples are discarded at every block border.
 The variance is the sum over pairs $i < j$ over $n (n - 1)$, over ordered pairs if `double_variance` (errata,
 E3). Ties go to the action with fewest plays, then to the first; `tie_break="index"` is the plain argmin (E4).
 Sums are `math.fsum`: on losses that are few-bit fractions they are exact, so that ties are ties.

@@ -1,4 +1,4 @@
-"""Numba's private parts: found once, used in one place, and dispensable without another play."""
+"""Undocumented features of Numba: found once, used in one module, and not required; plays are the same without them."""
 
 import ast
 import os
@@ -36,11 +36,11 @@ def in_a_process(parts, names, folder):
 
 
 def test_this_version_of_numba_has_all_parts():
-    """If this fails with a new Numba, everything still works, but slower: repair the part or drop it."""
+    """If this fails with a new Numba, everything still works, but slower: update the part or remove it."""
     assert os.environ.get(compiler.VARIABLE, "1") != "1" or set(compiler.PARTS) == compiler.IN_USE
 
 
-def test_plays_without_private_parts_are_the_same_to_the_last_bit(tmp_path):
+def test_plays_without_undocumented_features_are_the_same_to_the_last_bit(tmp_path):
     found = in_a_process("0", KINDS.values(), tmp_path)
     assert found["parts"] == []
     for name, without in zip(KINDS.values(), found["plays"], strict=True):
@@ -55,7 +55,7 @@ def test_each_part_can_be_missing_alone(missing, tmp_path):
 
 
 def broken(*_):
-    raise TypeError("not the function that it was")
+    raise TypeError("another function than expected")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_unknown_part_is_refused():
         compiler._requested("fast")
 
 
-def test_only_the_fence_uses_what_numba_does_not_document():
+def test_only_one_module_uses_undocumented_features_of_numba():
     behind = {"compiler.py", "addresses.py", "kernel_cache.py"}
     private = re.compile(r"numba\.(core|np|_[a-z]+)\b|_nrt|forceinline|disable_compile|\._cache\b|populate_array")
     for file in SOURCES.rglob("*.py"):
