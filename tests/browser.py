@@ -54,6 +54,6 @@ def _found(name: str) -> str:
 
 
 def requests(chrome: Chrome) -> list[str]:
-    """Return the addresses that pages have asked for since this was last called."""
+    """Return the addresses that pages have requested since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in chrome.get_log("performance")]
     return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]

@@ -92,8 +92,8 @@ def test_regret_takes_the_new_means_in_the_very_round_of_the_change(learner):
 
 def test_regret_around_a_change_by_hand():
     """A learner that stays with action 0 regrets 0 a round up to the change and 0.5 a round from the change on."""
-    stubborn = UCB1(1e-6)
-    (regret,) = simulate(ENVIRONMENT, {"stubborn": stubborn}, CHANGE + 6, 1).regrets[0]
+    greedy = UCB1(1e-6)
+    (regret,) = simulate(ENVIRONMENT, {"greedy": greedy}, CHANGE + 6, 1).regrets[0]
     tries = 0.75 + 0.375  # one play of each of the others, in rounds 1 and 2
     np.testing.assert_allclose(regret[3:CHANGE], tries)
     np.testing.assert_allclose(regret[CHANGE:], tries + 0.5 * np.arange(1, 7))

@@ -208,8 +208,8 @@ def test_a_spec_file_replaces_all_flags(as_json, tmp_path):
         """
     )
     found = as_json("simulate", "environment.toml")
-    asked = {key: found[key] for key in ("n_rounds", "n_runs", "seed", "comparator", "n_actions")}
-    assert asked == {"n_rounds": 50, "n_runs": 3, "seed": 4, "comparator": "static", "n_actions": 3}
+    requested = {key: found[key] for key in ("n_rounds", "n_runs", "seed", "comparator", "n_actions")}
+    assert requested == {"n_rounds": 50, "n_runs": 3, "seed": 4, "comparator": "static", "n_actions": 3}
     assert [row["learner"] for row in found["learners"]] == [
         "optimistic-gd(learning_rate=0.7)",
         "restarted-adaptive-gd (tuned)",
@@ -242,10 +242,10 @@ def test_an_empty_file_changes_nothing(lines, tmp_path):
 def test_the_best_loss_is_shown_on_request(flags, in_file, driftwise, tmp_path):
     (tmp_path / "spec.toml").write_text(f"realised = {str(in_file).lower()}\n")
     line = ["simulate", "spec.toml", "--rounds", 60, "--runs", 2, "--learner", "hedge", "--quiet", *flags.split()]
-    asked = bool(flags) or in_file
-    assert ("best loss L* = " in driftwise(*line).out) == asked
+    requested = bool(flags) or in_file
+    assert ("best loss L* = " in driftwise(*line).out) == requested
     found = json.loads(driftwise(*line, "--json").out)["realised"]
-    assert [one["best_loss"] is not None for one in found] == [asked, asked]
+    assert [one["best_loss"] is not None for one in found] == [requested, requested]
 
 
 def test_budgets_are_realised(driftwise):
@@ -731,9 +731,11 @@ def test_an_interrupt_ends_a_long_run_at_once_without_a_traceback():
     screen, terminal = pty.openpty()  # a terminal, so that there is a progress bar to wait for
     long = ["--learner", "sleeping-optimistic-adapt-ml-prod", "--rounds", "1000000", "--runs", "4", "--block", "50"]
     # A background job and its children ignore interrupts; this process must not.
-    heed = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    accept_interrupts = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    )
     with subprocess.Popen(
-        [sys.executable, "-c", heed, SCRIPT, "simulate", *long], stdout=subprocess.PIPE, stderr=terminal
+        [sys.executable, "-c", accept_interrupts, SCRIPT, "simulate", *long], stdout=subprocess.PIPE, stderr=terminal
     ) as running:
         try:
             os.close(terminal)

@@ -130,10 +130,10 @@ def test_interpreted_comparators_do_not_depend_on_the_blocks(comparator):
 @pytest.mark.interpreted
 def test_comparators_are_ordered_by_how_often_they_may_switch():
     target = make_path("switching", 40, 3, seed=2)
-    ladder = [follow(Switched(n), target)[-1] for n in (1, 2, 4, 8, 40)]
-    assert ladder == sorted(ladder, reverse=True)
-    assert ladder[0] == pytest.approx(follow(Static(), target)[-1], rel=1e-14)
-    assert ladder[-1] == pytest.approx(follow(Dynamic(), target)[-1], rel=1e-14)
+    losses = [follow(Switched(n), target)[-1] for n in (1, 2, 4, 8, 40)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] == pytest.approx(follow(Static(), target)[-1], rel=1e-14)
+    assert losses[-1] == pytest.approx(follow(Dynamic(), target)[-1], rel=1e-14)
 
 
 @every_comparator

@@ -15,10 +15,10 @@ compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the comp
 
 def compile_something():
     @kernel
-    def fresh(values: Vector) -> float:
+    def new_kernel(values: Vector) -> float:
         return values[0] + 1.0
 
-    return numba.njit(fresh.py_func)(np.zeros(1))  # without a cache
+    return numba.njit(new_kernel.py_func)(np.zeros(1))  # without a cache
 
 
 @compiler

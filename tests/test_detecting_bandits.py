@@ -175,11 +175,11 @@ def test_block_borders_do_not_change_the_actions(name):
 @pytest.mark.parametrize("restart", ["local", "global"])
 def test_scheduled_exploration_plays_every_action_in_turn(restart):
     """With an index that never plays it again, the last action is played in its turn and in no other round."""
-    n_rounds, n_actions, explore = 120, 3, 0.2
-    learner = DetectAndRestart(UCB1(1e-9), CUSUM(threshold=math.inf), explore, True, restart)
+    n_rounds, n_actions, exploration_rate = 120, 3, 0.2
+    learner = DetectAndRestart(UCB1(1e-9), CUSUM(threshold=math.inf), exploration_rate, True, restart)
     losses = np.tile([0.0, 0.5, 1.0], (n_rounds, 1))
     actions, _ = run(learner, losses)
-    period = math.ceil(n_actions / explore)
+    period = math.ceil(n_actions / exploration_rate)
     assert period == 15
     for action in (1, 2):
         assert list(np.flatnonzero(actions == action)) == list(range(action, n_rounds, period))
@@ -188,8 +188,12 @@ def test_scheduled_exploration_plays_every_action_in_turn(restart):
 @pytest.mark.interpreted
 def test_a_tiny_exploration_rate_hardly_explores():
     losses = np.zeros((3, 2))
-    for explore in (1e-18, 1e-20, 1e-300, 5e-324):
-        for learner in (DetectAndRestart(exploration_rate=explore, schedule=True), MUCB(explore), CUSUMUCB(explore)):
+    for exploration_rate in (1e-18, 1e-20, 1e-300, 5e-324):
+        for learner in (
+            DetectAndRestart(exploration_rate=exploration_rate, schedule=True),
+            MUCB(exploration_rate),
+            CUSUMUCB(exploration_rate),
+        ):
             assert list(run(learner, losses)[0]) == [0, 1, 0]
 
 
@@ -216,8 +220,8 @@ def test_without_alarms_and_exploration_the_base_plays_as_if_alone(base, detecto
         losses = make_path(family, 150, n_actions, seed=4)
         alone, _ = run(base, losses, seed=6)
         for schedule, restart in ((False, "local"), (True, "global")):
-            watched, _ = run(DetectAndRestart(base, detector, 0.0, schedule, restart), losses, seed=6)
-            np.testing.assert_array_equal(watched, alone)
+            with_detector, _ = run(DetectAndRestart(base, detector, 0.0, schedule, restart), losses, seed=6)
+            np.testing.assert_array_equal(with_detector, alone)
 
 
 @pytest.mark.interpreted

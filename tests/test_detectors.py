@@ -79,11 +79,11 @@ def test_alarms_of_a_short_list(detector, twin, reaching):
 
 
 def test_cusum_must_exceed_its_threshold():
-    calm, jump = [0.5] * 4, [1.0] * 8
-    assert list(CUSUM(4, 0.25, 1.0).alarms(calm + jump)) == [
+    before, after = [0.5] * 4, [1.0] * 8
+    assert list(CUSUM(4, 0.25, 1.0).alarms(before + after)) == [
         4 + 4
     ]  # 0.25 a value: the fourth reaches 1, the fifth exceeds
-    assert list(CUSUM(4, 0.25, 0.99).alarms(calm + jump)) == [4 + 3]
+    assert list(CUSUM(4, 0.25, 0.99).alarms(before + after)) == [4 + 3]
 
 
 def test_a_windowed_shift_must_exceed_its_threshold():
@@ -298,9 +298,9 @@ def test_a_detector_row_from_a_file_is_checked(detector):
         type(detector).observe(row, rates, value)
     assert detector.accepts(row, 50)
     for place, number in ((0, 51.0), (0, -1.0), (0, math.nan), (row.size - 1, INF)):
-        spoiled = row.copy()
-        spoiled[place] = number
-        assert not detector.accepts(spoiled, 50)
+        changed = row.copy()
+        changed[place] = number
+        assert not detector.accepts(changed, 50)
 
 
 @pytest.mark.parametrize("resolution", [2, 3, 8, None])
@@ -311,9 +311,9 @@ def test_a_row_with_other_buckets_than_its_values_fill_is_not_trusted(resolution
         assert detector.accepts(row, n)
         assert detector.accepts(row, n + 5)
         for place, number in ((2, row[2] + 1), (2, row[2] - 1), (2, 1e6), (2, 1e300), (3, 1024.0), (0, n + 1.0)):
-            spoiled = row.copy()
-            spoiled[place] = number
-            assert not detector.accepts(spoiled, n + 5)
+            changed = row.copy()
+            changed[place] = number
+            assert not detector.accepts(changed, n + 5)
 
 
 def test_every_detector_has_a_reference():

@@ -88,9 +88,9 @@ def test_a_line_has_the_drift_of_its_ends():
 def test_a_random_walk_moves_by_its_step_and_stays_between_its_bounds():
     rows = means(RandomWalk(2, step=0.001, low=0.2, high=0.8), 3000, seed=5)
     assert np.diff(rows, axis=0).std() == pytest.approx(0.001, rel=0.05)  # relative s.e. of 6000 moves: 0.009
-    wild = means(RandomWalk(2, step=1.0, low=0.2, high=0.8), 500)
-    assert wild.min() >= 0.2
-    assert wild.max() <= 0.8
+    wide_steps = means(RandomWalk(2, step=1.0, low=0.2, high=0.8), 500)
+    assert wide_steps.min() >= 0.2
+    assert wide_steps.max() <= 0.8
 
 
 def test_a_random_walk_is_reflected_at_its_bounds():

@@ -179,11 +179,11 @@ def test_progress_ends_at_the_total(tmp_path):
 def test_an_interrupt_ends_at_once_and_keeps_finished_measurements(tmp_path, monkeypatch):
     jobs = [job(), job(seed=6)]
     expected = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "whole"), 1, None)
-    play, go_on, ended = Job.play, threading.Event(), threading.Event()
+    play, continue_play, ended = Job.play, threading.Event(), threading.Event()
 
     def wait(self):
         if self.seed == 6:
-            go_on.wait(20)
+            continue_play.wait(20)
             ended.set()
         return play(self)
 
@@ -194,7 +194,7 @@ def test_an_interrupt_ends_at_once_and_keeps_finished_measurements(tmp_path, mon
     with pytest.raises(KeyboardInterrupt):
         measurements.run_jobs(jobs, MeasurementStore(tmp_path / "cut"), 2, interrupt)
     assert not ended.is_set()
-    go_on.set()
+    continue_play.set()
     resumed = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "cut"), 2, None)
     assert all((a.regrets == b.regrets).all() for a, b in zip(expected, resumed, strict=True))
 

@@ -232,8 +232,8 @@ def regret_curves(weights, losses, base, intervals):
         yield (first, last), np.cumsum(lost[first - 1 : last] - (alone * part).sum(axis=1))
 
 
-def all_intervals(alive, n_rounds):
-    return sorted({interval for t in range(1, n_rounds + 1) for interval in alive(t)})
+def all_intervals(active, n_rounds):
+    return sorted({interval for t in range(1, n_rounds + 1) for interval in active(t)})
 
 
 def check_saol(worst, case, base="hedge"):

@@ -282,7 +282,7 @@ def test_algorithm_4_without_the_number_of_rounds_keeps_its_lemma_from_every_sta
 # Algorithm 1
 
 
-def steadied(case, movement):
+def scaled_means(case, movement):
     """Return means that move `movement` times as far as the case's losses, around constant ones."""
     constant = np.random.default_rng(case.seed).random(case.n_actions)
     return (1.0 - movement) * constant + movement * case.losses()
@@ -332,7 +332,7 @@ def test_rerun_ucbv_keeps_its_bound_in_every_block_whose_intervals_held():
     held, nontrivial = Counter(), Counter()
 
     def check(tally, case, movement, noise, **parameters):
-        learner, means = RerunUCBV(**parameters), steadied(case, movement)
+        learner, means = RerunUCBV(**parameters), scaled_means(case, movement)
         losses = noisy(means, noise, case.seed)
         actions = learner.run(learner.start(case.n_actions, 0), losses)
         length = learner.restart_every or case.n_rounds

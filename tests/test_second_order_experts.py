@@ -341,9 +341,9 @@ def awake(n_rounds, cover):
 def check_sleeping(case, learner, pathwise, cover):
     """Require the bound from every start to every round awake, against every action; return the ratio."""
     regrets = regrets_of(learner, case)
-    last, alive = awake(case.n_rounds, cover)
-    own = np.cumsum(np.where(alive[:, :, None], regrets, 0.0), axis=1)
-    above, ratio = excess(own[alive], pathwise(regrets, last)[alive])
+    last, is_awake = awake(case.n_rounds, cover)
+    own = np.cumsum(np.where(is_awake[:, :, None], regrets, 0.0), axis=1)
+    above, ratio = excess(own[is_awake], pathwise(regrets, last)[is_awake])
     assert above <= 1e-9 * (1 + case.n_rounds), f"{case}, {learner}: the bound is exceeded by {above}"
     return ratio
 

@@ -393,7 +393,7 @@ class Faulty(LossSource):
         return _FaultyStream(self, n_rounds, seed.spawn_key[0])
 
     def measures(self, *_):
-        raise AssertionError("a source without means was asked for measures")
+        raise AssertionError("measures were requested from a source without means")
 
     def to_spec(self):
         return {"name": "faulty"}

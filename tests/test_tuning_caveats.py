@@ -39,8 +39,8 @@ from tiny_landscape import tiny_landscape
 
 SINUSOID = Environment(Sinusoidal(n_actions=3, n_periods=2.0, amplitude=0.3), Bernoulli())
 EIGHT = Environment(Switching(n_segments=8, n_actions=3), Bernoulli())
-DESTROYED = {"glr": GLRKLUCB.tuned, "exp3-s": Exp3S.tuned, "share": FixedShare.tuned, "sw": SlidingWindowUCB.tuned}
-DESTROYED["m-ucb"] = MUCB.tuned
+WITH_CAVEATS = {"glr": GLRKLUCB.tuned, "exp3-s": Exp3S.tuned, "share": FixedShare.tuned, "sw": SlidingWindowUCB.tuned}
+WITH_CAVEATS["m-ucb"] = MUCB.tuned
 MEANINGFUL = {"defaults": FixedShare(), "rexp3": Rexp3.tuned, "gd": OptimisticGD.tuned}
 WORDS = "tuning says nothing here"
 
@@ -54,7 +54,7 @@ def reasons_of(rule, measures):
 @pytest.fixture(scope="module")
 def with_caveats():
     with collected():
-        return simulate(SINUSOID, DESTROYED | MEANINGFUL, n_rounds=3000, n_runs=2, seed=1)
+        return simulate(SINUSOID, WITH_CAVEATS | MEANINGFUL, n_rounds=3000, n_runs=2, seed=1)
 
 
 # rules
@@ -64,9 +64,9 @@ def test_on_a_sinusoid_five_tuning_rules_give_a_caveat():
     """The numbers are those of the rules: an exploration rate of 1, a switch rate of 1/2, a window of 6."""
     known = SINUSOID.measures(3000)
     with collected() as reasons:
-        glr, exp3_s, share, windowed, watching = (rule(known) for rule in DESTROYED.values())
+        glr, exp3_s, share, windowed, m_ucb = (rule(known) for rule in WITH_CAVEATS.values())
     assert (glr.exploration_rate, exp3_s.exploration_rate, share.switch_rate, windowed.window) == (1.0, 1.0, 0.5, 6)
-    assert watching.window > 3000
+    assert m_ucb.window > 3000
     assert reasons == [
         "2999 changes in 3000 rounds, its rule asks to explore in 100 % of them",
         "2999 changes in 3000 rounds, its rule asks to explore in 100 % of them",
@@ -76,11 +76,11 @@ def test_on_a_sinusoid_five_tuning_rules_give_a_caveat():
     ]
 
 
-@pytest.mark.parametrize(("label", "n_rounds"), [*((label, 3000) for label in DESTROYED), ("m-ucb", 200_000)])
+@pytest.mark.parametrize(("label", "n_rounds"), [*((label, 3000) for label in WITH_CAVEATS), ("m-ucb", 200_000)])
 def test_with_eight_segments_they_give_no_caveat(label, n_rounds):
     """All but M-UCB in 3,000 rounds: there its window is longer than the run, with any changes."""
     marked = (label, n_rounds) == ("m-ucb", 3000)
-    assert bool(reasons_of(DESTROYED[label], EIGHT.measures(n_rounds))) == marked
+    assert bool(reasons_of(WITH_CAVEATS[label], EIGHT.measures(n_rounds))) == marked
 
 
 def moving(n_actions, n_rounds, changes, variance=0.0, drift=1.0):
@@ -239,11 +239,11 @@ def test_a_rule_without_a_caveat_gives_no_warning():
 def test_the_table_has_marks_and_reasons_within_the_width_of_a_terminal(with_caveats):
     rows, notes = parts(with_caveats.table())
     shown = {line[: line.index("  ")] for line in rows}
-    assert shown == {f"{label} *" for label in DESTROYED} | set(MEANINGFUL)
+    assert shown == {f"{label} *" for label in WITH_CAVEATS} | set(MEANINGFUL)
     assert notes[0] == f"* {WORDS}:"
     text = " ".join(line.strip() for line in notes)
     assert "glr, exp3-s: 2999 changes in 3000 rounds, its rule asks to explore in 100 % of them (in all 2 runs)" in text
-    assert all(label in text for label in DESTROYED)
+    assert all(label in text for label in WITH_CAVEATS)
     assert not any(label in text for label in MEANINGFUL)
     assert max(map(len, notes)) <= 80
 
@@ -259,7 +259,7 @@ def parts(text):
 def test_the_figure_marks_them_in_its_legend(with_caveats):
     (legend,) = with_caveats.figure().legends
     texts = [text.get_text() for text in legend.get_texts()]
-    assert {f"{label} *" for label in DESTROYED} <= set(texts)
+    assert {f"{label} *" for label in WITH_CAVEATS} <= set(texts)
     assert set(MEANINGFUL) <= set(texts)
     assert texts[-1] == f"* {WORDS}"
 
@@ -268,7 +268,7 @@ def test_rows_and_json_have_the_reason(with_caveats):
     record = json.loads(json.dumps(with_caveats.record()["learners"], default=str))
     for rows in (with_caveats.rows(), record):
         caveats = {row["learner"]: row["caveat"] for row in rows}
-        assert all(caveats[label].startswith(f"{WORDS}: ") for label in DESTROYED)
+        assert all(caveats[label].startswith(f"{WORDS}: ") for label in WITH_CAVEATS)
         assert all(caveats[label] == "" for label in MEANINGFUL)
 
 
@@ -281,7 +281,7 @@ def test_a_file_keeps_the_marks(with_caveats, tmp_path):
 
 def test_marks_stay_when_results_are_combined():
     with collected():
-        one, two = (simulate(SINUSOID, {label: DESTROYED[label]}, 100, 1) for label in ("glr", "share"))
+        one, two = (simulate(SINUSOID, {label: WITH_CAVEATS[label]}, 100, 1) for label in ("glr", "share"))
     assert set(one.combine(two).caveats) == {"glr", "share"}
 
 

@@ -100,13 +100,13 @@ def saol(losses, base="hedge"):
     """Return the weights SAOL plays."""
     rows, weights, played = {}, {}, []
     for t, row in enumerate(losses, 1):
-        alive = dyadic(t)
-        for first, last in alive:
+        active = dyadic(t)
+        for first, last in active:
             if first == t:
                 rows[first, last] = BASES[base](len(row))
                 weights[first, last] = min(0.5, (last - first + 1) ** -0.5)
-        play = mixture({interval: weights[interval] for interval in alive}, rows)
-        for first, last in alive:
+        play = mixture({interval: weights[interval] for interval in active}, rows)
+        for first, last in active:
             regret = play @ row - rows[first, last].play @ row
             weights[first, last] *= 1 + min(0.5, (last - first + 1) ** -0.5) * regret
             rows[first, last].update(row)
@@ -123,17 +123,17 @@ def cbce(losses, base="hedge"):
     """
     rows, coins, bets, played = {}, {}, {}, []
     for t, row in enumerate(losses, 1):
-        alive = dyadic(t)
-        prior = {(first, last): 1 / (first**2 * (1 + floor(log2(first)))) for first, last in alive}
-        for interval in alive:
+        active = dyadic(t)
+        prior = {(first, last): 1 / (first**2 * (1 + floor(log2(first)))) for first, last in active}
+        for interval in active:
             if interval[0] == t:
                 rows[interval], coins[interval], bets[interval] = BASES[base](len(row)), [], []
             wealth = 1 + fsum(g * w for g, w in zip(coins[interval], bets[interval], strict=True))
             fraction = without_rounding(coins[interval]) / (len(coins[interval]) + 1)
             bets[interval].append(fraction * wealth)
-        weights = {interval: prior[interval] * max(0, bets[interval][-1]) for interval in alive}
+        weights = {interval: prior[interval] * max(0, bets[interval][-1]) for interval in active}
         play = mixture(weights if any(weights.values()) else prior, rows)
-        for interval in alive:
+        for interval in active:
             coin = play @ row - rows[interval].play @ row
             coins[interval].append(coin if bets[interval][-1] > 0 else max(0, coin))
             rows[interval].update(row)
@@ -151,19 +151,19 @@ def flh(losses, base="hedge", learning_rate=0.5):
     """Return the weights AFLH plays."""
     rows, weights, played = {}, {}, []
     for t, row in enumerate(losses, 1):
-        alive = lasting(t)
+        active = lasting(t)
         for interval in list(weights):
-            if interval in alive:
+            if interval in active:
                 weights[interval] *= 1 - 1 / t
             else:
                 del weights[interval]
-        (new_row,) = (interval for interval in alive if interval[0] == t)
+        (new_row,) = (interval for interval in active if interval[0] == t)
         rows[new_row], weights[new_row] = BASES[base](len(row)), 1 / t
         play = mixture(weights, rows)
         total = fsum(weights.values())
         after = {s: weights[s] / total * exp(-learning_rate * (rows[s].play @ row)) for s in weights}
         weights = {s: after[s] / fsum(after.values()) for s in after}
-        for interval in alive:
+        for interval in active:
             rows[interval].update(row)
         played.append(play)
     return np.array(played)

@@ -105,11 +105,11 @@ def merged(losses, resolution, n_rounds=None):
             low, high = (alpha, high) if play(alpha) @ last > alpha else (low, alpha)
         played[t] = play(alpha)
         regret = played[t] @ losses[t] - losses[t]
-        surprise = regret - (alpha - last)
+        error = regret - (alpha - last)
         for i, row in enumerate(rows):
-            new_seen = row[3] + surprise**2
+            new_seen = row[3] + error**2
             new_rate = np.minimum(0.25, np.sqrt(row[1] / (1 + new_seen)))
-            grown = row[2] * np.exp(rate[i] * regret - rate[i] ** 2 * surprise**2)
+            grown = row[2] * np.exp(rate[i] * regret - rate[i] ** 2 * error**2)
             rows[i] = [row[0], row[1], grown ** (new_rate / rate[i]), new_seen]
         last = losses[t]
     return played

@@ -1,4 +1,4 @@
-"""Checks of a memory that was read from a file: kernels trust what passed them."""
+"""Checks of a memory that was read from a file; kernels rely on them."""
 
 from __future__ import annotations
 
