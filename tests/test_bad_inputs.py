@@ -242,7 +242,7 @@ TABLE = {
         " Write OptimisticGD() or OptimisticGD.tuned.",
     ),
     "a name for a learner": Row(
-        lambda: simulate(WORLD, ["optimistic-gd"], 9),
+        lambda: simulate(ENVIRONMENT, ["optimistic-gd"], 9),
         "simulate: `learners` must hold learners, got the name 'optimistic-gd'. Write OptimisticGD().",
     ),
     "an unknown name for a learner": Row(
