@@ -54,7 +54,7 @@ class BadFile(DriftwiseError, OSError):
 
 
 class KernelError(DriftwiseError):
-    """A kernel of a user's learner cannot be used; the compiler's error is the cause."""
+    """A kernel of a user's learner cannot be used; the compiler's error is the `__context__`."""
 
 
 class MissingDependency(DriftwiseError, ImportError):

@@ -1,4 +1,4 @@
-"""What is wrong with kernels that cannot be compiled, in one sentence; Numba's own text is kept as its cause.
+"""Errors of one sentence for kernels that cannot be compiled; Numba's error is kept as the `__context__`.
 
 The rules are those of `docs/adding-a-learner.md`. Faults that can be found without Numba's text are searched for first.
 """
