@@ -325,7 +325,7 @@ def test_threads_are_limited_by_the_system(monkeypatch):
             started.append(n_threads)
             super().__init__(2)
 
-    monkeypatch.setattr(sys.modules["driftwise.engine.simulate"], "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(sys.modules["driftwise.engine.simulation"], "ThreadPoolExecutor", Pool)
     simulate(ENVIRONMENT, OptimisticGD(), 9, n_runs=300, n_threads=MAX_COUNT)
     assert started == [256]
 

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from driftwise.engine.session import Session
-from driftwise.engine.simulate import simulate
+from driftwise.engine.simulation import simulate
 from driftwise.environments import Bernoulli, Environment, Sinusoidal, Switching
 from driftwise.learners import BanditLearner, Hedge, Learner
 from driftwise.learners.contract import HintedLearner

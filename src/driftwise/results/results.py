@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +14,16 @@ import numpy.typing as npt
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
-from driftwise.core.tuning_caveats import SAYS_NOTHING, marked
+from driftwise.core.tuning_caveats import SAYS_NOTHING
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.report.figures import Curve, regret_figure, save_figure
-from driftwise.report.tables import number, text_table
 from driftwise.results import results_file
 from driftwise.results.confidence_intervals import Estimate, estimate, half_width
-from driftwise.results.footnotes import Caveat, footnote
+from driftwise.results.footnotes import Caveat
 from driftwise.results.formats import check_format, write_csv
 from driftwise.results.labels import Player, find_label
 from driftwise.results.realised import Realised, with_best_loss
+from driftwise.results.results_text import summary_text, table_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -156,20 +156,7 @@ class Results:
 
     def summary(self) -> str:
         """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
-        lines = [
-            f"{_describe(self.environment)}: K = {self.n_actions}, T = {self.n_rounds}, "
-            f"{self.n_runs} run{'s' if self.n_runs != 1 else ''}, seed {self.seed}"
-        ]
-        if self.measures:
-            gamma, drift, variance = (
-                number(float(np.mean([getattr(m, name) for m in self.measures])))
-                for name in ("segments", "drift", "variance")
-            )
-            lines.append(f"segments Gamma = {gamma}, drift V = {drift}, variance Lambda = {variance}")
-        D, _, _, movement, best = (float(np.mean(values)) for values in zip(*self.realised, strict=True))
-        line = f"realised: deviation D = {number(D)}, movement V~ = {number(movement)}"
-        lines.append(line if math.isnan(best) else f"{line}, best loss L* = {number(best)}")
-        return "\n".join(lines)
+        return summary_text(self)
 
     def record(self, confidence: float = 0.95) -> dict[str, Any]:
         """Return everything but the curves as plain values, as `driftwise simulate --json` prints it.
@@ -193,26 +180,7 @@ class Results:
 
         A bound of T means that the theorem's value is at least the number of rounds, which is trivial.
         """
-        headers = ["learner", "regret", f"{100 * confidence:g}% interval", "bound", "ratio"]
-        rows = [
-            [
-                marked(row["learner"], row["caveat"]),
-                number(row["regret"]),
-                f"{number(row['low'])} .. {number(row['high'])}" if self.n_runs > 1 else "-",
-                *self._bound_cells(row["regret"], row["bound"]),
-            ]
-            for row in self.rows(confidence)
-        ]
-        title = f"{self.comparator} {'pseudo-regret' if self.kind == 'pseudo' else 'realised regret'}"
-        marks = [label for label in self.labels if label in self.caveats]
-        reasons = footnote({label: self.caveats[label].text(self.n_runs) for label in marks})
-        return "\n".join([self.summary(), "", title, text_table(headers, rows), *reasons.splitlines()])
-
-    def _bound_cells(self, regret: float, bound: float) -> tuple[str, str]:
-        """Return the text of a bound and of regret / bound; a bound of at least T is trivial, since losses are <= 1."""
-        if bound >= self.n_rounds:
-            return "T", "-"
-        return number(bound), number(regret / bound, 2) if bound else "-"
+        return table_text(self, confidence)
 
     def figure(self, confidence: float = 0.95) -> Figure:
         """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines."""
@@ -275,17 +243,3 @@ class Results:
 
     def _index(self, learner: str | Player) -> int:
         return self.labels.index(find_label(learner, self.labels, self.learners))
-
-
-def _describe(environment: Mapping[str, Any]) -> str:
-    """Return the names of an environment's parts, such as ``switching x bernoulli``."""
-    if "replay" in environment:
-        return "replay"
-    parts: Sequence[Any] = [environment.get("path"), environment.get("noise")]
-    names = [_inner_name(part) for part in parts if isinstance(part, Mapping)]
-    return " x ".join(names) if names else str(environment.get("name", "environment"))
-
-
-def _inner_name(part: Mapping[str, Any]) -> str:
-    inner = part.get("path") or part.get("noise")  # budgets wrap a path or a noise
-    return _inner_name(inner) if isinstance(inner, Mapping) else str(part.get("name"))
