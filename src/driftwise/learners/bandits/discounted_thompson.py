@@ -48,7 +48,8 @@ class DiscountedThompson(DiscountedLearner[Rates]):
 
     and plays $\arg\min_i \theta_i$. `tuned` sets the discount of discounted UCB.
 
-    Regret: no bound proved.
+    Regret: no bound proved for this form, with Beta posteriors. With Gaussian ones it is $\sqrt{\Gamma T}$ up to
+    logarithms (H. Qi, Y. Wang, L. Zhu, "Discounted Thompson sampling for non-stationary bandit problems", 2023).
 
     Must know: rounds and segments, through the discount.
 

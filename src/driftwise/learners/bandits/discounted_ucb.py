@@ -64,6 +64,8 @@ class DiscountedUCB(DiscountedLearner[Rates]):
     ----------
     A. Garivier, E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
 
+    L. Kocsis, C. Szepesvari, "Discounted UCB", 2nd PASCAL Challenges Workshop (2006), who proposed it.
+
     Examples
     --------
     >>> learner = DiscountedUCB(discount=0.9)

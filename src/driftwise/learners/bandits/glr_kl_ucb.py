@@ -53,7 +53,7 @@ class GLRKLUCB(RestartingLearner):
 
     Regret: sqrt(K Gamma T ln T) for large and rare changes.
 
-    Must know: nothing (rounds and segments help).
+    Must know: rounds and segments, through exploration rate and failure probability; not the size of changes.
 
     Time per round: O(K + log t).
 

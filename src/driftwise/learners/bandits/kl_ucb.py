@@ -61,7 +61,7 @@ kl_pruning = Pruning(_estimate, _exceeds)
 @index_learner("kl-ucb", keep=add, level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class KLUCB(IndexLearner[Extra]):
-    r"""KL-UCB (Garivier and Cappe, 2011): confidence bounds by the Kullback-Leibler divergence, tight for [0, 1].
+    r"""KL-UCB (Garivier and Cappe, 2011): confidence bounds by the Bernoulli divergence, valid on [0, 1].
 
     For means that do not change.
 
@@ -80,7 +80,7 @@ class KLUCB(IndexLearner[Extra]):
     where $kl$ is the divergence of Bernoulli distributions, after playing every action once. $\ln \ln t$ is replaced by
     0 where it is negative.
 
-    Regret: the least possible for Bernoulli losses with fixed means. To first order it is
+    Regret: the least possible for Bernoulli losses with fixed means. It is proved with $c = 3$: to first order it is
     $\sum_i \Delta_i / kl(\mu_i, \mu^*) \ln T$. There is no guarantee after a change.
 
     Must know: nothing.

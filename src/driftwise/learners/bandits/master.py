@@ -124,7 +124,7 @@ class Master(BanditLearner[Memory, Rates]):
     COLT 2021.
 
     A. Gerogiannis, Y.-H. Huang, V. Veeravalli, "Is prior-free black-box non-stationary reinforcement learning
-    feasible?", 2024 (why the tests do not fail).
+    feasible?", AISTATS 2025 (why the tests do not fail).
 
     Examples
     --------

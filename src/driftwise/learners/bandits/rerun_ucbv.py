@@ -126,7 +126,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
     References
     ----------
     C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
-    Algorithm 1 and Theorem bandit-u.
+    Algorithm 1 and Theorem 3.1 (bandit-u).
 
     A. Maurer, M. Pontil, "Empirical Bernstein bounds and sample variance penalization", COLT 2009.
 

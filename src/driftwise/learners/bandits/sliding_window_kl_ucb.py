@@ -17,7 +17,7 @@ __all__ = ["SlidingWindowKLUCB"]
 @index_learner("sliding-window-kl-ucb", keep=slide, level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class SlidingWindowKLUCB(WindowedLearner[Extra]):
-    r"""Sliding-window KL-UCB (Besson, 2018): KL-UCB on the latest rounds.
+    r"""Sliding-window KL-UCB (Combes and Proutiere, 2014): KL-UCB on the latest rounds.
 
     For means that change occasionally.
 
@@ -39,7 +39,7 @@ class SlidingWindowKLUCB(WindowedLearner[Extra]):
     window of fewer than $K - 1$ rounds cannot hold all actions: the first few are then played in turn forever. `tuned`
     sets the window of sliding-window UCB.
 
-    Regret: no bound known.
+    Regret: no bound known for switches. Combes and Proutiere treat means that change slowly.
 
     Must know: rounds and segments, through the window.
 
@@ -47,7 +47,9 @@ class SlidingWindowKLUCB(WindowedLearner[Extra]):
 
     References
     ----------
-    L. Besson, "SMPyBandits" (2018).
+    R. Combes, A. Proutiere, "Unimodal bandits: regret lower bounds and optimal algorithms", ICML 2014.
+
+    L. Besson, "SMPyBandits" (2018), for the form of the index.
 
     A. Garivier, E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
 

@@ -65,6 +65,9 @@ class FixedShare(FixedShareLearner[Memory]):
     ----------
     M. Herbster, M. Warmuth, "Tracking the best expert", Machine Learning 32 (1998).
 
+    N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games", Cambridge University Press (2006), for a share that
+    goes to all actions.
+
     Examples
     --------
     >>> learner = FixedShare(learning_rate=1.0, switch_rate=0.5)

@@ -89,7 +89,7 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
     References
     ----------
     C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
-    Algorithm 3 and Theorem RTk_bound.
+    Algorithm 3 and Theorem 3.4 (RTk_bound).
 
     P. Gaillard, G. Stoltz, T. van Erven, "A second-order bound with excess losses", COLT 2014.
 

@@ -80,7 +80,7 @@ class OptimisticFixedShare(FixedShareLearner[Memory], HintedLearner[Memory, Rate
     M. Herbster, M. Warmuth, "Tracking the best expert", Machine Learning 32 (1998).
 
     C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
-    remark after Theorem dev.
+    remark after Theorem 3.2 (dev).
 
     Examples
     --------

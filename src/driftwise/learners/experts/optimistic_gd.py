@@ -81,7 +81,7 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
     References
     ----------
     C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
-    Algorithm 2 and Theorem dev.
+    Algorithm 2 and Theorem 3.2 (dev).
 
     C.-K. Chiang, T. Yang, C.-J. Lee, M. Mahdavi, C.-J. Lu, R. Jin, S. Zhu, "Online optimization with gradual
     variations", COLT 2012.

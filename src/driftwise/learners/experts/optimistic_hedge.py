@@ -89,7 +89,8 @@ class OptimisticHedge(HedgeLearner[Memory], HintedLearner[Memory, Rates]):
     C.-K. Chiang, T. Yang, C.-J. Lee, M. Mahdavi, C.-J. Lu, R. Jin, S. Zhu, "Online optimization with gradual
     variations", COLT 2012.
 
-    A. Rakhlin, K. Sridharan, "Online learning with predictable sequences", COLT 2013 (the anytime rate).
+    A. Rakhlin, K. Sridharan, "Online learning with predictable sequences", COLT 2013 (its rate is the model of
+    the anytime one).
 
     Examples
     --------

@@ -95,7 +95,7 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
     References
     ----------
     C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
-    Section 3.2 and Theorem full_info_given_V.
+    Section 3.2 and Theorem 3.3 (full_info_given_V).
 
     Examples
     --------

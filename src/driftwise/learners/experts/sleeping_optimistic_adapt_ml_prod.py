@@ -116,7 +116,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
     References
     ----------
     C.-Y. Wei, Y.-T. Hong, C.-J. Lu, "Tracking the best expert in non-stationary stochastic environments", NIPS 2016,
-    Algorithm 4 and Theorem dynamic_upper_full-into.
+    Algorithm 4 and Theorem 3.5 (dynamic_upper_full-into).
 
     Examples
     --------
