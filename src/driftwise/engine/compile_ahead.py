@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -41,4 +42,5 @@ def compile_engine() -> None:
 def cache_folder() -> Path:
     """Return the folder with the compiled code; if there are several, the first."""
     chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    return Path(chosen or Hedge.compiled_loops.run.stats.cache_path)  # type: ignore[attr-defined]
+    run: Any = Hedge.compiled_loops.run
+    return Path(chosen or run.stats.cache_path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -203,7 +203,7 @@ def interval_learner(name: str, *, slots: Slots, score_round: Kernel, write_shar
 @functools.cache
 def _loops(member: type[IntervalLearner], base: str) -> IntervalLoops:
     start, in_use = member.slots.start, member.slots.in_use
-    kind = learners.get(base)
+    kind = cast("type[ExpertLearner]", learners.get(base))  # `require_base` has checked it
     next_round = clone(
         _next_round, member.name, kinds_of(member), START=start, IN_USE=in_use, WRITE_SHARES=member.write_shares
     )
@@ -212,7 +212,7 @@ def _loops(member: type[IntervalLearner], base: str) -> IntervalLoops:
         f"{member.name}-{base}",
         kinds_of(member, kind),
         START=start,
-        STEP=kind.compiled_loops.step,  # type: ignore[attr-defined]
+        STEP=kind.compiled_loops.step,
         SCORE_ROUND=member.score_round,
         NEXT_ROUND=next_round,
     )
