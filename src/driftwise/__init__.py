@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from driftwise.learners import OptimisticAdaptMLProd as OptimisticAdaptMLProd
     from driftwise.learners import OptimisticFixedShare as OptimisticFixedShare
     from driftwise.learners import OptimisticGD as OptimisticGD
+    from driftwise.learners import Player as Player
     from driftwise.learners import RerunUCBV as RerunUCBV
     from driftwise.learners import RestartedAdaptiveGD as RestartedAdaptiveGD
     from driftwise.learners import SleepingOptimisticAdaptMLProd as SleepingOptimisticAdaptMLProd
@@ -83,6 +84,7 @@ _HOMES = {
     "OptimisticAdaptMLProd": "learners",
     "OptimisticFixedShare": "learners",
     "OptimisticGD": "learners",
+    "Player": "learners",
     "RerunUCBV": "learners",
     "RestartedAdaptiveGD": "learners",
     "SleepingOptimisticAdaptMLProd": "learners",

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import importlib.metadata
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 
-__all__ = ["Registry", "to_spec"]
+__all__ = ["ENTRY_POINTS", "Registry", "load_plugins", "to_spec"]
 
+ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
 C = TypeVar("C")
+
+
+@functools.cache
+def load_plugins() -> None:
+    """Import the modules that installed packages name under the entry points `driftwise.learners`, once.
+
+    They register their learners, and any paths, noises, detectors and adversaries. A module that cannot be imported is
+    reported and left out.
+    """
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            entry.load()
+        except Exception as error:  # whatever the module of another package raises
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            warnings.warn(f"The entry point {entry.name} = {entry.value} was left out: {reason}.", stacklevel=2)
 
 
 class Registry(Generic[C]):
@@ -27,11 +46,18 @@ class Registry(Generic[C]):
             raise InvalidInput(f"The {self.kind} name '{name}' is taken by {self._classes[name].__name__}.")
         self._classes[name] = member
 
+    def find(self, name: str) -> type[C] | None:
+        """Return the class with this name, None if there is none; installed packages may add one."""
+        if name not in self._classes:
+            load_plugins()
+        return self._classes.get(name)
+
     def get(self, name: str) -> type[C]:
         """Return the class with this name; raise `UnknownName` with the nearest name if there is none."""
-        if name not in self._classes:
+        found = self.find(name)
+        if found is None:
             raise UnknownName(self.kind, str(name), self._classes)
-        return self._classes[name]
+        return found
 
     def build(self, spec: Mapping[str, Any]) -> C:
         """Make a member from a spec such as ``{"name": "bernoulli"}``."""
@@ -50,9 +76,11 @@ class Registry(Generic[C]):
         return member(**values)
 
     def __iter__(self) -> Iterator[str]:
+        load_plugins()
         return iter(sorted(self._classes))
 
     def __len__(self) -> int:
+        load_plugins()
         return len(self._classes)
 
     def member(self, owner: object, name: str, value: Any) -> C:

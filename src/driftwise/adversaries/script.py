@@ -140,6 +140,10 @@ class AdversarialEnvironment(LossSource):
             meter.update(means, variances)
         return meter.measures()
 
+    def budget(self, n_rounds: int) -> Measures:
+        """Return the budget of the adversary."""
+        return self.adversary.budget(n_rounds)
+
     def to_spec(self) -> dict[str, Any]:
         """Return plain values that name the adversary, the learner, the rounds and the seed."""
         opponent = {} if self.learner is None else {"against": to_spec(self.learner)}

@@ -43,7 +43,8 @@ _DEFAULTS: dict[str, Any] = {
     "learner",
     multiple=True,
     metavar="NAME[:tuned|:K=V,..]",
-    help="A learner with its parameters, or tuned to the environment. Repeat for more.",
+    help="A learner with its parameters, or tuned to the environment; tuned=rounds: to the number of rounds only."
+    " Repeat for more.",
 )
 @click.option("--rounds", "n_rounds", type=int, help="Rounds in a run.  [default: 2000, or all replayed ones]")
 @click.option("--runs", "n_runs", type=int, help="Independent runs.  [default: 20, or 1 if replayed]")
@@ -99,11 +100,14 @@ def command(
     from driftwise.cli import specs
     from driftwise.cli.outputs import check_outputs
     from driftwise.engine import simulate
+    from driftwise.engine.environment_specs import make_environment
+    from driftwise.learners import Player
+    from driftwise.results.comparator_text import make_comparator
 
     settings = _settings(specs.read_spec(spec) if spec else {}, flags)
     check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # raises now, not after the simulation
-    environment = specs.make_environment(settings["environment"])
-    players = [specs.make_player(one) for one in settings["learners"]]
+    environment = make_environment(settings["environment"])
+    players = [Player.from_spec(one) for one in settings["learners"]]
     with notes(quiet), progress_bar(quiet, "simulating") as progress:
         results = simulate(
             environment,
@@ -111,7 +115,7 @@ def command(
             n_rounds=settings["n_rounds"],
             n_runs=settings["n_runs"],
             seed=settings["seed"],
-            comparator=specs.make_comparator(settings["comparator"]),
+            comparator=make_comparator(settings["comparator"]),
             play=settings["play"],
             realised=settings["realised"],
             n_threads=threads,

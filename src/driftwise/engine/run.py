@@ -19,6 +19,7 @@ from driftwise.engine.players import Entry
 from driftwise.environments import LossSource, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner
+from driftwise.registry import to_spec
 from driftwise.results.comparators import Comparator, Dynamic
 from driftwise.results.realised import Realised, RealisedAccumulator, best_follower
 
@@ -34,7 +35,7 @@ class Run(NamedTuple):
     bounds: Matrix  # (learners, bound marks)
     measures: Measures | None
     realised: Realised
-    specs: list[dict[str, Any]]
+    played: list[dict[str, Any]]  # the spec of each learner
     caveats: list[str]  # per learner: why its tuning rule is meaningless in this run; "" if there is no caveat
     seconds: npt.NDArray[np.float64]
 
@@ -55,23 +56,15 @@ class SimulationPlan(NamedTuple):
     bound_rounds: Actions
     bound: Callable[[Learner, Measures], float | None]
     advance: Callable[[int], None]  # called with the number of rounds just played
-    stop: threading.Event  # set when a run fails: the others stop at their next block
+    stop: threading.Event  # set after a failure or an interrupt: runs stop at their next block
 
 
 def play_run(plan: SimulationPlan, run: int) -> Run:
-    """Play one run with its own seeds; if it fails, stop the others."""
-    try:
-        return _play(plan, run)
-    except BaseException:
-        plan.stop.set()
-        raise
-
-
-def _play(plan: SimulationPlan, run: int) -> Run:
+    """Play one run with its own seeds; if `plan.stop` is set meanwhile, its outcome is incomplete."""
     environment, n_rounds = plan.environment, plan.n_rounds
     seed = _branch(plan.seed, run, _ENVIRONMENT)
     stream, measures = _start_environment(plan, seed)
-    learners, caveats = _make_learners(plan.entries, measures)
+    learners, caveats = _make_learners(plan, measures)
     states = [
         learner.start(environment.n_actions, _integer_seed(_branch(plan.seed, run, _LEARNER, entry.copy)))
         for entry, learner in zip(plan.entries, learners, strict=True)
@@ -114,25 +107,28 @@ def _play(plan: SimulationPlan, run: int) -> Run:
         measures = (
             path_measures.measures() if path_measures.n_rounds == n_rounds else environment.measures(n_rounds, seed)
         )
-    specs = [entry.spec(learner) for entry, learner in zip(plan.entries, learners, strict=True)]
-    return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
+    played = [to_spec(learner) for learner in learners]
+    return Run(regrets, bounds, measures, realised.realised(), played, caveats, seconds)
 
 
 def _start_environment(plan: SimulationPlan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:
     """Start the environment; compute its measures first if tuning or the best loss L* needs them."""
     environment, n_rounds = plan.environment, plan.n_rounds
-    needs_measures = plan.realised or any(entry.is_rule for entry in plan.entries)
+    needs_measures = plan.realised or any(entry.player.needs_measures for entry in plan.entries)
     if needs_measures and environment.has_means:
         return environment.start_measured(n_rounds, seed, plan.path_bytes)
     return environment.start(n_rounds, seed), None
 
 
-def _make_learners(entries: Sequence[Entry], measures: Measures | None) -> tuple[list[Learner], list[str]]:
+def _make_learners(plan: SimulationPlan, measures: Measures | None) -> tuple[list[Learner], list[str]]:
     """Return the learners of a run and, for each, the caveats that its tuning rule reported."""
+    environment = plan.environment
+    told_budget = any(entry.player.tuned == "budget" for entry in plan.entries)
+    budget = environment.budget(plan.n_rounds) if told_budget else None
     learners, caveats = [], []
-    for entry in entries:
+    for entry in plan.entries:
         with collected() as reasons:
-            learners.append(entry.learner(measures))
+            learners.append(entry.player.learner(environment.n_actions, plan.n_rounds, measures, budget))
         caveats.append("; ".join(dict.fromkeys(reasons)))
     return learners, caveats
 

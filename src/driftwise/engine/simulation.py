@@ -7,7 +7,6 @@ changes the results.
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +15,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.machine_memory import check_memory, memory_bytes
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.tuning_caveats import report
-from driftwise.core.types import Actions
 from driftwise.core.validation import check_seed, count
-from driftwise.engine.players import Entry, Player, entries
+from driftwise.engine.plans import make_plan
+from driftwise.engine.players import Entry, entries
 from driftwise.engine.run import Run, SimulationPlan, play_run
 from driftwise.environments import LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS
+from driftwise.learners import AnyPlayer
 from driftwise.results.comparators import Comparator, Dynamic
 from driftwise.results.footnotes import Caveat
 from driftwise.results.results import Results
@@ -31,16 +31,12 @@ from driftwise.results.results import Results
 __all__ = ["simulate"]
 
 _POINTS = 1000  # of a regret curve
-_CELLS = 2**17  # losses in a block: 1 MB per array, and long enough that threads seldom wait for each other
-_KEPT_BYTES = 2**28  # for means that tuning computes before the first round and the rounds use, over all threads
-_KEPT_SHARE = 16  # and at most 1/16 of the memory
 _MOST_THREADS = 256  # more would not be faster, and the system may refuse them
-_BOUND_POINTS = 32  # of a bound; computed under the interpreter lock, where other runs wait
 
 
 def simulate(
     environment: LossSource,
-    learners: Player | Sequence[Player] | Mapping[str, Player],
+    learners: AnyPlayer | Sequence[AnyPlayer] | Mapping[str, AnyPlayer],
     n_rounds: int | None = None,
     n_runs: int | None = None,
     seed: int = 0,
@@ -60,10 +56,11 @@ def simulate(
     ----------
     environment : Environment, Replay or adversarial environment
         Where the losses come from.
-    learners : learner, rule, or a sequence or mapping of them
+    learners : learner, rule, Player, or a sequence or mapping of them
         The learners to play. A rule such as `OptimisticGD.tuned` makes a learner from the measures of each run; if the
-        rule is meaningless in an environment, there is a `TuningWarning`, and `Results.caveats` has the reason. The
-        keys of a mapping are labels; otherwise a label is made from the name and the parameters.
+        rule is meaningless in an environment, there is a `TuningWarning`, and `Results.caveats` has the reason. A
+        `Player` can say more, for example that a rule is told the number of rounds only. The keys of a mapping are
+        labels; otherwise a label is made from the name and the parameters.
     n_rounds : int, default None
         Rounds in a run, >= 1. Required, except for replayed losses: None plays all of them.
     n_runs : int, default None
@@ -117,7 +114,6 @@ def simulate(
         raise rejection("simulate", "play", "'weights' or 'sample'", play)
     if not isinstance(realised, bool):
         raise rejection("simulate", "realised", "True or False", realised)
-    first, end = comparator.span(n_rounds)
     players = entries(learners)
     total = n_runs * n_rounds * len(players)
     done, lock = 0, threading.Lock()
@@ -129,32 +125,15 @@ def simulate(
             if progress is not None:
                 progress(done, total)
 
-    rounds = _marks(first, end, _POINTS)
-    size = _default_block(environment.n_actions) if block_size is None else count("simulate", "block_size", block_size)
-    size = min(size, n_rounds)
-    check_memory("simulate", "n_runs", n_runs, 2 * 8 * len(rounds) * len(players) * n_runs)
-    cause = ("n_actions", environment.n_actions) if block_size is None else ("block_size", size)
-    check_memory("simulate", *cause, BYTES_PER_LOSS * size * environment.n_actions)
-    # A bound is on the expected pseudo-regret against the best action of every round.
-    provable = isinstance(comparator, Dynamic) and environment.has_means
-    # Runs on the same path evaluate the same bounds.
-    bound = functools.lru_cache(2 * _BOUND_POINTS * len(players))(lambda learner, measures: learner.bound(measures))
-    plan = SimulationPlan(
-        environment=environment,
-        entries=players,
-        comparator=comparator,
-        play=play,
-        n_rounds=n_rounds,
-        seed=seed,
-        block_size=size,
-        realised=realised,
-        path_bytes=min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // n_threads,
-        rounds=rounds,
-        bound_rounds=_marks(first, end, _BOUND_POINTS) if provable else rounds[-1:],
-        bound=bound,
-        advance=advance,
-        stop=threading.Event(),
-    )
+    if block_size is not None:
+        block_size = count("simulate", "block_size", block_size)
+    plan = make_plan(
+        environment, players, n_rounds, seed, comparator, play, realised, _POINTS,
+        block_size=block_size, n_threads=n_threads, advance=advance,
+    )  # fmt: skip
+    check_memory("simulate", "n_runs", n_runs, 2 * 8 * len(plan.rounds) * len(players) * n_runs)
+    cause = ("n_actions", environment.n_actions) if block_size is None else ("block_size", plan.block_size)
+    check_memory("simulate", *cause, BYTES_PER_LOSS * plan.block_size * environment.n_actions)
     runs = _play_all(plan, n_runs, n_threads)
     seconds = np.sum([run.seconds for run in runs], axis=0)
     caveats = _caveats(players, runs)
@@ -162,7 +141,8 @@ def simulate(
         report(f"simulate: '{label}'", caveat.text(n_runs))
     return Results(
         labels=tuple(entry.label for entry in players),
-        learners=tuple(runs[0].specs),
+        learners=tuple(entry.player.spec for entry in players),
+        played=tuple(runs[0].played),
         environment=environment.to_spec(),
         comparator=str(comparator),
         kind="pseudo" if environment.has_means else "realised",
@@ -175,14 +155,10 @@ def simulate(
         measures=tuple(run.measures for run in runs if run.measures is not None),
         realised=tuple(run.realised for run in runs),
         bound_rounds=plan.bound_rounds + 1,
-        bounds=np.mean([run.bounds for run in runs], axis=0),
+        bounds=np.stack([run.bounds for run in runs], axis=1),
         caveats=caveats,
         seconds={entry.label: float(s) for entry, s in zip(players, seconds, strict=True)},
     )
-
-
-def _default_block(n_actions: int) -> int:
-    return max(1, min(2**14, _CELLS // n_actions))
 
 
 def _play_all(plan: SimulationPlan, n_runs: int, n_threads: int) -> list[Run]:
@@ -206,7 +182,3 @@ def _caveats(players: Sequence[Entry], runs: Sequence[Run]) -> dict[str, Caveat]
     found = {entry.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, entry in enumerate(players)}
     return {label: Caveat(len(reasons), reasons[0]) for label, reasons in found.items() if reasons}
 
-
-def _marks(first: int, end: int, most: int) -> Actions:
-    """Return at most `most` rounds of [first, end), evenly spaced, with the last."""
-    return np.unique(np.linspace(first, end - 1, min(most, end - first)).round().astype(np.int64))

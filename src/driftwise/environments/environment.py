@@ -92,6 +92,10 @@ class LossSource(ABC):
         measures = self.measures(n_rounds, seed)
         return self.start(n_rounds, seed), measures
 
+    def budget(self, n_rounds: int) -> Measures | None:  # noqa: ARG002
+        """Return the largest measures that a run may have, if an adversary made this environment, else None."""
+        return None
+
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
         """Return plain values that describe this source."""

@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
-from driftwise.core.errors import InvalidInput
-from driftwise.core.measures import Measures
-from driftwise.core.tuning_caveats import collected
-from driftwise.engine.players import Player
-from driftwise.learners import (
-    AOMD,
-    CBCE,
-    GLRKLUCB,
-    UCB1,
-    AdaNormalHedgeTV,
-    BanditOverBandit,
-    DiscountedUCB,
-    Exp3S,
-    FixedShare,
-    Hedge,
-    Learner,
-    Master,
-    OptimisticGD,
-    OracleRestarts,
-    RerunUCBV,
-    RestartedAdaptiveGD,
-    Rexp3,
-    SleepingOptimisticAdaptMLProd,
-    SlidingWindowUCB,
-    Sword,
-    Thompson,
-    learners,
-)
+from driftwise.learners import OracleRestarts, Player, RerunUCBV, has_tuning_rule, learners
 from driftwise.report.page.contents import ROLES
 
-__all__ = ["CELLS", "PARTICIPANTS", "Participant", "added", "every_bandit", "knows_rounds_only"]
+__all__ = ["CELLS", "PARTICIPANTS", "Participant", "added", "every_bandit"]
 
 CELLS = {
     "full-switching": "full information, switching",
@@ -54,57 +25,53 @@ class Participant(NamedTuple):
     player: Player
 
 
-_ALGORITHM_4 = Participant(
-    "sleeping-optimistic-adapt-ml-prod",
-    "paper",
-    functools.partial(SleepingOptimisticAdaptMLProd.tuned, memory="merged"),
-)
+def _tuned(name: str, **options: str) -> Player:
+    """Return a learner tuned to the measures of an environment, or to the budget of an adversary."""
+    return Player(name, "budget", options)
 
 
-def knows_rounds_only(rule: Callable[[Measures], Learner]) -> Player:
-    """Return a rule that gets the numbers of actions and rounds only, with the measures of a constant environment."""
-    return lambda measures: rule(Measures(measures.n_actions, measures.n_rounds, 1, 0.0, 0.0))
+def _participant(role: str, player: Player) -> Participant:
+    return Participant(player.name, role, player)
 
 
-_HEDGE = Participant("hedge", "baseline", Hedge())
+_ALGORITHM_4 = _participant("paper", _tuned("sleeping-optimistic-adapt-ml-prod", memory="merged"))
+_HEDGE = _participant("baseline", Player("hedge"))
 
 PARTICIPANTS = {
     "full-switching": (
-        Participant("optimistic-gd", "paper", OptimisticGD.tuned),
+        _participant("paper", _tuned("optimistic-gd")),
         _ALGORITHM_4,
-        Participant("fixed-share", "cited", FixedShare.tuned),
-        Participant("ada-normal-hedge-tv", "cited", AdaNormalHedgeTV(cover="geometric")),
-        Participant("aomd", "cited", AOMD.tuned),
-        Participant("cbce", "parameter-free", CBCE()),
-        Participant("sword", "parameter-free", knows_rounds_only(Sword.tuned)),
+        _participant("cited", _tuned("fixed-share")),
+        _participant("cited", Player("ada-normal-hedge-tv", settings={"cover": "geometric"})),
+        _participant("cited", _tuned("aomd")),
+        _participant("parameter-free", Player("cbce")),
+        _participant("parameter-free", Player("sword", "rounds")),
         _HEDGE,
     ),
     "full-drifting": (
-        Participant("restarted-adaptive-gd", "paper", RestartedAdaptiveGD.tuned),
+        _participant("paper", _tuned("restarted-adaptive-gd")),
         _ALGORITHM_4,
-        Participant("aomd", "cited", AOMD()),
-        Participant("cbce", "parameter-free", CBCE()),
-        Participant("sword", "parameter-free", knows_rounds_only(Sword.tuned)),
+        _participant("cited", Player("aomd")),
+        _participant("parameter-free", Player("cbce")),
+        _participant("parameter-free", Player("sword", "rounds")),
         _HEDGE,
     ),
     "bandit-switching": (
-        Participant("rerun-ucbv", "paper", RerunUCBV.tuned),
-        Participant("exp3-s", "cited", Exp3S.tuned),
-        Participant("discounted-ucb", "cited", DiscountedUCB.tuned),
-        Participant("sliding-window-ucb", "cited", SlidingWindowUCB.tuned),
-        Participant(
-            "glr-kl-ucb", "parameter-free", knows_rounds_only(functools.partial(GLRKLUCB.tuned, restart="global"))
-        ),
-        Participant("master", "parameter-free", knows_rounds_only(Master.tuned)),
-        Participant("ucb1", "baseline", UCB1()),
+        _participant("paper", _tuned("rerun-ucbv")),
+        _participant("cited", _tuned("exp3-s")),
+        _participant("cited", _tuned("discounted-ucb")),
+        _participant("cited", _tuned("sliding-window-ucb")),
+        _participant("parameter-free", Player("glr-kl-ucb", "rounds", {"restart": "global"})),
+        _participant("parameter-free", Player("master", "rounds")),
+        _participant("baseline", Player("ucb1")),
     ),
     "bandit-drifting": (
-        Participant("rerun-ucbv", "paper", RerunUCBV.tuned),
-        Participant("rexp3", "cited", Rexp3.tuned),
-        Participant("bandit-over-bandit", "parameter-free", knows_rounds_only(BanditOverBandit.tuned)),
-        Participant("master", "parameter-free", knows_rounds_only(Master.tuned)),
-        Participant("thompson", "baseline", Thompson()),
-        Participant("ucb1", "baseline", UCB1()),
+        _participant("paper", _tuned("rerun-ucbv")),
+        _participant("cited", _tuned("rexp3")),
+        _participant("parameter-free", Player("bandit-over-bandit", "rounds")),
+        _participant("parameter-free", Player("master", "rounds")),
+        _participant("baseline", Player("thompson")),
+        _participant("baseline", Player("ucb1")),
     ),
 }
 
@@ -116,7 +83,7 @@ _STEADY = {"exp3", "kl-ucb", "thompson", "tsallis-inf", "ucb1"}  # made for stat
 def every_bandit() -> tuple[Participant, ...]:
     """Return every bandit learner of the registry with its defaults, except the oracle: it needs change points."""
     names = [name for name in learners if learners.get(name).feedback == "bandit" and name != OracleRestarts.name]
-    participants = [Participant(name, _role_of(name), learners.get(name)()) for name in names]
+    participants = [_participant(_role_of(name), Player(name)) for name in names]
     return tuple(sorted(participants, key=lambda participant: ROLES.index(participant.role)))
 
 
@@ -130,10 +97,4 @@ def _role_of(name: str) -> str:
 
 def added(name: str) -> Participant:
     """Return a learner of the registry in the role "added": tuned if it has a rule, else with its defaults."""
-    kind = learners.get(name)
-    try:
-        with collected():  # only whether there is a rule matters, not its caveats
-            kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
-    except InvalidInput:
-        return Participant(name, "added", kind())
-    return Participant(name, "added", kind.tuned)
+    return _participant("added", _tuned(name) if has_tuning_rule(learners.get(name)) else Player(name))

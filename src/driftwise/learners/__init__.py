@@ -47,8 +47,12 @@ from driftwise.learners.meta.cbce import CBCE
 from driftwise.learners.meta.flh import FLH
 from driftwise.learners.meta.saol import SAOL
 from driftwise.learners.meta.sword import Sword
+from driftwise.learners.player import AnyPlayer, Player, has_tuning_rule
 
 __all__ = [  # noqa: RUF022 (sorted as strings are)
+    "AnyPlayer",
+    "Player",
+    "has_tuning_rule",
     "AOMD",
     "AdSwitch",
     "AdaHedge",

@@ -15,13 +15,14 @@ import numpy.typing as npt
 from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import SAYS_NOTHING
-from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.types import Actions, Vector
+from driftwise.learners import AnyPlayer
 from driftwise.report.figures import Curve, regret_figure, save_figure
 from driftwise.results import results_file
 from driftwise.results.confidence_intervals import Estimate, estimate, half_width
 from driftwise.results.footnotes import Caveat
 from driftwise.results.formats import check_format, write_csv
-from driftwise.results.labels import Player, find_label
+from driftwise.results.labels import find_label
 from driftwise.results.realised import Realised, with_best_loss
 from driftwise.results.results_text import summary_text, table_text
 
@@ -48,7 +49,9 @@ class Results:
     labels : tuple of str
         A label for each learner.
     learners : tuple of dict
-        The spec of each learner; for a tuned one, that of run 0 with `tuned`.
+        The spec of each player: `Player.from_spec` makes an equal one.
+    played : tuple of dict
+        The spec of each learner in run 0: for a tuned one, with the parameters that the rule set.
     environment : dict
         The spec of the environment.
     comparator : str
@@ -74,7 +77,7 @@ class Results:
     bound_rounds : array of int
         The rounds at which bounds were evaluated, counted from 1.
     bounds : array of float
-        `bounds[i, p]` is the bound for learner `i` after round `bound_rounds[p]`, averaged over runs; NaN without one.
+        `bounds[i, j, p]` is the bound for learner `i` in run `j` after round `bound_rounds[p]`; NaN without one.
     caveats : dict, default {}
         By label: the caveat of each learner whose tuning rule is meaningless in this environment.
     seconds : dict, default {}
@@ -96,6 +99,7 @@ class Results:
 
     labels: tuple[str, ...]
     learners: tuple[Mapping[str, Any], ...]
+    played: tuple[Mapping[str, Any], ...]
     environment: Mapping[str, Any]
     comparator: str
     kind: str
@@ -108,7 +112,7 @@ class Results:
     measures: tuple[Measures, ...]
     realised: tuple[Realised, ...]
     bound_rounds: Actions
-    bounds: Matrix
+    bounds: npt.NDArray[np.float64]
     caveats: Mapping[str, Caveat] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -116,25 +120,25 @@ class Results:
         sizes = f"n_actions={self.n_actions}, n_rounds={self.n_rounds}, n_runs={self.n_runs}, seed={self.seed}"
         return f"Results({', '.join(self.labels)}; {self.comparator}, {sizes})"
 
-    def final(self, learner: str | Player) -> Vector:
+    def final(self, learner: str | AnyPlayer) -> Vector:
         """Return a learner's regret at the end of each run, an array of `n_runs` numbers."""
         regrets: Vector = self.regrets[self._index(learner), :, -1]
         return regrets
 
-    def regret(self, learner: str | Player, confidence: float = 0.95) -> Estimate:
+    def regret(self, learner: str | AnyPlayer, confidence: float = 0.95) -> Estimate:
         """Return a learner's mean regret at the end, with its confidence interval over runs."""
         return estimate(self.final(learner), confidence)
 
-    def bound(self, learner: str | Player) -> float:
+    def bound(self, learner: str | AnyPlayer) -> float:
         """Return the bound of a learner's theorem on its expected regret at the end, NaN if there is none."""
-        return float(self.bounds[self._index(learner), -1])
+        return float(self.bounds[self._index(learner), :, -1].mean())
 
-    def caveat(self, learner: str | Player) -> str:
+    def caveat(self, learner: str | AnyPlayer) -> str:
         """Return why a learner's tuning rule is meaningless in this environment, "" if there is no caveat."""
         label = self.labels[self._index(learner)]
         return f"{SAYS_NOTHING}: {self.caveats[label].text(self.n_runs)}" if label in self.caveats else ""
 
-    def difference(self, learner: str | Player, baseline: str | Player, confidence: float = 0.95) -> Estimate:
+    def difference(self, learner: str | AnyPlayer, baseline: str | AnyPlayer, confidence: float = 0.95) -> Estimate:
         """Return the mean regret of a learner minus that of another, with its confidence interval over runs.
 
         The difference is taken run by run, where both got the same losses: the interval is narrower than those of the
@@ -145,12 +149,13 @@ class Results:
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
         """Return one dictionary of plain values per learner: the rows of `table`.
 
-        The keys are `learner`, `spec`, `regret`, `low`, `high`, `bound` and `caveat`.
+        The keys are `learner`, `spec`, `played`, `regret`, `low`, `high`, `bound` and `caveat`.
         """
         records = []
-        for label, spec in zip(self.labels, self.learners, strict=True):
+        for label, spec, played in zip(self.labels, self.learners, self.played, strict=True):
             mean, low, high = self.regret(label, confidence)
-            record = {"learner": label, "spec": dict(spec), "regret": mean, "low": low, "high": high}
+            record: dict[str, Any] = {"learner": label, "spec": dict(spec), "played": dict(played)}
+            record |= {"regret": mean, "low": low, "high": high}
             records.append({**record, "bound": self.bound(label), "caveat": self.caveat(label)})
         return records
 
@@ -187,7 +192,8 @@ class Results:
         curves = []
         for i, label in enumerate(self.labels):
             mean, half = self.regrets[i].mean(axis=0), half_width(self.regrets[i], confidence)
-            curves.append(Curve(label, mean, mean - half, mean + half, self.bounds[i], label in self.caveats))
+            bound = self.bounds[i].mean(axis=0)
+            curves.append(Curve(label, mean, mean - half, mean + half, bound, label in self.caveats))
         ylabel = f"{self.comparator} {self.kind}{'-' if self.kind == 'pseudo' else ' '}regret"
         return regret_figure(self.rounds, curves, self.bound_rounds, self.summary(), ylabel)
 
@@ -217,6 +223,7 @@ class Results:
             self,
             labels=(*self.labels, *other.labels),
             learners=(*self.learners, *other.learners),
+            played=(*self.played, *other.played),
             regrets=np.concatenate([self.regrets, other.regrets]),
             bounds=np.concatenate([self.bounds, other.bounds]),
             realised=tuple(map(with_best_loss, self.realised, other.realised)),
@@ -241,5 +248,5 @@ class Results:
         """Return the results that `to_parquet` wrote; `seconds` is empty."""
         return cls(**results_file.read(path))
 
-    def _index(self, learner: str | Player) -> int:
+    def _index(self, learner: str | AnyPlayer) -> int:
         return self.labels.index(find_label(learner, self.labels, self.learners))

@@ -1,0 +1,32 @@
+"""Environments from tables of plain values, as files and the command line write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from driftwise.core.errors import InvalidInput, shown
+from driftwise.environments import Environment, Replay
+
+__all__ = ["make_environment"]
+
+
+def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
+    """Return the environment of a table; its keys `drift` and `variance` scale the path and the noise."""
+    values = dict(spec)
+    if "replay" in values:
+        return _make_replay(values)
+    if "drift" in values and "path" in values:
+        values["path"] = {"name": "with-drift", "path": values["path"], "drift": values.pop("drift")}
+    if "variance" in values and "noise" in values:
+        values["noise"] = {"name": "with-variance", "noise": values["noise"], "variance": values.pop("variance")}
+    return Environment.from_spec(values)
+
+
+def _make_replay(values: dict[str, Any]) -> Replay:
+    file, header = values.pop("replay"), values.pop("header", None)
+    if values:
+        raise InvalidInput(f"A replayed environment has no path, noise or budget, got `{next(iter(values))}`.")
+    if not isinstance(file, str):
+        raise InvalidInput(f"A replayed environment must name a file, got {shown(file)}.")
+    return Replay.from_file(file, header)

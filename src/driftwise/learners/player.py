@@ -1,0 +1,197 @@
+"""Players: which learner plays, and whether its parameters are given or come from a tuning rule, as plain values.
+
+`simulate`, the command line, TOML files, results and sweeps all describe their learners by players. A player has a spec
+of plain values that rebuilds it, so it can be written to a file, compared, and sent to another process.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from driftwise.core.errors import InvalidInput, UnknownName, one_line, rejection, shown
+from driftwise.core.measures import Measures
+from driftwise.core.spec_text import plain, spec_text
+from driftwise.learners.contract import Learner, learners
+from driftwise.registry import to_spec, versions
+
+__all__ = ["TUNED_TO", "AnyPlayer", "Player", "has_tuning_rule"]
+
+TUNED_TO = ("measures", "rounds", "budget")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Player:
+    """A learner with given parameters, or one whose parameters a tuning rule sets in each run.
+
+    Parameters
+    ----------
+    name : str
+        The name of the learner in the registry, such as "optimistic-gd".
+    tuned : {"measures", "rounds", "budget"} or None, default None
+        What the tuning rule is given. "measures": the measures of the run. "rounds": the numbers of actions and rounds
+        only, with the measures of a constant environment. "budget": the budget of the adversary whose environment it
+        is; in other environments the measures. None: there is no tuning, and `settings` are the parameters.
+    settings : dict, default {}
+        Parameters of the learner. If it is tuned: options of the rule, and parameters that replace those it sets.
+
+    Examples
+    --------
+    >>> from driftwise.learners import OptimisticGD
+    >>> Player("optimistic-gd", settings={"learning_rate": 0.3}) == Player.of(OptimisticGD(learning_rate=0.3))
+    True
+    >>> Player.of(OptimisticGD.tuned)
+    Player('optimistic-gd', tuned='measures')
+    >>> Player("optimistic-gd", "rounds", {"rule": "sharp"}).spec
+    {'name': 'optimistic-gd', 'tuned': 'rounds', 'rule': 'sharp'}
+    """
+
+    name: str
+    tuned: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    text: str = field(init=False, default="")  # the spec as text: equal players have equal texts
+    _fixed: Learner | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        kind = learners.get(self.name)
+        if self.tuned is None:
+            learner = learners.build({**self.settings, "name": self.name})
+            settings = {key: value for key, value in to_spec(learner).items() if key != "name"}
+            object.__setattr__(self, "_fixed", learner)
+        elif self.tuned in TUNED_TO:
+            _check_rule(kind, self.settings)
+            settings = dict(self.settings)
+        else:
+            raise rejection("Player", "tuned", f"None or one of {', '.join(map(repr, TUNED_TO))}", self.tuned)
+        object.__setattr__(self, "settings", plain(settings))
+        object.__setattr__(self, "text", spec_text(self.spec))
+
+    @classmethod
+    def of(cls, value: Any) -> Player:
+        """Return the player of a learner, of a rule such as `OptimisticGD.tuned` or a partial of it, or of a spec."""
+        if isinstance(value, Player):
+            return value
+        if isinstance(value, Learner):
+            if learners.find(value.name) is not type(value):
+                raise InvalidInput(f"{type(value).__name__} is not registered, so its spec could not rebuild it.")
+            return cls(value.name, None, {key: item for key, item in to_spec(value).items() if key != "name"})
+        if isinstance(value, Mapping):
+            return cls.from_spec(value)
+        options: Mapping[str, Any] = {}
+        rule = value
+        if isinstance(value, functools.partial) and not value.args:
+            rule, options = value.func, value.keywords
+        owner = getattr(rule, "__self__", None)
+        if isinstance(owner, type) and issubclass(owner, Learner) and rule == owner.tuned:
+            return cls(owner.name, "measures", options)
+        raise InvalidInput(f"A player must be a learner, `X.tuned` of a learner X, or a Player, got {shown(value)}.")
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> Player:
+        """Make a player from plain values: `name`, the parameters, and `tuned` (true means "measures")."""
+        if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
+            raise InvalidInput(f"A learner spec must have a `name`, got {shown(spec)}.")
+        values = dict(spec)
+        name, tuned = values.pop("name"), values.pop("tuned", None)
+        if isinstance(tuned, bool):
+            tuned = "measures" if tuned else None
+        if tuned is not None and tuned not in TUNED_TO:
+            rule = f"true, false, {', '.join(map(repr, TUNED_TO))}"
+            raise rejection(f"learner '{one_line(name)}'", "tuned", rule, tuned)
+        return cls(name, tuned, values)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Plain values from which `from_spec` makes an equal player."""
+        tuned = {} if self.tuned is None else {"tuned": self.tuned}
+        return {"name": self.name, **tuned, **self.settings}
+
+    @property
+    def kind(self) -> type[Learner]:
+        """The class of the learner."""
+        return learners.get(self.name)
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The versions of the classes that its plays depend on; for a tuned one, of the learner itself."""
+        return versions(self._fixed) if self._fixed is not None else {f"learner {self.name}": self.kind.version}
+
+    @property
+    def label(self) -> str:
+        """The name and the parameters that differ from the defaults.
+
+        >>> from driftwise.learners import FixedShare, Hedge
+        >>> [Player.of(one).label for one in (Hedge(), Hedge(learning_rate=0.25), FixedShare.tuned)]
+        ['hedge', 'hedge(learning_rate=0.25)', 'fixed-share (tuned)']
+        """
+        if self._fixed is not None:
+            values = {f.name: (getattr(self._fixed, f.name), f.default) for f in dataclasses.fields(self._fixed)}  # type: ignore[arg-type]
+            changed = [f"{name}={value}" for name, (value, default) in values.items() if value != default]
+            return f"{self.name}({', '.join(changed)})" if changed else self.name
+        tuned = "tuned" if self.tuned == "measures" else f"tuned to {self.tuned}"
+        return f"{self.name} ({', '.join([tuned, *(f'{key}={value}' for key, value in self.settings.items())])})"
+
+    def learner(
+        self, n_actions: int, n_rounds: int, measures: Measures | None = None, budget: Measures | None = None
+    ) -> Learner:
+        """Return the learner of a run; `budget` is that of the adversary, if there is one."""
+        if self._fixed is not None:
+            return self._fixed
+        known = Measures(n_actions, n_rounds, 1, 0.0, 0.0) if self.tuned == "rounds" else measures
+        if self.tuned == "budget" and budget is not None:
+            known = budget
+        if known is None:
+            raise InvalidInput(f"'{self.label}' needs measures for its tuning, but replayed losses have none.")
+        options = _options(self.kind)
+        made: Any = self.kind.tuned(known, **{key: self.settings[key] for key in self.settings if key in options})
+        if not isinstance(made, Learner):
+            raise InvalidInput(f"'{self.label}' must make a learner, got {shown(made)}.")
+        replaced = {key: value for key, value in self.settings.items() if key not in options}
+        return dataclasses.replace(made, **replaced) if replaced else made  # type: ignore[type-var]
+
+    @property
+    def needs_measures(self) -> bool:
+        """Whether the measures of a run must be known before its first round."""
+        return self.tuned in ("measures", "budget")
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Player) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        tuned = [] if self.tuned is None else [f"tuned={self.tuned!r}"]
+        return f"Player({', '.join([repr(self.name), *tuned, *(f'{k}={v!r}' for k, v in self.settings.items())])})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Player, (self.name, self.tuned, self.settings)
+
+
+#: what functions that play learners take: a learner, a rule such as `OptimisticGD.tuned`, or a player
+AnyPlayer = Learner | Player | Callable[[Measures], Learner]
+
+
+def has_tuning_rule(kind: type[Learner]) -> bool:
+    """Return whether a class has a rule that makes a learner from measures."""
+    return kind.tuned.__func__ is not Learner.tuned.__func__  # type: ignore[attr-defined]
+
+
+def _options(kind: type[Learner]) -> list[str]:
+    """Return the names of the options of a class's tuning rule."""
+    return [name for name in inspect.signature(kind.tuned).parameters if name != "measures"]
+
+
+def _check_rule(kind: type[Learner], settings: Mapping[str, Any]) -> None:
+    """Reject a class without a rule, and settings that are neither options of the rule nor parameters."""
+    if not has_tuning_rule(kind):
+        raise InvalidInput(f"{kind.__name__}: it has no rule for tuning; give its parameters.")
+    known = {*_options(kind), *(f.name for f in dataclasses.fields(kind) if f.init)}  # type: ignore[arg-type]
+    for given in settings:
+        if given not in known:
+            raise UnknownName("parameter", given, known, f"of '{kind.name}' or of the rule that tunes it")
+    spec_text(settings)  # rejects values that are not plain

@@ -1,0 +1,183 @@
+"""Playing of batches: some players and runs of one group, in one thread."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from driftwise.core.errors import DriftwiseError, one_line
+from driftwise.core.machine import machine_id
+from driftwise.core.tuning_caveats import collected
+from driftwise.engine.plans import make_plan
+from driftwise.engine.players import Entry
+from driftwise.engine.run import Run, SimulationPlan, play_run
+from driftwise.environments import LossSource
+from driftwise.results.cells import CellRecord
+from driftwise.results.comparator_text import make_comparator
+from driftwise.sweeps.groups import Group, cell_keys
+
+__all__ = ["JOURNAL", "Batch", "failed_records", "play_batch"]
+
+JOURNAL = "DRIFTWISE_JOURNAL"  # the environment variable that names a file to which each started cell is appended
+
+
+class Batch(NamedTuple):
+    """Cells that are played together: all players of `group` in all its runs."""
+
+    group: Group
+    keys: tuple[tuple[str, ...], ...]  # by player and run
+
+    @classmethod
+    def of(cls, group: Group) -> Batch:
+        """Return all cells of a group."""
+        return cls(group, tuple(tuple(cell_keys(group, player)) for player in group.players))
+
+    def select(self, players: list[int], runs: list[int]) -> Batch:
+        """Return the cells of some players and runs, given by position."""
+        group = self.group._replace(
+            players=tuple(self.group.players[i] for i in players), runs=tuple(self.group.runs[j] for j in runs)
+        )
+        return Batch(group, tuple(tuple(self.keys[i][j] for j in runs) for i in players))
+
+    @property
+    def all_keys(self) -> list[str]:
+        """The keys of all cells."""
+        return [key for row in self.keys for key in row]
+
+    def single_cells(self) -> list[Batch]:
+        """Return a batch for each cell."""
+        return [self.select([i], [j]) for i in range(len(self.group.players)) for j in range(len(self.group.runs))]
+
+
+def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[list[CellRecord]]:
+    """Yield the records of each run; a cell that fails is recorded with its error.
+
+    If `stop` is set, the run that is being played is given up.
+    """
+    group = batch.group
+    stop = threading.Event() if stop is None else stop
+    try:
+        with collected():  # the records have the caveats
+            environment = group.source.environment(group.n_rounds, group.seed)
+            plan = _plan(group, environment)
+    except Exception as error:
+        yield failed_records(batch, _reason(error))
+        return
+    plan = plan._replace(stop=stop)
+    for j in range(len(group.runs)):
+        _write_journal([row[j] for row in batch.keys])
+        records = _play_run(batch, j, plan)
+        if stop.is_set():
+            return
+        yield records
+
+
+def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
+    """Play all players in one run; if one of them fails, play each by itself, so that the others do not fail with it."""
+    group, keys = batch.group, [row[j] for row in batch.keys]
+    began = time.perf_counter()
+    try:
+        outcome = play_run(plan, group.runs[j])
+    except Exception as error:
+        if len(group.players) == 1:
+            return failed_records(batch.select([0], [j]), _reason(error))
+        return [
+            record
+            for i, entry in enumerate(plan.entries)
+            for record in _play_run(batch.select([i], [j]), 0, plan._replace(entries=[entry]))
+        ]
+    shared = (time.perf_counter() - began - float(outcome.seconds.sum())) / len(keys)
+    return [_record(group, plan, outcome, i, group.runs[j], key, shared) for i, key in enumerate(keys)]
+
+
+def _plan(group: Group, environment: LossSource) -> SimulationPlan:
+    outputs = group.outputs
+    entries = [Entry(player.label, player) for player in group.players]
+    comparator = make_comparator(outputs.comparator, "Sweep")
+    return make_plan(
+        environment, entries, group.n_rounds, group.seed, comparator, outputs.play, outputs.best_loss, outputs.points
+    )
+
+
+def _record(
+    group: Group, plan: SimulationPlan, outcome: Run, i: int, run: int, key: str, shared_seconds: float
+) -> CellRecord:
+    """Return the record of player `i`; `shared_seconds` is its part of the time that all players needed together."""
+    bounds = np.full(len(plan.rounds), np.nan)
+    bounds[np.searchsorted(plan.rounds, plan.bound_rounds)] = outcome.bounds[i]
+    measures = outcome.measures
+    known = (
+        {}
+        if measures is None
+        else {name: getattr(measures, name) for name in ("segments", "drift", "variance", "drift_within", "squared_drift")}
+    )
+    return CellRecord(
+        key=key,
+        environment=group.source.text,
+        learner=group.players[i].text,
+        n_actions=plan.environment.n_actions,
+        n_rounds=group.n_rounds,
+        seed=group.seed,
+        run=run,
+        comparator=group.outputs.comparator,
+        play=group.outputs.play,
+        kind="pseudo" if plan.environment.has_means else "realised",
+        rounds=plan.rounds + 1,
+        regrets=outcome.regrets[i],
+        bounds=bounds,
+        **known,  # type: ignore[arg-type]
+        **outcome.realised._asdict(),
+        caveat=outcome.caveats[i],
+        machine=machine_id(),
+        seconds=float(outcome.seconds[i]) + shared_seconds,
+    )
+
+
+def failed_records(batch: Batch, reason: str) -> list[CellRecord]:
+    """Return records of cells that could not be played."""
+    group = batch.group
+    _, end = make_comparator(group.outputs.comparator, "Sweep").span(group.n_rounds)
+    nan = np.array([np.nan])
+    return [
+        CellRecord(
+            key=key,
+            environment=group.source.text,
+            learner=player.text,
+            n_actions=group.source.origin.n_actions,
+            n_rounds=group.n_rounds,
+            seed=group.seed,
+            run=run,
+            comparator=group.outputs.comparator,
+            play=group.outputs.play,
+            kind="pseudo",
+            rounds=np.array([end]),
+            regrets=nan,
+            bounds=nan,
+            error=reason,
+            machine=machine_id(),
+        )
+        for player, row in zip(group.players, batch.keys, strict=True)
+        for run, key in zip(group.runs, row, strict=True)
+    ]
+
+
+def _reason(error: Exception) -> str:
+    text = str(error) if isinstance(error, DriftwiseError) else f"{type(error).__name__}: {error}"
+    return one_line(text.strip() or type(error).__name__)[:500]
+
+
+def _write_journal(keys: list[str]) -> None:
+    path = os.environ.get(JOURNAL)
+    if path:
+        now = time.time_ns() // 1000
+        text = "".join(f"{key} {os.getpid()} {now}\n" for key in keys).encode()
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        try:
+            os.write(descriptor, text)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,156 @@
+"""Playing of batches on a Dask cluster.
+
+Workers need driftwise and the modules of the user's own learners; they need no shared disk, since only the client
+writes. A batch whose worker dies is played elsewhere: Dask does that itself a few times (its setting
+`allowed-failures`), and when it gives up, the batch is submitted again. After the last attempt its cells are submitted
+one by one, so that one that ends its worker does not take others with it, and a cell whose own attempts are used up is
+recorded as failed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency
+from driftwise.results.cells import CellRecord
+from driftwise.results.machine import this_machine
+from driftwise.sweeps.batches import Batch, failed_records, play_batch
+from driftwise.sweeps.executors import Finished
+from driftwise.sweeps.groups import cell_keys
+
+__all__ = ["ATTEMPTS", "ClusterError", "DaskExecutor", "connect"]
+
+ATTEMPTS = 5  # submissions of a batch, or of a cell by itself, that may end with the death of its workers
+_EACH = 2  # batches submitted for each thread of the cluster, so that no worker waits for the client
+_COUNT_EVERY = 1.0  # seconds between two counts of the workers
+_NO_WORKERS = "waiting for workers"
+
+
+class ClusterError(DriftwiseError):
+    """The cluster cannot play the cells of a sweep. Finished cells are stored."""
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786"."""
+    distributed = _distributed()
+    try:
+        return distributed.Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ClusterError(f"There is no Dask scheduler at {address!r}: {reason.rstrip('.')}.") from None
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise MissingDependency("A Dask cluster", "distributed", "cluster") from None
+    return distributed
+
+
+class DaskExecutor:
+    """Plays batches on the workers of a Dask client."""
+
+    by_learner = True  # so that a new worker compiles few kernels before it finishes its first batch
+
+    def __init__(self, client: Any) -> None:
+        distributed = _distributed()
+        if not isinstance(client, distributed.Client) or client.asynchronous:
+            raise InvalidInput(f"Sweep: `client` must be a synchronous distributed.Client, got {type(client).__name__}.")
+        self._client = client
+        self._completed = distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._died = distributed.KilledWorker
+        self._submitted: dict[str, tuple[Batch, int]] = {}  # the batch and its attempt, by the key of its future
+        self._n_threads, self._counted = 0, -_COUNT_EVERY
+        self.note = ""
+
+    def slots(self) -> int:
+        """Some for each thread of the cluster."""
+        if time.monotonic() - self._counted >= _COUNT_EVERY:
+            self._check_connection()
+            self._n_threads = sum(self._client.nthreads().values())
+            self._counted = time.monotonic()
+            self.note = "" if self._n_threads else _NO_WORKERS
+        return _EACH * max(1, self._n_threads)
+
+    def submit(self, batch: Batch) -> None:
+        """Send a batch to the scheduler."""
+        self._submit(batch, 1)
+
+    def _submit(self, batch: Batch, attempt: int) -> None:
+        future = self._client.submit(_play_on_worker, _modules(batch), pickle.dumps(batch), pure=False, retries=0)
+        self._submitted[future.key] = (batch, attempt)
+        self._completed.add(future)
+
+    def wait(self, seconds: float) -> list[Finished]:
+        """Return what was finished since the last call."""
+        end = time.monotonic() + seconds
+        while not self._completed.has_ready() and time.monotonic() < end:
+            time.sleep(0.005)
+        found: list[Finished] = []
+        for future, result in self._completed.next_batch(block=False):
+            batch, attempt = self._submitted.pop(future.key)
+            status = future.status
+            # At once: if a worker died later, Dask would play a batch again whose future somebody holds.
+            future.release()
+            if status == "finished":
+                records, machines = result
+                found.append(Finished(batch, records, True, machines))
+            elif status == "error":
+                found += self._after_error(batch, attempt, result[1])
+            else:
+                self._check_connection()
+                raise ClusterError("The Dask scheduler cancelled a batch of this sweep.")
+        return found
+
+    def _after_error(self, batch: Batch, attempt: int, error: BaseException) -> list[Finished]:
+        if not isinstance(error, self._died):
+            raise ClusterError(f"A Dask worker could not play a batch: {type(error).__name__}: {error}")
+        if attempt < ATTEMPTS:
+            self._submit(batch, attempt + 1)
+        elif batch.group.n_cells > 1:
+            for one in batch.single_cells():
+                self._submit(one, 1)
+        else:
+            return [Finished(batch, failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), True)]
+        return []
+
+    def _check_connection(self) -> None:
+        if self._client.status not in ("running", "connecting"):
+            raise ClusterError("The connection to the Dask scheduler is lost.")
+
+    def close(self) -> None:
+        """Cancel what was submitted."""
+        keys = [*self._submitted]
+        self._submitted.clear()
+        self._completed.clear()
+        if keys and self._client.status == "running":
+            futures = [_distributed().Future(key, self._client) for key in keys]
+            self._client.cancel(futures, force=True)
+
+
+def _modules(batch: Batch) -> tuple[str, ...]:
+    """Return the modules outside of driftwise whose classes a batch needs."""
+    found = {player.kind.__module__ for player in batch.group.players} | batch.group.source.modules
+    own = sorted(name for name in found if name.partition(".")[0] != __package__.partition(".")[0])
+    if "__main__" in own:
+        raise InvalidInput("Sweep: a learner of your own must be in a module that Dask workers can import, not in a script.")
+    return tuple(own)
+
+
+def _play_on_worker(modules: tuple[str, ...], content: bytes) -> tuple[list[CellRecord], Mapping[str, Any]]:
+    """Play a batch in this process, a worker; its classes must have the versions that the client has."""
+    for name in modules:
+        if name not in sys.modules:
+            importlib.import_module(name)
+    batch: Batch = pickle.loads(content)  # from the client, whose functions this worker runs anyway
+    here = [tuple(cell_keys(batch.group, player)) for player in batch.group.players]
+    if here != [*batch.keys]:
+        raise ClusterError("the worker has another version of driftwise or of a learner than the client.")
+    machine = this_machine()
+    return [record for records in play_batch(batch) for record in records], {machine.id: machine.facts}

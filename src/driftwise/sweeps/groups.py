@@ -1,0 +1,67 @@
+"""Groups of cells with the same losses, and the keys of cells. A cell is one run of one player in one environment.
+
+The key is a digest of everything that the outcome depends on: the specs, the versions of the classes, and the version of
+the engine. So a cell that was played once is not played again, whatever sweep it belongs to and whatever its labels are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+from driftwise.core.spec_text import spec_text
+from driftwise.engine.version import VERSION
+from driftwise.learners import Player
+from driftwise.sweeps.sources import Source
+
+__all__ = ["Group", "Outputs", "cell_keys"]
+
+_KEY_DIGITS = 32
+
+
+class Outputs(NamedTuple):
+    """What is measured in a cell."""
+
+    comparator: str = "dynamic"
+    play: str = "weights"
+    points: int = 1  # marked rounds of the regret curve; 1 is the end only
+    best_loss: bool = False  # whether to compute the best loss L*
+
+
+class Group(NamedTuple):
+    """Cells with the same losses: all players and runs of one environment, number of rounds and seed."""
+
+    source: Source
+    players: tuple[Player, ...]
+    n_rounds: int
+    seed: int
+    runs: tuple[int, ...]
+    outputs: Outputs
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return len(self.players) * len(self.runs)
+
+
+def cell_keys(group: Group, player: Player) -> list[str]:
+    """Return the key of each run of a player."""
+    shared = spec_text(
+        {
+            "engine": VERSION,
+            "environment": group.source.spec,
+            "environment versions": group.source.versions,
+            "learner": player.spec,
+            "learner versions": player.versions,
+            "n_rounds": group.n_rounds,
+            "outputs": group.outputs._asdict(),
+            "seed": group.seed,
+        }
+    )
+    content = hashlib.sha256(shared.encode())
+    keys = []
+    for run in group.runs:
+        of_run = content.copy()
+        of_run.update(f"\nrun {run}".encode())
+        keys.append(of_run.hexdigest()[:_KEY_DIGITS])
+    return keys

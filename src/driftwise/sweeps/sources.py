@@ -1,0 +1,150 @@
+"""Where the losses of a sweep's cells come from: environments, recordings, and adversaries."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from driftwise.adversaries import Adversary, adversaries
+from driftwise.core.errors import InvalidInput, UnknownName, rejection
+from driftwise.core.spec_text import spec_text
+from driftwise.core.tuning_caveats import collected
+from driftwise.engine.environment_specs import make_environment
+from driftwise.environments import Environment, LossSource, Replay
+from driftwise.learners import Player
+from driftwise.registry import to_spec, versions
+
+__all__ = ["Source"]
+
+_ROWS = 4096  # of a recording, digested at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """An environment, a recording, or an adversary, and the player against which the adversary builds.
+
+    Parameters
+    ----------
+    origin : Environment, Replay or Adversary
+        What makes the losses.
+    against : Player, default None
+        The player against which an adversary builds its environment. None: each player gets its own environment. In the
+        mode "random" an adversary builds the same environment for all, and there is no such player.
+    """
+
+    origin: Environment | Replay | Adversary
+    against: Player | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.origin, Environment | Replay | Adversary):
+            hint = " An adversary is given itself, not what `against` returns." if _is_built(self.origin) else ""
+            raise InvalidInput(f"Sweep: an environment must be an Environment, a Replay or an adversary, got"
+                               f" {type(self.origin).__name__}.{hint}")  # fmt: skip
+        if self.against is not None and not self.is_built:
+            raise rejection("Sweep", "against", "given only with an adversary that is built against a learner", None)
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> Source:
+        """Make a source from a table with `path` and `noise`, with `replay`, or with `adversary` and `against`."""
+        if "adversary" not in spec:
+            return cls(make_environment(spec))
+        for key in spec:
+            if key not in ("adversary", "against"):
+                raise UnknownName("key", key, ("adversary", "against"), "of an adversary")
+        against = Player.from_spec(spec["against"]) if "against" in spec else None
+        return cls(adversaries.member("Sweep", "adversary", spec["adversary"]), against)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the environment depends on the learner for which it is built."""
+        return isinstance(self.origin, Adversary) and self.origin.mode != "random"
+
+    def facing(self, player: Player) -> Source:
+        """Return the source that this player gets."""
+        return Source(self.origin, player) if self.is_built and self.against is None else self
+
+    @functools.cached_property
+    def spec(self) -> dict[str, Any]:
+        """Plain values that identify the losses; for a recording, its name and a digest."""
+        if isinstance(self.origin, Environment):
+            return self.origin.to_spec()
+        if isinstance(self.origin, Replay):
+            return {**self.origin.to_spec(), "sha256": _digest(self.origin)}
+        against = {} if self.against is None else {"against": self.against.spec}
+        return {"adversary": to_spec(self.origin), **against}
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The spec as text: equal sources have equal texts."""
+        return spec_text(self.spec)
+
+    @property
+    def label(self) -> str:
+        """A short description."""
+        if isinstance(self.origin, Environment):
+            path, noise = self.origin.path.to_spec(), self.origin.noise.to_spec()
+            return f"{_shown(path)}, {_shown(noise)}"
+        if isinstance(self.origin, Replay):
+            return self.origin.origin
+        against = "" if self.against is None else f" against {self.against.label}"
+        return f"{_shown(to_spec(self.origin))}{against}"
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The versions of all classes that the losses depend on."""
+        found = {} if isinstance(self.origin, Replay) else versions(self.origin)
+        return found if self.against is None else {**found, **self.against.versions}
+
+    @property
+    def modules(self) -> set[str]:
+        """The modules of these classes, which another process must import."""
+        if isinstance(self.origin, Environment):
+            return {type(self.origin.path).__module__, type(self.origin.noise).__module__}
+        return {type(self.origin).__module__, *([self.against.kind.__module__] if self.against else [])}
+
+    def environment(self, n_rounds: int, seed: int) -> LossSource:
+        """Return the environment of the cells with this number of rounds and seed."""
+        if not isinstance(self.origin, Adversary):
+            return self.origin
+        if self.against is None:
+            return self.origin.against(None, n_rounds, seed)
+        with collected():  # the cells of this player have the caveats
+            budget = self.origin.budget(n_rounds)
+            learner = self.against.learner(self.origin.n_actions, n_rounds, budget, budget)
+        return self.origin.against(learner, n_rounds, seed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        origin: Any = self.origin if isinstance(self.origin, Replay) else None
+        return _restored, (None if origin else self.spec, origin)
+
+
+def _restored(spec: Mapping[str, Any] | None, origin: Replay | None) -> Source:
+    return Source(origin) if spec is None and origin is not None else Source.from_spec(spec or {})
+
+
+def _is_built(origin: object) -> bool:
+    return isinstance(origin, LossSource)
+
+
+def _shown(spec: Mapping[str, Any]) -> str:
+    """Return a spec as short text: the name, and the values in brackets; a nested spec by its own text."""
+    values = [
+        f"{key}={_shown(value) if isinstance(value, Mapping) else value}"
+        for key, value in spec.items()
+        if key != "name" and not isinstance(value, list | tuple)
+    ]
+    return f"{spec['name']}({', '.join(values)})" if values else str(spec["name"])
+
+
+def _digest(replay: Replay) -> str:
+    """Return a digest of all losses of a recording."""
+    content, stream = hashlib.sha256(f"{replay.n_rounds} {replay.n_actions}\n".encode()), replay.start(replay.n_rounds)
+    for first in range(0, replay.n_rounds, _ROWS):
+        losses = stream.draw(min(_ROWS, replay.n_rounds - first)).losses
+        content.update(np.ascontiguousarray(losses, "<f8").data)
+    return content.hexdigest()

@@ -1,0 +1,202 @@
+"""Sweeps: every learner in every environment, for several numbers of rounds and seeds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from driftwise.adversaries import Adversary
+from driftwise.core.errors import InvalidInput, rejection, shown
+from driftwise.core.validation import MAX_COUNT, count
+from driftwise.environments import Environment, Replay
+from driftwise.learners import AnyPlayer, Player
+from driftwise.results.comparator_text import make_comparator
+from driftwise.results.comparators import Comparator
+from driftwise.sweeps.groups import Group, Outputs
+from driftwise.sweeps.sources import Source
+
+if TYPE_CHECKING:
+    from driftwise.sweeps.sweep_results import SweepResults
+
+__all__ = ["CURVE_POINTS", "Sweep"]
+
+CURVE_POINTS = 1000  # marked rounds of a curve
+_MOST_CELLS = 10**8  # a larger sweep would take years, and its keys would not fit into memory
+
+AnySource = Environment | Replay | Adversary | Source
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Every learner in every environment, for every number of rounds and every seed; each cell is one run.
+
+    All learners of an environment, number of rounds, seed and run get the same losses. `run` plays the cells that a
+    folder does not have yet; it can be interrupted at any time and continues where it stopped.
+
+    Parameters
+    ----------
+    environments : environment, adversary, or a sequence or mapping of them
+        Where the losses come from. An adversary that is not in the mode "random" builds one environment against each
+        learner. The keys of a mapping are labels.
+    learners : learner, rule, Player, or a sequence or mapping of them
+        The learners, as for `simulate`. The keys of a mapping are labels.
+    n_rounds : int or sequence of int
+        Rounds in a run, >= 1.
+    n_runs : int, default 10
+        Independent runs for each seed, >= 1.
+    seed : int or sequence of int, default 0
+        Seeds of all random numbers, in [0, 2^62].
+    comparator : Comparator or str, default "dynamic"
+        What the regret is measured against, as for `simulate`.
+    play : {"weights", "sample"}, default "weights"
+        As for `simulate`.
+    curves : bool, default False
+        Whether to store the regret at a thousand rounds of each run instead of its end only.
+    realised : bool, default False
+        Whether to compute the best loss L*, as for `simulate`.
+
+    Examples
+    --------
+    >>> from driftwise import Bernoulli, Environment, Hedge, OptimisticGD, Switching
+    >>> environments = {f"{n} segments": Environment(Switching(n, 4), Bernoulli()) for n in (2, 8)}
+    >>> sweep = Sweep(environments, [OptimisticGD.tuned, Hedge()], n_rounds=[100, 200], n_runs=5, seed=1)
+    >>> sweep.n_cells
+    40
+    """
+
+    environments: Any
+    learners: Any
+    n_rounds: Any
+    n_runs: int = 10
+    seed: Any = 0
+    comparator: Any = "dynamic"
+    play: str = "weights"
+    curves: bool = False
+    realised: bool = False
+    sources: dict[str, Source] = field(init=False, repr=False)
+    players: dict[str, Player] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sources", _by_label("environments", self.environments, _source))
+        object.__setattr__(self, "players", _by_label("learners", self.learners, _player))
+        for name, least in (("n_rounds", 1), ("seed", 0)):
+            object.__setattr__(self, name, _counts(name, getattr(self, name), least))
+        object.__setattr__(self, "n_runs", count("Sweep", "n_runs", self.n_runs))
+        given = self.comparator
+        if isinstance(given, str):
+            object.__setattr__(self, "comparator", make_comparator(given, "Sweep"))
+        elif not isinstance(given, Comparator):
+            raise rejection("Sweep", "comparator", "a comparator such as `Static()`, or its text", given)
+        if self.play not in ("weights", "sample"):
+            raise rejection("Sweep", "play", "'weights' or 'sample'", self.play)
+        for name in ("curves", "realised"):
+            if not isinstance(getattr(self, name), bool):
+                raise rejection("Sweep", name, "True or False", getattr(self, name))
+        if self.n_cells > _MOST_CELLS:
+            raise InvalidInput(f"Sweep: it must have at most {_MOST_CELLS} cells, got {self.n_cells}.")
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return len(self.sources) * len(self.players) * len(self.n_rounds) * len(self.seed) * self.n_runs
+
+    @property
+    def outputs(self) -> Outputs:
+        """What is measured in each cell."""
+        return Outputs(str(self.comparator), self.play, CURVE_POINTS if self.curves else 1, self.realised)
+
+    def groups(self) -> Iterator[Group]:
+        """Yield all cells, those with the same losses together."""
+        runs = tuple(range(self.n_runs))
+        for source in self.sources.values():
+            together: dict[str, tuple[Source, list[Player]]] = {}
+            for player in self.players.values():
+                own = source.facing(player)
+                together.setdefault(own.text, (own, []))[1].append(player)
+            for own, players in together.values():
+                for n_rounds in self.n_rounds:
+                    for seed in self.seed:
+                        yield Group(own, tuple(players), n_rounds, seed, runs, self.outputs)
+
+    def check(self) -> None:
+        """Raise the errors that a cell would raise before its first round; nothing is played."""
+        from driftwise.sweeps.sweep_checks import check_sweep
+
+        check_sweep(self)
+
+    def run(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        n_threads: int | None = None,
+        client: Any = None,
+        progress: Callable[..., None] | None = None,
+    ) -> SweepResults:
+        """Play the cells that the folder does not have yet, and return the results of all.
+
+        Parameters
+        ----------
+        folder : path
+            Where finished cells are stored, at least every two seconds. Several sweeps may share it, also at once.
+        n_threads : int, default None
+            Threads of this process; None means one per processor. They do not change the results.
+        client : distributed.Client, default None
+            A Dask cluster that plays the cells instead of threads, with the same results.
+        progress : callable, default None
+            Called with a `Progress` about every half second.
+
+        Returns
+        -------
+        SweepResults
+            The results of all cells of this sweep.
+        """
+        from driftwise.sweeps.runner import run_sweeps
+
+        return run_sweeps([self], folder, n_threads=n_threads, client=client, progress=progress)[0]
+
+
+def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return members by label; equal members are rejected, since they would be the same cells."""
+    if isinstance(given, Mapping) and not ({"name", "path", "adversary", "replay"} & {*given}):
+        if bad := [label for label in given if not isinstance(label, str)]:
+            raise InvalidInput(f"Sweep: `{name}` must have text for labels, got {shown(bad[0])}.")
+        pairs = [(label, convert(one)) for label, one in given.items()]
+    else:
+        members = [*given] if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        pairs = [(one.label, one) for one in map(convert, members)]
+    if not pairs:
+        raise InvalidInput(f"Sweep: `{name}` must have at least one member, got none.")
+    found: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    for label, one in pairs:
+        if one.text in texts:
+            raise InvalidInput(f"Sweep: `{name}` has '{label}' twice." if texts[one.text] == label
+                               else f"Sweep: `{name}` has '{texts[one.text]}' again as '{label}'.")  # fmt: skip
+        unique, n = label, 2
+        while unique in found:  # labels leave out lists of numbers
+            unique, n = f"{label} #{n}", n + 1
+        texts[one.text], found[unique] = unique, one
+    return found
+
+
+def _source(value: AnySource) -> Source:
+    if isinstance(value, Source):
+        return value
+    return Source.from_spec(value) if isinstance(value, Mapping) else Source(value)
+
+
+def _player(value: AnyPlayer) -> Player:
+    return Player.of(value)
+
+
+def _counts(name: str, given: Any, least: int) -> tuple[int, ...]:
+    values = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+    if not values:
+        raise InvalidInput(f"Sweep: `{name}` must have at least one value, got none.")
+    numbers = tuple(count("Sweep", name, value, least) for value in values)
+    if len({*numbers}) < len(numbers):
+        raise InvalidInput(f"Sweep: `{name}` must have distinct values, got {shown([*numbers])}.")
+    assert max(numbers) <= MAX_COUNT
+    return numbers
