@@ -1,14 +1,8 @@
-"""Temporary files that are locked while they are written, so that those of a killed process can be found and deleted.
-
-The lock is `flock`'s: it belongs to an open file, so it distinguishes threads as well as processes. It does not depend
-on process ids, which are reused and have no meaning in another container, and the system releases it with the process.
-"""
+"""Temporary files, locked while they are written, so that those of a killed process can be found and deleted."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 import re
 import secrets
@@ -16,7 +10,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["longest_name", "temporary_file"]
+from driftwise.core.file_locks import try_lock
+
+__all__ = ["delete_abandoned", "longest_name", "temporary_file"]
 
 _NAME = re.compile(r"\.driftwise-[0-9a-f]{16}(\..*)?", re.DOTALL)
 _USUAL_LIMIT = 255  # bytes of a file's name, if the system gives no limit
@@ -29,7 +25,7 @@ def temporary_file(folder: Path, suffix: str, private: bool) -> Iterator[Path]:
 
     A `private` file can be read by its owner only; otherwise it has the mode of any new file.
     """
-    _delete_abandoned(folder)
+    delete_abandoned(folder)
     path, descriptor = _create(folder, suffix, _PRIVATE if private else _USUAL)
     try:
         yield path
@@ -53,7 +49,7 @@ def _name_for(folder: Path, suffix: str) -> str:
     return name + suffix if fits else name  # no format has a suffix that long
 
 
-def _delete_abandoned(folder: Path) -> None:
+def delete_abandoned(folder: Path) -> None:
     """Delete the temporary files in `folder` that no process or thread has locked; unreadable files stay."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for name in [entry.name for entry in entries if _NAME.fullmatch(entry.name)]:
@@ -65,7 +61,7 @@ def _delete_if_abandoned(path: Path) -> None:
     # The name may be a link or a pipe of another user: links are not followed, and pipes are not waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and try_lock(descriptor):
             path.unlink()
     finally:
         os.close(descriptor)
@@ -76,16 +72,7 @@ def _create(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
         path = folder / _name_for(folder, suffix)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         # Until it is locked, another writer may take the file for an abandoned one and delete it.
-        if _lock(descriptor, unsupported=True) and os.fstat(descriptor).st_nlink:
+        if try_lock(descriptor) is not False and os.fstat(descriptor).st_nlink:
             return path, descriptor
         os.close(descriptor)
         path.unlink(missing_ok=True)
-
-
-def _lock(descriptor: int, unsupported: bool = False) -> bool:
-    """Return whether the file could be locked; where locks are not supported, return `unsupported`."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return unsupported and error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
-    return True

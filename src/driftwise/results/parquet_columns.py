@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +19,15 @@ from driftwise.core.files import write_atomically
 from driftwise.core.types import Vector
 from driftwise.results.thrift import Fields, read_structure
 
-__all__ = ["Stored", "arrow", "open_columns", "write_columns"]
+__all__ = ["Stored", "arrow", "file_metadata", "open_columns", "parse_columns", "write_columns"]
+
+Column = np.ndarray[Any, Any]  # of numbers of 64 bits
 
 _MAGIC = b"PAR1"
-_DOUBLE, _REQUIRED, _UNCOMPRESSED, _DATA_PAGE, _PLAIN = 5, 0, 0, 0, 0  # constants of the Parquet format
-_ITEM = 8  # bytes of a double
+_INT64, _DOUBLE = 2, 5  # constants of the Parquet format, as are the next
+_REQUIRED, _UNCOMPRESSED, _DATA_PAGE, _PLAIN = 0, 0, 0, 0
+_TYPES = {_INT64: np.dtype("<i8"), _DOUBLE: np.dtype("<f8")}
+_ITEM = 8  # bytes of a number
 
 
 def arrow(task: str) -> tuple[Any, Any]:
@@ -50,7 +54,7 @@ def write_columns(
     fields += [
         pa.field(name, pa.float64(), nullable=False) for name in loaded
     ]  # without nulls the page holds the numbers only
-    metadata = {key: header, f"{key} sha256": _digest(header, loaded)}
+    metadata = file_metadata(key, header, loaded)
     table = pa.table([*others.values(), *loaded.values()], schema=pa.schema(fields, metadata=metadata))
     options = {
         "compression": {**dict.fromkeys(others, "snappy"), **dict.fromkeys(loaded, "none")},
@@ -58,6 +62,11 @@ def write_columns(
         "data_page_version": "1.0",
     }
     write_atomically(path, lambda file: pq.write_table(table, file, **options))
+
+
+def file_metadata(key: str, header: bytes, loaded: Mapping[str, Column]) -> dict[str, bytes]:
+    """Return the metadata of a file: the header, and a digest of the header and the columns to be loaded."""
+    return {key: header, f"{key} sha256": _digest(header, loaded)}
 
 
 class Stored(NamedTuple):
@@ -69,10 +78,14 @@ class Stored(NamedTuple):
     metadata: Fields
     digest: bytes | None
 
-    def load(self, *names: str) -> dict[str, Vector]:
-        """Return columns; `names` must be all that `write_columns` got as `loaded`, for the checksum."""
+    def load(self, *names: str, whole: Sequence[str] = ()) -> dict[str, Column]:
+        """Return columns of real numbers, and those named in `whole` of whole numbers.
+
+        The names must be all that are in the checksum.
+        """
+        kinds = {**dict.fromkeys(names, _DOUBLE), **dict.fromkeys(whole, _INT64)}
         try:
-            columns = {name: _column(self.content, self.metadata, name) for name in names}
+            columns = {name: _column(self.content, self.metadata, name, kind) for name, kind in kinds.items()}
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise _incomplete(self.path, error) from None
         if self.digest != _digest(self.header, columns):
@@ -85,10 +98,16 @@ def open_columns(path: str | os.PathLike[str], key: str) -> Stored | None:
     file = existing_file(path)
     try:
         content = file.read_bytes()
-        metadata = _metadata(content)
-        entries = {entry[1]: entry.get(2, b"") for entry in metadata.get(5, [])}
     except OSError as error:
         raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
+    return parse_columns(content, path, key)
+
+
+def parse_columns(content: bytes, path: str | os.PathLike[str], key: str) -> Stored | None:
+    """Return the content of a file with its header, None if it has no header under this key."""
+    try:
+        metadata = _metadata(content)
+        entries = {entry[1]: entry.get(2, b"") for entry in metadata.get(5, [])}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _incomplete(path, error) from None
     header = entries.get(key.encode())
@@ -97,11 +116,11 @@ def open_columns(path: str | os.PathLike[str], key: str) -> Stored | None:
     return Stored(header, path, content, metadata, entries.get(f"{key} sha256".encode()))
 
 
-def _digest(header: bytes, columns: Mapping[str, Vector]) -> bytes:
+def _digest(header: bytes, columns: Mapping[str, Column]) -> bytes:
     content = hashlib.sha256(header)
     for name in sorted(columns):
         content.update(f"\n{name} {len(columns[name])}\n".encode())
-        content.update(np.ascontiguousarray(columns[name], "<f8").data)
+        content.update(np.ascontiguousarray(columns[name], columns[name].dtype.newbyteorder("<")).data)
     return content.hexdigest().encode()
 
 
@@ -115,22 +134,22 @@ def _metadata(content: bytes) -> Fields:
     return read_structure(content, start, len(content) - 8)[0]
 
 
-def _column(content: bytes, metadata: Fields, name: str) -> Vector:
+def _column(content: bytes, metadata: Fields, name: str, kind: int) -> Column:
     kinds = [(part.get(1), part.get(3)) for part in metadata[2] if part.get(4) == name.encode()]
-    if kinds != [(_DOUBLE, _REQUIRED)]:
+    if kinds != [(kind, _REQUIRED)]:
         raise ValueError(f"it has no column '{name}' of numbers")
     chunks = [chunk[3] for group in metadata[4] for chunk in group[1] if chunk[3][3] == [name.encode()]]
     if sum(chunk[5] for chunk in chunks) != metadata[3] or metadata[3] * _ITEM > len(content):
         raise ValueError(f"it is too short for the {metadata[3]} rows in its metadata")
-    pages = [page for chunk in chunks for page in _pages(content, chunk)]
-    column: Vector = np.concatenate([np.empty(0), *pages]).astype(np.float64)
+    pages = [page for chunk in chunks for page in _pages(content, chunk, kind)]
+    column = np.concatenate([np.empty(0, _TYPES[kind]), *pages]).astype(_TYPES[kind].newbyteorder("="), copy=False)
     if len(column) != metadata[3]:
         raise ValueError(f"the column '{name}' is damaged")
     return column
 
 
-def _pages(content: bytes, chunk: Fields) -> Iterator[Vector]:
-    if chunk[1] != _DOUBLE or chunk[4] != _UNCOMPRESSED or 11 in chunk:
+def _pages(content: bytes, chunk: Fields, kind: int) -> Iterator[Column]:
+    if chunk[1] != kind or chunk[4] != _UNCOMPRESSED or 11 in chunk:
         raise ValueError("its numbers must be neither compressed nor encoded")
     position, left = chunk[9], chunk[5]
     while left > 0:
@@ -140,7 +159,7 @@ def _pages(content: bytes, chunk: Fields) -> Iterator[Vector]:
         n_values, length = page[5][1], page[3]
         if (page[1], page[5][2]) != (_DATA_PAGE, _PLAIN) or not 0 < n_values <= left or length != n_values * _ITEM:
             raise ValueError("its numbers must be neither compressed nor encoded")
-        yield np.frombuffer(content, "<f8", n_values, position)
+        yield np.frombuffer(content, _TYPES[kind], n_values, position)
         position += length
         left -= n_values
 

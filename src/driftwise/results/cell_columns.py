@@ -1,0 +1,87 @@
+"""The columns of a file of cells, written with Arrow."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from driftwise.results.cell_table import CellTable
+from driftwise.results.cells import REALS
+from driftwise.results.parquet_columns import arrow
+
+__all__ = ["parquet_bytes"]
+
+_GROUP = 1 << 17  # rows written at a time, which bounds the memory needed
+_LOADED = ("round", "regret", "bound")
+_NUMBERS = {"n_actions": "int64", "n_rounds": "int64", "seed": "int64", "run": "int64"}
+_ORDER = ("key", "environment", "learner", *_NUMBERS, "comparator", "play", "kind", "round", "final", "regret", "bound")
+_ORDER += ("segments", *REALS[:-1], "caveat", "error", "machine", "seconds", "stored")
+
+
+def parquet_bytes(table: CellTable, metadata: Mapping[str, bytes]) -> bytes:
+    """Return the content of a Parquet file with one row per cell and marked round."""
+    pa, pq = arrow("Writing a Parquet file")
+    schema = pa.schema([_field(pa, name) for name in _ORDER])
+    others = [name for name in _ORDER if name not in _LOADED]
+    sink = io.BytesIO()
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression={**dict.fromkeys(others, "zstd"), **dict.fromkeys(_LOADED, "none")},
+        use_dictionary=others,
+        data_page_version="1.0",
+        store_schema=False,  # Arrow's copy of the schema would repeat the header
+    ) as writer:
+        for first, last in _groups(table):
+            columns = [_column(pa, table, name, schema.field(name).type, first, last) for name in _ORDER]
+            writer.write_table(pa.table(columns, schema=schema))
+        writer.add_key_value_metadata(dict(metadata))
+    return sink.getvalue()
+
+
+def _groups(table: CellTable) -> Iterator[tuple[int, int]]:
+    """Yield the first and last cell of each group of rows."""
+    first = 0
+    while first < len(table):
+        last = int(np.searchsorted(table.offsets, table.offsets[first] + _GROUP, "right")) - 1
+        last = max(first + 1, last)
+        yield first, last
+        first = last
+
+
+def _field(pa: Any, name: str) -> Any:
+    if name in _LOADED:  # without nulls the page holds the numbers only
+        return pa.field(name, pa.int64() if name == "round" else pa.float64(), nullable=False)
+    if name in _NUMBERS or name == "segments":
+        return pa.field(name, pa.int64())
+    if name in REALS:
+        return pa.field(name, pa.float64())
+    if name == "final":
+        return pa.field(name, pa.bool_())
+    return pa.field(name, pa.timestamp("us", tz="UTC") if name == "stored" else pa.string())
+
+
+def _column(pa: Any, table: CellTable, name: str, kind: Any, first: int, last: int) -> Any:
+    """Return a column for the cells from `first` to before `last`."""
+    rows = slice(table.offsets[first], table.offsets[last])
+    lengths = np.diff(table.offsets[first : last + 1])
+    if name in _LOADED:
+        return pa.array(getattr(table, name)[rows], kind, from_pandas=False)
+    if name == "final":
+        final = np.zeros(rows.stop - rows.start, np.bool_)
+        final[np.cumsum(lengths) - 1] = True
+        return pa.array(final)
+    cells = table.cells[name][first:last]
+    if name == "key":
+        distinct = pa.array([key.decode() or None for key in cells.tolist()], kind)
+        return distinct.take(pa.array(np.repeat(np.arange(len(cells)), lengths)))
+    if name in table.texts:
+        values = pa.array([text or None for text in table.texts[name]], kind)
+        return values.take(pa.array(np.repeat(cells, lengths)))
+    unknown = np.isnan(cells) if name in REALS else cells == 0 if name in ("segments", "stored") else None
+    mask = None if unknown is None else np.repeat(unknown, lengths)
+    numbers = np.repeat(cells, lengths)
+    return pa.array(numbers.view("M8[us]") if name == "stored" else numbers, kind, mask=mask)
