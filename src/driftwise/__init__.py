@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from driftwise.results import Results as Results
     from driftwise.results import Static as Static
     from driftwise.results import Switched as Switched
+    from driftwise.sweeps import Sweep as Sweep
 
 __version__ = "0.1.0"
 
@@ -98,6 +99,7 @@ _HOMES = {
     "Results": "results",
     "Static": "results",
     "Switched": "results",
+    "Sweep": "sweeps",
 }
 
 __all__ = sorted(_HOMES)

@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib.metadata
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 
-__all__ = ["ENTRY_POINTS", "Registry", "load_plugins", "to_spec"]
+__all__ = ["ENTRY_POINTS", "Registered", "Registry", "load_plugins", "to_spec", "versions"]
 
 ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
-C = TypeVar("C")
+_loaded_plugins: list[str] = []
 
 
-@functools.cache
+class Registered:
+    """Base class of what a registry holds: a kind, a name and a version."""
+
+    kind: ClassVar[str]  # set by `Registry.add`, as in "learner"
+    name: ClassVar[str]  # set by the decorator that registers the class
+    # Stored results are valid for one version. A class writes `version = 2` into its body, without an annotation, in
+    # the change that alters its plays (a learner's weights, actions, tuning or bound; a path's means; a noise's losses;
+    # an adversary's environments; a detector's alarms). Faster code with the same plays keeps the version.
+    version: ClassVar[int] = 1
+
+    def inner_members(self) -> list[Registered]:
+        """Return the members that it holds: those in its fields; a class with a field for a name adds that member."""
+        return _in_fields(self)
+
+
+C = TypeVar("C", bound=Registered)
+
+
 def load_plugins() -> None:
     """Import the modules that installed packages name under the entry points `driftwise.learners`, once.
 
     They register their learners, and any paths, noises, detectors and adversaries. A module that cannot be imported is
     reported and left out.
     """
+    if _loaded_plugins:
+        return
+    _loaded_plugins.append(ENTRY_POINTS)  # first: such a module may read a registry itself
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
             entry.load()
@@ -44,6 +63,7 @@ class Registry(Generic[C]):
         taken = self._classes.get(name, member)
         if (taken.__module__, taken.__qualname__) != (member.__module__, member.__qualname__):  # a cell may run twice
             raise InvalidInput(f"The {self.kind} name '{name}' is taken by {self._classes[name].__name__}.")
+        member.kind = self.kind
         self._classes[name] = member
 
     def find(self, name: str) -> type[C] | None:
@@ -106,3 +126,27 @@ def to_spec(member: Any) -> dict[str, Any]:
         if f.init and not (value is None and f.default is None):
             spec[f.name] = to_spec(value) if hasattr(value, "name") else value
     return spec
+
+
+def versions(member: Any) -> dict[str, int]:
+    """Return the version of every registered class in a member or an environment, by kind and name.
+
+    >>> from driftwise.learners import SAOL
+    >>> versions(SAOL(base="ada-hedge"))
+    {'learner ada-hedge': 1, 'learner saol': 1}
+    """
+    if isinstance(member, type) or not dataclasses.is_dataclass(member):
+        raise rejection("versions", "member", "a member of a registry or an environment", member)
+    found: dict[str, int] = {}
+    if isinstance(member, Registered):
+        if "kind" not in vars(type(member)):  # its inherited name is that of another class, with other plays
+            raise InvalidInput(f"versions: {type(member).__name__} must be registered, only its base class is.")
+        found[f"{member.kind} {member.name}"] = member.version
+    for inner in member.inner_members() if isinstance(member, Registered) else _in_fields(member):
+        found |= versions(inner)
+    return dict(sorted(found.items()))
+
+
+def _in_fields(member: Any) -> list[Registered]:
+    values = (getattr(member, field.name) for field in dataclasses.fields(member))
+    return [value for value in values if isinstance(value, Registered)]

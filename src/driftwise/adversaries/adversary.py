@@ -24,15 +24,14 @@ from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.measures import Measures
 from driftwise.core.validation import check_seed, count, require_choice, require_count
 from driftwise.learners import BanditLearner, ExpertLearner, Learner
-from driftwise.registry import Registry, to_spec
+from driftwise.registry import Registered, Registry, to_spec
 
 __all__ = ["Adversary", "adversaries", "adversary"]
 
 
-class Adversary(ABC):
+class Adversary(Registered, ABC):
     """A lower bound on regret as an environment: its parameters, guarantee and budget."""
 
-    name: ClassVar[str]
     feedbacks: ClassVar[tuple[str, ...]]  # of the learners to which its theorem applies
     modes: ClassVar[tuple[str, ...]]
     n_actions: int

@@ -18,7 +18,7 @@ from driftwise.core.kernel import clone, kinds_of, unbound
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import as_losses, first_bad_loss
-from driftwise.registry import Registry
+from driftwise.registry import Registered, Registry
 
 __all__ = ["Detector", "Monitor", "detector", "detectors"]
 
@@ -26,10 +26,9 @@ Kernel = Callable[..., Any]
 OBSERVE: Kernel = unbound
 
 
-class Detector(ABC):
+class Detector(Registered, ABC):
     """A change detector: a test of whether the mean of a stream has changed, with its parameters."""
 
-    name: ClassVar[str]
     observe: ClassVar[Kernel]
     scan: ClassVar[Kernel]
 

@@ -145,6 +145,7 @@ def simulate(
         played=tuple(runs[0].played),
         environment=environment.to_spec(),
         comparator=str(comparator),
+        play=play,
         kind="pseudo" if environment.has_means else "realised",
         n_actions=environment.n_actions,
         n_rounds=n_rounds,
@@ -181,4 +182,3 @@ def _caveats(players: Sequence[Entry], runs: Sequence[Run]) -> dict[str, Caveat]
     """Return the caveat of each learner that has one: in how many runs, and the reason in the first of them."""
     found = {entry.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, entry in enumerate(players)}
     return {label: Caveat(len(reasons), reasons[0]) for label, reasons in found.items() if reasons}
-

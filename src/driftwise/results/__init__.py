@@ -6,6 +6,7 @@ from driftwise.results.cells import CellRecord
 from driftwise.results.comparators import Comparator, Dynamic, Interval, Static, Switched
 from driftwise.results.results import Results
 from driftwise.results.store import Store
+from driftwise.results.sweep_results import SweepResults
 
 __all__ = [
     "CellRecord",
@@ -16,6 +17,7 @@ __all__ = [
     "Results",
     "Static",
     "Store",
+    "SweepResults",
     "Switched",
     "read_cells",
     "write_cells",

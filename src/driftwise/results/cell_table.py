@@ -106,6 +106,13 @@ class CellTable:
         offsets = _offsets(self.lengths[mask])
         return CellTable(self.cells[mask], self.texts, offsets, self.round[rows], self.regret[rows], self.bound[rows])
 
+    def take(self, places: Actions) -> CellTable:
+        """Return the cells at these places, in this order."""
+        lengths = self.lengths[places]
+        offsets = _offsets(lengths)
+        rows = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[:-1][places], lengths)
+        return CellTable(self.cells[places], self.texts, offsets, self.round[rows], self.regret[rows], self.bound[rows])
+
     def stored_at(self, microseconds: int) -> CellTable:
         """Return the same cells, stored at this time."""
         cells = self.cells.copy()

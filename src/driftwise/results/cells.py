@@ -9,7 +9,7 @@ import numpy as np
 
 from driftwise.core.types import Actions, Vector
 
-__all__ = ["CELL", "COUNTS", "KEY_LENGTH", "REALS", "TEXTS", "CellRecord"]
+__all__ = ["CELL", "COUNTS", "KEY_LENGTH", "MEASURES", "REALISED", "REALS", "TEXTS", "CellRecord"]
 
 KEY_LENGTH = 32  # hex digits
 TEXTS = ("environment", "learner", "comparator", "play", "kind", "caveat", "error", "machine")

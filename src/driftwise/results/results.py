@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Results"]
 
 _SHARED = (
-    "environment", "comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed", "rounds", "measures", "realised",
-    "bound_rounds",
+    "environment", "comparator", "play", "kind", "n_actions", "n_rounds", "n_runs", "seed", "rounds", "measures",
+    "realised", "bound_rounds",
 )  # fmt: skip
 
 
@@ -56,6 +56,8 @@ class Results:
         The spec of the environment.
     comparator : str
         What the regret is measured against: "dynamic", "static", "switching:N" or "interval:FIRST-LAST[@ACTION]".
+    play : {"weights", "sample"}
+        Whether a learner with full feedback incurs the mean loss under its weights or that of a sampled action.
     kind : {"pseudo", "realised"}
         Whether regret is in terms of the means or of the losses.
     n_actions : int
@@ -102,6 +104,7 @@ class Results:
     played: tuple[Mapping[str, Any], ...]
     environment: Mapping[str, Any]
     comparator: str
+    play: str
     kind: str
     n_actions: int
     n_rounds: int
@@ -169,7 +172,7 @@ class Results:
         `behind` is the regret of a learner minus that of the learner with the least regret, as in `difference`.
         """
         best = min(self.labels, key=lambda label: self.regret(label).mean)
-        names = ("comparator", "kind", "n_actions", "n_rounds", "n_runs", "seed", "environment")
+        names = ("comparator", "play", "kind", "n_actions", "n_rounds", "n_runs", "seed", "environment")
         return {
             **{name: getattr(self, name) for name in names},
             "measures": [dataclasses.asdict(m) for m in self.measures],

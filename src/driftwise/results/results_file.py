@@ -1,11 +1,10 @@
-"""Results as one Parquet file: the curves as columns, everything else as JSON in the metadata, with a checksum.
+"""Results as one file of cells: a cell for each learner and run. What cells do not hold is in the file's header.
 
-The file has a format version. It holds numbers and text only, no code.
+The file has a format version and a checksum. It holds numbers and text only, no code.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import os
@@ -16,10 +15,12 @@ import numpy as np
 from driftwise.core.errors import BadFile, DriftwiseError
 from driftwise.core.file_names import shown_path
 from driftwise.core.measures import Measures
-from driftwise.core.types import Vector
-from driftwise.core.validation import MAX_COUNT
+from driftwise.core.spec_text import spec_text
+from driftwise.results.cell_files import read_cells, write_cells
+from driftwise.results.cell_table import CellTable
+from driftwise.results.cells import MEASURES, REALISED, CellRecord
 from driftwise.results.footnotes import Caveat
-from driftwise.results.parquet_columns import arrow, open_columns, write_columns
+from driftwise.results.parquet_columns import open_columns
 from driftwise.results.realised import Realised
 
 if TYPE_CHECKING:
@@ -27,116 +28,149 @@ if TYPE_CHECKING:
 
 __all__ = ["read", "write"]
 
-FORMAT = 3  # format 1 had no checksum, format 2 used other names of parameters
-_KEY = "driftwise"
-_WORDS = ("comparator", "kind")
-_COUNTS = ("n_actions", "n_rounds", "n_runs")
-_LISTS = ("labels", "learners", "measures", "realised", "rounds", "bound_rounds", "bounds")
-_PLAIN = ("labels", "learners", "environment", *_WORDS, *_COUNTS, "seed")
+_EARLIER = "driftwise"  # the key under which formats 1 to 3 have their header
+_SHARED = ("environment", "n_actions", "n_rounds", "comparator", "play", "kind")  # equal in all cells
+_LARGEST_SEED = 2**63 - 1  # of a cell; a larger one is in the header only
 
 
 def write(results: Results, path: str | os.PathLike[str]) -> None:
     """Write results; the same results give the same bytes."""
-    pa, _ = arrow("Writing a Parquet file")
-    n_learners, n_runs, n_points = results.regrets.shape
-    header: dict[str, Any] = {name: getattr(results, name) for name in _PLAIN}
-    header |= {
-        "format": FORMAT,
-        "measures": [dataclasses.asdict(m) for m in results.measures],
-        "realised": [r._asdict() for r in results.realised],
-        "rounds": results.rounds.tolist(),
+    bounds = np.full((*results.bounds.shape[:2], len(results.rounds)), np.nan)
+    bounds[:, :, np.searchsorted(results.rounds, results.bound_rounds)] = results.bounds
+    environment = spec_text(results.environment)
+    records = [
+        CellRecord(
+            key="",
+            environment=environment,
+            learner=spec_text(results.learners[i]),
+            n_actions=results.n_actions,
+            n_rounds=results.n_rounds,
+            seed=min(results.seed, _LARGEST_SEED),
+            run=run,
+            comparator=results.comparator,
+            play=results.play,
+            kind=results.kind,
+            rounds=results.rounds,
+            regrets=results.regrets[i, run],
+            bounds=bounds[i, run],
+            **({name: getattr(results.measures[run], name) for name in ("segments", *MEASURES)} if results.measures else {}),
+            **results.realised[run]._asdict(),
+            caveat=results.caveats[label].reason if label in results.caveats else "",
+        )
+        for i, label in enumerate(results.labels)
+        for run in range(results.n_runs)
+    ]  # fmt: skip
+    extra = {
+        "labels": results.labels,
+        "played": [spec_text(spec) for spec in results.played],
+        "seed": results.seed,
+        "n_runs": results.n_runs,
         "bound_rounds": results.bound_rounds.tolist(),
-        "bounds": results.bounds.tolist(),
+        "change_points": [measures.change_points for measures in results.measures],
         "caveats": dict(results.caveats),
     }
-    other_columns = {
-        "learner": pa.array(np.repeat(np.array(results.labels), n_runs * n_points)).dictionary_encode(),
-        "run": np.tile(np.repeat(np.arange(n_runs, dtype=np.int32), n_points), n_learners),
-        "round": np.tile(results.rounds, n_learners * n_runs),
-    }
-    text = json.dumps(_without_nan(header), sort_keys=True).encode()
-    write_columns(path, _KEY, text, {"regret": results.regrets.reshape(-1)}, other_columns)
+    write_cells(path, CellTable.from_records(records), {"results": extra})
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the fields of the results that `write` wrote."""
-    opened = open_columns(path, _KEY)
-    if opened is None:
-        raise BadFile(f"{shown_path(path)} holds no driftwise results.")
     try:
-        header = json.loads(opened.header)
-        if header["format"] != FORMAT:
-            old = {"1": "have no checksum", "2": "use earlier names of parameters"}
-            got = f"{header['format']!r:.20}"
-            hint = f" Simulate again: files of format {got} {old[got]}." if got in old else ""
-            raise BadFile(f"{shown_path(path)} has results format {got}; this version reads format {FORMAT}.{hint}")
-        return _fields(opened.load("regret")["regret"], header)
+        table, extra = read_cells(path)
     except BadFile:
+        _reject_earlier(path)
         raise
+    if "results" not in extra:
+        raise BadFile(f"{shown_path(path)} holds cells of a sweep, not the results of one simulation.")
+    try:
+        return _fields(table, extra["results"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, DriftwiseError) as error:
         reason = f"{error!r}".splitlines()[0][:200]
         raise BadFile(f"{shown_path(path)} holds damaged driftwise results: {reason}.") from None
 
 
-def _fields(regrets: Vector, header: dict[str, Any]) -> dict[str, Any]:
-    _check(header)
-    n_learners = len(header["labels"])
-    rounds, bound_rounds = (np.array(header[name], np.int64) for name in ("rounds", "bound_rounds"))
-    if any((np.diff(some, prepend=0) <= 0).any() for some in (rounds, bound_rounds)):
-        raise ValueError("rounds must be increasing")
-    bounds = np.array(header["bounds"], np.float64)
-    if bounds.shape != (n_learners, len(bound_rounds)):
-        raise ValueError("bounds must have a row per learner and a column per bound round")
+def _reject_earlier(path: str | os.PathLike[str]) -> None:
+    """Raise an error that names the format if a file has results of an earlier one."""
+    opened = open_columns(path, _EARLIER)
+    if opened is None:
+        return
+    try:
+        got = f"{json.loads(opened.header)['format']!r:.20}"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    raise BadFile(f"{shown_path(path)} has results format {got}, which this version does not read. Simulate again.")
+
+
+def _fields(table: CellTable, extra: dict[str, Any]) -> dict[str, Any]:
+    labels, n_runs, seed = extra["labels"], extra["n_runs"], extra["seed"]
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise TypeError("labels must be texts")
+    if not labels or len({*labels}) != len(labels) or type(n_runs) is not int or type(seed) is not int or seed < 0:
+        raise ValueError("labels must be distinct, and the seed and the number of runs whole numbers")
+    if n_runs < 1 or len(table) != len(labels) * n_runs:
+        raise ValueError("there must be a cell for each label and run")
+    rows = table.cells.reshape(len(labels), n_runs)
+    same = all((rows[name] == rows[name][0, 0]).all() for name in (*_SHARED, "seed"))
+    if not same or (rows["run"] != np.arange(n_runs)).any() or (rows["learner"] != rows["learner"][:, :1]).any():
+        raise ValueError("the cells must be those of one simulation")
+    if rows["seed"][0, 0] != min(seed, _LARGEST_SEED):
+        raise ValueError("the seed must be that of the cells")
+    if any((rows[name] != rows[name][0]).any() for name in ("segments",)) or (table.lengths != table.lengths[0]).any():
+        raise ValueError("all learners must have the same runs")
+    first, shape = table.record(0), (len(labels), n_runs, -1)
+    rounds = table.round.reshape(shape)
+    if (rounds != rounds[0, 0]).any():
+        raise ValueError("all curves must have the same rounds")
+    bound_rounds = _bound_rounds(extra["bound_rounds"], first.rounds)
+    played = [json.loads(text) for text in extra["played"]]
+    if len(played) != len(labels) or not all(isinstance(spec, dict) for spec in played):
+        raise ValueError("each learner must have a spec")
+    learners = [json.loads(table.texts["learner"][code]) for code in rows["learner"][:, 0]]
     return {
-        **{name: header[name] for name in _PLAIN},
-        "labels": tuple(header["labels"]),
-        "learners": tuple(header["learners"]),
-        "rounds": rounds,
-        "regrets": regrets.reshape(n_learners, header["n_runs"], len(rounds)),
-        "measures": tuple(Measures(**m) for m in header["measures"]),
-        "realised": tuple(Realised(**_with_nan(r)) for r in header["realised"]),
+        "labels": tuple(labels),
+        "learners": tuple(learners),
+        "played": tuple(played),
+        "environment": json.loads(first.environment),
+        **{name: getattr(first, name) for name in _SHARED[1:]},
+        "n_runs": n_runs,
+        "seed": seed,
+        "rounds": first.rounds,
+        "regrets": table.regret.reshape(shape),
+        "measures": _measures(rows[0], extra["change_points"]),
+        "realised": tuple(Realised(*(float(cell[name]) for name in REALISED)) for cell in rows[0]),
         "bound_rounds": bound_rounds,
-        "bounds": bounds,
-        "caveats": {label: _caveat(header, label, *caveat) for label, caveat in header["caveats"].items()},
+        "bounds": table.bound.reshape(shape)[:, :, np.searchsorted(first.rounds, bound_rounds)],
+        "caveats": {label: _caveat(labels, label, *caveat) for label, caveat in extra["caveats"].items()},
     }
 
 
-def _caveat(header: dict[str, Any], label: str, n_runs: Any, reason: Any) -> Caveat:
-    if label not in header["labels"] or type(n_runs) is not int or not isinstance(reason, str):
+def _bound_rounds(given: Any, rounds: Any) -> Any:
+    if not isinstance(given, list) or not given or not all(type(item) is int for item in given):
+        raise TypeError("bound rounds must be whole numbers")
+    found = np.array(given, np.int64)
+    if not np.isin(found, rounds).all() or (np.diff(found) <= 0).any():
+        raise ValueError("bound rounds must be some of the rounds, increasing")
+    return found
+
+
+def _measures(cells: Any, change_points: Any) -> tuple[Measures, ...]:
+    """Return the measures of each run; none if they are unknown."""
+    if len(change_points) not in (0, len(cells)):
+        raise ValueError("every run must have change points, or none")
+    found = []
+    for cell, points in zip(cells, change_points, strict=bool(change_points)):
+        values = {name: float(cell[name]) for name in MEASURES}
+        if points is not None and not all(type(point) is int for point in points):
+            raise TypeError("change points must be whole numbers")
+        n_actions, n_rounds, segments = (int(cell[name]) for name in ("n_actions", "n_rounds", "segments"))
+        found.append(
+            Measures(n_actions, n_rounds, segments, change_points=None if points is None else tuple(points), **values)
+        )
+        if any(math.isnan(value) for value in values.values()):
+            raise ValueError("measures must be numbers")
+    return tuple(found)
+
+
+def _caveat(labels: list[str], label: str, n_runs: Any, reason: Any) -> Caveat:
+    if label not in labels or type(n_runs) is not int or not isinstance(reason, str):
         raise ValueError("a caveat must have a label, a number of runs and a reason")
     return Caveat(n_runs, reason)
-
-
-def _check(header: dict[str, Any]) -> None:
-    """Reject values of a header that the methods of `Results` could not use."""
-    labels, learners = header["labels"], header["learners"]
-    if not all(isinstance(header[name], list) for name in _LISTS):
-        raise TypeError(f"{', '.join(_LISTS)} must be lists")
-    if not labels or len({*labels}) != len(labels) or len(learners) != len(labels):
-        raise ValueError("labels must be distinct, with a learner each")
-    words = [*labels, *(header[name] for name in _WORDS)]
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError("labels, comparator and kind must be text")
-    if not all(isinstance(spec, dict) for spec in (*learners, header["environment"])):
-        raise ValueError("learners and environment must be specs")
-    counts = [*(header[name] for name in _COUNTS), header["seed"]]
-    if not all(type(count) is int and count >= 0 for count in counts) or max(counts[:-1]) > MAX_COUNT:
-        raise ValueError("actions, rounds, runs and seed must be whole numbers")
-    n_runs = header["n_runs"]
-    if n_runs < 1 or len(header["realised"]) != n_runs or len(header["measures"]) not in (0, n_runs):
-        raise ValueError("every run must have measures")
-
-
-def _without_nan(value: Any) -> Any:
-    """Replace NaN by None, since JSON has no NaN."""
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _with_nan(record: dict[str, Any]) -> dict[str, Any]:
-    if not all(item is None or type(item) in (int, float) for item in record.values()):
-        raise TypeError("realised quantities must be numbers")
-    return {key: math.nan if item is None else float(item) for key, item in record.items()}

@@ -20,7 +20,7 @@ from driftwise.core.files import check_writable
 from driftwise.core.temporary_files import delete_abandoned
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells import CellRecord
-from driftwise.results.machine import this_machine
+from driftwise.results.machine import Machine, this_machine
 from driftwise.results.manifest import read_manifest, update_manifest
 from driftwise.results.parquet_columns import arrow
 from driftwise.results.stored_files import DamagedFile, StoredFiles
@@ -63,7 +63,7 @@ class Store:
         self._files = StoredFiles(self.folder)
         self._claim = WorkClaim(self.folder)
         self._threads = threading.RLock()
-        self._has_machine = False
+        self._machines: set[str] = set()  # those in the manifest
         with self._locked():
             update_manifest(self._manifest)
             delete_abandoned(self.folder)
@@ -97,8 +97,11 @@ class Store:
             self._files.refresh()
             return self._files.table()
 
-    def add(self, records: Iterable[CellRecord] | CellTable) -> int:
-        """Store cells; return how many were new. When it returns, they are on the disk."""
+    def add(self, records: Iterable[CellRecord] | CellTable, machines: Iterable[Machine] = ()) -> int:
+        """Store cells and the machines that played them; return how many cells were new.
+
+        When it returns, they are on the disk. Without `machines`, this machine played them.
+        """
         table = records if isinstance(records, CellTable) else CellTable.from_records(records)
         keys = table.keys()
         if "" in keys:
@@ -110,10 +113,10 @@ class Store:
                 new[i] = key not in self._files.keys and key not in seen
                 seen.add(key)
             if new.any():
-                if not self._has_machine:
-                    machine = this_machine()
-                    update_manifest(self._manifest, machines={machine.id: machine.facts})
-                    self._has_machine = True
+                facts = {machine.id: machine.facts for machine in (*machines,) or (this_machine(),)}
+                if not facts.keys() <= self._machines:
+                    update_manifest(self._manifest, machines=facts)
+                    self._machines |= facts.keys()
                 self._files.write(table.select(new).stored_at(time.time_ns() // 1000))
                 with contextlib.suppress(BadFile):  # the cells are stored; the next call tries again
                     self._files.merge()

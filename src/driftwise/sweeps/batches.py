@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from driftwise.core.errors import DriftwiseError, one_line
-from driftwise.core.machine import machine_id
 from driftwise.core.tuning_caveats import collected
 from driftwise.engine.plans import make_plan
 from driftwise.engine.players import Entry
 from driftwise.engine.run import Run, SimulationPlan, play_run
 from driftwise.environments import LossSource
-from driftwise.results.cells import CellRecord
+from driftwise.results.cells import MEASURES, CellRecord
 from driftwise.results.comparator_text import make_comparator
+from driftwise.results.machine import this_machine
 from driftwise.sweeps.groups import Group, cell_keys
+from driftwise.sweeps.sources import Source
 
 __all__ = ["JOURNAL", "Batch", "failed_records", "play_batch"]
 
@@ -49,6 +52,19 @@ class Batch(NamedTuple):
         """The keys of all cells."""
         return [key for row in self.keys for key in row]
 
+    def restrict(self, wanted: Callable[[str], bool]) -> list[Batch]:
+        """Return the cells whose keys are wanted, in batches of runs with the same players."""
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for j in range(len(self.group.runs)):
+            players = tuple(i for i, row in enumerate(self.keys) if wanted(row[j]))
+            if players:
+                alike.setdefault(players, []).append(j)
+        if len(alike) == 1:
+            players, runs = next(iter(alike.items()))
+            if len(players) == len(self.group.players) and len(runs) == len(self.group.runs):
+                return [self]
+        return [self.select([*players], runs) for players, runs in alike.items()]
+
     def single_cells(self) -> list[Batch]:
         """Return a batch for each cell."""
         return [self.select([i], [j]) for i in range(len(self.group.players)) for j in range(len(self.group.runs))]
@@ -63,7 +79,7 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
     stop = threading.Event() if stop is None else stop
     try:
         with collected():  # the records have the caveats
-            environment = group.source.environment(group.n_rounds, group.seed)
+            environment = _environment(group)
             plan = _plan(group, environment)
     except Exception as error:
         yield failed_records(batch, _reason(error))
@@ -78,7 +94,7 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
 
 
 def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
-    """Play all players in one run; if one of them fails, play each by itself, so that the others do not fail with it."""
+    """Play all players in one run; if one of them fails, play each by itself, so that only that one fails."""
     group, keys = batch.group, [row[j] for row in batch.keys]
     began = time.perf_counter()
     try:
@@ -93,6 +109,19 @@ def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
         ]
     shared = (time.perf_counter() - began - float(outcome.seconds.sum())) / len(keys)
     return [_record(group, plan, outcome, i, group.runs[j], key, shared) for i, key in enumerate(keys)]
+
+
+def _environment(group: Group) -> LossSource:
+    source = group.source
+    if source.is_built:
+        return _built_environment(source.text, group.n_rounds, group.seed)
+    return source.environment(group.n_rounds, group.seed)
+
+
+@functools.lru_cache(maxsize=16)
+def _built_environment(source: str, n_rounds: int, seed: int) -> LossSource:
+    """Return an environment that an adversary builds against a learner; several batches play in it."""
+    return Source.from_spec(json.loads(source)).environment(n_rounds, seed)
 
 
 def _plan(group: Group, environment: LossSource) -> SimulationPlan:
@@ -111,11 +140,7 @@ def _record(
     bounds = np.full(len(plan.rounds), np.nan)
     bounds[np.searchsorted(plan.rounds, plan.bound_rounds)] = outcome.bounds[i]
     measures = outcome.measures
-    known = (
-        {}
-        if measures is None
-        else {name: getattr(measures, name) for name in ("segments", "drift", "variance", "drift_within", "squared_drift")}
-    )
+    known = {} if measures is None else {name: getattr(measures, name) for name in ("segments", *MEASURES)}
     return CellRecord(
         key=key,
         environment=group.source.text,
@@ -130,10 +155,10 @@ def _record(
         rounds=plan.rounds + 1,
         regrets=outcome.regrets[i],
         bounds=bounds,
-        **known,  # type: ignore[arg-type]
+        **known,
         **outcome.realised._asdict(),
         caveat=outcome.caveats[i],
-        machine=machine_id(),
+        machine=this_machine().id,
         seconds=float(outcome.seconds[i]) + shared_seconds,
     )
 
@@ -159,7 +184,7 @@ def failed_records(batch: Batch, reason: str) -> list[CellRecord]:
             regrets=nan,
             bounds=nan,
             error=reason,
-            machine=machine_id(),
+            machine=this_machine().id,
         )
         for player, row in zip(group.players, batch.keys, strict=True)
         for run, key in zip(group.runs, row, strict=True)

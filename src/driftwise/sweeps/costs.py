@@ -43,7 +43,7 @@ class Costs:
 
 
 def sample_costs(groups: Iterable[Group], costs: Costs, progress: Callable[[int, int], None] | None = None) -> None:
-    """Time a few thousand rounds of each learner, which compiles it, and the shortest of its cells if they are shorter."""
+    """Time a few thousand rounds of each learner, or its shortest cell; the first time compiles it."""
     wanted: dict[tuple[str, int], Group] = {}
     for group in groups:
         for player in group.players:

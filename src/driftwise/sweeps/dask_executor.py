@@ -13,11 +13,9 @@ import importlib
 import pickle
 import sys
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency
-from driftwise.results.cells import CellRecord
 from driftwise.results.machine import this_machine
 from driftwise.sweeps.batches import Batch, failed_records, play_batch
 from driftwise.sweeps.executors import Finished
@@ -61,22 +59,24 @@ class DaskExecutor:
     def __init__(self, client: Any) -> None:
         distributed = _distributed()
         if not isinstance(client, distributed.Client) or client.asynchronous:
-            raise InvalidInput(f"Sweep: `client` must be a synchronous distributed.Client, got {type(client).__name__}.")
+            raise InvalidInput(
+                f"Sweep: `client` must be a synchronous distributed.Client, got {type(client).__name__}."
+            )
         self._client = client
         self._completed = distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._died = distributed.KilledWorker
         self._submitted: dict[str, tuple[Batch, int]] = {}  # the batch and its attempt, by the key of its future
-        self._n_threads, self._counted = 0, -_COUNT_EVERY
+        self.n_threads, self._counted = 1, -_COUNT_EVERY
         self.note = ""
 
-    def slots(self) -> int:
+    def free_slots(self) -> int:
         """Some for each thread of the cluster."""
         if time.monotonic() - self._counted >= _COUNT_EVERY:
             self._check_connection()
-            self._n_threads = sum(self._client.nthreads().values())
-            self._counted = time.monotonic()
-            self.note = "" if self._n_threads else _NO_WORKERS
-        return _EACH * max(1, self._n_threads)
+            n_threads = sum(self._client.nthreads().values())
+            self.n_threads, self._counted = max(1, n_threads), time.monotonic()
+            self.note = "" if n_threads else _NO_WORKERS
+        return _EACH * self.n_threads - len(self._submitted)
 
     def submit(self, batch: Batch) -> None:
         """Send a batch to the scheduler."""
@@ -99,8 +99,7 @@ class DaskExecutor:
             # At once: if a worker died later, Dask would play a batch again whose future somebody holds.
             future.release()
             if status == "finished":
-                records, machines = result
-                found.append(Finished(batch, records, True, machines))
+                found.append(result)
             elif status == "error":
                 found += self._after_error(batch, attempt, result[1])
             else:
@@ -117,7 +116,7 @@ class DaskExecutor:
             for one in batch.single_cells():
                 self._submit(one, 1)
         else:
-            return [Finished(batch, failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), True)]
+            return [Finished(failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), this_machine())]
         return []
 
     def _check_connection(self) -> None:
@@ -139,11 +138,13 @@ def _modules(batch: Batch) -> tuple[str, ...]:
     found = {player.kind.__module__ for player in batch.group.players} | batch.group.source.modules
     own = sorted(name for name in found if name.partition(".")[0] != __package__.partition(".")[0])
     if "__main__" in own:
-        raise InvalidInput("Sweep: a learner of your own must be in a module that Dask workers can import, not in a script.")
+        raise InvalidInput(
+            "Sweep: a learner of your own must be in a module that Dask workers can import, not in a script."
+        )
     return tuple(own)
 
 
-def _play_on_worker(modules: tuple[str, ...], content: bytes) -> tuple[list[CellRecord], Mapping[str, Any]]:
+def _play_on_worker(modules: tuple[str, ...], content: bytes) -> Finished:
     """Play a batch in this process, a worker; its classes must have the versions that the client has."""
     for name in modules:
         if name not in sys.modules:
@@ -152,5 +153,4 @@ def _play_on_worker(modules: tuple[str, ...], content: bytes) -> tuple[list[Cell
     here = [tuple(cell_keys(batch.group, player)) for player in batch.group.players]
     if here != [*batch.keys]:
         raise ClusterError("the worker has another version of driftwise or of a learner than the client.")
-    machine = this_machine()
-    return [record for records in play_batch(batch) for record in records], {machine.id: machine.facts}
+    return Finished([record for records in play_batch(batch) for record in records], this_machine())

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from driftwise.results.cells import CellRecord
-from driftwise.results.machine import this_machine
+from driftwise.results.machine import Machine, this_machine
 from driftwise.sweeps.batches import Batch, play_batch
 
 __all__ = ["Executor", "Finished", "ThreadExecutor"]
 
 
-@dataclass(frozen=True)
-class Finished:
-    """Records of a batch, and whether these are the last of it."""
+class Finished(NamedTuple):
+    """Records of cells, and the machine on which they were played."""
 
-    batch: Batch
     records: list[CellRecord]
-    is_last: bool
-    machines: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # descriptions by id
+    machine: Machine
 
 
 class Executor(Protocol):
@@ -31,9 +26,10 @@ class Executor(Protocol):
 
     by_learner: bool  # whether a batch should hold the learners of one class only
     note: str  # what it waits for, "" for nothing
+    n_threads: int  # that play at a time
 
-    def slots(self) -> int:
-        """Return how many batches should be submitted at a time."""
+    def free_slots(self) -> int:
+        """Return how many more batches should be submitted now."""
 
     def submit(self, batch: Batch) -> None:
         """Start to play a batch."""
@@ -52,26 +48,26 @@ class ThreadExecutor:
     note = ""
 
     def __init__(self, n_threads: int) -> None:
-        self._n_threads = n_threads
+        self.n_threads, self._n_playing = n_threads, 0
         self._pool = ThreadPoolExecutor(n_threads, "driftwise-sweep")
-        self._finished: queue.SimpleQueue[Finished | BaseException] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[Finished | BaseException | None] = queue.SimpleQueue()
         self._stop = threading.Event()
 
-    def slots(self) -> int:
-        """One for each thread, and one that waits."""
-        return self._n_threads + 1
+    def free_slots(self) -> int:
+        """One for each thread, and one batch that waits."""
+        return self.n_threads + 1 - self._n_playing
 
     def submit(self, batch: Batch) -> None:
         """Start to play a batch when a thread is free."""
+        self._n_playing += 1
         self._pool.submit(self._play, batch)
 
     def _play(self, batch: Batch) -> None:
-        machine = this_machine()
         try:
             for records in play_batch(batch, self._stop):
-                self._finished.put(Finished(batch, records, False, {machine.id: machine.facts}))
-            self._finished.put(Finished(batch, [], True))
-        except BaseException as error:
+                self._finished.put(Finished(records, this_machine()))
+            self._finished.put(None)
+        except BaseException as error:  # raised by `wait` in the thread that runs the sweep
             self._finished.put(error)
 
     def wait(self, seconds: float) -> list[Finished]:
@@ -82,7 +78,10 @@ class ThreadExecutor:
             while True:
                 if isinstance(item, BaseException):
                     raise item
-                found.append(item)
+                if item is None:  # the end of a batch
+                    self._n_playing -= 1
+                else:
+                    found.append(item)
                 item = self._finished.get_nowait()
         except queue.Empty:
             return found

@@ -1,7 +1,7 @@
 """Groups of cells with the same losses, and the keys of cells. A cell is one run of one player in one environment.
 
-The key is a digest of everything that the outcome depends on: the specs, the versions of the classes, and the version of
-the engine. So a cell that was played once is not played again, whatever sweep it belongs to and whatever its labels are.
+The key is a digest of everything that the outcome depends on: the specs, the versions of the classes, and the version
+of the engine. So a cell that was played once is not played again, whatever sweep it belongs to and whatever its labels.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from driftwise.engine.environment_specs import make_environment
 from driftwise.environments import Environment, LossSource, Replay
 from driftwise.learners import Player
 from driftwise.registry import to_spec, versions
+from driftwise.results.spec_labels import environment_label
 
 __all__ = ["Source"]
 
@@ -42,9 +43,11 @@ class Source:
 
     def __post_init__(self) -> None:
         if not isinstance(self.origin, Environment | Replay | Adversary):
-            hint = " An adversary is given itself, not what `against` returns." if _is_built(self.origin) else ""
-            raise InvalidInput(f"Sweep: an environment must be an Environment, a Replay or an adversary, got"
-                               f" {type(self.origin).__name__}.{hint}")  # fmt: skip
+            hint = " Give the adversary, not what its `against` returns." if isinstance(self.origin, LossSource) else ""
+            raise InvalidInput(
+                "Sweep: `environments` must hold an Environment, a Replay or an adversary,"
+                f" got {type(self.origin).__name__}.{hint}"
+            )
         if self.against is not None and not self.is_built:
             raise rejection("Sweep", "against", "given only with an adversary that is built against a learner", None)
 
@@ -86,13 +89,7 @@ class Source:
     @property
     def label(self) -> str:
         """A short description."""
-        if isinstance(self.origin, Environment):
-            path, noise = self.origin.path.to_spec(), self.origin.noise.to_spec()
-            return f"{_shown(path)}, {_shown(noise)}"
-        if isinstance(self.origin, Replay):
-            return self.origin.origin
-        against = "" if self.against is None else f" against {self.against.label}"
-        return f"{_shown(to_spec(self.origin))}{against}"
+        return environment_label(self.spec)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -125,20 +122,6 @@ class Source:
 
 def _restored(spec: Mapping[str, Any] | None, origin: Replay | None) -> Source:
     return Source(origin) if spec is None and origin is not None else Source.from_spec(spec or {})
-
-
-def _is_built(origin: object) -> bool:
-    return isinstance(origin, LossSource)
-
-
-def _shown(spec: Mapping[str, Any]) -> str:
-    """Return a spec as short text: the name, and the values in brackets; a nested spec by its own text."""
-    values = [
-        f"{key}={_shown(value) if isinstance(value, Mapping) else value}"
-        for key, value in spec.items()
-        if key != "name" and not isinstance(value, list | tuple)
-    ]
-    return f"{spec['name']}({', '.join(values)})" if values else str(spec["name"])
 
 
 def _digest(replay: Replay) -> str:

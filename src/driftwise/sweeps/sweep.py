@@ -18,7 +18,7 @@ from driftwise.sweeps.groups import Group, Outputs
 from driftwise.sweeps.sources import Source
 
 if TYPE_CHECKING:
-    from driftwise.sweeps.sweep_results import SweepResults
+    from driftwise.results.sweep_results import SweepResults
 
 __all__ = ["CURVE_POINTS", "Sweep"]
 
@@ -119,6 +119,15 @@ class Sweep:
                 for n_rounds in self.n_rounds:
                     for seed in self.seed:
                         yield Group(own, tuple(players), n_rounds, seed, runs, self.outputs)
+
+    def labels(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the labels of environments and of learners by spec, as text."""
+        environments = {
+            source.facing(player).text: label
+            for label, source in self.sources.items()
+            for player in self.players.values()
+        }
+        return environments, {player.text: label for label, player in self.players.items()}
 
     def check(self) -> None:
         """Raise the errors that a cell would raise before its first round; nothing is played."""

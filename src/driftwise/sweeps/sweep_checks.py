@@ -15,10 +15,12 @@ from driftwise.sweeps.sweep import Sweep
 
 __all__ = ["check_sweep"]
 
-_MOST_MEASURED = 10**6  # means of an environment that are measured for the check; tuning for more is checked in its cells
+_MOST_MEASURED = (
+    10**6
+)  # means of an environment that are measured for the check; tuning for more is checked in its cells
 
 
-def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda kind, label: "") -> None:
+def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") -> None:
     """Check every environment with every number of rounds, and every learner in every environment.
 
     `place` gets "environments" or "learners" and a label, and returns where it is defined, for the message.
@@ -61,8 +63,8 @@ def _check_pair(source: Source, player: Player, n_rounds: int, known: Measures |
         )
     if isinstance(origin, Adversary) and source.is_built and source.against is None and player.tuned == "measures":
         raise InvalidInput(
-            f"'{player.label}' cannot be tuned to the measures of an environment that '{origin.name}' builds against it,"
-            ' since they are known only afterwards. Tune it to the budget (tuned = "budget").'
+            f"'{player.label}' cannot be tuned to the measures of an environment that '{origin.name}' builds against"
+            ' it, since they are known only afterwards. Tune it to the budget (tuned = "budget").'
         )
     if known is not None or not player.needs_measures or isinstance(origin, Replay):
         with collected():  # the results report caveats

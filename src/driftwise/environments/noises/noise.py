@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Matrix
-from driftwise.registry import Registry, to_spec
+from driftwise.registry import Registered, Registry, to_spec
 
 if TYPE_CHECKING:
     from driftwise.environments.noises.with_variance import WithVariance
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Fitted", "Noise", "as_noise", "noise", "noises", "unattainable_variance"]
 
 
-class Noise(ABC):
+class Noise(Registered, ABC):
     """Base class of noises: a distribution on [0, 1] for each mean of the path."""
-
-    name: ClassVar[str]
 
     @abstractmethod
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:

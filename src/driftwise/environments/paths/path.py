@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Actions, Matrix
-from driftwise.registry import Registry, to_spec
+from driftwise.registry import Registered, Registry, to_spec
 
 if TYPE_CHECKING:
     from driftwise.environments.paths.with_drift import WithDrift
@@ -33,10 +33,9 @@ class MeanStream(ABC):
         return None
 
 
-class Path(ABC):
+class Path(Registered, ABC):
     """Base class of paths: the parameters of a sequence of means. Nothing is drawn before `start`."""
 
-    name: ClassVar[str]
     n_actions: int
 
     @abstractmethod

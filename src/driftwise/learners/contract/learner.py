@@ -22,16 +22,16 @@ from driftwise.learners.contract.memory_checks import MemoryChecks
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.tuning_rules import reporting_caveats
 from driftwise.learners.contract.type_variables import M, R
+from driftwise.registry import Registered
 
 __all__ = ["Learner"]
 
 _MANY_ACTIONS = 2**16  # with fewer, the first memory of every learner is small
 
 
-class Learner(MemoryChecks[M], ABC, Generic[M, R]):
+class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
     """An algorithm with its parameters."""
 
-    name: ClassVar[str]
     feedback: ClassVar[str]
     corners: ClassVar[Corners] = Corners()  # of its parameters; checks run there too
 

@@ -24,6 +24,7 @@ from driftwise.learners.parts.exponential_weights import dot
 from driftwise.learners.parts.meta_learner import MetaLearner
 from driftwise.learners.parts.packed_memory import MemoryLayout
 from driftwise.learners.parts.time_intervals import Slots
+from driftwise.registry import Registered
 
 __all__ = ["BASES", "IntervalLearner", "IntervalMemory", "NoRates", "interval_learner"]
 
@@ -105,6 +106,10 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
     def entry_points(self) -> dict[str, Any]:
         """Return the compiled functions of this learner with this base."""
         return self.interval_loops._asdict()
+
+    def inner_members(self) -> list[Registered]:
+        """Return the base, which its field only names."""
+        return [learners.get(self.base)()]
 
     def rule_rates(self) -> Any:
         """Return the parameters of the two kernels as they read them (a NamedTuple of scalars)."""

@@ -1,0 +1,121 @@
+"""The cells of a sweep that are still to be played: their order, and how many make a batch.
+
+The longest cells come first, so that no long one is left for the end. A batch takes about half a second: short enough to
+lose little when a process is killed, long enough that handing it over costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Iterable, Set
+
+from driftwise.learners import Player
+from driftwise.sweeps.batches import Batch
+from driftwise.sweeps.costs import Costs
+from driftwise.sweeps.groups import Group
+
+__all__ = ["Work"]
+
+_BATCH_SECONDS = 0.5
+_LEAST_SECONDS = 0.05  # of a batch near the end, when the rest is divided among all threads
+_BUILT_SECONDS = 4.0  # of a batch whose environment is built against its learner, which may take as long
+
+
+class Work:
+    """Batches to play, longest cells first."""
+
+    def __init__(self, batches: Iterable[Batch], stored: Set[str], costs: Costs, by_learner: bool) -> None:
+        self._costs = costs
+        self._cells: Counter[tuple[Player, int, int]] = Counter()  # to play, by player, actions and rounds
+        pieces: list[Batch] = []
+        seen: set[str] = set()  # sweeps may share cells
+        for batch in batches:
+            for missing in batch.restrict(lambda key: key not in stored and key not in seen):
+                seen.update(missing.all_keys)
+                self._count(missing.group, 1)
+                pieces += self._by_learner(missing) if by_learner else [missing]
+        # Those of one learner together: a new worker then needs few kernels.
+        pieces.sort(key=lambda piece: (-round(math.log2(self._seconds(piece))), piece.group.players[0].name))
+        self._pieces = deque(pieces)
+        self._postponed: list[Batch] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to hand out."""
+        return not self._pieces and not self._postponed
+
+    @property
+    def only_postponed(self) -> bool:
+        """Whether all that is left was postponed."""
+        return not self._pieces and bool(self._postponed)
+
+    def next(self, stored: Set[str], n_workers: int) -> Batch | None:
+        """Return the next batch without cells that are stored meanwhile, None if there is none."""
+        while self._pieces:
+            piece = self._pieces.popleft()
+            self._count(piece.group, -1)
+            missing = piece.restrict(lambda key: key not in stored)
+            for one in missing:
+                self._count(one.group, 1)
+            if missing:
+                self._pieces.extendleft(reversed(missing[1:]))
+                return self._portion(missing[0], n_workers)
+        return None
+
+    def drop(self, batch: Batch) -> None:
+        """Leave out a batch that `next` returned, since another process has stored it."""
+        self._count(batch.group, -1)
+
+    def postpone(self, batch: Batch) -> None:
+        """Put a batch aside, since another process plays it."""
+        self._postponed.append(batch)
+
+    def resume(self) -> None:
+        """Hand out again what was postponed: the other process may have ended, and what it stored is left out."""
+        self._pieces.extend(self._postponed)
+        self._postponed.clear()
+
+    def finish(self, player: Player, n_actions: int, n_rounds: int) -> None:
+        """Count a cell as played."""
+        self._cells[player, n_actions, n_rounds] -= 1
+
+    def seconds_left(self) -> float:
+        """Return the estimated seconds, on one thread, of the cells that are not finished."""
+        return sum(n * self._costs.of_cell(*cell) for cell, n in self._cells.items())
+
+    def _count(self, group: Group, sign: int) -> None:
+        for player in group.players:
+            self._cells[player, group.source.origin.n_actions, group.n_rounds] += sign * len(group.runs)
+
+    def _seconds(self, batch: Batch) -> float:
+        return max(1e-9, self._costs.of_run(batch.group))
+
+    def _by_learner(self, batch: Batch) -> list[Batch]:
+        """Divide a batch by the classes of its learners."""
+        names: dict[str, list[int]] = {}
+        for i, player in enumerate(batch.group.players):
+            names.setdefault(player.name, []).append(i)
+        runs = [*range(len(batch.group.runs))]
+        return [batch] if len(names) == 1 else [batch.select(players, runs) for players in names.values()]
+
+    def _portion(self, piece: Batch, n_workers: int) -> Batch:
+        """Return the first runs of a piece, or the first players of its first run, and put back the rest."""
+        group = piece.group
+        longest = _BUILT_SECONDS if group.source.is_built else _BATCH_SECONDS
+        target = max(_LEAST_SECONDS, min(longest, self.seconds_left() / (2 * n_workers)))
+        players, runs = [*range(len(group.players))], [*range(len(group.runs))]
+        n_runs = max(1, int(target / self._seconds(piece)))
+        if n_runs < len(runs):
+            self._pieces.appendleft(piece.select(players, runs[n_runs:]))
+            piece, runs = piece.select(players, runs[:n_runs]), runs[:n_runs]
+        if n_runs > 1 or group.source.is_built:
+            return piece
+        n_actions, total, first = group.source.origin.n_actions, 0.0, 0
+        while first < len(players) and (first == 0 or total < target):
+            total += self._costs.of_cell(group.players[first], n_actions, group.n_rounds)
+            first += 1
+        if first < len(players):
+            self._pieces.appendleft(piece.select(players[first:], [0]))
+            piece = piece.select(players[:first], [0])
+        return piece
