@@ -18,6 +18,8 @@ from fake_page import fake_page
 from tiny_landscape import tiny_landscape
 
 PAGE = fake_page()
+SETTINGS = [cell.text for cell in PAGE.table.column("environment")]
+LEARNERS = [cell.text for cell in PAGE.table.column("learner")]
 LEARNER = "FixedShare"  # drawn in four of the eight panels
 
 
@@ -98,7 +100,7 @@ def assert_pictures_are_drawn(page: Chrome) -> None:
 SHOWN = """
 const seen = (group) => group.getBoundingClientRect().width > 0;
 return Object.fromEntries([...document.querySelectorAll(".panel")].map((panel) => [panel.id,
-  [...panel.querySelectorAll(".series")].filter(seen).map((group) => group.dataset.learner)]));
+  [...panel.querySelectorAll(".series")].filter(seen).map((group) => group.dataset.series)]));
 """
 
 
@@ -116,7 +118,7 @@ def all_but(learner: str) -> dict[str, set[str]]:
 
 
 LINES = """
-return [...document.querySelectorAll(`.measured td.${arguments[0]}`)]
+return [...document.querySelectorAll(`.measured td[data-column=${arguments[0]}]`)]
   .filter((cell) => cell.checkVisibility()).map((cell) => cell.dataset.value);
 """
 
@@ -145,15 +147,16 @@ def test_every_panel_and_every_weight_history_is_drawn(page: Chrome) -> None:
 def test_pointing_at_a_value_reads_it_out(page: Chrome) -> None:
     panel = PAGE.panels[0]
     series = panel.series[2]
-    group = the(page, f"#{panel.key} .series[data-learner={series.label}]")
+    group = the(page, f"#{panel.key} .series[data-series={series.label}]")
     for j in (0, len(series.x) - 1):
         point_at(page, all_of(group, ".point")[j])
         said = the(page, "#tip").text.split("\n")
         assert said[0] == series.label
-        assert said[1] == f"{panel.x_label} = {series.x[j]}"
+        assert said[1] == f"{panel.x.label} = {series.x[j]}"
         figures = f"{number(series.mean[j])} [{number(series.low[j])}, {number(series.high[j])}]"
-        assert said[2] == f"{panel.y_label} {figures}"
-        assert said[3] == f"slope {series.exponent:.2f} [{series.exponent_low:.2f}, {series.exponent_high:.2f}]"
+        assert said[2] == f"{panel.y.label} {figures}"
+        exponent, low, high = series.exponent
+        assert said[3] == f"slope {exponent:.2f} [{low:.2f}, {high:.2f}]"
     point_at(page, the(page, "h1"))
     assert not the(page, "#tip").is_displayed()
 
@@ -161,9 +164,9 @@ def test_pointing_at_a_value_reads_it_out(page: Chrome) -> None:
 def test_pointing_beside_a_value_reads_the_nearest(page: Chrome) -> None:
     panel = PAGE.panels[0]
     best = panel.series[0]  # the lowest curve: no other is below it
-    point = all_of(page, f"#{panel.key} .series[data-learner={best.label}] .point")[1]
+    point = all_of(page, f"#{panel.key} .series[data-series={best.label}] .point")[1]
     point_at(page, point, right=4, down=18)
-    assert the(page, "#tip").text.split("\n")[:2] == [best.label, f"{panel.x_label} = {best.x[1]}"]
+    assert the(page, "#tip").text.split("\n")[:2] == [best.label, f"{panel.x.label} = {best.x[1]}"]
 
 
 def test_pointing_at_a_weight_history_reads_the_weights(page: Chrome) -> None:
@@ -181,18 +184,18 @@ def test_arrow_keys_read_values_too(page: Chrome) -> None:
     chart = the(page, f"#{panel.key} .chart")
     chart.send_keys(Keys.ARROW_RIGHT)
     first, second = panel.series[:2]
-    assert the(page, "#tip").text.split("\n")[:2] == [first.label, f"{panel.x_label} = {first.x[0]}"]
+    assert the(page, "#tip").text.split("\n")[:2] == [first.label, f"{panel.x.label} = {first.x[0]}"]
     chart.send_keys(Keys.ARROW_RIGHT)
-    assert the(page, "#tip").text.split("\n")[1] == f"{panel.x_label} = {first.x[1]}"
+    assert the(page, "#tip").text.split("\n")[1] == f"{panel.x.label} = {first.x[1]}"
     chart.send_keys(Keys.ARROW_DOWN)
-    assert the(page, "#tip").text.split("\n")[:2] == [second.label, f"{panel.x_label} = {second.x[1]}"]
+    assert the(page, "#tip").text.split("\n")[:2] == [second.label, f"{panel.x.label} = {second.x[1]}"]
     chart.send_keys(Keys.ESCAPE)
     assert not the(page, "#tip").is_displayed()
 
 
 def test_a_learner_is_hidden_everywhere_and_in_the_link(page: Chrome, address: str) -> None:
     assert shown(page) == all_learners()
-    keys = all_of(page, f".key[data-learner={LEARNER}]")
+    keys = all_of(page, f".key[data-series={LEARNER}]")
     assert len(keys) == 2  # it plays in two settings
     keys[0].click()
     assert shown(page) == all_but(LEARNER)
@@ -205,7 +208,7 @@ def test_a_learner_is_hidden_everywhere_and_in_the_link(page: Chrome, address: s
 
 
 def test_a_legend_responds_to_the_keyboard(page: Chrome) -> None:
-    key = the(page, f".key[data-learner={LEARNER}]")
+    key = the(page, f".key[data-series={LEARNER}]")
     key.send_keys(Keys.SPACE)
     assert shown(page) == all_but(LEARNER)
     key.send_keys(Keys.ENTER)
@@ -215,17 +218,17 @@ def test_a_legend_responds_to_the_keyboard(page: Chrome) -> None:
 def test_a_hidden_learner_is_not_read_out(page: Chrome) -> None:
     panel = PAGE.panels[0]
     first = panel.series[0]
-    point = the(page, f"#{panel.key} .series[data-learner={first.label}] .point")
+    point = the(page, f"#{panel.key} .series[data-series={first.label}] .point")
     point_at(page, point)
     assert the(page, "#tip").text.startswith(first.label)
-    page.execute_script("document.querySelector(arguments[0]).click()", f".key[data-learner={first.label}]")
+    page.execute_script("document.querySelector(arguments[0]).click()", f".key[data-series={first.label}]")
     ActionChains(page, duration=0).move_by_offset(1, -1).perform()
     assert the(page, "#tip").text.split("\n")[0] == panel.series[1].label  # the next curve above
 
 
 def test_a_link_brings_a_view_back(page: Chrome, address: str) -> None:
-    cell = PAGE.table[0].cell
-    link = f"{address}#hide={LEARNER}&hide=unknown&cell={cell.replace(' ', '+')}&sort=exponent&order=descending"
+    cell = SETTINGS[0]
+    link = f"{address}#hide={LEARNER}&hide=unknown&filter={cell.replace(' ', '+')}&sort=exponent&order=descending"
     page.get("about:blank")
     page.get(link)
     assert shown(page) == all_but(LEARNER)
@@ -237,7 +240,7 @@ def test_a_link_brings_a_view_back(page: Chrome, address: str) -> None:
 
 
 def test_links_on_the_page_keep_the_view(page: Chrome, address: str) -> None:
-    the(page, f".key[data-learner={LEARNER}]").click()
+    the(page, f".key[data-series={LEARNER}]").click()
     link = the(page, "nav a[href='#notes']")
     link.click()
     assert page.current_url == f"{address}#hide={LEARNER}"
@@ -245,13 +248,13 @@ def test_links_on_the_page_keep_the_view(page: Chrome, address: str) -> None:
 
 
 def test_the_table_is_filtered_by_setting(page: Chrome) -> None:
-    assert len(lines(page, "learner")) == len(PAGE.table)
-    cell = PAGE.table[-1].cell
-    Select(the(page, "#cell")).select_by_value(cell)
-    assert lines(page, "learner") == [row.learner for row in PAGE.table if row.cell == cell]
-    assert the(page, "#count").text == f"12 of {len(PAGE.table)} rows"
-    Select(the(page, "#cell")).select_by_value("")
-    assert len(lines(page, "learner")) == len(PAGE.table)
+    assert len(lines(page, "learner")) == len(LEARNERS)
+    cell = SETTINGS[-1]
+    Select(the(page, "#filter")).select_by_value(cell)
+    assert lines(page, "learner") == [name for name, setting in zip(LEARNERS, SETTINGS, strict=True) if setting == cell]
+    assert the(page, "#count").text == f"12 of {len(LEARNERS)} rows"
+    Select(the(page, "#filter")).select_by_value("")
+    assert len(lines(page, "learner")) == len(LEARNERS)
 
 
 def test_the_table_is_sorted_up_down_and_back(page: Chrome) -> None:
@@ -271,14 +274,14 @@ def test_the_table_is_sorted_up_down_and_back(page: Chrome) -> None:
     assert max(starts) >= 10 > min(starts)  # as words they would come in another order
     assert starts == sorted(starts)
     the(page, "th[data-sort=learner] button").click()
-    assert lines(page, "learner") == sorted((row.learner for row in PAGE.table), key=str.lower)
+    assert lines(page, "learner") == sorted(LEARNERS, key=str.lower)
 
 
 def test_a_sorted_table_repeats_the_setting_in_every_line(page: Chrome) -> None:
-    environment = all_of(page, ".measured td.environment > span")[1]  # same as above: not shown again
+    environment = all_of(page, ".measured td[data-column=environment] > span")[1]  # same as above: not shown again
     assert environment.size["width"] <= 1
     the(page, "th[data-sort=exponent] button").click()
-    assert all(span.size["width"] > 50 for span in all_of(page, ".measured td.environment > span"))
+    assert all(span.size["width"] > 50 for span in all_of(page, ".measured td[data-column=environment] > span"))
 
 
 def test_dark_mode_can_be_switched_on_and_off(page: Chrome) -> None:
@@ -353,12 +356,12 @@ def test_a_measured_landscape_is_drawn_and_responds(chrome: Chrome, tmp_path: Pa
         assert len(drawn[history.key]["areas"]) == len(history.weights)
         assert len(drawn[history.key]["changes"]) == len(history.change_points)
         assert drawn[history.key]["strip"]
-    assert len(lines(chrome, "learner")) == len(measured.table)
+    assert len(lines(chrome, "learner")) == len(measured.table.rows)
     assert chrome.execute_script(OVERLAPS) == []
 
     all_learners = {panel.key: {series.label for series in panel.series} for panel in measured.panels}
     assert shown(chrome) == all_learners
-    the(chrome, ".key[data-learner=hedge]").click()
+    the(chrome, ".key[data-series=hedge]").click()
     assert shown(chrome) == {key: labels - {"hedge"} for key, labels in all_learners.items()}
 
     assert chrome.get_log("browser") == []
@@ -376,7 +379,7 @@ def test_print_does_not_use_the_layout_of_narrow_screens(page: Chrome) -> None:
         assert the(page, ".measured").value_of_css_property("display") == "table"
         assert the(page, ".measured thead th").size["height"] > 10
         # Room for the longest word of a name, so that it is not broken anywhere.
-        assert min(cell.size["width"] for cell in all_of(page, ".measured td.learner")) > 100
+        assert min(cell.size["width"] for cell in all_of(page, ".measured td[data-column=learner]")) > 100
     finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": light})
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -386,7 +389,7 @@ def test_without_scripts_the_pictures_and_the_table_are_there(tmp_path: Path, ad
     with browser(tmp_path / "profile", scripts=False, dark=True) as chrome:
         chrome.get(address)
         assert_pictures_are_drawn(chrome)
-        assert len(lines(chrome, "learner")) == len(PAGE.table)
+        assert len(lines(chrome, "learner")) == len(LEARNERS)
         assert not the(chrome, "#theme").is_displayed()  # controls that need the script are hidden
         assert not the(chrome, ".tools").is_displayed()
         assert not any(key.is_enabled() for key in all_of(chrome, ".key"))

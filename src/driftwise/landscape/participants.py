@@ -34,9 +34,8 @@ from driftwise.learners import (
     Thompson,
     learners,
 )
-from driftwise.report.page.contents import ROLES
 
-__all__ = ["CELLS", "PARTICIPANTS", "Participant", "added", "every_bandit", "knows_rounds_only"]
+__all__ = ["CELLS", "PARTICIPANTS", "ROLES", "Participant", "added", "every_bandit", "knows_rounds_only"]
 
 CELLS = {
     "full-switching": "full information, switching",
@@ -44,10 +43,11 @@ CELLS = {
     "bandit-switching": "bandit, switching",
     "bandit-drifting": "bandit, drifting",
 }
+ROLES = ("paper", "cited", "parameter-free", "added", "baseline")
 
 
 class Participant(NamedTuple):
-    """A learner with its label and role: "paper", "cited", "parameter-free", "baseline" or "added"."""
+    """A learner with its label and role, one of `ROLES`."""
 
     label: str
     role: str
