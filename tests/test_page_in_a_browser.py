@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from browser import browser, requests
 from driftwise.report.page import write_page
 from driftwise.report.tables import number
 from fake_page import fake_page
+from plain_page import plain_page
 from tiny_landscape import tiny_landscape
 
 PAGE = fake_page()
@@ -366,6 +368,60 @@ def test_a_measured_landscape_is_drawn_and_responds(chrome: Chrome, tmp_path: Pa
 
     assert chrome.get_log("browser") == []
     assert {url.split("#")[0] for url in requests(chrome)} <= {path.as_uri(), "data:,"}
+
+
+def test_a_page_with_linear_axes_is_drawn_and_responds(chrome: Chrome, tmp_path: Path) -> None:
+    plain = plain_page()
+    path = tmp_path / "plain.html"
+    write_page(path, plain)
+    chrome.get("about:blank")
+    chrome.get_log("browser")
+    requests(chrome)
+    chrome.get(path.as_uri())
+
+    drawn = chrome.execute_script(BOXES)
+    for panel in plain.panels:
+        boxes = drawn[panel.key]
+        assert len(boxes["points"]) == sum(len(series.x) for series in panel.series)
+        assert len(boxes["curves"]) == len(boxes["bands"]) == len(panel.series)
+        assert all(width > 300 for name in ("curves", "bands", "bounds") for width, _ in boxes[name])
+    panel = plain.panels[1]
+    last = all_of(chrome, f"#{panel.key} .series[data-series=hedge] .point")[-1]
+    point_at(chrome, last)
+    name, at, regret = the(chrome, "#tip").text.split("\n")  # no line about a slope
+    assert (name, at) == ("hedge", "rounds = 10000")
+    assert regret.startswith("static regret -")
+    for width in (360, 800, 1280):
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
+        assert chrome.execute_script(OVERLAPS) == []
+    chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    the(chrome, "th[data-sort=regret] button").click()
+    regrets = [float(value) for value in lines(chrome, "regret")]
+    assert regrets[0] < 0 < regrets[-1]
+    assert regrets == sorted(regrets)
+    Select(the(chrome, "#filter")).select_by_value(panel.title)
+    assert set(lines(chrome, "environment")) == {panel.title}
+    the(chrome, ".key[data-series='uniform weights']").click()
+    assert all("uniform weights" not in labels for labels in shown(chrome).values())
+    assert chrome.current_url.endswith("#hide=uniform+weights&filter=sinusoid%2C+2+actions&sort=regret&order=ascending")
+
+    assert chrome.get_log("browser") == []
+    assert {url.split("#")[0] for url in requests(chrome)} <= {path.as_uri(), "data:,"}
+
+
+def test_a_table_without_a_filter_is_sorted(chrome: Chrome, tmp_path: Path) -> None:
+    path = tmp_path / "unfiltered.html"
+    page = plain_page()
+    write_page(path, replace(page, panels=[], table=replace(page.table, filter=None)))
+    chrome.get("about:blank")
+    chrome.get_log("browser")
+    chrome.get(path.as_uri())
+    the(chrome, "th[data-sort=seconds] button").click()
+    assert lines(chrome, "seconds") == sorted(lines(chrome, "seconds"), key=float)
+    assert chrome.get_log("browser") == []
 
 
 def test_print_does_not_use_the_layout_of_narrow_screens(page: Chrome) -> None:

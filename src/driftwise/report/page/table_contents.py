@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -96,7 +97,8 @@ class Table:
         require(self, "columns", len(set(keys)) == len(keys), "of distinct keys")
         require(self, "rows", all(len(row) == len(keys) for row in self.rows), f"of {len(keys)} cells each")
         for i, column in enumerate(self.columns):
-            valid = all(isinstance(row[i], str | Text) != column.numeric for row in self.rows)
+            types = (Measured, numbers.Real) if column.numeric else (Text, str)
+            valid = all(isinstance(row[i], types) for row in self.rows)
             rule = "numbers" if column.numeric else "texts"
             require(self, "rows", valid, f"of {rule} in the column '{column.key}'")
         known = self.filter is None or self.filter.column in keys
