@@ -6,7 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from driftwise.report.page import Claim, Line, Page, Panel, Series, TableRow, WeightHistory
+from driftwise.landscape.pages import FIGURES_HEADING, GROUPS, HINT, table_one, table_one_row
+from driftwise.report.page import Axis, Claim, Line, Measured, Page, Panel, Series, WeightHistory
 
 FULL = [
     ("OptimisticGD", "paper", 1.0),
@@ -54,24 +55,26 @@ def fake_page() -> Page:
                 slope = float(np.polyfit(np.log(x), np.log(mean), 1)[0])
                 spread = 0.02 + 0.015 * float(random.random())
                 numbers = [list(map(float, part)) for part in (mean, mean - width, mean + width)]
-                series.append(Series(label, role, values, *numbers, slope, slope - spread, slope + spread))
+                exponent = Measured(slope, slope - spread, slope + spread)
+                series.append(Series(label, GROUPS[role].name, values, *numbers, exponent))
                 ratio = mean / floor
                 kind = cell.split(", ")[1]
                 rows.append(
-                    TableRow(cell, environment.format(kind), label, role, axis, upper, lower, slope, slope - spread,
-                        slope + spread, f"{ratio.min():.1f} to {ratio.max():.1f}")
+                    table_one_row(cell, environment.format(kind), label, role, axis, (upper, lower), exponent,
+                        f"{ratio.min():.1f} to {ratio.max():.1f}")
                 )  # fmt: skip
             lines = [Line(lower, "lower", values, list(map(float, floor)))]
             if upper != "-":
                 lines.insert(0, Line(upper, "upper", values, list(map(float, 9.0 * floor))))
             key = "-".join([*cell.replace(",", "").split(), "benign" if number == 0 else "adversary"])
             title = ["Benign environment: Bernoulli losses", "Adversary, built against each learner"][number]
-            panels.append(Panel(key, cell, title, word, "dynamic regret", series, lines))
+            section = cell[:1].upper() + cell[1:]
+            panels.append(Panel(key, section, title, Axis(word, "log"), Axis("dynamic regret", "log"), series, lines))
     return Page(
         title="Tracking the best expert, measured",
         subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds, and the regret measured in"
         " environments whose segments, drift and variance are known exactly.",
-        table=rows,
+        table=table_one(rows),
         panels=panels,
         histories=[
             fake_history("history-optimistic-gd", "OptimisticGD", 0.03),
@@ -103,6 +106,9 @@ def fake_page() -> Page:
             "Bands and brackets are 95 % intervals over runs; exponents are least-squares slopes on logarithmic axes,"
             " their intervals by bootstrap over runs.",
         ],
+        groups=list(GROUPS.values()),
+        figures_heading=FIGURES_HEADING,
+        hint=HINT,
     )
 
 

@@ -17,7 +17,8 @@ from driftwise.cli.main import main
 from driftwise.landscape import sweeps
 from driftwise.landscape.measurements import Job
 from driftwise.landscape.outcomes import Outcome, rates
-from driftwise.landscape.participants import CELLS
+from driftwise.landscape.pages import GROUPS
+from driftwise.landscape.participants import CELLS, ROLES
 from driftwise.landscape.sweeps import select_sweeps
 from driftwise.landscape.weight_histories import weight_histories
 from driftwise.learners import Hedge
@@ -55,22 +56,30 @@ def driftwise(monkeypatch, capsys, tmp_path):
 def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(measured):
     outcomes, page = measured
     curves = [(panel, curve) for panel in page.panels for curve in panel.series]
-    assert len(outcomes) == len(page.table) == len(curves)
-    for outcome, row, (panel, curve) in zip(outcomes, page.table, curves, strict=True):
+    assert len(outcomes) == len(page.table.rows) == len(curves)
+    for outcome, row, (panel, curve) in zip(outcomes, page.table.rows, curves, strict=True):
+        environment, learner, axis, upper, lower, exponent, _ = row
         assert panel.key == outcome.sweep.key
-        assert row.cell == panel.cell == CELLS[outcome.sweep.cell]
-        assert row.environment == panel.title
-        assert row.learner == curve.label == outcome.participant.label
-        assert row.role == curve.role == outcome.participant.role
-        assert (row.exponent, row.low, row.high) == outcome.power()
-        assert (curve.exponent, curve.exponent_low, curve.exponent_high) == outcome.power()
+        assert environment == (CELLS[outcome.sweep.cell], panel.title, "")
+        assert panel.section.lower() == environment.text
+        assert learner.text == curve.label == outcome.participant.label
+        assert curve.group == GROUPS[outcome.participant.role].name
+        assert learner.small == curve.group.lower()
+        assert axis == outcome.sweep.axis
+        assert (upper, lower) == tuple(rate.text for rate in rates(outcome.sweep.cell))
+        assert exponent == curve.exponent == outcome.power()
         assert curve.x == outcome.x
         assert list(curve.mean) == [float(measurement.regrets.mean()) for measurement in outcome.measurements]
         assert all(low <= mean <= high for low, mean, high in zip(curve.low, curve.mean, curve.high, strict=True))
 
 
+def test_every_role_has_a_group_in_the_same_order(measured):
+    assert list(GROUPS) == list(ROLES)
+    assert list(measured[1].groups) == list(GROUPS.values())
+
+
 def test_a_cell_without_participants_is_not_on_the_page(measured):
-    assert {panel.cell for panel in measured[1].panels} == {CELLS[cell] for cell in PLAYING}
+    assert {panel.section.lower() for panel in measured[1].panels} == {CELLS[cell] for cell in PLAYING}
 
 
 def test_bounds_are_drawn_where_they_are_below_t(measured):

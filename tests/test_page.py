@@ -14,11 +14,29 @@ import numpy as np
 import pytest
 
 from driftwise.core.errors import BadFile, InvalidInput
-from driftwise.report.page import Claim, Line, Page, Panel, Series, TableRow, WeightHistory, write_figures, write_page
-from driftwise.report.page.axes import LogAxis, drawable, steps
-from driftwise.report.page.curve_charts import axes_of
+from driftwise.landscape.pages import table_one, table_one_row
+from driftwise.report.page import (
+    Axis,
+    Claim,
+    Column,
+    Filter,
+    Group,
+    Line,
+    Measured,
+    Page,
+    Panel,
+    Series,
+    Table,
+    Text,
+    WeightHistory,
+    write_figures,
+    write_page,
+)
+from driftwise.report.page.panel_scales import y_scale
 from driftwise.report.page.rate_formulas import formula, plain
+from driftwise.report.page.scales import LogScale, steps
 from driftwise.report.page.styles import styles_of
+from driftwise.report.page.table_contents import KINDS_OF_COLUMNS
 from driftwise.report.page.weight_charts import layers
 from driftwise.report.page.write import page_text
 from fake_page import fake_history, fake_page
@@ -26,7 +44,7 @@ from fake_page import fake_history, fake_page
 NAN, INF = float("nan"), float("inf")
 NASTY = "</script><script>alert(1)</script>\"'&<b onclick=x>$title ${x} \x00\ud800\u202e"
 LONG = "A" * 300
-EMPTY = Page("t", "", [], [], [], [], [], [])
+EMPTY = Page("t")
 VOID = {"meta", "link"}
 
 
@@ -66,14 +84,13 @@ class Outline(HTMLParser):
         return [a for t, a in self.tags if t == tag and (name is None or name in (a.get("class") or "").split())]
 
 
-def series(label="A", x=(1, 10, 100), mean=(1, 2, 3), low=None, high=None, role="paper", exponent=0.5):
-    return Series(
-        label, role, x, mean, mean if low is None else low, mean if high is None else high, exponent, NAN, NAN
-    )
+def series(label="A", x=(1, 10, 100), mean=(1, 2, 3), low=None, high=None, group="ours", exponent=0.5):
+    measured = None if exponent is None else Measured(exponent)
+    return Series(label, group, x, mean, mean if low is None else low, mean if high is None else high, measured)
 
 
-def panel(*curves, lines=(), key="p", cell="c"):
-    return Panel(key, cell, "title", "T", "regret", curves, lines)
+def panel(*curves, lines=(), key="p", section="c", scale="log"):
+    return Panel(key, section, "title", Axis("T", scale), Axis("regret", scale), curves, lines)
 
 
 def with_panel(*curves, lines=()):
@@ -81,11 +98,16 @@ def with_panel(*curves, lines=()):
 
 
 def hostile_page() -> Page:
-    row = TableRow(NASTY, NASTY, NASTY, "cited", NASTY, NASTY, NASTY, 0.5, 0.4, 0.6, NASTY)
-    curve = Series(NASTY, "cited", [1, 2], [1, 2], [1, 2], [1, 2], 0.5, 0.4, 0.6)
-    one = Panel("p", NASTY, NASTY, NASTY, NASTY, [curve], [Line(NASTY, "upper", [1, 2], [1, 2])])
+    half = Measured(0.5, 0.4, 0.6)
+    columns = [Column(f"c{i}", NASTY, kind, card_label=NASTY) for i, kind in enumerate(KINDS_OF_COLUMNS)]
+    row = [half if column.numeric else Text(NASTY, NASTY, NASTY) for column in columns]
+    table = Table(columns, [row], NASTY, NASTY, Filter("c0", NASTY, NASTY))
+    curve = Series(NASTY, NASTY, [1, 2], [1, 2], [1, 2], [1, 2], half, NASTY)
+    one = Panel("p", NASTY, NASTY, Axis(NASTY), Axis(NASTY), [curve], [Line(NASTY, "upper", [1, 2], [1, 2])])
     history = WeightHistory("t", NASTY, NASTY, [0, 1], [[0.5, 0.5], [0.5, 0.5]], [0, 1], [1])
-    return Page(NASTY, NASTY, [row], [one], [history], [Claim(NASTY, True, [(NASTY, NASTY)])], [NASTY], [NASTY])
+    claim = Claim(NASTY, True, [(NASTY, NASTY)])
+    groups = [Group(NASTY, "dashed")]
+    return Page(NASTY, NASTY, table, [one], [history], [claim], [NASTY], [NASTY], groups, NASTY, NASTY)
 
 
 def test_the_made_up_page_is_well_formed_and_small() -> None:
@@ -133,8 +155,8 @@ def test_text_is_escaped() -> None:
     assert "alert(1)" in "".join(outline.texts)
     assert "<b onclick" not in text
     shown = "</script><script>alert(1)</script>\"'&<b onclick=x>$title ${x} \ufffd\ufffd\ufffd"
-    assert outline.having("button", "key")[0]["data-learner"] == shown
-    assert {a["data-learner"] for a in outline.having("g", "series")} == {shown}
+    assert outline.having("button", "key")[0]["data-series"] == shown
+    assert {a["data-series"] for a in outline.having("g", "series")} == {shown}
 
 
 def test_equal_pages_give_equal_files(tmp_path: Path) -> None:
@@ -243,8 +265,8 @@ def test_every_number_of_a_figure_is_in_its_table() -> None:
 
 
 def test_rows_without_numbers_have_dashes() -> None:
-    row = TableRow("c", "w", "A", "baseline", "T", "-", "-", NAN, NAN, NAN, "-")
-    text = page_text(replace(EMPTY, table=[row]))
+    row = table_one_row("c", "w", "A", "baseline", "T", ("-", "-"), Measured(NAN), "-")
+    text = page_text(replace(EMPTY, table=table_one([row])))
     assert 'data-value="nan"' in text
     assert "[" not in "".join(Outline(text).texts).split("World")[-1]
 
@@ -253,8 +275,9 @@ def test_rows_without_numbers_have_dashes() -> None:
     ("multiple", "value"), [("2.1 to 3.4", "2.1"), ("-0.5", "-0.5"), ("1.2e-05 to 3", "1.2e-05"), ("-", "")]
 )
 def test_a_multiple_is_sorted_by_where_it_starts(multiple: str, value: str) -> None:
-    row = TableRow("c", "w", "A", "baseline", "T", "-", "-", 0.5, 0.4, 0.6, multiple)
-    (cell,) = Outline(page_text(replace(EMPTY, table=[row]))).having("td", "multiple")
+    row = table_one_row("c", "w", "A", "baseline", "T", ("-", "-"), Measured(0.5, 0.4, 0.6), multiple)
+    outline = Outline(page_text(replace(EMPTY, table=table_one([row]))))
+    (cell,) = [cell for cell in outline.having("td") if cell.get("data-column") == "multiple"]
     assert cell["data-value"] == value
 
 
@@ -272,20 +295,20 @@ def test_an_exported_figure_names_its_bounds(tmp_path: Path) -> None:
     assert "<!-- lower bound T -->" in text
 
 
-def test_a_learner_has_one_style_different_from_its_neighbours() -> None:
-    first = panel(*(series(label=f"cited {i}", role="cited") for i in range(9)), series(label="ours"))
-    second = panel(series(label="cited 3", role="cited"), series(label="alone", role="cited"), key="q", cell="d")
-    styles = styles_of([first, second])
+def test_a_series_has_one_style_different_from_its_neighbours() -> None:
+    first = panel(*(series(label=f"cited {i}", group="cited") for i in range(9)), series(label="ours"))
+    second = panel(series(label="cited 3", group="cited"), series(label="alone", group="cited"), key="q", section="d")
+    styles = styles_of([first, second], [Group("ours")])
     assert styles["ours"].number == 0
     beside = [styles[one.label] for one in first.series]
     assert len({(style.colour, style.marker) for style in beside}) == len(beside)
-    assert styles["alone"].number == 0  # no other learner of its setting has it
+    assert styles["alone"].number == 0  # no other series of its section has it
 
 
 def test_axes_show_measurements_and_leave_out_what_is_far() -> None:
     far = Line("far", "upper", [1, 100], [1e9, 1e9])
     near = Line("near", "upper", [1, 100], [30, 30])
-    _, up = axes_of(panel(series(), lines=[far, near]), 0, 1, 0, 1)
+    up = y_scale(panel(series(), lines=[far, near]), 0, 1)
     assert up.at(1) >= 0
     assert up.at(30) <= 1
     assert up.at(1e9) > 1
@@ -293,18 +316,18 @@ def test_axes_show_measurements_and_leave_out_what_is_far() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 64), (1e3, 3e5), (1e-9, 1e9), (3e-4, 5e-4), (1e-299, 1e299)])
 def test_axes_have_a_few_ticks_in_order(low: float, high: float) -> None:
-    ticks = LogAxis.around([low, high], 0.0, 100.0).ticks()
+    ticks = LogScale.around([low, high], 0.0, 100.0).ticks()
     assert 1 <= len(ticks) <= 7
-    places = [LogAxis.around([low, high], 0.0, 100.0).at(value) for value, _ in ticks]
+    places = [LogScale.around([low, high], 0.0, 100.0).at(value) for value, _ in ticks]
     assert places == sorted(places)
     assert all(-1e-9 <= place <= 100 + 1e-9 for place in places)
 
 
 def test_ticks_have_short_labels() -> None:
-    assert [text for _, text in LogAxis(0.0, 1.0, 0, 1).ticks()] == ["1", "2", "5", "10"]
-    assert [text for _, text in LogAxis(-4.0, -3.5, 0, 1).ticks()] == ["10⁻⁴", "2·10⁻⁴"]
+    assert [text for _, text in LogScale(0.0, 1.0, 0, 1).ticks()] == ["1", "2", "5", "10"]
+    assert [text for _, text in LogScale(-4.0, -3.5, 0, 1).ticks()] == ["10⁻⁴", "2·10⁻⁴"]
     assert steps(0, 4000) == [0, 1000, 2000, 3000, 4000]
-    assert not any(map(drawable, (0, -1, NAN, INF)))
+    assert not any(map(LogScale.drawable, (0, -1, NAN, INF)))
 
 
 @pytest.mark.parametrize(
@@ -328,7 +351,8 @@ def test_rates_are_set_as_formulas(words: str, line: str, markup: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: series(role="boss"), "Series: `role` must be one of 'paper', "),
+        (lambda: Axis("T", "logarithmic"), "Axis: `scale` must be one of 'linear', 'log', got 'logarithmic'"),
+        (lambda: Group("ours", "bold"), "Group: `style` must be one of 'thick', "),
         (lambda: series(low=(1,)), "Series: `low` must be as long as the 3 values of `x`, "),
         (lambda: Line("l", "above", [], []), "Line: `kind` must be one of 'upper', "),
         (lambda: Line("l", "upper", [1], []), "Line: `y` must be as long as the 1 "),

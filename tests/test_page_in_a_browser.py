@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,12 @@ from browser import browser, requests
 from driftwise.report.page import write_page
 from driftwise.report.tables import number
 from fake_page import fake_page
+from plain_page import plain_page
 from tiny_landscape import tiny_landscape
 
 PAGE = fake_page()
+SETTINGS = [cell.text for cell in PAGE.table.column("environment")]
+LEARNERS = [cell.text for cell in PAGE.table.column("learner")]
 LEARNER = "FixedShare"  # drawn in four of the eight panels
 
 
@@ -98,7 +102,7 @@ def assert_pictures_are_drawn(page: Chrome) -> None:
 SHOWN = """
 const seen = (group) => group.getBoundingClientRect().width > 0;
 return Object.fromEntries([...document.querySelectorAll(".panel")].map((panel) => [panel.id,
-  [...panel.querySelectorAll(".series")].filter(seen).map((group) => group.dataset.learner)]));
+  [...panel.querySelectorAll(".series")].filter(seen).map((group) => group.dataset.series)]));
 """
 
 
@@ -116,7 +120,7 @@ def all_but(learner: str) -> dict[str, set[str]]:
 
 
 LINES = """
-return [...document.querySelectorAll(`.measured td.${arguments[0]}`)]
+return [...document.querySelectorAll(`.measured td[data-column=${arguments[0]}]`)]
   .filter((cell) => cell.checkVisibility()).map((cell) => cell.dataset.value);
 """
 
@@ -145,15 +149,16 @@ def test_every_panel_and_every_weight_history_is_drawn(page: Chrome) -> None:
 def test_pointing_at_a_value_reads_it_out(page: Chrome) -> None:
     panel = PAGE.panels[0]
     series = panel.series[2]
-    group = the(page, f"#{panel.key} .series[data-learner={series.label}]")
+    group = the(page, f"#{panel.key} .series[data-series={series.label}]")
     for j in (0, len(series.x) - 1):
         point_at(page, all_of(group, ".point")[j])
         said = the(page, "#tip").text.split("\n")
         assert said[0] == series.label
-        assert said[1] == f"{panel.x_label} = {series.x[j]}"
+        assert said[1] == f"{panel.x.label} = {series.x[j]}"
         figures = f"{number(series.mean[j])} [{number(series.low[j])}, {number(series.high[j])}]"
-        assert said[2] == f"{panel.y_label} {figures}"
-        assert said[3] == f"slope {series.exponent:.2f} [{series.exponent_low:.2f}, {series.exponent_high:.2f}]"
+        assert said[2] == f"{panel.y.label} {figures}"
+        exponent, low, high = series.exponent
+        assert said[3] == f"slope {exponent:.2f} [{low:.2f}, {high:.2f}]"
     point_at(page, the(page, "h1"))
     assert not the(page, "#tip").is_displayed()
 
@@ -161,9 +166,9 @@ def test_pointing_at_a_value_reads_it_out(page: Chrome) -> None:
 def test_pointing_beside_a_value_reads_the_nearest(page: Chrome) -> None:
     panel = PAGE.panels[0]
     best = panel.series[0]  # the lowest curve: no other is below it
-    point = all_of(page, f"#{panel.key} .series[data-learner={best.label}] .point")[1]
+    point = all_of(page, f"#{panel.key} .series[data-series={best.label}] .point")[1]
     point_at(page, point, right=4, down=18)
-    assert the(page, "#tip").text.split("\n")[:2] == [best.label, f"{panel.x_label} = {best.x[1]}"]
+    assert the(page, "#tip").text.split("\n")[:2] == [best.label, f"{panel.x.label} = {best.x[1]}"]
 
 
 def test_pointing_at_a_weight_history_reads_the_weights(page: Chrome) -> None:
@@ -181,18 +186,18 @@ def test_arrow_keys_read_values_too(page: Chrome) -> None:
     chart = the(page, f"#{panel.key} .chart")
     chart.send_keys(Keys.ARROW_RIGHT)
     first, second = panel.series[:2]
-    assert the(page, "#tip").text.split("\n")[:2] == [first.label, f"{panel.x_label} = {first.x[0]}"]
+    assert the(page, "#tip").text.split("\n")[:2] == [first.label, f"{panel.x.label} = {first.x[0]}"]
     chart.send_keys(Keys.ARROW_RIGHT)
-    assert the(page, "#tip").text.split("\n")[1] == f"{panel.x_label} = {first.x[1]}"
+    assert the(page, "#tip").text.split("\n")[1] == f"{panel.x.label} = {first.x[1]}"
     chart.send_keys(Keys.ARROW_DOWN)
-    assert the(page, "#tip").text.split("\n")[:2] == [second.label, f"{panel.x_label} = {second.x[1]}"]
+    assert the(page, "#tip").text.split("\n")[:2] == [second.label, f"{panel.x.label} = {second.x[1]}"]
     chart.send_keys(Keys.ESCAPE)
     assert not the(page, "#tip").is_displayed()
 
 
 def test_a_learner_is_hidden_everywhere_and_in_the_link(page: Chrome, address: str) -> None:
     assert shown(page) == all_learners()
-    keys = all_of(page, f".key[data-learner={LEARNER}]")
+    keys = all_of(page, f".key[data-series={LEARNER}]")
     assert len(keys) == 2  # it plays in two settings
     keys[0].click()
     assert shown(page) == all_but(LEARNER)
@@ -205,7 +210,7 @@ def test_a_learner_is_hidden_everywhere_and_in_the_link(page: Chrome, address: s
 
 
 def test_a_legend_responds_to_the_keyboard(page: Chrome) -> None:
-    key = the(page, f".key[data-learner={LEARNER}]")
+    key = the(page, f".key[data-series={LEARNER}]")
     key.send_keys(Keys.SPACE)
     assert shown(page) == all_but(LEARNER)
     key.send_keys(Keys.ENTER)
@@ -215,17 +220,17 @@ def test_a_legend_responds_to_the_keyboard(page: Chrome) -> None:
 def test_a_hidden_learner_is_not_read_out(page: Chrome) -> None:
     panel = PAGE.panels[0]
     first = panel.series[0]
-    point = the(page, f"#{panel.key} .series[data-learner={first.label}] .point")
+    point = the(page, f"#{panel.key} .series[data-series={first.label}] .point")
     point_at(page, point)
     assert the(page, "#tip").text.startswith(first.label)
-    page.execute_script("document.querySelector(arguments[0]).click()", f".key[data-learner={first.label}]")
+    page.execute_script("document.querySelector(arguments[0]).click()", f".key[data-series={first.label}]")
     ActionChains(page, duration=0).move_by_offset(1, -1).perform()
     assert the(page, "#tip").text.split("\n")[0] == panel.series[1].label  # the next curve above
 
 
 def test_a_link_brings_a_view_back(page: Chrome, address: str) -> None:
-    cell = PAGE.table[0].cell
-    link = f"{address}#hide={LEARNER}&hide=unknown&cell={cell.replace(' ', '+')}&sort=exponent&order=descending"
+    cell = SETTINGS[0]
+    link = f"{address}#hide={LEARNER}&hide=unknown&filter={cell.replace(' ', '+')}&sort=exponent&order=descending"
     page.get("about:blank")
     page.get(link)
     assert shown(page) == all_but(LEARNER)
@@ -237,7 +242,7 @@ def test_a_link_brings_a_view_back(page: Chrome, address: str) -> None:
 
 
 def test_links_on_the_page_keep_the_view(page: Chrome, address: str) -> None:
-    the(page, f".key[data-learner={LEARNER}]").click()
+    the(page, f".key[data-series={LEARNER}]").click()
     link = the(page, "nav a[href='#notes']")
     link.click()
     assert page.current_url == f"{address}#hide={LEARNER}"
@@ -245,13 +250,13 @@ def test_links_on_the_page_keep_the_view(page: Chrome, address: str) -> None:
 
 
 def test_the_table_is_filtered_by_setting(page: Chrome) -> None:
-    assert len(lines(page, "learner")) == len(PAGE.table)
-    cell = PAGE.table[-1].cell
-    Select(the(page, "#cell")).select_by_value(cell)
-    assert lines(page, "learner") == [row.learner for row in PAGE.table if row.cell == cell]
-    assert the(page, "#count").text == f"12 of {len(PAGE.table)} rows"
-    Select(the(page, "#cell")).select_by_value("")
-    assert len(lines(page, "learner")) == len(PAGE.table)
+    assert len(lines(page, "learner")) == len(LEARNERS)
+    cell = SETTINGS[-1]
+    Select(the(page, "#filter")).select_by_value(cell)
+    assert lines(page, "learner") == [name for name, setting in zip(LEARNERS, SETTINGS, strict=True) if setting == cell]
+    assert the(page, "#count").text == f"12 of {len(LEARNERS)} rows"
+    Select(the(page, "#filter")).select_by_value("")
+    assert len(lines(page, "learner")) == len(LEARNERS)
 
 
 def test_the_table_is_sorted_up_down_and_back(page: Chrome) -> None:
@@ -271,14 +276,14 @@ def test_the_table_is_sorted_up_down_and_back(page: Chrome) -> None:
     assert max(starts) >= 10 > min(starts)  # as words they would come in another order
     assert starts == sorted(starts)
     the(page, "th[data-sort=learner] button").click()
-    assert lines(page, "learner") == sorted((row.learner for row in PAGE.table), key=str.lower)
+    assert lines(page, "learner") == sorted(LEARNERS, key=str.lower)
 
 
 def test_a_sorted_table_repeats_the_setting_in_every_line(page: Chrome) -> None:
-    environment = all_of(page, ".measured td.environment > span")[1]  # same as above: not shown again
+    environment = all_of(page, ".measured td[data-column=environment] > span")[1]  # same as above: not shown again
     assert environment.size["width"] <= 1
     the(page, "th[data-sort=exponent] button").click()
-    assert all(span.size["width"] > 50 for span in all_of(page, ".measured td.environment > span"))
+    assert all(span.size["width"] > 50 for span in all_of(page, ".measured td[data-column=environment] > span"))
 
 
 def test_dark_mode_can_be_switched_on_and_off(page: Chrome) -> None:
@@ -353,16 +358,70 @@ def test_a_measured_landscape_is_drawn_and_responds(chrome: Chrome, tmp_path: Pa
         assert len(drawn[history.key]["areas"]) == len(history.weights)
         assert len(drawn[history.key]["changes"]) == len(history.change_points)
         assert drawn[history.key]["strip"]
-    assert len(lines(chrome, "learner")) == len(measured.table)
+    assert len(lines(chrome, "learner")) == len(measured.table.rows)
     assert chrome.execute_script(OVERLAPS) == []
 
     all_learners = {panel.key: {series.label for series in panel.series} for panel in measured.panels}
     assert shown(chrome) == all_learners
-    the(chrome, ".key[data-learner=hedge]").click()
+    the(chrome, ".key[data-series=hedge]").click()
     assert shown(chrome) == {key: labels - {"hedge"} for key, labels in all_learners.items()}
 
     assert chrome.get_log("browser") == []
     assert {url.split("#")[0] for url in requests(chrome)} <= {path.as_uri(), "data:,"}
+
+
+def test_a_page_with_linear_axes_is_drawn_and_responds(chrome: Chrome, tmp_path: Path) -> None:
+    plain = plain_page()
+    path = tmp_path / "plain.html"
+    write_page(path, plain)
+    chrome.get("about:blank")
+    chrome.get_log("browser")
+    requests(chrome)
+    chrome.get(path.as_uri())
+
+    drawn = chrome.execute_script(BOXES)
+    for panel in plain.panels:
+        boxes = drawn[panel.key]
+        assert len(boxes["points"]) == sum(len(series.x) for series in panel.series)
+        assert len(boxes["curves"]) == len(boxes["bands"]) == len(panel.series)
+        assert all(width > 300 for name in ("curves", "bands", "bounds") for width, _ in boxes[name])
+    panel = plain.panels[1]
+    last = all_of(chrome, f"#{panel.key} .series[data-series=hedge] .point")[-1]
+    point_at(chrome, last)
+    name, at, regret = the(chrome, "#tip").text.split("\n")  # no line about a slope
+    assert (name, at) == ("hedge", "rounds = 10000")
+    assert regret.startswith("static regret -")
+    for width in (360, 800, 1280):
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
+        assert chrome.execute_script(OVERLAPS) == []
+    chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    the(chrome, "th[data-sort=regret] button").click()
+    regrets = [float(value) for value in lines(chrome, "regret")]
+    assert regrets[0] < 0 < regrets[-1]
+    assert regrets == sorted(regrets)
+    Select(the(chrome, "#filter")).select_by_value(panel.title)
+    assert set(lines(chrome, "environment")) == {panel.title}
+    the(chrome, ".key[data-series='uniform weights']").click()
+    assert all("uniform weights" not in labels for labels in shown(chrome).values())
+    assert chrome.current_url.endswith("#hide=uniform+weights&filter=sinusoid%2C+2+actions&sort=regret&order=ascending")
+
+    assert chrome.get_log("browser") == []
+    assert {url.split("#")[0] for url in requests(chrome)} <= {path.as_uri(), "data:,"}
+
+
+def test_a_table_without_a_filter_is_sorted(chrome: Chrome, tmp_path: Path) -> None:
+    path = tmp_path / "unfiltered.html"
+    page = plain_page()
+    write_page(path, replace(page, panels=[], table=replace(page.table, filter=None)))
+    chrome.get("about:blank")
+    chrome.get_log("browser")
+    chrome.get(path.as_uri())
+    the(chrome, "th[data-sort=seconds] button").click()
+    assert lines(chrome, "seconds") == sorted(lines(chrome, "seconds"), key=float)
+    assert chrome.get_log("browser") == []
 
 
 def test_print_does_not_use_the_layout_of_narrow_screens(page: Chrome) -> None:
@@ -376,7 +435,7 @@ def test_print_does_not_use_the_layout_of_narrow_screens(page: Chrome) -> None:
         assert the(page, ".measured").value_of_css_property("display") == "table"
         assert the(page, ".measured thead th").size["height"] > 10
         # Room for the longest word of a name, so that it is not broken anywhere.
-        assert min(cell.size["width"] for cell in all_of(page, ".measured td.learner")) > 100
+        assert min(cell.size["width"] for cell in all_of(page, ".measured td[data-column=learner]")) > 100
     finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": light})
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -386,7 +445,7 @@ def test_without_scripts_the_pictures_and_the_table_are_there(tmp_path: Path, ad
     with browser(tmp_path / "profile", scripts=False, dark=True) as chrome:
         chrome.get(address)
         assert_pictures_are_drawn(chrome)
-        assert len(lines(chrome, "learner")) == len(PAGE.table)
+        assert len(lines(chrome, "learner")) == len(LEARNERS)
         assert not the(chrome, "#theme").is_displayed()  # controls that need the script are hidden
         assert not the(chrome, ".tools").is_displayed()
         assert not any(key.is_enabled() for key in all_of(chrome, ".key"))

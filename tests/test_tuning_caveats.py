@@ -328,8 +328,11 @@ def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_m
     text = table(outcomes)
     assert text.count("fixed-share *") == sum(bool(outcome.caveat) for outcome in outcomes)
     assert text.count(f"* {WORDS}:") == text.count("fixed-share *")
+    places, names = page.table.column("environment"), page.table.column("learner")
     assert all(
-        bool(row.caveat) == (row.learner == "fixed-share") for row in page.table if "Theorem" not in row.environment
+        bool(name.caveat) == (name.text == "fixed-share")
+        for place, name in zip(places, names, strict=True)
+        if "Theorem" not in place.small
     )
     for panel in page.panels:
         for one in panel.series:
@@ -340,7 +343,7 @@ def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_m
 def test_the_page_shows_the_mark_wherever_it_shows_the_learner(added_learner):
     _, page, _ = added_learner
     html = page_text(page)
-    marked = [row for row in page.table if row.caveat]
+    marked = [name for name in page.table.column("learner") if name.caveat]
     assert html.count(f'class="caveat" title="{WORDS}') == len(marked)  # lines of the table
     assert html.count(f'<p class="note">* fixed-share: {WORDS}') == len(marked)  # below the figures
     assert "<title>fixed-share *\n" in html  # what a pointer reads
@@ -355,7 +358,7 @@ def test_exported_figures_have_the_mark(added_learner, tmp_path):
     write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[]), ["svg"])
     svg = (tmp_path / f"{panel.key}.svg").read_text(encoding="utf-8")
     assert f"<!-- * {WORDS} -->" in svg
-    assert any(f"<!-- fixed-share ({p.exponent:.2f}) * -->" in svg for p in panel.series)
+    assert any(f"<!-- fixed-share ({p.exponent.value:.2f}) * -->" in svg for p in panel.series)
 
 
 def test_a_claim_names_its_marked_learners(tmp_path):

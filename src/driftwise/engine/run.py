@@ -107,8 +107,8 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
         measures = (
             path_measures.measures() if path_measures.n_rounds == n_rounds else environment.measures(n_rounds, seed)
         )
-    played = [to_spec(learner) for learner in learners]
-    return Run(regrets, bounds, measures, realised.realised(), played, caveats, seconds)
+    specs = [to_spec(learner) for learner in learners]
+    return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
 
 
 def _start_environment(plan: SimulationPlan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:

@@ -12,7 +12,7 @@ from driftwise.core.tuning_caveats import marked, report
 from driftwise.landscape.measurements import Job, Measurement, MeasurementStore, run_jobs
 from driftwise.landscape.participants import CELLS, Participant
 from driftwise.landscape.sweeps import Sweep
-from driftwise.report.page import number_text
+from driftwise.report import number_text
 from driftwise.report.tables import number, text_table
 from driftwise.results.confidence_intervals import Estimate, estimate
 from driftwise.results.footnotes import footnote

@@ -10,10 +10,48 @@ from driftwise.core.tuning_caveats import SAYS_NOTHING
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import Outcome, rates, span
 from driftwise.landscape.participants import CELLS
-from driftwise.report.page import Claim, Line, Page, Panel, Series, TableRow, WeightHistory
+from driftwise.report.page import (
+    Axis,
+    Claim,
+    Column,
+    Filter,
+    Group,
+    Line,
+    Measured,
+    Page,
+    Panel,
+    Series,
+    Table,
+    Text,
+    WeightHistory,
+)
 from driftwise.report.page.rate_formulas import plain
+from driftwise.report.page.table_contents import Cell
 
-__all__ = ["heading", "page"]
+__all__ = ["FIGURES_HEADING", "GROUPS", "HINT", "heading", "page", "table_one", "table_one_row"]
+
+GROUPS = {
+    "paper": Group("This paper", "thick"),
+    "cited": Group("Cited", "solid"),
+    "parameter-free": Group("Parameter-free", "dashed"),
+    "added": Group("Added", "dash-dotted"),
+    "baseline": Group("Baseline", "baseline"),
+}  # by role
+FIGURES_HEADING = "Regret against the varied quantity"
+HINT = "Click on a learner to hide or show it in all figures."
+_COLUMNS = (
+    Column("environment", "Setting and environment", once=True, card_label=""),
+    Column("learner", "Learner", "series", card_label=""),
+    Column("axis", "Varied", "formula", once=True),
+    Column("upper", "Upper rate", "formula", once=True),
+    Column("lower", "Lower rate", "formula", once=True),
+    Column("exponent", "Measured exponent", "whisker", decimals=2, rules=(0.0, 0.5, 1.0), card_label=""),
+    Column("multiple", "× lower bound", order="number", card_label="×"),
+)
+_ABOUT_TABLE = (
+    "The rates are those of the paper's Table 1. Measured exponent: the power of the varied quantity with which regret"
+    " grew, with its 95 % interval; the thin lines are at 0, ½ and 1. × lower bound: regret divided by the lower bound."
+)
 
 _AXES = {"T": "rounds T", "Gamma": "segments Γ", "V": "drift V", "Lambda": "variance Λ"}
 _NOTES = (
@@ -47,18 +85,46 @@ def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], comman
         title="Tracking the best expert, measured",
         subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds in changing environments, and the"
         f" regret measured in environments whose segments, drift and variance are known exactly. {about}",
-        table=[_row(outcome) for outcome in outcomes],
+        table=table_one([_row(outcome) for outcome in outcomes]),
         panels=panels,
         histories=histories,
         claims=[_with_greek_letters(claim) for claim in claims(outcomes)],
         commands=commands,
         notes=_NOTES,
+        groups=tuple(GROUPS.values()),
+        figures_heading=FIGURES_HEADING,
+        hint=HINT,
     )
+
+
+def table_one(rows: Sequence[Sequence[Cell]]) -> Table:
+    """Return the measured Table 1, one row per learner and environment."""
+    return Table(_COLUMNS, rows, "Table 1, measured", _ABOUT_TABLE, Filter("environment", "Setting", "All settings"))
+
+
+def table_one_row(
+    cell: str,
+    environment: str,
+    learner: str,
+    role: str,
+    axis: str,
+    rates: tuple[str, str],
+    exponent: Measured,
+    multiple: str,
+    caveat: str = "",
+) -> Sequence[Cell]:
+    """Return one row of the measured Table 1; `axis` is the varied quantity, the rates are the upper and the lower."""
+    name = Text(learner, GROUPS[role].name.lower(), caveat)
+    return Text(cell, environment), name, axis, *rates, exponent, multiple
 
 
 def heading(description: str) -> str:
     """Return the description of an environment as a heading: Greek letters, and no line break in an equation."""
-    return plain(description[:1].upper() + description[1:]).replace(" = ", "\u00a0=\u00a0")
+    return plain(_capitalised(description)).replace(" = ", "\u00a0=\u00a0")
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _with_greek_letters(claim: Claim) -> Claim:
@@ -66,22 +132,19 @@ def _with_greek_letters(claim: Claim) -> Claim:
     return Claim(plain(claim.text), claim.holds, figures)
 
 
-def _row(outcome: Outcome) -> TableRow:
-    sweep, participant, power = outcome.sweep, outcome.participant, outcome.power()
+def _row(outcome: Outcome) -> Sequence[Cell]:
+    sweep, participant = outcome.sweep, outcome.participant
     upper, lower = rates(sweep.cell)
-    return TableRow(
-        cell=CELLS[sweep.cell],
-        environment=heading(sweep.description),
-        learner=participant.label,
-        role=participant.role,
-        axis=sweep.axis,
-        upper=upper.text,
-        lower=lower.text,
-        exponent=power.exponent,
-        low=power.low,
-        high=power.high,
-        multiple=span(outcome.multiples, " to "),
-        caveat=_caveat(outcome),
+    return table_one_row(
+        CELLS[sweep.cell],
+        heading(sweep.description),
+        participant.label,
+        participant.role,
+        sweep.axis,
+        (upper.text, lower.text),
+        Measured(*outcome.power()),
+        span(outcome.multiples, " to "),
+        _caveat(outcome),
     )
 
 
@@ -98,10 +161,10 @@ def _panel(outcomes: list[Outcome]) -> Panel:
     lowest = [y if y > 0 else math.nan for y in first.lower]
     return Panel(
         key=sweep.key,
-        cell=CELLS[sweep.cell],
+        section=_capitalised(CELLS[sweep.cell]),
         title=heading(sweep.description),
-        x_label=_AXES[sweep.axis],
-        y_label="dynamic regret",
+        x=Axis(_AXES[sweep.axis], "log"),
+        y=Axis("dynamic regret", "log"),
         series=[_series(outcome) for outcome in outcomes],
         lines=[
             Line(text, kind, first.x, y)
@@ -113,8 +176,9 @@ def _panel(outcomes: list[Outcome]) -> Panel:
 
 def _series(outcome: Outcome) -> Series:
     mean, low, high = zip(*outcome.regrets, strict=True)
-    label, role = outcome.participant.label, outcome.participant.role
-    return Series(label, role, outcome.x, mean, low, high, *outcome.power(), caveat=_caveat(outcome))
+    group = GROUPS[outcome.participant.role].name
+    exponent = Measured(*outcome.power())
+    return Series(outcome.participant.label, group, outcome.x, mean, low, high, exponent, _caveat(outcome))
 
 
 def _caveat(outcome: Outcome) -> str:

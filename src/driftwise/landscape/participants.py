@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from driftwise.learners import OracleRestarts, Player, RerunUCBV, has_tuning_rule, learners
-from driftwise.report.page.contents import ROLES
 
-__all__ = ["CELLS", "PARTICIPANTS", "Participant", "added", "every_bandit"]
+__all__ = ["CELLS", "PARTICIPANTS", "ROLES", "Participant", "added", "every_bandit"]
 
 CELLS = {
     "full-switching": "full information, switching",
@@ -15,10 +14,11 @@ CELLS = {
     "bandit-switching": "bandit, switching",
     "bandit-drifting": "bandit, drifting",
 }
+ROLES = ("paper", "cited", "parameter-free", "added", "baseline")
 
 
 class Participant(NamedTuple):
-    """A learner with its label and role: "paper", "cited", "parameter-free", "baseline" or "added"."""
+    """A learner with its label and role, one of `ROLES`."""
 
     label: str
     role: str

@@ -53,7 +53,7 @@ def write(results: Results, path: str | os.PathLike[str]) -> None:
             rounds=results.rounds,
             regrets=results.regrets[i, run],
             bounds=bounds[i, run],
-            **({name: getattr(results.measures[run], name) for name in ("segments", *MEASURES)} if results.measures else {}),
+            **(_measured(results.measures[run]) if results.measures else {}),
             **results.realised[run]._asdict(),
             caveat=results.caveats[label].reason if label in results.caveats else "",
         )
@@ -70,6 +70,10 @@ def write(results: Results, path: str | os.PathLike[str]) -> None:
         "caveats": dict(results.caveats),
     }
     write_cells(path, CellTable.from_records(records), {"results": extra})
+
+
+def _measured(measures: Measures) -> dict[str, Any]:
+    return {name: getattr(measures, name) for name in ("segments", *MEASURES)}
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

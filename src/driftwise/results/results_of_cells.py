@@ -25,7 +25,7 @@ _SHARED = ("environment", "n_actions", "n_rounds", "seed", "comparator", "play",
 
 
 def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
-    """Return the results of cells with one environment, number of rounds and seed; every learner must have every run."""
+    """Return the results of cells with one environment, number of rounds and seed, and all runs of each learner."""
     cells = table.cells
     for name in _SHARED:
         if len(np.unique(cells[name])) != 1:
@@ -40,9 +40,7 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
         raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
     cells, first, shape = table.cells.reshape(len(order), len(runs)), table.record(0), (len(order), len(runs), -1)
     measured = tuple(
-        Measures(
-            first.n_actions, first.n_rounds, int(cell["segments"]), **{name: float(cell[name]) for name in MEASURES}
-        )
+        Measures(first.n_actions, first.n_rounds, int(cell["segments"]), *(float(cell[name]) for name in MEASURES))
         for cell in cells[0]
         if cell["segments"] > 0
     )

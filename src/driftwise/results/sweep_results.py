@@ -195,4 +195,5 @@ class SweepResults:
     def _labels(self, column: str, section: str, make: Callable[[Mapping[str, Any]], str]) -> Labels:
         given = self.labels.get(section, {})
         named = [given.get(text) or make(json.loads(text)) for text in self.table.texts[column]]
-        return np.array(named or [""], np.str_)[self.table.cells[column]]
+        found: Labels = np.array(named or [""], np.str_)[self.table.cells[column]]
+        return found

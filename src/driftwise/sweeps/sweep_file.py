@@ -66,9 +66,9 @@ def read_sweep(path: Path) -> Sweep:
                     found[unique], places[kind, unique] = one, place
             except DriftwiseError as error:
                 raise InvalidInput(f"{place}{error}") from None
-    settings = {key: value for key, value in spec.items() if key not in members}
+    settings: dict[str, Any] = {**spec, **members}
     try:
-        sweep = Sweep(**members, **settings)
+        sweep = Sweep(**settings)
     except DriftwiseError as error:
         raise InvalidInput(f"{file}: {error}") from None
     check_sweep(sweep, lambda kind, label: places[kind, label])

@@ -1,7 +1,7 @@
 """The cells of a sweep that are still to be played: their order, and how many make a batch.
 
-The longest cells come first, so that no long one is left for the end. A batch takes about half a second: short enough to
-lose little when a process is killed, long enough that handing it over costs nothing.
+The longest cells come first, so that no long one is left for the end. A batch takes about half a second: little is lost
+when a process is killed, and handing it over takes a small part of the time.
 """
 
 from __future__ import annotations

@@ -1,62 +1,63 @@
 """The contents of a page, as plain values.
 
-A missing number is NaN: the page shows a dash, and figures leave it out. Rates such as
+A missing number is NaN: the page shows a dash, and figures leave it out. Labels of bounds such as
 ``sqrt(Gamma Lambda) + sqrt(K) Gamma`` are plain text; the page shows them as formulas.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driftwise.core.validation import require, require_choice
+from driftwise.report.page.scales import SCALES
+from driftwise.report.page.table_contents import Measured, Table, is_key
 
-__all__ = ["KINDS", "ROLES", "Claim", "Line", "Page", "Panel", "Series", "TableRow", "WeightHistory"]
+__all__ = ["GROUP_STYLES", "KINDS", "SECTIONS", "Axis", "Claim", "Group", "Line", "Page", "Panel", "Series"]
+__all__ += ["WeightHistory"]
 
-ROLES = ("paper", "cited", "parameter-free", "added", "baseline")
+GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
-_KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # for file names and anchors on the page
+SECTIONS = ("Findings", "Table", "Figures", "Weights", "Commands", "Notes")
+_IDS = {*map(str.lower, SECTIONS), "theme", "tip", "hint", "filter", "count"}  # of the page's own elements
 
 
 @dataclass(frozen=True)
-class TableRow:
-    """One row of the measured Table 1: the exponent of a learner's regret, and the paper's rates."""
+class Axis:
+    """An axis of a panel: what is on it, and whether it is "linear" or "log"."""
 
-    cell: str  # "full information, switching"
-    environment: str  # "switching, Bernoulli"
-    learner: str
-    role: str
-    axis: str  # the varied quantity: "T", "Gamma", "V" or "Lambda"
-    upper: str  # the paper's rates
-    lower: str
-    exponent: float  # regret grew as this power of the varied quantity
-    low: float  # its interval
-    high: float
-    multiple: str  # regret / lower bound, "2.1 to 3.4"
-    caveat: str = ""  # why the numbers say nothing about the learner; "" if there is no caveat
+    label: str
+    scale: str = "linear"
 
     def __post_init__(self) -> None:
-        require_choice(self, "role", ROLES)
+        require_choice(self, "scale", tuple(SCALES))
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of series: its name, and the style of their lines; "baseline" is grey and dotted."""
+
+    name: str
+    style: str = "solid"
+
+    def __post_init__(self) -> None:
+        require_choice(self, "style", GROUP_STYLES)
 
 
 @dataclass(frozen=True)
 class Series:
-    """One learner's regret at each value of the varied quantity."""
+    """One curve: means with intervals, usually a learner's regret at each value of a varied quantity."""
 
     label: str
-    role: str
+    group: str  # any text; "" if the legend should not name a group
     x: Sequence[float]
     mean: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
-    exponent: float
-    exponent_low: float
-    exponent_high: float
+    exponent: Measured | None = None  # the mean grew as this power of x; None if no power was fitted
     caveat: str = ""  # why the numbers say nothing about the learner; "" if there is no caveat
 
     def __post_init__(self) -> None:
-        require_choice(self, "role", ROLES)
         for name in ("mean", "low", "high"):
             _require_length(self, name, len(self.x), "values of `x`")
 
@@ -74,18 +75,28 @@ class Line:
         require_choice(self, "kind", KINDS)
         _require_length(self, "y", len(self.x), "values of `x`")
 
+    @property
+    def name(self) -> str:
+        """Its kind, unless the label has it, and its label.
+
+        >>> Line("sqrt(T)", "upper", [], []).name, Line("lower bound", "lower", [], []).name
+        ('upper bound sqrt(T)', 'lower bound')
+        """
+        in_label = self.kind == "guide" or self.kind in self.label.lower()
+        return self.label if in_label else f"{self.kind} bound {self.label}"
+
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure of regret against the varied quantity, on logarithmic axes."""
+    """A figure of series and lines. Panels of one section have one legend; "" is a section without a heading."""
 
     key: str
-    cell: str
+    section: str
     title: str
-    x_label: str
-    y_label: str
+    x: Axis
+    y: Axis
     series: Sequence[Series]
-    lines: Sequence[Line]
+    lines: Sequence[Line] = ()
 
     def __post_init__(self) -> None:
         _require_key(self)
@@ -128,20 +139,32 @@ class Claim:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report."""
+    """A whole report; parts that are empty are left out.
+
+    Groups are in the order of the legends. A group of a series that is not among them comes after these and has solid
+    lines.
+    """
 
     title: str
-    subtitle: str
-    table: Sequence[TableRow]
-    panels: Sequence[Panel]
-    histories: Sequence[WeightHistory]
-    claims: Sequence[Claim]
-    commands: Sequence[str]  # to repeat the measurements
-    notes: Sequence[str]
+    subtitle: str = ""
+    table: Table | None = None
+    panels: Sequence[Panel] = ()
+    histories: Sequence[WeightHistory] = ()
+    claims: Sequence[Claim] = ()
+    commands: Sequence[str] = ()  # to repeat the measurements
+    notes: Sequence[str] = ()
+    groups: Sequence[Group] = ()
+    figures_heading: str = "Figures"
+    hint: str = "Click on a name in a legend to hide or show it in all figures."
 
     def __post_init__(self) -> None:
         keys = [panel.key for panel in self.panels] + [history.key for history in self.histories]
         _require_distinct(self, "panels", keys, "keys, histories included")
+        # A title and a clipping path have ids made from the key.
+        ids = [*keys, *(f"{key}-title" for key in keys), *(f"{key}-clip" for key in keys)]
+        free = len(set(ids)) == len(ids) and not _IDS.intersection(ids)
+        require(self, "panels", free, f"without keys that end in -title or -clip, or are {', '.join(sorted(_IDS))}")
+        _require_distinct(self, "groups", [group.name for group in self.groups], "names")
 
 
 def _require_length(owner: object, name: str, length: int, of_what: str) -> None:
@@ -149,7 +172,7 @@ def _require_length(owner: object, name: str, length: int, of_what: str) -> None
 
 
 def _require_key(owner: Panel | WeightHistory) -> None:
-    require(owner, "key", _KEY.fullmatch(owner.key) is not None, "lower-case words joined by hyphens")
+    require(owner, "key", is_key(owner.key), "lower-case words joined by hyphens")
 
 
 def _require_distinct(owner: object, name: str, values: Sequence[str], what: str) -> None:

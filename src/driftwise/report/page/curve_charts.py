@@ -1,41 +1,52 @@
-"""The chart of a panel: curves with bands, bounds, and slopes at the right edge, on logarithmic axes."""
+"""The chart of a panel: curves with bands, bounds, and exponents at the right edge, on linear or logarithmic axes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
-from driftwise.report.page.axes import LogAxis, drawable
+from driftwise.report.number_text import power, with_interval
 from driftwise.report.page.contents import Line, Panel, Series
 from driftwise.report.page.markup import Markup, element
-from driftwise.report.page.number_text import exponent_of, power, with_interval
+from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, y_scale
+from driftwise.report.page.scales import LogScale, Scale
 from driftwise.report.page.styles import Style
 from driftwise.report.tables import number
 
-__all__ = ["axes_of", "drawable_parts", "panel_chart"]
+__all__ = ["exponent_text", "panel_chart"]
 
 _WIDTH, _HEIGHT = 520, 344
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 464.0, 30.0, 298.0
-_FAR = 100.0  # bounds further away than this factor are outside of the chart, which shows the measurements
+_RIGHT_ALONE = 496.0  # without exponents beside the curves
+_TICK_GAP, _DIGIT_WIDTH = 7.0, 8.4  # of a tick's text: its distance from the chart, a digit on narrow screens
 _LABEL_HEIGHT = 15.0
 _DASH = 9.0  # half of its length
 
 
+class _Frame(NamedTuple):
+    """A panel with its scales and the left and right end of its chart."""
+
+    panel: Panel
+    x: Scale
+    y: Scale
+    left: float
+    right: float
+
+
 def panel_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
-    """Return the chart of a panel; the first learners are drawn last, on top."""
-    x_axis, y_axis = axes_of(panel, _LEFT, _RIGHT, _BOTTOM, _TOP)
+    """Return the chart of a panel; the first series are drawn last, on top."""
+    frame = _frame_of(panel)
     clip = f"{panel.key}-clip"
-    window = element("rect", x=_LEFT, y=_TOP, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP)
+    window = element("rect", x=frame.left, y=_TOP, width=frame.right - frame.left, height=_BOTTOM - _TOP)
     names = ", ".join(marked(one.label, one.caveat) for one in panel.series)
-    about = (
-        f"{panel.title}: {panel.y_label} against {panel.x_label}, both axes logarithmic, for {names or 'no learner'}"
-    )
+    about = f"{panel.title}: {panel.y.label} against {panel.x.label}{_scales_text(panel)}, for {names or 'no learner'}"
     return element(
         "svg",
         element("clipPath", window, id=clip),
-        _frame(panel, x_axis, y_axis),
-        element("g", *(_bound(line, x_axis, y_axis) for line in panel.lines), clip_path=f"url(#{clip})"),
-        *_curves(panel, styles, x_axis, y_axis, clip),
+        _axes(frame),
+        element("g", *(_bound(line, frame) for line in panel.lines), clip_path=f"url(#{clip})"),
+        *_curves(frame, styles, clip),
         class_="chart",
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
@@ -43,53 +54,61 @@ def panel_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     )
 
 
-def axes_of(panel: Panel, left: float, right: float, bottom: float, top: float) -> tuple[LogAxis, LogAxis]:
-    """Return axes that show all measurements, and the bounds that are not too far from them."""
-    x = [value for one in panel.series for value in one.x] + [value for line in panel.lines for value in line.x]
-    means = [value for one in panel.series for value in one.mean if drawable(value)]
-    bounds = [value for line in panel.lines for value in line.y if drawable(value)]
-    y = means or bounds
-    if y:
-        floor, ceiling = min(y), max(y)
-        # An interval that reaches zero has no lower end on this axis.
-        ends = [
-            value for one in panel.series for value in (*one.low, *one.high) if floor / 3 <= value <= ceiling * _FAR
-        ]
-        y = y + ends + [value for value in bounds if floor / _FAR <= value <= ceiling * _FAR]
-    return LogAxis.around(x, left, right), LogAxis.around(y, bottom, top)
+def exponent_text(panel: Panel, series: Series) -> str:
+    """Return the exponent of a series with its interval, as text; "" if it has none."""
+    if series.exponent is None:
+        return ""
+    return f"{_exponent_word(panel)} {with_interval(*map(power, series.exponent))}"
 
 
-def drawable_parts(points: Iterable[tuple[float, ...]]) -> Iterator[list[tuple[float, ...]]]:
-    """Split a sequence of points at those that cannot be drawn: a gap in the data is a gap in the line."""
-    part: list[tuple[float, ...]] = []
-    for point in points:
-        if all(map(drawable, point)):
-            part.append(point)
-        elif part:
-            yield part
-            part = []
-    if part:
-        yield part
+def _exponent_word(panel: Panel) -> str:
+    """Return the word for an exponent: it is the slope of a curve if both axes are logarithmic."""
+    return "slope" if panel.x.scale == panel.y.scale == "log" else "exponent"
 
 
-def _frame(panel: Panel, x_axis: LogAxis, y_axis: LogAxis) -> Markup:
+def _scales_text(panel: Panel) -> str:
+    if panel.x.scale == panel.y.scale:
+        return ", both axes logarithmic" if panel.x.scale == "log" else ""
+    return f", the {'horizontal' if panel.x.scale == 'log' else 'vertical'} axis logarithmic"
+
+
+def _frame_of(panel: Panel) -> _Frame:
+    y = y_scale(panel, _BOTTOM, _TOP)
+    longest = 0 if isinstance(y, LogScale) else max(len(text) for _, text in y.ticks())
+    left = max(_LEFT, 2 * _TICK_GAP + _DIGIT_WIDTH * longest)
+    right = _RIGHT if _has_exponents(panel) else _RIGHT_ALONE
+    return _Frame(panel, x_scale(panel, left, right), y, left, right)
+
+
+def _has_exponents(panel: Panel) -> bool:
+    return any(one.exponent is not None for one in panel.series)
+
+
+def _axes(frame: _Frame) -> Markup:
     """Return the grid lines, the ticks and the labels of the axes."""
-    rules = [element("path", d=f"M{_LEFT:g},{y_axis.at(v):.1f}H{_RIGHT:g}") for v, _ in y_axis.ticks()]
-    ticks = [element("path", d=f"M{x_axis.at(v):.1f},{_BOTTOM:g}v4") for v, _ in x_axis.ticks()]
-    left = [element("text", text, x=_LEFT - 7, y=y_axis.at(v) + 4, class_="end") for v, text in y_axis.ticks()]
-    below = [element("text", text, x=x_axis.at(v), y=_BOTTOM + 18, class_="middle") for v, text in x_axis.ticks()]
+    panel, x, y, left, right = frame
+    rules = [element("path", d=f"M{left:g},{y.at(v):.1f}H{right:g}", class_=_rule_class(y, v)) for v, _ in y.ticks()]
+    ticks = [element("path", d=f"M{x.at(v):.1f},{_BOTTOM:g}v4") for v, _ in x.ticks()]
+    beside = [element("text", text, x=left - _TICK_GAP, y=y.at(v) + 4, class_="end") for v, text in y.ticks()]
+    below = [element("text", text, x=x.at(v), y=_BOTTOM + 18, class_="middle") for v, text in x.ticks()]
+    exponent = element("text", _exponent_word(panel), x=_WIDTH - 2.0, y=14.0, class_="word end")
     words = [
-        element("text", panel.y_label, x=4.0, y=14.0, class_="word"),
-        element("text", panel.x_label, x=(_LEFT + _RIGHT) / 2, y=_HEIGHT - 6.0, class_="word middle"),
-        element("text", "slope", x=_WIDTH - 2.0, y=14.0, class_="word end") if panel.series else "",
+        element("text", panel.y.label, x=4.0, y=14.0, class_="word"),
+        element("text", panel.x.label, x=(left + right) / 2, y=_HEIGHT - 6.0, class_="word middle"),
+        exponent if _has_exponents(panel) else "",
     ]
-    return element("g", element("g", *rules, class_="rules"), *ticks, *left, *below, *words, class_="axes")
+    return element("g", element("g", *rules, class_="rules"), *ticks, *beside, *below, *words, class_="axes")
 
 
-def _bound(line: Line, x_axis: LogAxis, y_axis: LogAxis) -> Markup:
+def _rule_class(y: Scale, value: float) -> str | bool:
+    """Return the CSS class of a grid line: zero is marked if there are numbers on both sides of it."""
+    return "zero" if value == 0 and y.limits[0] < 0 < y.limits[1] else False
+
+
+def _bound(line: Line, frame: _Frame) -> Markup:
     paths = ""
-    for part in drawable_parts(zip(line.x, line.y, strict=True)):
-        places = [(x_axis.at(x), y_axis.at(y)) for x, y in part]
+    for part in drawable_parts(frame.panel, zip(line.x, line.y, strict=True)):
+        places = [(frame.x.at(x), frame.y.at(y)) for x, y in part]
         if len(places) == 1:  # a line through one point would not be seen: draw a dash
             ((x, y),) = places
             places = [(x - _DASH, y), (x + _DASH, y)]
@@ -97,49 +116,51 @@ def _bound(line: Line, x_axis: LogAxis, y_axis: LogAxis) -> Markup:
     return element("path", class_=f"bound {line.kind}", d=paths)
 
 
-def _curves(panel: Panel, styles: Mapping[str, Style], x_axis: LogAxis, y_axis: LogAxis, clip: str) -> list[Markup]:
-    """Return the curves of the learners, the first one last, each with its slope at the right edge."""
-    places = [_places(one, x_axis, y_axis) for one in panel.series]
-    last_heights = {i: points[-1][1] for i, points in enumerate(places) if points}
+def _curves(frame: _Frame, styles: Mapping[str, Style], clip: str) -> list[Markup]:
+    """Return the curves, the first one last, each with its exponent at the right edge."""
+    panel = frame.panel
+    places = [_places(one, frame) for one in panel.series]
+    last_heights = {
+        i: points[-1][1]
+        for i, (one, points) in enumerate(zip(panel.series, places, strict=True))
+        if points and one.exponent is not None
+    }
     label_heights = dict(zip(last_heights, _spread(list(last_heights.values())), strict=True))
     groups = []
     for i, (one, points) in enumerate(zip(panel.series, places, strict=True)):
         style = styles[one.label]
         line = [
-            _path((x_axis.at(x), y_axis.at(y)) for x, y in part)
-            for part in drawable_parts(zip(one.x, one.mean, strict=True))
+            _path((frame.x.at(x), frame.y.at(y)) for x, y in part)
+            for part in drawable_parts(panel, zip(one.x, one.mean, strict=True))
         ]
         groups.append(
             element(
                 "g",
-                element("path", class_="band", d=_band(one, x_axis, y_axis), clip_path=f"url(#{clip})"),
+                element("path", class_="band", d=_band(one, frame), clip_path=f"url(#{clip})"),
                 element("path", class_="curve", d="".join(line)),
                 *(_marker(style, x, y, _reading(panel, one, j)) for x, y, j in points),
-                *(_slope(one, *points[-1][:2], label_heights[i]) if points else ()),
+                *(_exponent(one, *points[-1][:2], label_heights[i]) if i in label_heights else ()),
                 class_=f"series {style.classes}",
-                data_learner=one.label,
+                data_series=one.label,
             )
         )
     return groups[::-1]
 
 
-def _places(series: Series, x_axis: LogAxis, y_axis: LogAxis) -> list[tuple[float, float, int]]:
+def _places(series: Series, frame: _Frame) -> list[tuple[float, float, int]]:
     """Return the positions and indices of the points of a series that can be drawn."""
     points = enumerate(zip(series.x, series.mean, strict=True))
-    return [(x_axis.at(x), y_axis.at(y), j) for j, (x, y) in points if drawable(x) and drawable(y)]
+    return [(frame.x.at(x), frame.y.at(y), j) for j, (x, y) in points if drawable_point(frame.panel, x, y)]
 
 
-def _slope(series: Series, x: float, y: float, label_height: float) -> list[Markup]:
-    """Return a slope at the right edge, with a line to the last point of its curve."""
+def _exponent(series: Series, x: float, y: float, label_height: float) -> list[Markup]:
+    """Return an exponent at the right edge, with a line to the last point of its curve."""
+    if series.exponent is None:
+        return []
+    shown = power(series.exponent.value) + (MARK if series.caveat else "")
     return [
         element("path", class_="leader", d=f"M{x + 5:.1f},{y:.1f}L{_RIGHT + 14:g},{label_height:.1f}"),
-        element(
-            "text",
-            power(series.exponent) + (MARK if series.caveat else ""),
-            class_="slope end",
-            x=_WIDTH - 2.0,
-            y=label_height + 4,
-        ),
+        element("text", shown, class_="slope end", x=_WIDTH - 2.0, y=label_height + 4),
     ]
 
 
@@ -152,21 +173,21 @@ def _marker(style: Style, x: float, y: float, reading: str) -> Markup:
 
 
 def _reading(panel: Panel, series: Series, j: int) -> str:
-    regret = with_interval(number(series.mean[j]), number(series.low[j]), number(series.high[j]))
-    at = f"{panel.x_label} = {number(series.x[j])}"
+    measured = with_interval(number(series.mean[j]), number(series.low[j]), number(series.high[j]))
+    at = f"{panel.x.label} = {number(series.x[j])}"
     name = marked(series.label, series.caveat)
-    lines = [name, at, f"{panel.y_label} {regret}", f"slope {exponent_of(series)}"]
-    return "\n".join([*lines, f"{MARK} {SAYS_NOTHING}"] if series.caveat else lines)
+    caveat = f"{MARK} {SAYS_NOTHING}" if series.caveat else ""
+    lines = [name, at, f"{panel.y.label} {measured}", exponent_text(panel, series), caveat]
+    return "\n".join(line for line in lines if line)
 
 
-def _band(series: Series, x_axis: LogAxis, y_axis: LogAxis) -> str:
-    """Return the outline of the intervals; one that reaches zero extends to the bottom of the chart."""
-    bottom = 10.0 ** (y_axis.low - 1.0)
-    lows = [max(low, bottom) for low in series.low]  # NaN stays: the band has a gap there
+def _band(series: Series, frame: _Frame) -> str:
+    """Return the outline of the intervals; one without a lower end on the scale extends to the bottom of the chart."""
+    lows = [max(low, frame.y.below) for low in series.low]  # NaN stays: the band has a gap there
     pieces = []
-    for part in drawable_parts(zip(series.x, lows, series.high, strict=True)):
-        upper = [(x_axis.at(x), y_axis.at(high)) for x, _, high in part]
-        lower = [(x_axis.at(x), y_axis.at(low)) for x, low, _ in reversed(part)]
+    for part in drawable_parts(frame.panel, zip(series.x, lows, series.high, strict=True)):
+        upper = [(frame.x.at(x), frame.y.at(high)) for x, _, high in part]
+        lower = [(frame.x.at(x), frame.y.at(low)) for x, low, _ in reversed(part)]
         pieces.append(_path([*upper, *lower]) + "z")
     return "".join(pieces)
 

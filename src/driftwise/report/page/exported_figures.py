@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.figures import canvas, figure_format, save_figure
 from driftwise.report.label_text import add_legend, literal
-from driftwise.report.page.axes import drawable
+from driftwise.report.number_text import power
 from driftwise.report.page.contents import Page, Panel, Series, WeightHistory
-from driftwise.report.page.curve_charts import axes_of, drawable_parts
-from driftwise.report.page.number_text import name_of, power
+from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, y_scale
 from driftwise.report.page.rate_formulas import plain
 from driftwise.report.page.styles import Style, styles_of
 from driftwise.report.page.weight_charts import best_intervals, layers
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["write_figures"]
 
 _STROKES = {
-    "paper": {"linestyle": "-", "linewidth": 2.0},
-    "cited": {"linestyle": "-", "linewidth": 1.2},
-    "parameter-free": {"linestyle": (0, (5, 2.5)), "linewidth": 1.2},
-    "added": {"linestyle": "-.", "linewidth": 1.2},
+    "thick": {"linestyle": "-", "linewidth": 2.0},
+    "solid": {"linestyle": "-", "linewidth": 1.2},
+    "dashed": {"linestyle": (0, (5, 2.5)), "linewidth": 1.2},
+    "dash-dotted": {"linestyle": "-.", "linewidth": 1.2},
     "baseline": {"linestyle": ":", "linewidth": 1.6},
 }
 _PANEL_COLUMNS, _HISTORY_COLUMNS, _KEY_HEIGHT = 2, 6, 0.2  # columns of the legends, and inches of a row
@@ -41,7 +40,7 @@ _BOUNDS = {"upper": (0, (8, 3)), "lower": (0, (2, 2)), "guide": (0, (1, 4))}
 
 def write_figures(folder: str | os.PathLike[str], page: Page, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
     """Write every panel and weight history to a file named by its key, in every format; return the files."""
-    styles = styles_of(page.panels)
+    styles = styles_of(page.panels, page.groups)
     for form in formats:
         figure_format(f"figure.{form}")  # raises before the first file is written
     written = []
@@ -65,38 +64,44 @@ def _blank(height: float, columns: int, n_keys: int) -> tuple[Figure, Axes]:
 def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
     with_caveat = any(one.caveat for one in panel.series)
     figure, axes = _blank(4.0, _PANEL_COLUMNS, len(panel.series) + len(panel.lines) + with_caveat)
-    x_axis, y_axis = axes_of(panel, 0.0, 1.0, 0.0, 1.0)
-    axes.set(xscale="log", yscale="log", xlabel=literal(panel.x_label, _LABEL), ylabel=literal(panel.y_label, _LABEL))
-    axes.set(xlim=(10**x_axis.low, 10**x_axis.high), ylim=(10**y_axis.low, 10**y_axis.high))
-    axes.set_xticks(*zip(*x_axis.ticks(), strict=True))
-    axes.set_yticks(*zip(*y_axis.ticks(), strict=True))
+    x, y = x_scale(panel, 0.0, 1.0), y_scale(panel, 0.0, 1.0)
+    axes.set(xscale=panel.x.scale, yscale=panel.y.scale, xlim=x.limits, ylim=y.limits)
+    axes.set(xlabel=literal(panel.x.label, _LABEL), ylabel=literal(panel.y.label, _LABEL))
+    axes.set_xticks(*zip(*x.ticks(), strict=True))
+    axes.set_yticks(*zip(*y.ticks(), strict=True))
     axes.minorticks_off()
     axes.set_title(literal(panel.title, _TITLE), fontsize="medium", loc="left")
     axes.grid(alpha=0.25, linewidth=0.6)
-    keys = [_draw_series(axes, one, styles[one.label], floor=10**y_axis.low) for one in panel.series]
+    if y.limits[0] < 0 < y.limits[1]:
+        axes.axhline(0.0, color="0.5", linewidth=0.8)
+    keys = [_draw_series(axes, panel, one, styles[one.label], y.below) for one in panel.series]
     for line in panel.lines:
         look: dict[str, Any] = {"color": "0.35", "linewidth": 1.0, "linestyle": _BOUNDS[line.kind]}
-        alone = "_" if sum(map(drawable, line.y)) == 1 else None  # a line through one point would not be visible
+        visible = sum(drawable_point(panel, *point) for point in zip(line.x, line.y, strict=True))
+        alone = "_" if visible == 1 else None  # a line through one point would not be visible
         drawn = axes.plot(line.x, line.y, marker=alone, markersize=9.0, **look)[0]
-        keys.append((drawn, literal(plain(name_of(line)), _LABEL)))
+        keys.append((drawn, literal(plain(line.name), _LABEL)))
     if with_caveat:
         keys.append((axes.plot([], [], " ")[0], f"{MARK} {SAYS_NOTHING}"))
     add_legend(figure, keys, _PANEL_COLUMNS, fontsize="small")
     return figure
 
 
-def _draw_series(axes: Axes, series: Series, style: Style, floor: float) -> tuple[Artist, str]:
-    """Draw a learner's line; return it with its label."""
+def _draw_series(axes: Axes, panel: Panel, series: Series, style: Style, below: float) -> tuple[Artist, str]:
+    """Draw the line of a series; return it with its label."""
     colour = style.colour
-    look: dict[str, Any] = {"color": colour, "marker": style.marker.plotted, "markersize": 4.5, **_STROKES[style.role]}
-    mean = [y if drawable(y) else float("nan") for y in series.mean]
+    look: dict[str, Any] = {"color": colour, "marker": style.marker.plotted, "markersize": 4.5}
+    look |= _STROKES[style.group.style]
+    points = zip(series.x, series.mean, strict=True)
+    mean = [y if drawable_point(panel, x, y) else float("nan") for x, y in points]
     drawn = axes.plot(series.x, mean, **look)[0]
-    lows = [max(low, floor / 10.0) for low in series.low]
-    for part in drawable_parts(zip(series.x, lows, series.high, strict=True)):
+    lows = [max(low, below) for low in series.low]
+    for part in drawable_parts(panel, zip(series.x, lows, series.high, strict=True)):
         x, low, high = zip(*part, strict=True)
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     # The mark is added after the label is cut.
-    return drawn, marked(literal(f"{series.label} ({power(series.exponent)})", _LABEL), series.caveat)
+    exponent = "" if series.exponent is None else f" ({power(series.exponent.value)})"
+    return drawn, marked(literal(f"{series.label}{exponent}", _LABEL), series.caveat)
 
 
 def _history_figure(history: WeightHistory) -> Figure:

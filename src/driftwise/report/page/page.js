@@ -1,4 +1,4 @@
-// The page works without this script. The script shows values under the pointer or with the arrow keys, hides learners,
+// The page works without this script. The script shows values under the pointer or with the arrow keys, hides series,
 // and sorts and filters the table. The state of the page is kept in the address after the #.
 (() => {
   "use strict";
@@ -6,22 +6,22 @@
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const root = document.documentElement;
   const tip = document.getElementById("tip");
-  const learners = new Set(all(".key").map((key) => key.dataset.learner));
-  const view = { hidden: new Set(), cell: "", sort: "", order: "" };
+  const labels = new Set(all(".key").map((key) => key.dataset.series));
+  const view = { hidden: new Set(), chosen: "", sort: "", order: "" };
 
   // ---- State of the page, in the address ----
 
   function readAddress() {
     const parameters = new URLSearchParams(location.hash.slice(1));
-    view.hidden = new Set(parameters.getAll("hide").filter((learner) => learners.has(learner)));
-    view.cell = parameters.get("cell") ?? "";
+    view.hidden = new Set(parameters.getAll("hide").filter((label) => labels.has(label)));
+    view.chosen = parameters.get("filter") ?? "";
     view.sort = parameters.get("sort") ?? "";
     view.order = parameters.get("order") === "descending" ? "descending" : "ascending";
   }
 
   function writeAddress() {
-    const parameters = new URLSearchParams([...view.hidden].sort().map((learner) => ["hide", learner]));
-    if (view.cell) parameters.set("cell", view.cell);
+    const parameters = new URLSearchParams([...view.hidden].sort().map((label) => ["hide", label]));
+    if (view.chosen) parameters.set("filter", view.chosen);
     if (view.sort) {
       parameters.set("sort", view.sort);
       parameters.set("order", view.order);
@@ -30,8 +30,8 @@
   }
 
   function show() {
-    for (const key of all(".key")) key.setAttribute("aria-pressed", String(!view.hidden.has(key.dataset.learner)));
-    for (const series of all(".series")) series.classList.toggle("off", view.hidden.has(series.dataset.learner));
+    for (const key of all(".key")) key.setAttribute("aria-pressed", String(!view.hidden.has(key.dataset.series)));
+    for (const series of all(".series")) series.classList.toggle("off", view.hidden.has(series.dataset.series));
     arrangeTable();
     clearReading();
   }
@@ -44,23 +44,23 @@
 
   // ---- Legend ----
 
-  function highlight(learner) {
-    for (const chart of all(".panel .chart")) chart.classList.toggle("reading", learner !== null);
-    for (const series of all(".series")) series.classList.toggle("near", series.dataset.learner === learner);
+  function highlight(label) {
+    for (const chart of all(".panel .chart")) chart.classList.toggle("reading", label !== null);
+    for (const series of all(".series")) series.classList.toggle("near", series.dataset.series === label);
   }
 
   function startLegend() {
     for (const hint of all("#hint")) hint.hidden = false;
     for (const key of all(".key")) {
-      const learner = key.dataset.learner;
+      const label = key.dataset.series;
       key.disabled = false;
       key.addEventListener("click", () => {
         const hidden = new Set(view.hidden);
-        if (!hidden.delete(learner)) hidden.add(learner);
+        if (!hidden.delete(label)) hidden.add(label);
         highlight(null);
         change({ hidden });
       });
-      key.addEventListener("pointerenter", () => highlight(view.hidden.has(learner) ? null : learner));
+      key.addEventListener("pointerenter", () => highlight(view.hidden.has(label) ? null : label));
       key.addEventListener("pointerleave", () => highlight(null));
     }
   }
@@ -185,35 +185,48 @@
 
   const table = document.querySelector(".measured");
   const rows = table ? all("tbody tr", table) : [];
-  const chooser = document.getElementById("cell");
+  const chooser = document.getElementById("filter"); // null if the table has no filter
 
-  function compare(a, b) {
-    const known = (text) => text !== "" && text !== "nan";
+  function compare(a, b, numeric) {
+    const known = (text) => text !== "" && !(numeric && text === "nan");
     if (!known(a) || !known(b)) return known(b) - known(a); // unknown values come last in both orders
-    const order = isNaN(a) || isNaN(b) ? a.localeCompare(b, "en") : a - b;
+    const order = numeric ? number(a) - number(b) || 0 : a.localeCompare(b, "en");
     return view.order === "descending" ? -order : order;
+  }
+
+  function number(text) {
+    return text.endsWith("inf") ? Number(text.replace("inf", "Infinity")) : Number(text);
+  }
+
+  function filterTable() {
+    if (!chooser) return;
+    chooser.value = view.chosen;
+    if (chooser.selectedIndex < 0) chooser.value = view.chosen = "";
+    for (const row of rows) row.hidden = view.chosen !== "" && row.dataset.filter !== view.chosen;
+    document.getElementById("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+  }
+
+  function sortTable() {
+    const heads = all("th[data-sort]", table);
+    const head = heads.find((head) => head.dataset.sort === view.sort);
+    for (const other of heads) other.removeAttribute("aria-sort");
+    if (head) head.setAttribute("aria-sort", view.order);
+    const value = (row) => row.cells[head.cellIndex].dataset.value;
+    const ordered = head ? [...rows].sort((a, b) => compare(value(a), value(b), head.dataset.order === "number")) : rows;
+    table.classList.toggle("sorted", Boolean(head)); // in the original order, a blank cell means: same as above
+    table.tBodies[0].append(...ordered);
   }
 
   function arrangeTable() {
     if (!table) return;
-    chooser.value = view.cell;
-    if (chooser.selectedIndex < 0) chooser.value = view.cell = "";
-    const heads = all("th[data-sort]", table);
-    const column = heads.findIndex((head) => head.dataset.sort === view.sort);
-    for (const head of heads) head.removeAttribute("aria-sort");
-    if (column >= 0) heads[column].setAttribute("aria-sort", view.order);
-    const value = (row) => row.cells[column].dataset.value;
-    const ordered = column < 0 ? rows : [...rows].sort((a, b) => compare(value(a), value(b)));
-    table.classList.toggle("sorted", column >= 0); // in the original order, a blank cell means: same as above
-    table.tBodies[0].append(...ordered);
-    for (const row of rows) row.hidden = view.cell !== "" && row.dataset.cell !== view.cell;
-    document.getElementById("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+    filterTable();
+    sortTable();
   }
 
   function startTable() {
     if (!table) return;
     for (const tools of all(".tools")) tools.hidden = false;
-    chooser.addEventListener("change", () => change({ cell: chooser.value }));
+    if (chooser) chooser.addEventListener("change", () => change({ chosen: chooser.value }));
     for (const head of all("th[data-sort]", table)) {
       const button = document.createElement("button");
       button.type = "button";

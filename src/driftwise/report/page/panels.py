@@ -1,15 +1,14 @@
-"""A panel: a chart of regret against the varied quantity, a legend of its bounds, and its numbers as a table."""
+"""A panel: a chart of its series, a legend of its bounds, and its numbers as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from driftwise.core.tuning_caveats import MARK, marked
-from driftwise.report.page.axes import drawable
 from driftwise.report.page.contents import Line, Panel
-from driftwise.report.page.curve_charts import panel_chart
+from driftwise.report.page.curve_charts import exponent_text, panel_chart
 from driftwise.report.page.markup import Markup, element, joined
-from driftwise.report.page.number_text import exponent_of, name_of
+from driftwise.report.page.panel_scales import drawable_point
 from driftwise.report.page.rate_formulas import formula
 from driftwise.report.page.styles import Style
 from driftwise.report.tables import number
@@ -19,9 +18,10 @@ __all__ = ["panel_figure"]
 
 def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     """Return a panel with its caption, the legend of its lines and its numbers."""
-    key = [element("li", _line_swatch(line), formula(name_of(line))) for line in panel.lines]
-    missing = sum(not drawable(value) for one in panel.series for value in one.mean)
-    note = f"Not shown: {missing} of the values, which are zero, negative or missing."
+    key = [element("li", _line_swatch(line), formula(line.name)) for line in panel.lines]
+    missing = sum(not drawable_point(panel, x, y) for one in panel.series for x, y in zip(one.x, one.mean, strict=True))
+    why = "zero, negative or missing" if "log" in (panel.x.scale, panel.y.scale) else "missing"
+    note = f"Not shown: {missing} of the values, which are {why}."
     return element(
         "figure",
         element("h4", panel.title, id=f"{panel.key}-title"),
@@ -42,15 +42,15 @@ def _line_swatch(line: Line) -> Markup:
 
 def _numbers(panel: Panel) -> Markup:
     """Return every number of the chart as a table."""
-    heads = [element("th", head, scope="col") for head in (panel.x_label, panel.y_label, "from", "to")]
+    heads = [element("th", head, scope="col") for head in (panel.x.label, panel.y.label, "from", "to")]
     bodies = [
         _body(
-            f"{marked(one.label, one.caveat)}, slope {exponent_of(one)}",
+            ", ".join(filter(None, (marked(one.label, one.caveat), exponent_text(panel, one)))),
             zip(one.x, one.mean, one.low, one.high, strict=True),
         )
         for one in panel.series
     ]
-    bodies += [_body(formula(name_of(line)), zip(line.x, line.y, strict=True)) for line in panel.lines]
+    bodies += [_body(formula(line.name), zip(line.x, line.y, strict=True)) for line in panel.lines]
     return element("table", element("thead", element("tr", *heads)), *bodies, aria_labelledby=f"{panel.key}-title")
 
 

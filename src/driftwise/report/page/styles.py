@@ -1,4 +1,4 @@
-"""Styles: a learner has one colour and marker on the whole page; its role determines the line style."""
+"""Styles: a series has one colour and marker on the whole page; its group determines the line style."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from driftwise.report.page.contents import ROLES, Panel
+from driftwise.report.page.contents import Group, Panel
 from driftwise.report.page.markup import Markup, element
 from driftwise.report.palette import COLOURS, DARK_COLOURS, DARK_GREY, GREY
 
-__all__ = ["MARKERS", "ROLE_NAMES", "Marker", "Style", "by_role", "colour_rules", "styles_of", "swatch"]
+__all__ = ["MARKERS", "Marker", "Style", "by_group", "colour_rules", "styles_of", "swatch"]
 
-ROLE_NAMES = {
-    "paper": "This paper",
-    "cited": "Cited",
-    "parameter-free": "Parameter-free",
-    "added": "Added",
-    "baseline": "Baseline",
-}
-_GREY_ROLE = "baseline"
+_GREY = "baseline"  # the style of a group
 
 
 class Marker(NamedTuple):
@@ -29,7 +22,7 @@ class Marker(NamedTuple):
     plotted: str
 
 
-# Eight shapes and seven colours: pairs repeat from the 57th learner on.
+# Eight shapes and seven colours: pairs repeat from the 57th series on.
 MARKERS = (
     Marker("M-3.4,0a3.4,3.4 0 1 0 6.8,0a3.4,3.4 0 1 0 -6.8,0z", "o"),
     Marker("M-3,-3h6v6h-6z", "s"),
@@ -43,15 +36,15 @@ MARKERS = (
 
 
 class Style(NamedTuple):
-    """The style of one learner."""
+    """The style of one series."""
 
     number: int
-    role: str
+    group: Group
 
     @property
     def colour(self) -> str:
         """Its colour on a light background; baselines are grey."""
-        return GREY if self.role == _GREY_ROLE else COLOURS[self.number % len(COLOURS)]
+        return GREY if self.group.style == _GREY else COLOURS[self.number % len(COLOURS)]
 
     @property
     def marker(self) -> Marker:
@@ -61,32 +54,37 @@ class Style(NamedTuple):
     @property
     def classes(self) -> str:
         """Its CSS classes."""
-        return f"{'grey' if self.role == _GREY_ROLE else f'c{self.number % len(COLOURS)}'} {self.role}"
+        return f"{'grey' if self.group.style == _GREY else f'c{self.number % len(COLOURS)}'} {self.group.style}"
 
 
-def styles_of(panels: Sequence[Panel]) -> dict[str, Style]:
-    """Return a style for every learner of the page; learners of one cell have different ones, the paper's the first."""
-    roles: dict[str, str] = {}
-    shown_with: dict[str, set[str]] = {}  # learner -> the learners of its cells
+def styles_of(panels: Sequence[Panel], groups: Sequence[Group] = ()) -> dict[str, Style]:
+    """Return a style for every series, by label, in the order of the groups; series of one section have different ones.
+
+    A label has the group of its first series. Groups that are not given come last, in order of appearance.
+    """
+    known = {group.name: group for group in groups}
+    group_of: dict[str, Group] = {}
+    shown_with: dict[str, set[str]] = {}  # label -> the labels of its sections
     for panel in panels:
-        together = {one.label for other in panels if other.cell == panel.cell for one in other.series}
+        together = {one.label for other in panels if other.section == panel.section for one in other.series}
         for one in panel.series:
-            roles.setdefault(one.label, one.role)
+            group_of.setdefault(one.label, known.setdefault(one.group, Group(one.group)))
             shown_with.setdefault(one.label, set()).update(together)
+    ranks = {name: i for i, name in enumerate(known)}
     styles: dict[str, Style] = {}
-    for label in sorted(roles, key=lambda label: ROLES.index(roles[label])):
-        grey = roles[label] == _GREY_ROLE  # grey learners are numbered separately
+    for label in sorted(group_of, key=lambda label: ranks[group_of[label].name]):
+        grey = group_of[label].style == _GREY  # grey series are numbered separately
         taken = {
             styles[other].number
             for other in shown_with[label]
-            if other in styles and (roles[other] == _GREY_ROLE) == grey
+            if other in styles and (group_of[other].style == _GREY) == grey
         }
-        styles[label] = Style(next(n for n in count() if n not in taken), roles[label])
+        styles[label] = Style(next(n for n in count() if n not in taken), group_of[label])
     return styles
 
 
 def swatch(style: Style) -> Markup:
-    """Return a short piece of a learner's line, for a legend."""
+    """Return a short piece of a series' line, for a legend."""
     line = element("path", class_="curve", d="M1,7H27")
     point = element("path", class_="point", d=style.marker.outline, transform="translate(14,7)")
     return element(
@@ -108,8 +106,9 @@ def colour_rules() -> str:
     return "\n".join([*rules, f".grey {{ --ink: light-dark({GREY}, {DARK_GREY}); }}"])
 
 
-def by_role(labels: Iterable[str], styles: Mapping[str, Style]) -> dict[str, list[str]]:
-    """Group learners by role, in the order of `ROLES`."""
+def by_group(labels: Iterable[str], styles: Mapping[str, Style]) -> dict[str, list[str]]:
+    """Return labels by the name of their group, in the order of the styles."""
     labels = list(labels)
-    groups = {role: [label for label in labels if styles[label].role == role] for role in ROLES}
-    return {role: group for role, group in groups.items() if group}
+    names = dict.fromkeys(style.group.name for style in styles.values())
+    groups = {name: [label for label in labels if styles[label].group.name == name] for name in names}
+    return {name: group for name, group in groups.items() if group}

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 
 from driftwise.core.tuning_caveats import MARK, marked
-from driftwise.report.page.axes import LinearAxis, steps
 from driftwise.report.page.contents import WeightHistory
 from driftwise.report.page.markup import Markup, element
+from driftwise.report.page.scales import LinearScale, steps
 from driftwise.report.palette import COLOURS
 from driftwise.report.tables import number
 
-__all__ = ["best_intervals", "history_figure", "layers", "time_axis"]
+__all__ = ["best_intervals", "history_figure", "layers", "time_scale"]
 
 _WIDTH, _HEIGHT = 520, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 510.0, 30.0, 204.0
@@ -55,29 +55,29 @@ def best_intervals(history: WeightHistory) -> Iterator[tuple[int, int, int]]:
         yield int(action), places[0], places[-1]
 
 
-def time_axis(history: WeightHistory, start: float, end: float) -> LinearAxis:
-    """Return an axis for the rounds of a history."""
+def time_scale(history: WeightHistory, start: float, end: float) -> LinearScale:
+    """Return a scale for the rounds of a history."""
     first, last = (history.rounds[0], history.rounds[-1]) if len(history.rounds) else (0, 1)
-    return LinearAxis(first, max(last, first + 1), start, end)
+    return LinearScale(first, max(last, first + 1), start, end)
 
 
 def _chart(history: WeightHistory) -> Markup:
-    x_axis = time_axis(history, _LEFT, _RIGHT)
-    y_axis = LinearAxis(0.0, 1.0, _BOTTOM, _TOP)
+    x_scale = time_scale(history, _LEFT, _RIGHT)
+    y_scale = LinearScale(0.0, 1.0, _BOTTOM, _TOP)
     tops = layers(history)
     # Drawn from the top layer down: each layer covers the lower part of the one before.
     areas = [
-        element("path", class_=f"area {_action(k)}", d=_area(history, tops[k], x_axis, y_axis))
+        element("path", class_=f"area {_action(k)}", d=_area(history, tops[k], x_scale, y_scale))
         for k in range(len(tops))
     ]
     strip = []
     for action, first, last in best_intervals(history):
-        left = x_axis.at(history.rounds[first])
-        right = x_axis.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
+        left = x_scale.at(history.rounds[first])
+        right = x_scale.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
         shape = {"x": left, "y": _STRIP, "width": max(0.5, right - left), "height": _STRIP_HEIGHT}
         strip.append(element("rect", class_=f"area {_action(action)}", **shape))
-    inside = [point for point in history.change_points if x_axis.low <= point <= x_axis.high]
-    marks = [element("path", d=f"M{x_axis.at(point):.1f},{_TOP - 4:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside]
+    inside = [point for point in history.change_points if x_scale.low <= point <= x_scale.high]
+    marks = [element("path", d=f"M{x_scale.at(point):.1f},{_TOP - 4:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside]
     about = (
         f"{history.title}: {history.what} of each action over the rounds, for {history.learner};"
         " a strip below shows the best action"
@@ -87,7 +87,7 @@ def _chart(history: WeightHistory) -> Markup:
         *reversed(areas),
         element("g", *strip, class_="strip"),
         element("g", *marks, class_="changes"),
-        _words(history.what, x_axis, y_axis),
+        _words(history.what, x_scale, y_scale),
         class_="chart",
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
@@ -95,12 +95,11 @@ def _chart(history: WeightHistory) -> Markup:
     )
 
 
-def _words(what: str, x_axis: LinearAxis, y_axis: LinearAxis) -> Markup:
-    shares = [element("text", text, x=_LEFT - 6, y=y_axis.at(v) + 4, class_="end") for v, text in _SHARES]
-    ticks = [element("path", d=f"M{x_axis.at(v):.1f},{_FOOT:g}v4") for v in steps(x_axis.low, x_axis.high)]
-    below = [
-        element("text", str(v), x=x_axis.at(v), y=_FOOT + 17, class_="middle") for v in steps(x_axis.low, x_axis.high)
-    ]
+def _words(what: str, x_scale: LinearScale, y_scale: LinearScale) -> Markup:
+    shares = [element("text", text, x=_LEFT - 6, y=y_scale.at(v) + 4, class_="end") for v, text in _SHARES]
+    rounds = steps(x_scale.low, x_scale.high)
+    ticks = [element("path", d=f"M{x_scale.at(v):.1f},{_FOOT:g}v4") for v in rounds]
+    below = [element("text", str(v), x=x_scale.at(v), y=_FOOT + 17, class_="middle") for v in rounds]
     words = [
         element("text", f"{what} of each action", x=4.0, y=14.0, class_="word"),
         element("text", "best", x=_LEFT - 6, y=_STRIP + 10, class_="end"),
@@ -112,9 +111,9 @@ def _words(what: str, x_axis: LinearAxis, y_axis: LinearAxis) -> Markup:
 _SHARES = ((0.0, "0"), (0.5, "½"), (1.0, "1"))
 
 
-def _area(history: WeightHistory, tops: Sequence[float], x_axis: LinearAxis, y_axis: LinearAxis) -> str:
+def _area(history: WeightHistory, tops: Sequence[float], x_scale: LinearScale, y_scale: LinearScale) -> str:
     line = "L".join(
-        f"{x_axis.at(t):.1f},{y_axis.at(min(1.0, top)):.1f}" for t, top in zip(history.rounds, tops, strict=True)
+        f"{x_scale.at(t):.1f},{y_scale.at(min(1.0, top)):.1f}" for t, top in zip(history.rounds, tops, strict=True)
     )
     return f"M{_LEFT:g},{_BOTTOM:g}L{line}V{_BOTTOM:g}z"
 

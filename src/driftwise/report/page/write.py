@@ -13,20 +13,14 @@ from typing import NamedTuple
 
 from driftwise.core.files import write_atomically
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
-from driftwise.report.page.contents import Claim, Page
+from driftwise.report.page.contents import SECTIONS, Claim, Page
 from driftwise.report.page.markup import Markup, element
-from driftwise.report.page.measured_table import cells_of, measured_table
+from driftwise.report.page.page_table import page_table
 from driftwise.report.page.panels import panel_figure
-from driftwise.report.page.styles import ROLE_NAMES, Style, by_role, colour_rules, styles_of, swatch
+from driftwise.report.page.styles import Style, by_group, colour_rules, styles_of, swatch
 from driftwise.report.page.weight_charts import history_figure
 
 __all__ = ["page_text", "write_page"]
-
-_ABOUT_TABLE = (
-    "The rates are those of the paper's Table 1. Measured exponent: the power of the varied quantity with which regret"
-    " grew, with its 95 % interval; the thin lines are at 0, ½ and 1. × lower bound: regret divided by the lower bound."
-)
-_HINT = "Click on a learner to hide or show it in all figures."
 
 
 def write_page(path: str | os.PathLike[str], page: Page) -> None:
@@ -70,17 +64,19 @@ class _Section(NamedTuple):
 
 def _sections(page: Page) -> list[_Section]:
     """Return the sections of the page; an empty one is left out."""
-    styles = styles_of(page.panels)
+    styles = styles_of(page.panels, page.groups)
     commands = [element("pre", element("code", command)) for command in page.commands]
     histories = element("div", *map(history_figure, page.histories), class_="grid") if page.histories else Markup()
-    return [
-        _Section("Findings", "Findings", _list([_claim(claim) for claim in page.claims], "claims")),
-        _Section("Table", "Table 1, measured", _table(page, styles)),
-        _Section("Figures", "Regret against the varied quantity", _cells(page, styles)),
-        _Section("Weights", "Weights over time", histories),
-        _Section("Commands", "Commands to repeat the measurements", _list(commands, "commands")),
-        _Section("Notes", "Notes", _list(page.notes, "notes")),
-    ]
+    table = page.table if page.table and page.table.rows else None
+    contents = (
+        ("Findings", _list([_claim(claim) for claim in page.claims], "claims")),
+        (table.heading, page_table(table, styles)) if table else ("", Markup()),
+        (page.figures_heading, _figures(page, styles)),
+        ("Weights over time", histories),
+        ("Commands to repeat the measurements", _list(commands, "commands")),
+        ("Notes", _list(page.notes, "notes")),
+    )
+    return [_Section(name, *content) for name, content in zip(SECTIONS, contents, strict=True)]
 
 
 def _claim(claim: Claim) -> Markup:
@@ -94,52 +90,41 @@ def _claim(claim: Claim) -> Markup:
     )
 
 
-def _table(page: Page, styles: Mapping[str, Style]) -> Markup:
-    if not page.table:
-        return Markup()
-    choices = [element("option", "All settings", value="")]
-    choices += [element("option", cell, value=cell) for cell in cells_of(page.table)]
-    chooser = element("label", "Setting ", element("select", *choices, id="cell"))
-    tools = element("div", chooser, element("output", id="count", for_="cell"), class_="tools", hidden=True)
-    about = element("p", _ABOUT_TABLE, class_="hint")
-    return element("div", about, tools, element("div", measured_table(page.table, styles), class_="scroll"))
-
-
-def _cells(page: Page, styles: Mapping[str, Style]) -> Markup:
-    """Return the panels, grouped by setting, each group with one legend."""
+def _figures(page: Page, styles: Mapping[str, Style]) -> Markup:
+    """Return the panels by section; each section has one legend."""
     parts: list[str] = []
-    for cell in dict.fromkeys(panel.cell for panel in page.panels):
-        panels = [panel for panel in page.panels if panel.cell == cell]
+    for section in dict.fromkeys(panel.section for panel in page.panels):
+        panels = [panel for panel in page.panels if panel.section == section]
         labels = dict.fromkeys(one.label for panel in panels for one in panel.series)
         with_caveat = {one.label for panel in panels for one in panel.series if one.caveat}
         groups = [
             element(
                 "div",
-                element("span", ROLE_NAMES[role], class_="role"),
+                element("span", name, class_="small") if name else "",
                 *(_legend_key(label, styles[label], label in with_caveat) for label in group),
                 role="group",
-                aria_label=ROLE_NAMES[role],
+                aria_label=name or False,
             )
-            for role, group in by_role(labels, styles).items()
+            for name, group in by_group(labels, styles).items()
         ]
         figures = element("div", *(panel_figure(panel, styles) for panel in panels), class_="grid")
-        heading = element("h3", cell[:1].upper() + cell[1:])
+        heading = element("h3", section) if section else ""
         about = element("p", f"{MARK} {SAYS_NOTHING}: see below the figures.", class_="note") if with_caveat else ""
         legend = element("div", *groups, class_="legend")
         parts.append(element("div", heading, legend, about, figures, class_="setting"))
-    hint = element("p", _HINT, class_="hint", id="hint", hidden=True)
+    hint = element("p", page.hint, class_="hint", id="hint", hidden=True) if page.hint else ""
     return element("div", hint, *parts) if parts else Markup()
 
 
 def _legend_key(label: str, style: Style, has_caveat: bool) -> Markup:
-    """Return an entry of a legend; the script turns it into a button that hides and shows the learner."""
+    """Return an entry of a legend; the script turns it into a button that hides and shows the series."""
     return element(
         "button",
         swatch(style),
         marked(label, has_caveat),
         type="button",
         class_="key",
-        data_learner=label,
+        data_series=label,
         aria_pressed="true",
         disabled=True,
     )
