@@ -61,7 +61,7 @@ def _field(pa: Any, name: str) -> Any:
         return pa.field(name, pa.float64())
     if name == "final":
         return pa.field(name, pa.bool_())
-    return pa.field(name, pa.timestamp("us", tz="UTC") if name == "stored" else pa.string())
+    return pa.field(name, pa.timestamp("us", tz="UTC") if name == "stored" else pa.dictionary(pa.int32(), pa.string()))
 
 
 def _column(pa: Any, table: CellTable, name: str, kind: Any, first: int, last: int) -> Any:
@@ -75,12 +75,11 @@ def _column(pa: Any, table: CellTable, name: str, kind: Any, first: int, last: i
         final[np.cumsum(lengths) - 1] = True
         return pa.array(final)
     cells = table.cells[name][first:last]
-    if name == "key":
-        distinct = pa.array([key.decode() or None for key in cells.tolist()], kind)
-        return distinct.take(pa.array(np.repeat(np.arange(len(cells)), lengths)))
-    if name in table.texts:
-        values = pa.array([text or None for text in table.texts[name]], kind)
-        return values.take(pa.array(np.repeat(cells, lengths)))
+    if name == "key" or name in table.texts:
+        texts = table.texts[name] if name in table.texts else [key.decode() for key in cells.tolist()]
+        codes = np.repeat(cells if name in table.texts else np.arange(len(cells), dtype=np.int32), lengths)
+        empty = np.array([text == "" for text in texts])[codes]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=empty), pa.array(texts, pa.string()))
     unknown = np.isnan(cells) if name in REALS else cells == 0 if name in ("segments", "stored") else None
     mask = None if unknown is None else np.repeat(unknown, lengths)
     numbers = np.repeat(cells, lengths)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +11,10 @@ import numpy.typing as npt
 from driftwise.core.errors import rejection
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.results.cell_checks import first_fault
-from driftwise.results.cells import CELL, COUNTS, KEY_LENGTH, REALS, TEXTS, CellRecord
+from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord
+from driftwise.results.record_columns import record_columns
 
 __all__ = ["CellTable"]
-
-_KEY = re.compile(rf"([0-9a-f]{{{KEY_LENGTH}}})?")
-_CURVES = {"rounds": "iu", "regrets": "iuf", "bounds": "iuf"}  # kinds of NumPy's types
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,25 +42,9 @@ class CellTable:
     @classmethod
     def from_records(cls, records: Iterable[CellRecord]) -> CellTable:
         """Return a table of records; raise `InvalidInput` if one of them breaks a rule."""
-        records = list(records)
-        columns = dict(zip(CellRecord._fields, zip(*records, strict=True) if records else ((),) * 99, strict=False))
-        cells = np.empty(len(records), CELL)
-        if not all(isinstance(key, str) and _KEY.fullmatch(key) for key in columns["key"]):
-            bad = next(key for key in columns["key"] if not (isinstance(key, str) and _KEY.fullmatch(key)))
-            raise rejection("CellRecord", "key", "32 hex digits, or empty", bad)
-        cells["key"] = columns["key"]
-        for name in COUNTS:
-            cells[name] = _numbers(name, columns[name], "a whole number", int, np.integer)
-        for name in REALS:
-            cells[name] = _numbers(name, columns[name], "a number", float, int, np.floating, np.integer)
-        texts = {name: _encode(name, columns[name], cells[name]) for name in TEXTS}
-        lengths = [_length(curve) for curve in columns["rounds"]]
-        for name in ("regrets", "bounds"):
-            for length, curve in zip(lengths, columns[name], strict=True):
-                if _length(curve) != length:
-                    raise rejection("CellRecord", name, f"as long as rounds ({length})", curve)
-        curves = [_joined(name, columns[name]) for name in _CURVES]
-        table = cls(cells, texts, _offsets(np.array(lengths, np.int64)), curves[0].astype(np.int64), *curves[1:])
+        columns = record_columns(list(records))
+        offsets = _offsets(columns.lengths)
+        table = cls(columns.cells, columns.texts, offsets, columns.rounds, columns.regrets, columns.bounds)
         fault = first_fault(table)
         if fault is not None:
             raise rejection("CellRecord", *fault)
@@ -76,20 +56,17 @@ class CellTable:
         if len(tables) == 1:
             return tables[0]
         cells = np.concatenate([np.empty(0, CELL), *(table.cells for table in tables)])
-        texts = {}
-        for name in TEXTS:
-            places: dict[str, int] = {}
-            codes = [
-                np.array([places.setdefault(text, len(places)) for text in table.texts[name]], np.int32)[
-                    table.cells[name]
-                ]
-                for table in tables
-            ]
-            cells[name] = np.concatenate([np.empty(0, np.int32), *codes])
-            texts[name] = tuple(places)
+        places: dict[str, dict[str, int]] = {name: {} for name in TEXTS}
+        first = 0
+        for table in tables:
+            part = cells[first : first + len(table)]
+            for name, known in places.items():
+                codes = [known.setdefault(text, len(known)) for text in table.texts[name]]
+                part[name] = np.array(codes, np.int32)[part[name]]
+            first += len(table)
         return cls(
             cells,
-            texts,
+            {name: tuple(known) for name, known in places.items()},
             _offsets(np.concatenate([np.empty(0, np.int64), *(table.lengths for table in tables)])),
             np.concatenate([np.empty(0, np.int64), *(table.round for table in tables)]),
             np.concatenate([np.empty(0), *(table.regret for table in tables)]),
@@ -166,49 +143,3 @@ def _offsets(lengths: Actions) -> Actions:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
-
-
-def _numbers(name: str, column: Sequence[Any], rule: str, *types: type) -> Any:
-    for kind in set(map(type, column)):
-        if issubclass(kind, bool) or not issubclass(kind, types):
-            raise rejection("CellRecord", name, rule, next(value for value in column if type(value) is kind))
-    try:
-        return np.array(column, np.int64 if rule == "a whole number" else np.float64)
-    except OverflowError:
-        raise rejection("CellRecord", name, f"{rule} of 64 bits", max(column, key=abs)) from None
-
-
-def _encode(name: str, column: Sequence[Any], codes: npt.NDArray[np.int32]) -> tuple[str, ...]:
-    """Write the index of each text into `codes`; return the distinct texts."""
-    for kind in set(map(type, column)) - {str}:
-        raise rejection("CellRecord", name, "text", next(value for value in column if type(value) is kind))
-    places: dict[str, int] = {}
-    codes[:] = [places.setdefault(text, len(places)) for text in column]
-    return tuple(places)
-
-
-def _length(curve: Any) -> int:
-    try:
-        return len(curve)
-    except TypeError:
-        raise rejection("CellRecord", "rounds", "arrays, as are regrets and bounds", curve) from None
-
-
-def _joined(name: str, curves: Sequence[Any]) -> Any:
-    """Return the curves of all cells in one array."""
-    try:
-        joined = np.concatenate([np.empty(0, np.int64 if name == "rounds" else np.float64), *curves])
-    except (ValueError, TypeError):
-        joined = np.empty((0, 0))
-    if joined.ndim != 1 or joined.dtype.kind not in _CURVES[name]:
-        rule = "an array of whole numbers" if name == "rounds" else "an array of numbers"
-        raise rejection("CellRecord", name, rule, next((c for c in curves if not _is_curve(name, c)), curves))
-    return joined
-
-
-def _is_curve(name: str, curve: Any) -> bool:
-    try:
-        array = np.asarray(curve)
-    except ValueError:
-        return False
-    return array.ndim == 1 and array.dtype.kind in _CURVES[name]

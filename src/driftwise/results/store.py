@@ -124,9 +124,10 @@ class Store:
 
     def discard(self, keys: Iterable[str]) -> None:
         """Remove cells, for example those that failed, so that they can be played again."""
+        unwanted = _texts(self, "keys", keys)
         with self._locked():
             self._files.refresh()
-            self._files.discard(set(keys))
+            self._files.discard(unwanted)
 
     def compact(self) -> None:
         """Merge all small files."""
@@ -139,27 +140,29 @@ class Store:
 
         The keys are refreshed at the same time, so that what another process has just finished is seen.
         """
-        if isinstance(wanted, str) or not all(isinstance(each, str) for each in wanted):
-            raise rejection(self, "wanted", "a list of texts", wanted)
+        wanted = [*_texts(self, "wanted", wanted)]
         if type(most) is not int or most < 0:
             raise rejection(self, "most", "a whole number >= 0", most)
         with self._locked():
             self._files.refresh()
             others = self._claim.others()
-            granted = [each for each in dict.fromkeys(wanted) if each not in others][:most]
+            granted = [each for each in wanted if each not in others][:most]
             self._claim.replace([*dict.fromkeys([*self._claim.ids, *granted])])
             return granted
 
     def release(self, ids: Iterable[str]) -> None:
         """Give up claims; ids that are not held are ignored."""
-        given_up = set(ids)
+        given_up = _texts(self, "ids", ids)
         with self._locked():
             self._claim.replace([each for each in self._claim.ids if each not in given_up])
 
     def label(self, environments: Mapping[str, str] | None = None, learners: Mapping[str, str] | None = None) -> None:
         """Record labels of specs (as JSON text) in the manifest, for people and for reports."""
+        sections = {"environments": dict(environments or {}), "learners": dict(learners or {})}
+        for name, labels in sections.items():
+            _texts(self, name, [*labels, *labels.values()])
         with self._locked():
-            update_manifest(self._manifest, environments=environments or {}, learners=learners or {})
+            update_manifest(self._manifest, **sections)
 
     def labels(self) -> dict[str, dict[str, str]]:
         """Return the labels of specs, under "environments" and "learners"."""
@@ -190,6 +193,17 @@ class Store:
     def _after_fork(self) -> None:
         self._threads = threading.RLock()
         self._claim.forget()
+
+
+def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
+    """Return distinct texts in their order; reject anything else, and text that cannot be written as UTF-8."""
+    given = texts if isinstance(texts, str) else [*texts]
+    try:
+        if isinstance(given, str) or not all(isinstance(text, str) and text.encode() is not None for text in given):
+            raise rejection(store, name, "a list of texts", given)
+    except UnicodeEncodeError:
+        raise rejection(store, name, "valid Unicode", given) from None
+    return dict.fromkeys(given)
 
 
 _open_stores: weakref.WeakSet[Store] = weakref.WeakSet()

@@ -7,9 +7,10 @@ are deleted, and if the process ends in between, the next one deletes them.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,8 +74,8 @@ class StoredFiles:
             n_bytes = write_cells(self.folder / name, table, {"replaces": replaces})
             self._change({name: self._known(table, n_bytes, replaces)}, set())
         else:
-            for name in replaces:
-                self._delete(name)
+            for path in (self.folder / name for name in replaces):
+                path.unlink(missing_ok=True)
             self._change({}, set(replaced))
 
     def merge(self, everything: bool = False) -> None:
@@ -82,7 +83,7 @@ class StoredFiles:
         while sources := next_merge(self._sizes(), everything):
             self.write(CellTable.concatenate([*self._tables(sources)]), sources)
 
-    def discard(self, keys: set[str]) -> None:
+    def discard(self, keys: Container[str]) -> None:
         """Remove cells, file by file."""
         for name, file in [*self._files.items()]:
             kept = np.array([key.decode() not in keys for key in file.keys.tolist()], np.bool_)
@@ -101,7 +102,8 @@ class StoredFiles:
         return table.select(mask)
 
     def _listed(self) -> set[str]:
-        return {path.name for path in self.folder.iterdir() if _NAME.fullmatch(path.name)}
+        with os.scandir(self.folder) as entries:
+            return {entry.name for entry in entries if _NAME.fullmatch(entry.name) and entry.is_file()}
 
     def _sizes(self) -> Iterator[FileSize]:
         return (FileSize(name, len(file.keys), file.n_bytes) for name, file in self._files.items())

@@ -37,6 +37,8 @@ class WorkClaim:
 
     def replace(self, ids: Sequence[str]) -> None:
         """Claim exactly these ids. A new file takes the place of the old one, which stays if the disk is full."""
+        if [*ids] == [*self.ids]:
+            return
         old_path, old_descriptor = self._path, self._descriptor
         if ids:
             self._path, self._descriptor = _write(self._folder, ids)
