@@ -18,7 +18,7 @@ from driftwise.landscape.claims import claims
 from driftwise.landscape.measurements import Job, Measurement, MeasurementStore, Setting
 from driftwise.landscape.outcomes import Outcome, measure, rates, table
 from driftwise.landscape.participants import CELLS, PARTICIPANTS, Participant, every_bandit
-from driftwise.landscape.sweeps import PRESETS, Sweep, geometric, select_sweeps, sweeps
+from driftwise.landscape.scans import PRESETS, Scan, geometric, select_scans, scans
 from driftwise.learners import (
     UCB1,
     FixedShare,
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_made_is_rejected_before_anything_is_played(tmp_
     (tmp_path / "file").touch()
     monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
     with pytest.raises(BadFile, match=r"^Cannot make the folder .*measurements: Not a directory\.$"):
-        measure(select_sweeps(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
+        measure(select_scans(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
 
 
 def test_a_damaged_measurement_is_named(tmp_path):
@@ -204,20 +204,20 @@ def test_an_error_in_any_measurement_is_raised(tmp_path):
         measurements.run_jobs([job(), job(player=lambda _: None)], MeasurementStore(tmp_path), 2, None)
 
 
-# sweeps
+# scans
 
 
 def test_every_cell_has_benign_and_adversarial_sweeps_over_a_decade_and_a_half():
     for preset in PRESETS.values():
-        found = sweeps(preset)
-        assert {(sweep.cell, isinstance(sweep.setting(sweep.values[0]).source, Adversary)) for sweep in found} == {
+        found = scans(preset)
+        assert {(scan.cell, isinstance(scan.setting(scan.values[0]).source, Adversary)) for scan in found} == {
             (cell, b) for cell in CELLS for b in (True, False)
         }
-        assert len({sweep.key for sweep in found}) == len(found)
-        for sweep in found:
-            assert sweep.values[-1] / sweep.values[0] >= 30
-            if sweep.axis == "V":  # periods vary, and every path begins with a jump
-                ends = [sweep.setting(value) for value in (sweep.values[0], sweep.values[-1])]
+        assert len({scan.key for scan in found}) == len(found)
+        for scan in found:
+            assert scan.values[-1] / scan.values[0] >= 30
+            if scan.axis == "V":  # periods vary, and every path begins with a jump
+                ends = [scan.setting(value) for value in (scan.values[0], scan.values[-1])]
                 low, high = (source.measures(n_rounds).drift for source, n_rounds in ends)
                 assert high / low >= 30
 
@@ -247,40 +247,40 @@ def test_a_learner_has_the_same_role_in_every_cell():
 
 
 def test_cells_and_learners_can_be_chosen():
-    found = select_sweeps(TINY, ["full-drifting"], ["hedge"])
-    assert {sweep.cell for sweep in found} == {"full-drifting"}
-    assert {participant.label for sweep in found for participant in sweep.participants} == {"hedge"}
+    found = select_scans(TINY, ["full-drifting"], ["hedge"])
+    assert {scan.cell for scan in found} == {"full-drifting"}
+    assert {participant.label for scan in found for participant in scan.participants} == {"hedge"}
     with pytest.raises(UnknownName, match=r"^There is no learner 'hegde'\. Did you mean 'hedge'\? If it is your own,"):
-        select_sweeps(TINY, ["full-drifting"], ["hegde"])
+        select_scans(TINY, ["full-drifting"], ["hegde"])
 
 
 def test_added_learners_play_where_their_feedback_fits_and_are_tuned_if_they_have_a_rule(tmp_path):
-    found = select_sweeps(TINY, ["full-drifting", "bandit-drifting"], ["squint", "fixed-share", "exp3-s", "ucb1"])
-    parts = {(sweep.cell, participant.label): participant.role for sweep in found for participant in sweep.participants}
+    found = select_scans(TINY, ["full-drifting", "bandit-drifting"], ["squint", "fixed-share", "exp3-s", "ucb1"])
+    parts = {(scan.cell, participant.label): participant.role for scan in found for participant in scan.participants}
     assert parts == {
         ("full-drifting", "squint"): "added",
         ("full-drifting", "fixed-share"): "added",
         ("bandit-drifting", "exp3-s"): "added",
         ("bandit-drifting", "ucb1"): "baseline",  # a default participant there
     }
-    players = {participant.label: participant.player for sweep in found for participant in sweep.participants}
+    players = {participant.label: participant.player for scan in found for participant in scan.participants}
     assert players["squint"] == Squint()
     assert players["fixed-share"] == FixedShare.tuned
     with collected() as reasons:
-        outcomes = measure([sweep for sweep in found if sweep.key == "full-drifting-low"], 2, 1, tmp_path)
+        outcomes = measure([scan for scan in found if scan.key == "full-drifting-low"], 2, 1, tmp_path)
     assert reasons == [outcomes[1].caveat]
     assert [outcome.participant.label for outcome in outcomes] == ["squint", "fixed-share"]
     with pytest.raises(UnknownName, match="There is no learner 'oracle-restarts' in these cells"):
-        select_sweeps(TINY, CELLS, ["oracle-restarts"])
+        select_scans(TINY, CELLS, ["oracle-restarts"])
     with pytest.raises(UnknownName, match="There is no learner 'ucb1' in these cells"):
-        select_sweeps(TINY, ["full-drifting"], ["ucb1"])
+        select_scans(TINY, ["full-drifting"], ["ucb1"])
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_landscape_of_a_cell_is_measured_and_printed(cell, tmp_path):
     names = [participant.label for participant in PARTICIPANTS[cell][:2]]
     with collected():  # runs of 300 rounds are short for EXP3.S
-        outcomes = measure(select_sweeps(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
+        outcomes = measure(select_scans(TINY, [cell], names), TINY.n_runs, 1, tmp_path)
     text = table(outcomes)
     assert rates(cell)[0].text in text
     assert all(name in text for name in names)
@@ -298,12 +298,12 @@ def outcomes_of(curves, key, companion=None, source=ENVIRONMENT):
     values = (100, 1000, 10_000)
     found = []
     for label, means in curves.items():
-        sweep = Sweep(key, "full-switching", "", "T", values, lambda t: Setting(source, int(t)), ())
+        scan = Scan(key, "full-switching", "", "T", values, lambda t: Setting(source, int(t)), ())
         runs = [np.array([mean, mean * 1.001]) for mean in means]
         beside = (np.nan,) * 3 if companion is None else companion
         parts = zip(runs, beside, values, strict=True)
         made = [Measurement(r, np.full(2, other), *np.ones((3, 2)), 2, t) for r, other, t in parts]
-        found.append(Outcome(sweep, Participant(label, "paper", Hedge()), tuple(made)))
+        found.append(Outcome(scan, Participant(label, "paper", Hedge()), tuple(made)))
     return found
 
 
@@ -355,8 +355,8 @@ def test_the_third_claim_can_fail(low, sine, hedge, holds):
 
 
 def test_where_the_first_claim_is_measured_merged_memory_is_as_good_as_exact():
-    (sweep,) = [one for one in sweeps(PRESETS["standard"]) if one.key == "full-switching-rounds"]
-    source, n_rounds = sweep.setting(1000)
+    (scan,) = [one for one in scans(PRESETS["standard"]) if one.key == "full-switching-rounds"]
+    source, n_rounds = scan.setting(1000)
     players = {memory: partial(SleepingOptimisticAdaptMLProd.tuned, memory=memory) for memory in ("exact", "merged")}
     results = simulate(source, players, n_rounds, n_runs=2, seed=1)
     assert results.final("merged") == pytest.approx(results.final("exact"), rel=1e-9)

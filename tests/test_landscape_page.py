@@ -14,12 +14,12 @@ import pytest
 from driftwise.adversaries import Adversary
 from driftwise.cli.landscape import _CELLS, command
 from driftwise.cli.main import main
-from driftwise.landscape import sweeps
+from driftwise.landscape import scans
 from driftwise.landscape.measurements import Job
 from driftwise.landscape.outcomes import Outcome, rates
 from driftwise.landscape.pages import GROUPS
 from driftwise.landscape.participants import CELLS, ROLES
-from driftwise.landscape.sweeps import select_sweeps
+from driftwise.landscape.scans import select_scans
 from driftwise.landscape.weight_histories import weight_histories
 from driftwise.learners import Hedge
 from driftwise.report.page import Page
@@ -39,7 +39,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], P
 def driftwise(monkeypatch, capsys, tmp_path):
     """Run a command line in this process and an empty folder, with few measurements; return exit code and output."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sweeps.PRESETS, "quick", TINY)
+    monkeypatch.setitem(scans.PRESETS, "quick", TINY)
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["driftwise", *words])
@@ -59,14 +59,14 @@ def test_every_outcome_has_a_line_and_a_curve_with_its_numbers(measured):
     assert len(outcomes) == len(page.table.rows) == len(curves)
     for outcome, row, (panel, curve) in zip(outcomes, page.table.rows, curves, strict=True):
         environment, learner, axis, upper, lower, exponent, _ = row
-        assert panel.key == outcome.sweep.key
-        assert environment == (CELLS[outcome.sweep.cell], panel.title, "")
+        assert panel.key == outcome.scan.key
+        assert environment == (CELLS[outcome.scan.cell], panel.title, "")
         assert panel.section.lower() == environment.text
         assert learner.text == curve.label == outcome.participant.label
         assert curve.group == GROUPS[outcome.participant.role].name
         assert learner.small == curve.group.lower()
-        assert axis == outcome.sweep.axis
-        assert (upper, lower) == tuple(rate.text for rate in rates(outcome.sweep.cell))
+        assert axis == outcome.scan.axis
+        assert (upper, lower) == tuple(rate.text for rate in rates(outcome.scan.cell))
         assert exponent == curve.exponent == outcome.power()
         assert curve.x == outcome.x
         assert list(curve.mean) == [float(measurement.regrets.mean()) for measurement in outcome.measurements]
@@ -85,8 +85,8 @@ def test_a_cell_without_participants_is_not_on_the_page(measured):
 def test_bounds_are_drawn_where_they_are_below_t(measured):
     outcomes, page = measured
     for panel in page.panels:
-        first = next(outcome for outcome in outcomes if outcome.sweep.key == panel.key)
-        upper, lower = rates(first.sweep.cell)
+        first = next(outcome for outcome in outcomes if outcome.scan.key == panel.key)
+        upper, lower = rates(first.scan.cell)
         useful = [
             y if y < measurement.n_rounds else math.nan
             for y, measurement in zip(first.upper, first.measurements, strict=True)
@@ -100,8 +100,8 @@ def test_bounds_are_drawn_where_they_are_below_t(measured):
 
 def test_against_an_adversary_the_lower_bound_is_its_guarantee(measured):
     for outcome in measured[0]:
-        if isinstance(outcome.sweep.setting(outcome.sweep.values[0]).source, Adversary):
-            sources = [outcome.sweep.setting(value) for value in outcome.sweep.values]
+        if isinstance(outcome.scan.setting(outcome.scan.values[0]).source, Adversary):
+            sources = [outcome.scan.setting(value) for value in outcome.scan.values]
             assert outcome.lower == [source.guarantee(n_rounds) for source, n_rounds in sources]
 
 
@@ -134,7 +134,7 @@ def test_a_learner_of_the_paper_is_shown_beside_a_baseline_in_every_kind_of_envi
 
 
 def test_a_parameter_free_learner_is_shown_alone():
-    found = weight_histories(select_sweeps(TINY, ["full-drifting"], ["cbce"]), seed=1)
+    found = weight_histories(select_scans(TINY, ["full-drifting"], ["cbce"]), seed=1)
     assert [history.learner for history in found] == ["cbce", "cbce"]
 
 
@@ -146,9 +146,9 @@ def test_the_weights_of_every_interval_sum_to_one(measured):
 
 
 def test_a_weight_history_has_mean_weights_and_the_best_action_in_the_middle():
-    (sweep,) = [one for one in select_sweeps(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
-    (history,) = weight_histories([sweep], seed=3)
-    environment, n_rounds = sweep.setting(sweep.shown)
+    (scan,) = [one for one in select_scans(TINY, ["full-switching"], ["hedge"]) if one.key == "full-switching-rounds"]
+    (history,) = weight_histories([scan], seed=3)
+    environment, n_rounds = scan.setting(scan.shown)
     block = environment.start(n_rounds, 3).draw(n_rounds)
     weights = Hedge().run(Hedge().start(environment.n_actions, 3), block.losses)
     for i in (0, 100, 249):
@@ -161,7 +161,7 @@ def test_a_weight_history_has_mean_weights_and_the_best_action_in_the_middle():
 
 def test_a_weight_history_with_too_many_changes_shows_none():
     (drifting,) = [
-        one for one in select_sweeps(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"
+        one for one in select_scans(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"
     ]
     assert [list(history.change_points) for history in weight_histories([drifting], seed=1)] == [[]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from driftwise.landscape.outcomes import Outcome, measure
 from driftwise.landscape.pages import page
-from driftwise.landscape.sweeps import Preset, select_sweeps
+from driftwise.landscape.scans import Preset, select_scans
 from driftwise.landscape.weight_histories import weight_histories
 from driftwise.report.page import Page
 
@@ -16,8 +16,8 @@ TINY = Preset(shortest=300, longest=600, points=2, n_rounds=3000, n_runs=2, most
 
 def tiny_landscape(folder: Path, cells: Sequence[str], names: Sequence[str]) -> tuple[list[Outcome], Page]:
     """Measure some learners in some cells; return outcomes and page."""
-    sweeps = select_sweeps(TINY, cells, names)
-    outcomes = measure(sweeps, TINY.n_runs, seed=1, folder=folder)
+    scans = select_scans(TINY, cells, names)
+    outcomes = measure(scans, TINY.n_runs, seed=1, folder=folder)
     return outcomes, page(
-        outcomes, weight_histories(sweeps, seed=1), ["driftwise landscape"], "Two runs of every point."
+        outcomes, weight_histories(scans, seed=1), ["driftwise landscape"], "Two runs of every point."
     )

@@ -70,7 +70,7 @@ def command(
     from driftwise.landscape.claims import claims
     from driftwise.landscape.outcomes import measure, table
     from driftwise.landscape.pages import page
-    from driftwise.landscape.sweeps import PRESETS, select_sweeps
+    from driftwise.landscape.scans import PRESETS, select_scans
     from driftwise.landscape.weight_histories import weight_histories
     from driftwise.report.figures import canvas
     from driftwise.report.page import write_figures, write_page
@@ -80,7 +80,7 @@ def command(
     cells = tuple(dict.fromkeys(cells))
     effort = PRESETS[preset]
     wanted = None if learners is None else [name.strip() for name in learners.split(",")]
-    sweeps = select_sweeps(effort, cells or _CELLS, wanted)
+    scans = select_scans(effort, cells or _CELLS, wanted)
     n_threads = None if threads is None else count("landscape", "threads", threads)
     seed = check_seed("landscape", seed)
     # The page of a selection must not replace the page of all cells and learners.
@@ -89,9 +89,9 @@ def command(
         check_writable(file)
     with notes(quiet):
         with _note_on_interrupt(out), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
-            outcomes = measure(sweeps, effort.n_runs, seed, out / "measurements", n_threads, progress)
+            outcomes = measure(scans, effort.n_runs, seed, out / "measurements", n_threads, progress)
         with progress_bar(quiet, "weights", eta=False) as progress:
-            histories = weight_histories(sweeps, seed, progress)
+            histories = weight_histories(scans, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs per point. driftwise {__version__}."
     report = page(outcomes, histories, [_command_line(preset, cells, learners, seed)], about)
     write_page(out / f"{name}.html", report)

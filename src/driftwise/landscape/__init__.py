@@ -1,1 +1,1 @@
-"""The measured Table 1: sweeps over rounds, segments, drift and variance, their exponents, and the report."""
+"""The measured Table 1: scans over rounds, segments, drift and variance, their exponents, and the report."""

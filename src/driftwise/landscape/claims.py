@@ -1,4 +1,4 @@
-"""The paper's three main claims, checked against the measured sweeps."""
+"""The paper's three main claims, checked against the measured scans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
     """Return the claims that can be checked with these outcomes."""
     by_key: dict[str, dict[str, Outcome]] = {}
     for outcome in outcomes:
-        by_key.setdefault(outcome.sweep.key, {})[outcome.participant.label] = outcome
+        by_key.setdefault(outcome.scan.key, {})[outcome.participant.label] = outcome
     return [
         _with_caveats(make(*(by_key[key] for key in needs)), by_key, needs)
         for make, needs in _CLAIMS
@@ -110,8 +110,8 @@ def _drifting(low: dict[str, Outcome], rounds: dict[str, Outcome]) -> Claim:
     """(iii) With full information, constant V and Lambda, regret grows like T^(1/3)."""
     paper = low["restarted-adaptive-gd"]
     scaled = []
-    for value, measurement in zip(paper.sweep.values, paper.measurements, strict=True):
-        adversary = paper.sweep.setting(value).source
+    for value, measurement in zip(paper.scan.values, paper.measurements, strict=True):
+        adversary = paper.scan.setting(value).source
         assert isinstance(adversary, Adversary)
         m = adversary.budget(measurement.n_rounds)
         scaled.append(float(measurement.regrets.mean()) / (m.variance * m.drift * measurement.n_rounds) ** (1 / 3))

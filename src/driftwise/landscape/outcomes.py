@@ -1,4 +1,4 @@
-"""Outcomes of sweeps: regret curves, exponents, and regret as a multiple of the lower bound."""
+"""Outcomes of scans: regret curves, exponents, and regret as a multiple of the lower bound."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from driftwise.adversaries import Adversary
 from driftwise.core.tuning_caveats import marked, report
-from driftwise.landscape.measurements import Job, Measurement, MeasurementStore, run_jobs
+from driftwise.landscape.measurements import Measurement, Task, measure_tasks
 from driftwise.landscape.participants import CELLS, Participant
-from driftwise.landscape.sweeps import Sweep
+from driftwise.landscape.scans import Scan
 from driftwise.report import number_text
 from driftwise.report.tables import number, text_table
 from driftwise.results.confidence_intervals import Estimate, estimate
@@ -24,16 +24,16 @@ __all__ = ["Outcome", "measure", "rates", "span", "table"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One learner in one sweep."""
+    """One learner in one scan."""
 
-    sweep: Sweep
+    scan: Scan
     participant: Participant
     measurements: tuple[Measurement, ...]
 
     @property
     def x(self) -> list[float]:
         """The measured values of the varied quantity; an adversary may use less than its budget."""
-        axis = self.sweep.axis
+        axis = self.scan.axis
         if axis == "T":
             return [float(measurement.n_rounds) for measurement in self.measurements]
         name = {"Gamma": "segments", "V": "drift", "Lambda": "variance"}[axis]
@@ -52,7 +52,7 @@ class Outcome:
             return ""
         n, total = len(caveats), len(self.measurements)
         where = "every value" if n == total else f"{n} of {total} values"
-        return f"at {where} of {self.sweep.axis}{', the first' if n > 1 else ''}: {caveats[0]}"
+        return f"at {where} of {self.scan.axis}{', the first' if n > 1 else ''}: {caveats[0]}"
 
     def power(self, divide: Callable[[Measurement], float] | None = None) -> Power:
         """Fit the exponent of regret in the varied quantity; `divide` returns a factor to divide regret by first."""
@@ -62,9 +62,9 @@ class Outcome:
     @property
     def lower(self) -> list[float]:
         """The lower bound at each value: the guarantee of the adversary, or the bound for the measures."""
-        bound = rates(self.sweep.cell)[1].bound
+        bound = rates(self.scan.cell)[1].bound
         assert bound is not None
-        sources = [self.sweep.setting(value).source for value in self.sweep.values]
+        sources = [self.scan.setting(value).source for value in self.scan.values]
         return [
             source.guarantee(measurement.n_rounds) if isinstance(source, Adversary) else bound(measurement.measures)
             for source, measurement in zip(sources, self.measurements, strict=True)
@@ -73,9 +73,9 @@ class Outcome:
     @property
     def upper(self) -> list[float]:
         """The upper bound at each value, of the learner made for the cell; at most T."""
-        bound = rates(self.sweep.cell)[0].bound
+        bound = rates(self.scan.cell)[0].bound
         assert bound is not None
-        sources = [self.sweep.setting(value).source for value in self.sweep.values]
+        sources = [self.scan.setting(value).source for value in self.scan.values]
         known = [
             source.budget(measurement.n_rounds) if isinstance(source, Adversary) else measurement.measures
             for source, measurement in zip(sources, self.measurements, strict=True)
@@ -90,27 +90,30 @@ class Outcome:
 
 
 def measure(
-    sweeps: Sequence[Sweep],
+    scans: Sequence[Scan],
     n_runs: int,
     seed: int,
     folder: Path,
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
-    """Return the outcomes of some sweeps; play the measurements that are not saved in the folder."""
-    keys = [(sweep, participant) for sweep in sweeps for participant in sweep.participants]
-    jobs = [
-        Job(sweep.setting(value), participant.label, participant.player, n_runs, seed, sweep.companion)
-        for sweep, participant in keys
-        for value in sweep.values
+    """Return the outcomes of some scans; play the cells that the folder does not have."""
+    tasks = [
+        Task(scan.setting(value), f"{scan.description}; {scan.axis} = {value:g}", scan.participants, scan.companion)
+        for scan in scans
+        for value in scan.values
     ]
-    measurements = iter(run_jobs(jobs, MeasurementStore(folder), n_threads, progress))
-    outcomes = [
-        Outcome(sweep, participant, tuple(next(measurements) for _ in sweep.values)) for sweep, participant in keys
-    ]
+    measurements = iter(measure_tasks(tasks, n_runs, seed, folder, n_threads, progress))
+    outcomes = []
+    for scan in scans:
+        by_participant = zip(*(next(measurements) for _ in scan.values), strict=True)
+        outcomes += [
+            Outcome(scan, participant, some)
+            for participant, some in zip(scan.participants, by_participant, strict=True)
+        ]
     for outcome in outcomes:
         if outcome.caveat:
-            report(f"landscape: '{outcome.participant.label}' in {outcome.sweep.key}", outcome.caveat)
+            report(f"landscape: '{outcome.participant.label}' in {outcome.scan.key}", outcome.caveat)
     return outcomes
 
 
@@ -137,15 +140,15 @@ def table(outcomes: Sequence[Outcome]) -> str:
     """Return the measured Table 1 as text."""
     lines = []
     for cell, title in CELLS.items():
-        in_cell = [outcome for outcome in outcomes if outcome.sweep.cell == cell]
+        in_cell = [outcome for outcome in outcomes if outcome.scan.cell == cell]
         if not in_cell:
             continue
         upper, lower = rates(cell)
         lines += ["", f"{title}: upper {upper.text}; lower {lower.text}"]
-        for sweep in dict.fromkeys(outcome.sweep.key for outcome in in_cell):
-            in_sweep = [outcome for outcome in in_cell if outcome.sweep.key == sweep]
+        for scan in dict.fromkeys(outcome.scan.key for outcome in in_cell):
+            in_scan = [outcome for outcome in in_cell if outcome.scan.key == scan]
             rows = []
-            for outcome in in_sweep:
+            for outcome in in_scan:
                 power, last = outcome.power(), outcome.regrets[-1]
                 exponent, low, high = map(number_text.power, power)
                 interval = f"{low} .. {high}" if math.isfinite(power.exponent) else "-"
@@ -159,10 +162,10 @@ def table(outcomes: Sequence[Outcome]) -> str:
                         span(outcome.multiples),
                     ]
                 )
-            first, x = in_sweep[0].sweep, in_sweep[0].x
+            first, x = in_scan[0].scan, in_scan[0].x
             lines += ["", f"  {first.description}; {first.axis} from {number(x[0])} to {number(x[-1])}"]
             headers = ["learner", "role", "last regret", "exponent", "95% interval", "x lower bound"]
-            reasons = footnote({outcome.participant.label: outcome.caveat for outcome in in_sweep if outcome.caveat})
+            reasons = footnote({outcome.participant.label: outcome.caveat for outcome in in_scan if outcome.caveat})
             body = [*text_table(headers, rows, left=2).splitlines(), *reasons.splitlines()]
             lines += ["  " + line for line in body]
     return "\n".join(lines).lstrip("\n")

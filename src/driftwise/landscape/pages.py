@@ -80,7 +80,7 @@ _NOTES = (
 
 def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], commands: Sequence[str], about: str) -> Page:
     """Return the page of these outcomes; `about` is a sentence on the extent of the measurements."""
-    panels = [_panel(list(group)) for _, group in groupby(outcomes, key=lambda outcome: outcome.sweep.key)]
+    panels = [_panel(list(group)) for _, group in groupby(outcomes, key=lambda outcome: outcome.scan.key)]
     return Page(
         title="Tracking the best expert, measured",
         subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds in changing environments, and the"
@@ -133,14 +133,14 @@ def _with_greek_letters(claim: Claim) -> Claim:
 
 
 def _row(outcome: Outcome) -> Sequence[Cell]:
-    sweep, participant = outcome.sweep, outcome.participant
-    upper, lower = rates(sweep.cell)
+    scan, participant = outcome.scan, outcome.participant
+    upper, lower = rates(scan.cell)
     return table_one_row(
-        CELLS[sweep.cell],
-        heading(sweep.description),
+        CELLS[scan.cell],
+        heading(scan.description),
         participant.label,
         participant.role,
-        sweep.axis,
+        scan.axis,
         (upper.text, lower.text),
         Measured(*outcome.power()),
         span(outcome.multiples, " to "),
@@ -149,10 +149,10 @@ def _row(outcome: Outcome) -> Sequence[Cell]:
 
 
 def _panel(outcomes: list[Outcome]) -> Panel:
-    """Return the curves of one sweep with its bounds; if the learners' environments differ, those of the first."""
+    """Return the curves of one scan with its bounds; if the learners' environments differ, those of the first."""
     first = outcomes[0]
-    sweep = first.sweep
-    upper, lower = rates(sweep.cell)
+    scan = first.scan
+    upper, lower = rates(scan.cell)
     # Trivial bounds (regret <= T, regret >= 0) are not drawn.
     highest = [
         y if y < measurement.n_rounds else math.nan
@@ -160,10 +160,10 @@ def _panel(outcomes: list[Outcome]) -> Panel:
     ]
     lowest = [y if y > 0 else math.nan for y in first.lower]
     return Panel(
-        key=sweep.key,
-        section=_capitalised(CELLS[sweep.cell]),
-        title=heading(sweep.description),
-        x=Axis(_AXES[sweep.axis], "log"),
+        key=scan.key,
+        section=_capitalised(CELLS[scan.cell]),
+        title=heading(scan.description),
+        x=Axis(_AXES[scan.axis], "log"),
         y=Axis("dynamic regret", "log"),
         series=[_series(outcome) for outcome in outcomes],
         lines=[

@@ -8,11 +8,11 @@ import numpy as np
 
 from driftwise.core.tuning_caveats import SAYS_NOTHING, collected
 from driftwise.core.types import Actions, Matrix
-from driftwise.landscape.measurements import Job
 from driftwise.landscape.pages import heading
 from driftwise.landscape.participants import Participant
-from driftwise.landscape.sweeps import Sweep
+from driftwise.landscape.scans import Scan
 from driftwise.report.page import WeightHistory
+from driftwise.sweeps import Source
 
 __all__ = ["weight_histories"]
 
@@ -21,43 +21,44 @@ _MOST_CHANGES = 40  # that can be distinguished in a figure
 
 
 def weight_histories(
-    sweeps: Sequence[Sweep], seed: int, progress: Callable[[int, int], None] | None = None
+    scans: Sequence[Scan], seed: int, progress: Callable[[int, int], None] | None = None
 ) -> list[WeightHistory]:
-    """Return the weights over time of the first learner of the paper and the first baseline of each sweep."""
+    """Return the weights over time of the first learner of the paper and the first baseline of each scan."""
     wanted = [
-        (sweep, participant, sweep.shown)
-        for sweep in sweeps
-        if sweep.shown is not None
-        for participant in dict.fromkeys((_first(sweep, "paper"), _first(sweep, "baseline")))
+        (scan, participant, scan.shown)
+        for scan in scans
+        if scan.shown is not None
+        for participant in dict.fromkeys((_first(scan, "paper"), _first(scan, "baseline")))
     ]
     found = []
-    for done, (sweep, participant, value) in enumerate(wanted, start=1):
-        found.append(_history(sweep, participant, value, seed))
+    for done, (scan, participant, value) in enumerate(wanted, start=1):
+        found.append(_history(scan, participant, value, seed))
         if progress is not None:
             progress(done, len(wanted))
     return found
 
 
-def _first(sweep: Sweep, role: str) -> Participant:
-    return next((participant for participant in sweep.participants if participant.role == role), sweep.participants[0])
+def _first(scan: Scan, role: str) -> Participant:
+    return next((participant for participant in scan.participants if participant.role == role), scan.participants[0])
 
 
-def _history(sweep: Sweep, participant: Participant, value: float, seed: int) -> WeightHistory:
-    job = Job(sweep.setting(value), participant.label, participant.player, 1, seed)
-    with collected():
-        source, n_rounds = job.source(), job.setting.n_rounds
+def _history(scan: Scan, participant: Participant, value: float, seed: int) -> WeightHistory:
+    player = participant.player
+    setting = scan.setting(value)
+    n_rounds = setting.n_rounds
+    source = Source(setting.source).facing(player).environment(n_rounds, seed)
     measures = source.measures(n_rounds, seed)
     block = source.start(n_rounds, seed).draw(n_rounds)
     assert block.means is not None  # environments and adversaries have means
     with collected() as reasons:
-        learner = job.learner(job.known(measures))
+        learner = player.learner(source.n_actions, n_rounds, measures, source.budget(n_rounds))
     played = learner.play_block(learner.start(source.n_actions, seed), block.losses)
     starts = np.unique(np.linspace(0, n_rounds, _INTERVALS, endpoint=False).astype(int))
     middles = (starts + np.append(starts[1:], n_rounds)) // 2
     changes = measures.change_points or ()
     return WeightHistory(
-        key=f"history-{sweep.key}-{participant.label}",
-        title=heading(f"{sweep.description}, {sweep.axis} = {value:g}"),
+        key=f"history-{scan.key}-{participant.label}",
+        title=heading(f"{scan.description}, {scan.axis} = {value:g}"),
         learner=participant.label,
         rounds=starts.tolist(),
         weights=_shares(played, source.n_actions, starts).T.tolist(),

@@ -40,7 +40,7 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
         raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
     cells, first, shape = table.cells.reshape(len(order), len(runs)), table.record(0), (len(order), len(runs), -1)
     measured = tuple(
-        Measures(first.n_actions, first.n_rounds, int(cell["segments"]), *(float(cell[name]) for name in MEASURES))
+        Measures(first.n_actions, first.n_rounds, int(cell["segments"]), *cell[[*MEASURES]].item())
         for cell in cells[0]
         if cell["segments"] > 0
     )

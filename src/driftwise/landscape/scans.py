@@ -1,4 +1,4 @@
-"""The sweeps: one of T, Gamma, V and Lambda varies, the others are fixed; environments are benign or adversarial."""
+"""The scans: one of T, Gamma, V and Lambda varies, the others are fixed; environments are benign or adversarial."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from driftwise.landscape.measurements import Setting
 from driftwise.landscape.participants import PARTICIPANTS, Participant, added, every_bandit
 from driftwise.learners import Learner, OptimisticGD, OracleRestarts, learners
 
-__all__ = ["PRESETS", "Preset", "Sweep", "select_sweeps", "sweeps"]
+__all__ = ["PRESETS", "Preset", "Scan", "scans", "select_scans"]
 
 N_ACTIONS, SEGMENTS, VARIANCE, PERIODS, AMPLITUDE = 5, 4, 50.0, 3.0, 0.3
 BEST, REST = 0.2, 0.8
@@ -25,10 +25,10 @@ SHOWN = 4000  # rounds of a path whose weights are plotted
 class Preset:
     """The extent of the measurements."""
 
-    shortest: int  # the least number of rounds in a sweep over rounds
+    shortest: int  # the least number of rounds in a scan over rounds
     longest: int  # the largest
     points: int  # values of the varied quantity
-    n_rounds: int  # in sweeps over another quantity
+    n_rounds: int  # in scans over another quantity
     n_runs: int
     most_adaptive: int  # the most rounds against an adversary that simulates many copies of the learner
 
@@ -41,7 +41,7 @@ PRESETS = {
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Scan:
     """One curve per learner: regret as a function of the varied quantity."""
 
     key: str
@@ -52,7 +52,7 @@ class Sweep:
     setting: Callable[[float], Setting]
     participants: tuple[Participant, ...]
     companion: Learner | None = None  # plays on the same losses
-    shown: float | None = None  # the value at which weights over time are plotted; None if another sweep plots them
+    shown: float | None = None  # the value at which weights over time are plotted; None if another scan plots them
 
     @property
     def feedback(self) -> str:
@@ -66,8 +66,8 @@ def geometric(low: float, high: float, points: int) -> tuple[int, ...]:
     return tuple(round(low * step**i) for i in range(points))
 
 
-def sweeps(preset: Preset) -> list[Sweep]:
-    """Return all sweeps of a preset."""
+def scans(preset: Preset) -> list[Scan]:
+    """Return all scans of a preset."""
     rounds = geometric(preset.shortest, preset.longest, preset.points)
     segments = geometric(2, 64, preset.points)  # 1.5 decades
     periods = geometric(1, 48, preset.points)  # about as many decades of drift, which starts with a jump
@@ -92,8 +92,8 @@ def sweeps(preset: Preset) -> list[Sweep]:
         values: tuple[float, ...],
         setting: Callable[[float], Setting],
         shown: float | None = None,
-    ) -> Sweep:
-        return Sweep(f"{cell}-{key}", cell, description, axis, values, setting, PARTICIPANTS[cell], shown=shown)
+    ) -> Scan:
+        return Scan(f"{cell}-{key}", cell, description, axis, values, setting, PARTICIPANTS[cell], shown=shown)
 
     adaptive = geometric(preset.shortest, min(preset.longest, preset.most_adaptive), preset.points)
     return [
@@ -117,7 +117,7 @@ def sweeps(preset: Preset) -> list[Sweep]:
               rounds, lambda t: Setting(switching(SEGMENTS), int(t)), SHOWN),
         plain("segments", "bandit-switching", f"switching, Bernoulli; T = {T}", "Gamma",
               segments, lambda n: Setting(switching(n), T)),
-        Sweep("bandit-switching-low", "bandit-switching",
+        Scan("bandit-switching-low", "bandit-switching",
               "Theorem bandit-low, best response to each learner; Gamma = 2, Lambda = 0", "T", adaptive,
               lambda t: Setting(BanditLow(2, 2, "best-response"), int(t)), every_bandit(),
               OptimisticGD(learning_rate=math.sqrt(2 / 4)), SHOWN),  # the rate is the tuned one: D = 4
@@ -133,23 +133,23 @@ def sweeps(preset: Preset) -> list[Sweep]:
     ]  # fmt: skip
 
 
-def select_sweeps(preset: Preset, cells: Collection[str], names: Sequence[str] | None) -> list[Sweep]:
-    """Return the sweeps of some cells; with names, only with these learners, in the role "added" if they are new."""
-    found = [sweep for sweep in sweeps(preset) if sweep.cell in cells]
+def select_scans(preset: Preset, cells: Collection[str], names: Sequence[str] | None) -> list[Scan]:
+    """Return the scans of some cells; with names, only with these learners, in the role "added" if they are new."""
+    found = [scan for scan in scans(preset) if scan.cell in cells]
     if names is None:
         return found
     # The oracle needs the change points, which the budget of an adversary does not have.
     feedbacks = {name: learners.get(name).feedback for name in learners if name != OracleRestarts.name}
-    known = {name for name, feedback in feedbacks.items() if any(sweep.feedback == feedback for sweep in found)}
+    known = {name for name, feedback in feedbacks.items() if any(scan.feedback == feedback for scan in found)}
     for name in names:
         learners.get(name)  # raises if the registry does not have it
         if name not in known:
             raise UnknownName("learner", name, known, "in these cells")
     selected = []
-    for sweep in found:
-        usual = {participant.label: participant for participant in sweep.participants}
-        fitting = [name for name in dict.fromkeys(names) if feedbacks[name] == sweep.feedback]
+    for scan in found:
+        usual = {participant.label: participant for participant in scan.participants}
+        fitting = [name for name in dict.fromkeys(names) if feedbacks[name] == scan.feedback]
         if fitting:
             participants = tuple(usual[name] if name in usual else added(name) for name in fitting)
-            selected.append(dataclasses.replace(sweep, participants=participants))
+            selected.append(dataclasses.replace(scan, participants=participants))
     return selected
