@@ -40,7 +40,7 @@ def panel_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     clip = f"{panel.key}-clip"
     window = element("rect", x=frame.left, y=_TOP, width=frame.right - frame.left, height=_BOTTOM - _TOP)
     names = ", ".join(marked(one.label, one.caveat) for one in panel.series)
-    about = f"{panel.title}: {panel.y.label} against {panel.x.label}{_scales_text(panel)}, for {names or 'no learner'}"
+    about = f"{panel.title}: {panel.y.label} against {panel.x.label}{_scales_text(panel)}, for {names or 'no series'}"
     return element(
         "svg",
         element("clipPath", window, id=clip),

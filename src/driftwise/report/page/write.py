@@ -36,7 +36,7 @@ def write_page(path: str | os.PathLike[str], page: Page) -> None:
 def page_text(page: Page) -> str:
     """Return the page as HTML, including its style sheet and script."""
     style = _resource("page.css") + colour_rules() + "\n"
-    script = _resource("page.js")
+    script = _resource("page.readers.js") + _resource("page.js")
     sections = [section for section in _sections(page) if section.content]
     links = [element("a", section.name, href=f"#{section.name.lower()}") for section in sections]
     bodies = [
