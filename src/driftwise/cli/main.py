@@ -12,11 +12,12 @@ from typing import NoReturn, TextIO
 import click
 
 from driftwise import __version__
+from driftwise.cli.imports import with_import_option
 from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one_line
 
 __all__ = ["main"]
 
-_COMMANDS = ("compile", "landscape", "list", "show", "simulate")
+_COMMANDS = ("compile", "landscape", "list", "show", "simulate", "sweep")
 _FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # exit codes
 
 
@@ -30,7 +31,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"driftwise.cli.{cmd_name}").command
-        return command
+        return with_import_option(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
