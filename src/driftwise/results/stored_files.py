@@ -59,7 +59,10 @@ class StoredFiles:
         names = self._listed()
         added = {}
         for name in sorted(names - self._files.keys() - self._replaced(self._files)):
-            file = self._read(name)
+            try:
+                file = self._read(name)
+            except FileNotFoundError:  # another process merged it, where the file system has no locks
+                return self.refresh()
             if file is not None:
                 added[name] = file
         self._change(added, self._files.keys() - names)
@@ -122,11 +125,8 @@ class StoredFiles:
             raise BadFile(f"Cannot read {shown_path(self.folder / name)}: {error.strerror or error}.") from None
 
     def _read(self, name: str) -> _File | None:
-        """Return a file, None if it is gone or damaged; a damaged one is moved aside."""
-        try:
-            content = self._content(name)
-        except FileNotFoundError:  # merged by another process, where the file system has no locks
-            return None
+        """Return a file, None if it is damaged; then it is moved aside."""
+        content = self._content(name)
         try:
             table, extra = parse_cells(content, name)
             replaces = extra.get("replaces", [])
