@@ -4,6 +4,7 @@ import builtins
 import errno
 import json
 import os
+import stat
 import threading
 from pathlib import Path
 
@@ -384,6 +385,25 @@ def test_sources_that_cannot_be_deleted_are_deleted_later(tmp_path, monkeypatch)
     assert content(Store(tmp_path)) == content(store) == expected(0, 2)
 
 
+def test_sources_are_deleted_after_the_merged_file_is_on_the_disk(tmp_path, monkeypatch):
+    store, calls = Store(tmp_path), []
+    store.add(cells(0))
+    store.add(cells(1))
+    sources = files(tmp_path)
+
+    def recorded(owner, name, shown):
+        call = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *args, **o: (calls.append((name, shown(args))), call(*args, **o))[1])
+
+    recorded(os, "fsync", lambda args: "folder" if stat.S_ISDIR(os.fstat(args[0]).st_mode) else "file")
+    recorded(Path, "replace", lambda args: args[1].name[:6])
+    recorded(Path, "unlink", lambda args: args[0].name if args[0].name in sources else "")
+    store.compact()
+    steps = [step for step in calls if step[1]]
+    assert steps[:3] == [("fsync", "file"), ("replace", "cells-"), ("fsync", "folder")]
+    assert sorted(steps[3:]) == [("unlink", name) for name in sources]
+
+
 def fails(error):
     def call(*_, **__):
         raise error
@@ -548,6 +568,7 @@ def test_without_locks_everything_works_but_claims(tmp_path, monkeypatch):
         assert content(one) == expected(0, 1)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer versions of Python warn of forks
 def test_a_forked_process_does_not_keep_the_claim_of_its_parent(tmp_path):
     one, other = Store(tmp_path), Store(tmp_path)
     one.claim(["a"], 1)
