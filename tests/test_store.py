@@ -254,6 +254,18 @@ def test_abandoned_temporary_files_are_deleted(tmp_path):
     assert hidden(tmp_path) == []
 
 
+def test_other_programs_see_no_file_before_it_is_complete(tmp_path, monkeypatch):
+    seen, write = [], Path.write_bytes
+    monkeypatch.setattr(
+        Path, "write_bytes", lambda path, content: (write(path, content), seen.append(names(tmp_path)))[0]
+    )
+    Store(tmp_path).add(cells(0))
+    (during,) = seen
+    assert hidden(tmp_path) == []
+    assert [name for name in during if name.startswith(".")]
+    assert not [name for name in during if name.endswith(".parquet")]
+
+
 def test_a_key_in_two_files_counts_once(tmp_path):
     write_cells(tmp_path / file_name("a"), CellTable.from_records([cell(0), failed(1), failed(2)]))
     write_cells(tmp_path / file_name("b"), CellTable.from_records([cell(1), failed(2), cell(3)]))

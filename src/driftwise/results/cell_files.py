@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from driftwise.core.errors import BadFile, one_line, rejection, shown
 from driftwise.core.file_names import existing_file, shown_path
-from driftwise.core.files import write_atomically
+from driftwise.core.files import write_bytes_atomically
 from driftwise.core.types import Actions
 from driftwise.results.cell_checks import first_fault
 from driftwise.results.cell_columns import parquet_bytes
@@ -54,7 +54,7 @@ def write_cells(path: str | os.PathLike[str], table: CellTable, extra: Mapping[s
         raise rejection("write_cells", "extra", "a dictionary of plain values", extra) from None
     loaded: dict[str, Column] = {"round": table.round, "regret": table.regret, "bound": table.bound}
     content = parquet_bytes(table, file_metadata(_KEY, text, loaded))
-    write_atomically(path, lambda file: file.write_bytes(content))
+    write_bytes_atomically(path, content)
     return len(content)
 
 
