@@ -11,7 +11,7 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from driftwise.core.errors import BadFile, one_line, rejection, shown
 from driftwise.core.file_names import existing_file, shown_path
-from driftwise.core.files import write_atomically
+from driftwise.core.files import write_bytes_atomically
 from driftwise.core.types import Actions
 from driftwise.results.cell_checks import first_fault
 from driftwise.results.cell_columns import parquet_bytes
@@ -39,8 +39,16 @@ class NewerFormat(BadFile):
     """A file was written by a newer version of driftwise."""
 
 
-def write_cells(path: str | os.PathLike[str], table: CellTable, extra: Mapping[str, Any] | None = None) -> int:
-    """Write cells and a small dictionary of plain values; return the bytes written. Equal content gives equal bytes."""
+def write_cells(
+    path: str | os.PathLike[str],
+    table: CellTable,
+    extra: Mapping[str, Any] | None = None,
+    learner_labels: Sequence[str] | None = None,
+) -> int:
+    """Write cells and a small dictionary of plain values; return the bytes written. Equal content gives equal bytes.
+
+    `learner_labels` has the label of each cell's learner, for other programs; by default it is made from the spec.
+    """
     fault = first_fault(table)
     if fault is not None:
         raise rejection("write_cells", *fault)
@@ -53,8 +61,8 @@ def write_cells(path: str | os.PathLike[str], table: CellTable, extra: Mapping[s
     except (TypeError, ValueError, RecursionError):
         raise rejection("write_cells", "extra", "a dictionary of plain values", extra) from None
     loaded: dict[str, Column] = {"round": table.round, "regret": table.regret, "bound": table.bound}
-    content = parquet_bytes(table, file_metadata(_KEY, text, loaded))
-    write_atomically(path, lambda file: file.write_bytes(content))
+    content = parquet_bytes(table, file_metadata(_KEY, text, loaded), learner_labels)
+    write_bytes_atomically(path, content)
     return len(content)
 
 

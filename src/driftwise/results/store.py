@@ -62,7 +62,7 @@ class Store:
             raise BadFile(f"Cannot make the folder {shown_path(folder)}: {error.strerror or error}.") from None
         self._files = StoredFiles(self.folder)
         self._claim = WorkClaim(self.folder)
-        self._threads = threading.RLock()
+        self._threads = threading.Lock()
         self._machines: set[str] = set()  # those in the manifest
         with self._locked():
             update_manifest(self._manifest)
@@ -118,7 +118,7 @@ class Store:
                     update_manifest(self._manifest, machines=facts)
                     self._machines |= facts.keys()
                 self._files.write(table.select(new).stored_at(time.time_ns() // 1000))
-                with contextlib.suppress(BadFile):  # the cells are stored; the next call tries again
+                with contextlib.suppress(OSError):  # the cells are stored; the next call tries again
                     self._files.merge()
         return int(new.sum())
 
@@ -191,7 +191,7 @@ class Store:
             raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {error.strerror or error}.") from None
 
     def _after_fork(self) -> None:
-        self._threads = threading.RLock()
+        self._threads = threading.Lock()
         self._claim.forget()
 
 

@@ -59,7 +59,10 @@ class StoredFiles:
         names = self._listed()
         added = {}
         for name in sorted(names - self._files.keys() - self._replaced(self._files)):
-            file = self._read(name)
+            try:
+                file = self._read(name)
+            except FileNotFoundError:  # another process merged it, where the file system has no locks
+                return self.refresh()
             if file is not None:
                 added[name] = file
         self._change(added, self._files.keys() - names)
@@ -81,7 +84,7 @@ class StoredFiles:
     def merge(self, everything: bool = False) -> None:
         """Merge small files; each merge is complete in itself."""
         while sources := next_merge(self._sizes(), everything):
-            self.write(CellTable.concatenate([*self._tables(sources)]), sources)
+            self.write(_distinct([*self._tables(sources)]), sources)
 
     def discard(self, keys: Container[str]) -> None:
         """Remove cells, file by file."""
@@ -92,14 +95,7 @@ class StoredFiles:
 
     def table(self) -> CellTable:
         """Return all cells. A key in two files counts once, without an error if one of them has none."""
-        table = CellTable.concatenate([*self._tables(sorted(self._files))])
-        if len(table) == len(self.keys):
-            return table
-        order = np.argsort(table.failed, kind="stable")
-        _, first = np.unique(table.cells["key"][order], return_index=True)
-        mask = np.zeros(len(table), np.bool_)
-        mask[order[first]] = True
-        return table.select(mask)
+        return _distinct([*self._tables(sorted(self._files))])
 
     def _listed(self) -> set[str]:
         with os.scandir(self.folder) as entries:
@@ -122,11 +118,8 @@ class StoredFiles:
             raise BadFile(f"Cannot read {shown_path(self.folder / name)}: {error.strerror or error}.") from None
 
     def _read(self, name: str) -> _File | None:
-        """Return a file, None if it is gone or damaged; a damaged one is moved aside."""
-        try:
-            content = self._content(name)
-        except FileNotFoundError:  # merged by another process, where the file system has no locks
-            return None
+        """Return a file, None if it is damaged; then it is moved aside."""
+        content = self._content(name)
         try:
             table, extra = parse_cells(content, name)
             replaces = extra.get("replaces", [])
@@ -185,3 +178,15 @@ class StoredFiles:
         except OSError as error:
             raise BadFile(f"Cannot move {shown_path(self.folder / name)} aside: {error.strerror or error}.") from None
         self.damaged.append(DamagedFile(name, reason))
+
+
+def _distinct(tables: list[CellTable]) -> CellTable:
+    """Return the cells of all tables, each key once."""
+    table = CellTable.concatenate(tables)
+    if len(set(table.cells["key"].tolist())) == len(table):
+        return table
+    order = np.argsort(table.failed, kind="stable")  # cells without an error come first
+    _, first = np.unique(table.cells["key"][order], return_index=True)
+    mask = np.zeros(len(table), np.bool_)
+    mask[order[first]] = True
+    return table.select(mask)
