@@ -26,6 +26,7 @@ from mutating import mutations
 
 HEADER, DIGEST = b"driftwise cells", b"driftwise cells sha256"
 NAN_WITH_PAYLOAD = np.array([0x7FF8DEADBEEF0001], np.uint64).view(np.float64)[0]
+SPECS = ("environment_spec", "learner_spec")
 
 
 def written(tmp_path, cells, extra=None):
@@ -215,7 +216,7 @@ def test_other_programs_see_one_row_per_marked_round_and_null_where_a_value_is_u
     assert rows[3]["stored"] is None
     assert frame.schema.field("stored").type == pa.timestamp("us", tz="UTC")
     assert frame.column_names[:3] == ["key", "environment", "learner"]
-    assert {*frame.column_names} == {*CELL.names, "round", "final", "regret", "bound"}
+    assert {*frame.column_names} == {*CELL.names, "round", "final", "regret", "bound", *SPECS}
 
 
 def test_sql_over_a_folder(tmp_path):

@@ -20,8 +20,10 @@ _GROUP = 1 << 17  # rows written at a time, which bounds the memory needed
 _LOADED = ("round", "regret", "bound")
 _NUMBERS = ("n_actions", "n_rounds", "seed", "run")
 _SPECS = {"environment_spec": "environment", "learner_spec": "learner"}  # their texts in a table
-_ORDER = ("key", "environment", "learner", *_NUMBERS, "comparator", "play", "kind", "round", "final", "regret", "bound")
-_ORDER += ("segments", *REALS[:-1], "caveat", "error", "machine", "seconds", "stored", *_SPECS)
+_ORDER: tuple[str, ...] = (
+    "key", "environment", "learner", *_NUMBERS, "comparator", "play", "kind", "round", "final", "regret", "bound",
+    "segments", *REALS[:-1], "caveat", "error", "machine", "seconds", "stored", *_SPECS,
+)  # fmt: skip
 
 Labels = Mapping[str, tuple[Any, Sequence[str]]]  # by column: the code of each cell, and the labels
 
