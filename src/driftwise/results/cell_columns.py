@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,20 +26,19 @@ _ORDER: tuple[str, ...] = (
 )  # fmt: skip
 
 Labels = Mapping[str, tuple[Any, Sequence[str]]]  # by column: the code of each cell, and the labels
+_MAKE = {"environment": environment_label, "learner": learner_label}
 
 
-def parquet_bytes(
-    table: CellTable, metadata: Mapping[str, bytes], learner_labels: Sequence[str] | None = None
-) -> bytes:
+def parquet_bytes(table: CellTable, metadata: Mapping[str, bytes], labels: Mapping[str, Any]) -> bytes:
     """Return the content of a Parquet file with one row per cell and marked round.
 
-    The columns `environment` and `learner` are for people: labels made from the specs, or the label of each cell's
-    learner in `learner_labels`.
+    The columns `environment` and `learner` are for people: `labels` has their labels by spec under "environments" and
+    "learners", or that of each cell in a list; others are made from the specs.
     """
     pa, pq = arrow("Writing a Parquet file")
     schema = pa.schema([_field(pa, name) for name in _ORDER])
     others = [name for name in _ORDER if name not in _LOADED]
-    labels = _labels(table, learner_labels)
+    given = {name: _labels(table, name, labels.get(f"{name}s", {}), make) for name, make in _MAKE.items()}
     sink = io.BytesIO()
     with pq.ParquetWriter(
         sink,
@@ -50,21 +49,20 @@ def parquet_bytes(
         store_schema=False,  # Arrow's copy of the schema would repeat the header
     ) as writer:
         for first, last in _groups(table):
-            columns = [_column(pa, table, labels, name, schema.field(name).type, first, last) for name in _ORDER]
+            columns = [_column(pa, table, given, name, schema.field(name).type, first, last) for name in _ORDER]
             writer.write_table(pa.table(columns, schema=schema))
         writer.add_key_value_metadata(dict(metadata))
     return sink.getvalue()
 
 
-def _labels(table: CellTable, learner_labels: Sequence[str] | None) -> Labels:
-    found: dict[str, tuple[Any, Sequence[str]]] = {}
-    for name, make in (("environment", environment_label), ("learner", learner_label)):
-        found[name] = (table.cells[name], [make(json.loads(text)) for text in table.texts[name]])
-    if learner_labels is not None:
-        distinct = [*dict.fromkeys(learner_labels)]
-        places = {label: i for i, label in enumerate(distinct)}
-        found["learner"] = (np.array([places[label] for label in learner_labels], np.int32), distinct)
-    return found
+def _labels(
+    table: CellTable, name: str, given: Mapping[str, str] | Sequence[str], make: Callable[[Any], str]
+) -> tuple[Any, Sequence[str]]:
+    """Return the code of each cell's label, and the labels."""
+    if isinstance(given, Mapping):
+        return table.cells[name], [given.get(text) or make(json.loads(text)) for text in table.texts[name]]
+    distinct = {label: i for i, label in enumerate(dict.fromkeys(given))}
+    return np.array([distinct[label] for label in given], np.int32), [*distinct]
 
 
 def _groups(table: CellTable) -> Iterator[tuple[int, int]]:

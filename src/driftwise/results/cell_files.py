@@ -11,7 +11,7 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,12 @@ def write_cells(
     path: str | os.PathLike[str],
     table: CellTable,
     extra: Mapping[str, Any] | None = None,
-    learner_labels: Sequence[str] | None = None,
+    labels: Mapping[str, Any] | None = None,
 ) -> int:
     """Write cells and a small dictionary of plain values; return the bytes written. Equal content gives equal bytes.
 
-    `learner_labels` has the label of each cell's learner, for other programs; by default it is made from the spec.
+    `labels` are for other programs: by spec under "environments" and "learners", or one for each cell in a list. Those
+    that are not given are made from the specs.
     """
     fault = first_fault(table)
     if fault is not None:
@@ -61,7 +62,7 @@ def write_cells(
     except (TypeError, ValueError, RecursionError):
         raise rejection("write_cells", "extra", "a dictionary of plain values", extra) from None
     loaded: dict[str, Column] = {"round": table.round, "regret": table.regret, "bound": table.bound}
-    content = parquet_bytes(table, file_metadata(_KEY, text, loaded), learner_labels)
+    content = parquet_bytes(table, file_metadata(_KEY, text, loaded), labels or {})
     write_bytes_atomically(path, content)
     return len(content)
 

@@ -70,7 +70,7 @@ def write(results: Results, path: str | os.PathLike[str]) -> None:
         "caveats": dict(results.caveats),
     }
     labels = [label for label in results.labels for _ in range(results.n_runs)]
-    write_cells(path, CellTable.from_records(records), {"results": extra}, labels)
+    write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
 
 
 def _measured(measures: Measures) -> dict[str, Any]:

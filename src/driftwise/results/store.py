@@ -69,6 +69,7 @@ class Store:
             delete_abandoned(self.folder)
             self._claim.others()  # deletes those of processes that ended
             self._files.refresh()
+            self._files.labels = self.labels()
         _open_stores.add(self)
 
     @property
@@ -163,6 +164,7 @@ class Store:
             _texts(self, name, [*labels, *labels.values()])
         with self._locked():
             update_manifest(self._manifest, **sections)
+            self._files.labels = self.labels()
 
     def labels(self) -> dict[str, dict[str, str]]:
         """Return the labels of specs, under "environments" and "learners"."""

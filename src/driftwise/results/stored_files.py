@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +51,7 @@ class StoredFiles:
         self.keys: set[str] = set()
         self.failed: set[str] = set()
         self.damaged: list[DamagedFile] = []
+        self.labels: Mapping[str, Mapping[str, str]] = {}  # for other programs that read the files
         self._files: dict[str, _File] = {}
         self._kept = 0
 
@@ -74,7 +75,7 @@ class StoredFiles:
         replaces = sorted({*replaced, *left})
         if len(table):
             name = f"cells-{secrets.token_hex(8)}.parquet"
-            n_bytes = write_cells(self.folder / name, table, {"replaces": replaces})
+            n_bytes = write_cells(self.folder / name, table, {"replaces": replaces}, self.labels)
             self._change({name: self._known(table, n_bytes, replaces)}, set())
         else:
             for path in (self.folder / name for name in replaces):
