@@ -101,8 +101,8 @@ def _column(pa: Any, table: CellTable, labels: Labels, name: str, kind: Any, fir
         codes, texts = labels[name]
         return _text_column(pa, codes[first:last], texts, lengths)
     if name == "key":
-        keys = [key.decode() for key in table.cells["key"][first:last].tolist()]
-        return _text_column(pa, np.arange(len(keys), dtype=np.int32), keys, lengths)
+        distinct, codes = np.unique(table.cells["key"][first:last], return_inverse=True)
+        return _text_column(pa, codes.astype(np.int32), [key.decode() for key in distinct.tolist()], lengths)
     name = _SPECS.get(name, name)
     cells = table.cells[name][first:last]
     if name in table.texts:
