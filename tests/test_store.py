@@ -385,16 +385,16 @@ def test_sources_that_cannot_be_deleted_are_deleted_later(tmp_path, monkeypatch)
     store = Store(tmp_path)
     for i in range(3):
         store.add(cells(i))
-    unlink = Path.unlink
+    sources, unlink = files(tmp_path), Path.unlink
+    failing = fails(OSError(errno.EIO, "Input/output error"))
     with monkeypatch.context() as patched:
-        failing = fails(OSError(errno.EIO, "Input/output error"))
-        patched.setattr(Path, "unlink", lambda path, **o: (failing if path.name[0] == "c" else unlink)(path, **o))
+        patched.setattr(Path, "unlink", lambda path, **o: (failing if path.name in sources else unlink)(path, **o))
         store.compact()
-    assert len(files(tmp_path)) == 4
-    assert content(store) == expected(0, 1, 2)
-    store.discard([key(1)])
-    assert len(files(tmp_path)) == 1
+        assert len(files(tmp_path)) == 4
+        store.discard([key(1)])  # a file that replaces the merged one, which is deleted
+        assert content(store) == content(Store(tmp_path)) == expected(0, 2)
     assert content(Store(tmp_path)) == content(store) == expected(0, 2)
+    assert len(files(tmp_path)) == 1
 
 
 def test_sources_are_deleted_after_the_merged_file_is_on_the_disk(tmp_path, monkeypatch):
