@@ -249,7 +249,8 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path):
 
 
 def test_abandoned_temporary_files_are_deleted(tmp_path):
-    (tmp_path / (".driftwise-" + "0" * 16 + ".parquet")).write_text("half")
+    Store(tmp_path)
+    (tmp_path / (".driftwise-" + "0" * 16)).write_text("half")
     Store(tmp_path)
     assert hidden(tmp_path) == []
 
