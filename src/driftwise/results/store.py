@@ -17,7 +17,6 @@ from driftwise.core.errors import BadFile, rejection
 from driftwise.core.file_locks import locked
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import check_writable
-from driftwise.core.temporary_files import delete_abandoned
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells import CellRecord
 from driftwise.results.machine import this_machine
@@ -55,7 +54,7 @@ class Store:
         arrow("A store of results")  # raises if the library is missing
         self.folder = Path(folder)
         self._manifest = self.folder / "manifest.json"
-        check_writable(self._manifest)
+        check_writable(self._manifest)  # this also deletes abandoned temporary files
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -66,7 +65,6 @@ class Store:
         self._has_machine = False
         with self._locked():
             update_manifest(self._manifest)
-            delete_abandoned(self.folder)
             self._claim.others()  # deletes those of processes that ended
             self._files.refresh()
         _open_stores.add(self)
