@@ -121,6 +121,7 @@ def test_another_process_is_seen_after_a_refresh(tmp_path):
     [
         (lambda store: store.claim("ab", 1), "`wanted` must be a list of texts, got 'ab'"),
         (lambda store: store.claim([1], 1), "`wanted` must be a list of texts, got [1]"),
+        (lambda store: store.claim(3, 1), "`wanted` must be a list of texts, got [3]"),
         (lambda store: store.claim(["\ud800"], 1), "`wanted` must be valid Unicode, got ['\\ud800']"),
         (lambda store: store.claim(["a"], -1), "`most` must be a whole number >= 0, got -1"),
         (lambda store: store.claim(["a"], True), "`most` must be a whole number >= 0, got True"),

@@ -162,7 +162,10 @@ class Store:
     def labels(self) -> dict[str, dict[str, str]]:
         """Return the labels of specs, under "environments" and "learners"."""
         manifest = read_manifest(self._manifest)
-        return {name: manifest[name] for name in ("environments", "learners")}
+        return {
+            name: {spec: label for spec, label in manifest[name].items() if isinstance(label, str)}
+            for name in ("environments", "learners")
+        }
 
     def close(self) -> None:
         """Give up all claims."""
@@ -192,10 +195,11 @@ class Store:
 
 def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
     """Return distinct texts in their order; reject anything else, and text that cannot be written as UTF-8."""
-    given = texts if isinstance(texts, str) else [*texts]
+    given = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else [*texts]
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in given):
+        raise rejection(store, name, "a list of texts", texts if isinstance(texts, str) else given)
     try:
-        if isinstance(given, str) or not all(isinstance(text, str) and text.encode() is not None for text in given):
-            raise rejection(store, name, "a list of texts", given)
+        "".join(given).encode()
     except UnicodeEncodeError:
         raise rejection(store, name, "valid Unicode", given) from None
     return dict.fromkeys(given)
