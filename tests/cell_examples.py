@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from driftwise.results import CellRecord, CellTable
+from driftwise.results import CellRecord, CellTable, write_cells
 
 
 def key(i):
@@ -66,3 +66,8 @@ def by_key(cells):
     """Return the cells of a table by key, without the time at which they were stored."""
     records = (cells.record(i) for i in range(len(cells)))
     return {record.key: bits(record._replace(stored=0)) for record in records}
+
+
+def written(tmp_path, cells, extra=None):
+    write_cells(tmp_path / "cells.parquet", cells, extra)
+    return (tmp_path / "cells.parquet").read_bytes()

@@ -32,7 +32,7 @@ __all__ = ["FORMAT", "NewerFormat", "parse_cells", "read_cells", "write_cells"]
 FORMAT = 1
 _KEY = "driftwise cells"
 _LENGTH = np.dtype("<i8")
-_LEVEL = 1  # of compression: higher levels take three times as long and save 5 %
+_LEVEL = 1  # of compression: level 6 takes 2.7 times as long and saves 4 %
 
 
 class NewerFormat(BadFile):

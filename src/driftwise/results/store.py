@@ -17,7 +17,6 @@ from driftwise.core.errors import BadFile, rejection
 from driftwise.core.file_locks import locked
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import check_writable
-from driftwise.core.temporary_files import delete_abandoned
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells import CellRecord
 from driftwise.results.machine import Machine, this_machine
@@ -55,7 +54,7 @@ class Store:
         arrow("A store of results")  # raises if the library is missing
         self.folder = Path(folder)
         self._manifest = self.folder / "manifest.json"
-        check_writable(self._manifest)
+        check_writable(self._manifest)  # this also deletes abandoned temporary files
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -66,7 +65,6 @@ class Store:
         self._machines: set[str] = set()  # those in the manifest
         with self._locked():
             update_manifest(self._manifest)
-            delete_abandoned(self.folder)
             self._claim.others()  # deletes those of processes that ended
             self._files.refresh()
             self._files.labels = self.labels()
@@ -169,7 +167,10 @@ class Store:
     def labels(self) -> dict[str, dict[str, str]]:
         """Return the labels of specs, under "environments" and "learners"."""
         manifest = read_manifest(self._manifest)
-        return {name: manifest[name] for name in ("environments", "learners")}
+        return {
+            name: {spec: label for spec, label in manifest[name].items() if isinstance(label, str)}
+            for name in ("environments", "learners")
+        }
 
     def close(self) -> None:
         """Give up all claims."""
@@ -199,10 +200,11 @@ class Store:
 
 def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
     """Return distinct texts in their order; reject anything else, and text that cannot be written as UTF-8."""
-    given = texts if isinstance(texts, str) else [*texts]
+    given = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else [*texts]
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in given):
+        raise rejection(store, name, "a list of texts", texts if isinstance(texts, str) else given)
     try:
-        if isinstance(given, str) or not all(isinstance(text, str) and text.encode() is not None for text in given):
-            raise rejection(store, name, "a list of texts", given)
+        "".join(given).encode()
     except UnicodeEncodeError:
         raise rejection(store, name, "valid Unicode", given) from None
     return dict.fromkeys(given)
