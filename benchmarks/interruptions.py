@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import random
 import signal
@@ -25,7 +26,7 @@ import numpy as np
 import psutil
 
 from driftwise import Bernoulli, Environment, Hedge, Sweep, Switching
-from driftwise.results import CellTable, Store
+from driftwise.results import CellTable, Store, read_cells
 from driftwise.sweeps import read_sweep
 
 SWEEP = """
@@ -85,9 +86,12 @@ def finish(process: subprocess.Popen[bytes]) -> None:
 def content(folder: Path) -> dict[str, bytes]:
     """Return each cell's numbers, without the time and the machine."""
     table = Store(folder).table()
-    return {record.key: repr(record._replace(stored=0, seconds=0.0, machine="", rounds=0, regrets=0, bounds=0)).encode()
-            + record.regrets.tobytes() + record.bounds.tobytes() + record.rounds.tobytes()
-            for record in map(table.record, range(len(table)))}  # fmt: skip
+    found = {}
+    for record in map(table.record, range(len(table))):
+        curves = [array.tobytes() for array in (record.rounds, record.regrets, record.bounds)]
+        plain = record._replace(stored=0, seconds=0.0, machine="", rounds=(), regrets=(), bounds=())
+        found[record.key] = b"".join([repr(plain).encode(), *curves])
+    return found
 
 
 def compare(folder: Path, reference: Path, n_cells: int) -> None:
@@ -95,13 +99,11 @@ def compare(folder: Path, reference: Path, n_cells: int) -> None:
     rows = sum(len(keys_of(path)) for path in folder.glob("*.parquet"))
     found, expected = content(folder), content(reference)
     left = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
-    print(f"  cells {len(found)} of {n_cells}; rows in the files {rows}; equal bit for bit: {found == expected};"
-          f" temporary files and claims left: {left or 'none'}; damaged: {(folder / 'damaged').exists()}")  # fmt: skip
+    print(f"  cells {len(found)} of {n_cells}; rows in the files {rows}; equal bit for bit: {found == expected}")
+    print(f"  temporary files and claims left: {left or 'none'}; damaged files: {(folder / 'damaged').exists()}")
 
 
 def keys_of(path: Path) -> list[str]:
-    from driftwise.results import read_cells
-
     return read_cells(path)[0].keys()
 
 
@@ -145,19 +147,12 @@ def cluster(folder: Path, journal: Path) -> Iterator[tuple[str, subprocess.Popen
     address_file, variables = folder / "scheduler.json", {**os.environ, "DRIFTWISE_JOURNAL": str(journal)}
     common = {"env": variables, "stdout": subprocess.DEVNULL, "stderr": (folder / "dask.log").open("ab")}
     words = [sys.executable, "-m", "dask"]
-    scheduler = subprocess.Popen(
-        [*words, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address_file)],
-        **common,
-    )  # fmt: skip
+    on_loopback = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(address_file)]
+    scheduler = subprocess.Popen([*words, "scheduler", "--port", "0", *on_loopback], **common)
     while not address_file.exists():
         time.sleep(0.1)
-    workers = subprocess.Popen(
-        [*words, "worker", "--scheduler-file", str(address_file), "--host", "127.0.0.1", "--nworkers", "2", "--nthreads",
-         "1", "--no-dashboard", "--local-directory", str(folder / "workers")],
-        **common,
-    )  # fmt: skip
-    import json
-
+    two = ["--nworkers", "2", "--nthreads", "1", "--local-directory", str(folder / "workers")]
+    workers = subprocess.Popen([*words, "worker", *two, *on_loopback], **common)
     try:
         yield json.loads(address_file.read_text())["address"], workers
     finally:
@@ -183,29 +178,26 @@ def _command(process: psutil.Process) -> list[str]:
 def dask(folder: Path, kills: int, n_rounds: int, n_runs: int) -> None:
     """Kill a random worker every 5 to 10 seconds, and the client once; compare with threads, and check the journal."""
     file, out, journal = sweep_file(folder, n_rounds, n_runs), folder / "disturbed", folder / "journal"
-    n_cells, rng = read_sweep(file).n_cells, random.Random(2)
+    n_cells, rng, began = read_sweep(file).n_cells, random.Random(2), time.monotonic()
     print(f"dask: {n_cells} cells, {kills} kills of workers, one of the client", flush=True)
     with cluster(folder, journal) as (address, workers):
-        client, done, while_missing, began = start(file, out, "--dask", address), 0, 0, time.monotonic()
-        while client.poll() is None or done < kills:
-            if client.poll() is not None and client.returncode != 0:
-                raise SystemExit(f"the client ended with {client.returncode}")
+        client, done, while_missing, client_killed = start(file, out, "--dask", address), 0, 0, False
+        while client.poll() is None:
             time.sleep(rng.uniform(5.0, 10.0))
             alive = worker_processes(workers)
-            if alive and done < kills:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    rng.choice(alive).kill()
-                    done += 1
-                    while_missing += n_stored(out) < n_cells
-            if done == kills // 2 and client.poll() is None and client is not None:
+            if done < kills and alive:
+                rng.choice(alive).kill()
+                done += 1
+                while_missing += n_stored(out) < n_cells
+            if not client_killed and done >= kills // 2:
                 client.kill()
                 client.wait()
                 print(f"  client killed with {n_stored(out)} cells stored", flush=True)
-                client = start(file, out, "--dask", address)
-                done += 0
-                kills_before, done = done, done + 1  # the next kill is of a worker again
-                kills += done - kills_before
-        print(f"  {done} rounds of kills, {while_missing} while cells were missing, {time.monotonic() - began:.0f} s", flush=True)
+                client, client_killed = start(file, out, "--dask", address), True
+        if client.returncode != 0:
+            raise SystemExit(f"the client ended with {client.returncode}")
+    seconds = time.monotonic() - began
+    print(f"  {done} workers killed, {while_missing} while cells were missing, in {seconds:.0f} s", flush=True)
     finish(start(file, folder / "threads"))
     compare(out, folder / "threads", n_cells)
     check_journal(out, journal)
@@ -218,8 +210,9 @@ def check_journal(out: Path, journal: Path) -> None:
     lines = journal_of(journal)
     late = [key for key, _, began in lines if began > stored[key]]
     again = sum(n - 1 for n in Counter(key for key, _, _ in lines).values())
-    print(f"  journal: {len(lines)} computations by {len({process for _, process, _ in lines})} processes,"
-          f" {again} repeated ({100 * again / len(stored):.1f} %), {len(late)} started after the cell was stored")  # fmt: skip
+    n_processes, share = len({process for _, process, _ in lines}), 100 * again / len(stored)
+    print(f"  journal: {len(lines)} computations by {n_processes} processes, {again} repeated ({share:.1f} %)")
+    print(f"  started after the cell was stored: {len(late)}")
 
 
 def together(folder: Path, n_rounds: int, n_runs: int) -> None:
@@ -249,8 +242,9 @@ def overhead(folder: Path, n_cells: int) -> None:
         learner.play_block(learner.start(10), losses)
         drawing, playing = drawing + drawn - began, playing + time.perf_counter() - drawn
     above = (whole - drawing - playing) / n_cells
-    print(f"overhead: {n_cells} cells in {whole:.2f} s: {1e6 * whole / n_cells:.0f} us a cell, of which drawing"
-          f" {1e6 * drawing / n_cells:.0f}, the learner {1e6 * playing / n_cells:.0f}, all else {1e6 * above:.0f}")  # fmt: skip
+    cell, draw, play = (1e6 * seconds / n_cells for seconds in (whole, drawing, playing))
+    print(f"overhead: {n_cells} cells in {whole:.2f} s: {cell:.0f} us a cell, of which drawing {draw:.0f}, the learner")
+    print(f"  {play:.0f}, all else {1e6 * above:.0f}")
 
 
 def main() -> None:
