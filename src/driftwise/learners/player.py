@@ -19,7 +19,7 @@ from driftwise.core.spec_text import plain, spec_text
 from driftwise.learners.contract import Learner, learners
 from driftwise.registry import to_spec, versions
 
-__all__ = ["TUNED_TO", "AnyPlayer", "Player", "has_tuning_rule"]
+__all__ = ["TUNED_TO", "AnyPlayer", "Player", "has_tuning_rule", "tuning_rule"]
 
 TUNED_TO = ("measures", "rounds", "budget")
 
@@ -81,13 +81,9 @@ class Player:
             return cls(value.name, None, {key: item for key, item in to_spec(value).items() if key != "name"})
         if isinstance(value, Mapping):
             return cls.from_spec(value)
-        options: Mapping[str, Any] = {}
-        rule = value
-        if isinstance(value, functools.partial) and not value.args:
-            rule, options = value.func, value.keywords
-        owner = getattr(rule, "__self__", None)
-        if isinstance(owner, type) and issubclass(owner, Learner) and rule == owner.tuned:
-            return cls(owner.name, "measures", options)
+        if (rule := tuning_rule(value)) is not None:
+            kind, options = rule
+            return cls(kind.name, "measures", options)
         raise InvalidInput(f"A player must be a learner, `X.tuned` of a learner X, or a Player, got {shown(value)}.")
 
     @classmethod
@@ -174,6 +170,16 @@ class Player:
 
 #: what functions that play learners take: a learner, a rule such as `OptimisticGD.tuned`, or a player
 AnyPlayer = Learner | Player | Callable[[Measures], Learner]
+
+
+def tuning_rule(value: Any) -> tuple[type[Learner], Mapping[str, Any]] | None:
+    """Return the class and the options of a rule such as `OptimisticGD.tuned` or a partial of it, else None."""
+    options: Mapping[str, Any] = {}
+    if isinstance(value, functools.partial) and not value.args:
+        value, options = value.func, value.keywords
+    owner = getattr(value, "__self__", None)
+    is_rule = isinstance(owner, type) and issubclass(owner, Learner) and value == owner.tuned
+    return (owner, options) if is_rule else None
 
 
 def has_tuning_rule(kind: type[Learner]) -> bool:
