@@ -135,7 +135,7 @@ class DaskExecutor:
 
 def _modules(batch: Batch) -> tuple[str, ...]:
     """Return the modules outside of driftwise whose classes a batch needs."""
-    found = {player.kind.__module__ for player in batch.group.players} | batch.group.source.modules
+    found = batch.group.source.modules.union(*(player.modules for player in batch.group.players))
     own = sorted(name for name in found if name.partition(".")[0] != __package__.partition(".")[0])
     if "__main__" in own:
         raise InvalidInput(
