@@ -49,7 +49,8 @@ class Source:
                 f" got {type(self.origin).__name__}.{hint}"
             )
         if self.against is not None and not self.is_built:
-            raise rejection("Sweep", "against", "given only with an adversary that is built against a learner", self.against)
+            rule = "given only with an adversary that is built against a learner"
+            raise rejection("Sweep", "against", rule, self.against)
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> Source:
