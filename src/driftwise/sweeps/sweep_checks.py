@@ -15,9 +15,7 @@ from driftwise.sweeps.sweep import Sweep
 
 __all__ = ["check_sweep"]
 
-_MOST_MEASURED = (
-    10**6
-)  # means of an environment that are measured for the check; tuning for more is checked in its cells
+_MOST_MEASURED = 10**6  # means of an environment that are measured for the check; tuning for more is checked in cells
 
 
 def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") -> None:
@@ -25,8 +23,6 @@ def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") 
 
     `place` gets "environments" or "learners" and a label, and returns where it is defined, for the message.
     """
-    for n_rounds in sweep.n_rounds:
-        sweep.comparator.span(n_rounds)
     for label, source in sweep.sources.items():
         for n_rounds in sweep.n_rounds:
             try:
