@@ -62,7 +62,8 @@ def command(
         count("sweep", "threads", threads)
     sweep = read_sweep(file)
     folder = Path("out") / file.stem if out is None else out
-    check_writable(folder / "manifest.json")
+    if not dry_run:
+        check_writable(folder / "manifest.json")
     with _cluster(address, connect) as client:
         costs = Costs()
         with notes(quiet):
