@@ -43,6 +43,28 @@ Fragile.name = "fragile"
 learners.add("fragile", Fragile)
 '''
 
+# A learner that starts three times and then waits until the file that its environment variable names exists.
+GATED = '''
+import itertools, os, time
+from dataclasses import dataclass
+from driftwise.learners import Hedge, learners
+
+starts = itertools.count()
+
+@dataclass(frozen=True)
+class Gated(Hedge):
+    """Gated: Hedge that may have to wait."""
+
+    def rates(self, n_actions):
+        if next(starts) >= 3:
+            while not os.path.exists(os.environ["GATED_FLAG"]):
+                time.sleep(0.01)
+        return super().rates(n_actions)
+
+Gated.name = "gated"
+learners.add("gated", Gated)
+'''
+
 # A path.
 PATH = '''
 from dataclasses import dataclass
