@@ -51,6 +51,7 @@ def command(
     from driftwise.core.errors import InvalidInput
     from driftwise.core.files import check_writable
     from driftwise.core.validation import count
+    from driftwise.results.stored_files import read_keys
     from driftwise.sweeps import read_sweep, run_sweeps
     from driftwise.sweeps.costs import Costs
     from driftwise.sweeps.dask_executor import connect
@@ -61,11 +62,14 @@ def command(
         count("sweep", "threads", threads)
     sweep = read_sweep(file)
     folder = Path("out") / file.stem if out is None else out
-    check_writable(folder / "manifest.json")
+    if not dry_run:
+        check_writable(folder / "manifest.json")
     with _cluster(address, connect) as client:
         costs = Costs()
         with notes(quiet):
-            _show_plan(sweep, folder, costs, _n_threads(threads, client), quiet and not dry_run, dry_run)
+            if dry_run or not quiet:
+                stored = read_keys(folder, failed=not retry_failed)  # without changes: the sweep reports damaged files
+                _show_plan(sweep, stored, costs, _n_threads(threads, client), quiet, dry_run)
         if dry_run:
             return
         with notes(quiet), _hint_on_interrupt(), _progress(quiet) as progress:
@@ -85,18 +89,14 @@ def command(
     click.echo(f"driftwise results {shlex.quote(str(folder))}{' --failed' if failed else ''}")
 
 
-def _show_plan(sweep: Sweep, folder: Path, costs: Costs, n_threads: int, quiet: bool, dry_run: bool) -> None:
+def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, quiet: bool, dry_run: bool) -> None:
     """Print what the sweep consists of, what is missing, and how long that takes, by a sample of rounds."""
-    from driftwise.results import Store
     from driftwise.sweeps.batches import Batch
     from driftwise.sweeps.costs import sample_costs
     from driftwise.sweeps.work import Work
 
-    stored = Store(folder).keys if (folder / "manifest.json").exists() else frozenset[str]()
     groups = [*sweep.groups()]
     work = Work(map(Batch.of, groups), stored, costs, by_learner=False)
-    if quiet:
-        return
     lists = [
         f"{len(members)} {one if len(members) == 1 else several}"
         for members, one, several in (
