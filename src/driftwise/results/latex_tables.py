@@ -101,7 +101,7 @@ def _cells(row: Summary, varied: Sequence[str], failed: bool) -> list[str]:
         str(row.n_cells),
         *([str(row.n_failed)] if failed else []),
         _number(number(mean)),
-        _number("-") if low != low else rf"\([{number(low)},\ {number(high)}]\)",
+        _number("-") if low != low else rf"\([{_formula(number(low))},\ {_formula(number(high))}]\)",
         r"\(T\)" if bound == "T" else _number(bound),
         _number(ratio),
     ]
@@ -109,7 +109,17 @@ def _cells(row: Summary, varied: Sequence[str], failed: bool) -> list[str]:
 
 def _number(text: str) -> str:
     """Return a number as a formula, for its minus sign; a dash where there is none."""
-    return "--" if text == number(None) else rf"\({text}\)"
+    return "--" if text == number(None) else rf"\({_formula(text)}\)"
+
+
+def _formula(text: str) -> str:
+    r"""Return a number within a formula.
+
+    >>> print(_formula("1.2e-05"), _formula("-inf"))
+    1.2 \times 10^{-5} -\infty
+    """
+    digits, e, power = text.replace("inf", r"\infty").partition("e")
+    return rf"{digits} \times 10^{{{int(power)}}}" if e else digits
 
 
 def _escaped_character(character: str) -> str:

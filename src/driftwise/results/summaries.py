@@ -49,8 +49,13 @@ class Summary(NamedTuple):
 
 
 def places_of(table: CellTable, environments: CellLabels, learners: CellLabels) -> Iterator[tuple[Place, Actions]]:
-    """Yield each place with the positions of its cells, in order of its first cell."""
+    """Yield each place with the positions of its cells, in order of its first cell; its cells are sorted by run.
+
+    The order of the cells of a folder is arbitrary, and sums depend on the order in the last digit.
+    """
     cells, texts = table.cells, table.texts
+    rank = np.empty(len(table), np.int64)
+    rank[np.lexsort((cells["run"], cells["seed"]))] = np.arange(len(table))
     columns = (environments.codes, learners.codes, cells["n_rounds"], cells["comparator"], cells["play"])
     for members in members_of(group_codes(columns, len(table))):
         i = members[0]
@@ -62,7 +67,7 @@ def places_of(table: CellTable, environments: CellLabels, learners: CellLabels) 
                 texts["comparator"][cells["comparator"][i]],
                 texts["play"][cells["play"][i]],
             ),
-            members,
+            members[np.argsort(rank[members])],
         )
 
 

@@ -59,7 +59,7 @@ class SweepResults:
     SweepResults(10 cells: 1 environment, 2 learners, 1 number of rounds, 1 seed, none failed)
     >>> [(row.place.learner, row.n_cells) for row in results.summaries()]
     [('optimistic-gd (tuned)', 5), ('hedge', 5)]
-    >>> again.rows() == results.rows()
+    >>> again.table_text() == results.table_text()
     True
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -98,10 +99,11 @@ def _table(
         Column("bound", "Bound", order="number"),
         Column("ratio", "Regret / bound", order="number"),
     ]
-    if against is not None:
-        columns.append(Column("difference", f"Regret minus that of {against}", "whisker", rules=[0.0]))
-    lines = [_line(row, varied, failed, against, differences.get(row.place)) for row in rows]
     about = f"Mean over cells with its {100 * confidence:g} % interval. A bound of T or more is trivial."
+    if against is not None:  # in place of the ratio: both would be too wide
+        columns[-1] = Column("difference", "Difference", "whisker", rules=[0.0])
+        about += f" Difference: regret minus that of {against} on the same losses."
+    lines = [_line(row, varied, failed, against, differences.get(row.place)) for row in rows]
     return Table(columns, lines, "Table", about, Filter("environment", "Environment", "All environments"))
 
 
@@ -112,10 +114,10 @@ def _line(
     cells: list[Cell] = [place.environment, Text(place.learner, "", row.caveat)]
     cells += [getattr(place, name) for name in varied]
     cells += [place.n_rounds, row.n_cells, *([row.n_failed] if failed else []), Measured(*row.regret)]
-    cells += bound_texts(place.n_rounds, row.regret.mean, row.bound)
-    if against is not None:
-        cells.append(Measured(float("nan")) if compared is None else Measured(*compared.difference))
-    return cells
+    bound, ratio = bound_texts(place.n_rounds, row.regret.mean, row.bound)
+    if against is None:
+        return [*cells, bound, ratio]
+    return [*cells, bound, Measured(math.nan) if compared is None else Measured(*compared.difference)]
 
 
 def _regret_panels(rows: Sequence[Summary], scale: str | None, against: str | None) -> list[Panel]:
@@ -168,8 +170,10 @@ def _curve_panels(
         for row, curve in longest:
             at = _some(curve.rounds, axes)
             caveat = f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
-            numbers = [[float(value) for value in one[at]] for one in curve[:4]]
-            series.append(Series(row.place.learner, _group(row.place.learner, against), *numbers, None, caveat))
+            x, mean, low, high = ([float(value) for value in one[at]] for one in curve[:4])
+            series.append(
+                Series(row.place.learner, _group(row.place.learner, against), x, mean, low, high, None, caveat)
+            )
         first = longest[0][0]
         label = f"{first.place.comparator} {regret_name(first.kind)}"
         key, name = f"curves-{len(panels) + 1}", f"{_title(first, rows)}, {first.place.n_rounds} rounds"
