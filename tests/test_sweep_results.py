@@ -206,7 +206,7 @@ def test_the_verdict_says_whether_the_interval_excludes_zero():
 
 def test_learners_in_environments_that_were_built_against_them_are_not_compared(tmp_path):
     sweep = Sweep(
-        {"adversary": FullLow(8, 60.0, n_actions=3, mode="best-response", n_copies=2)},
+        {"built": FullLow(8, 60.0, n_actions=3, mode="best-response", n_copies=2)},
         [Hedge(), FixedShare()],
         64,
         n_runs=2,
@@ -214,10 +214,10 @@ def test_learners_in_environments_that_were_built_against_them_are_not_compared(
     results = sweep.run(tmp_path)
     assert results.compare("hedge") == []
     ((place, reason),) = results.unpaired("hedge")
-    assert (place.environment, place.learner, reason) == ("adversary", "fixed-share", BUILT)
+    assert (place.environment, place.learner, reason) == ("built", "fixed-share", BUILT)
     text = results.comparison_text("hedge")
     assert "There are no such pairs." in text
-    assert f"fixed-share in adversary: {BUILT}." in text
+    assert f"fixed-share in built: {BUILT}." in text
     assert len(results.summaries()) == 2
 
 

@@ -17,6 +17,7 @@ __all__ = ["row_chart"]
 _WIDTH = 520
 _LEFT, _RIGHT = 14.0, 506.0
 _TOP, _ROW, _BELOW = 6.0, 38.0, 46.0
+_MIDDLE = 0.72  # where the interval of a row is, below its label
 _LABEL_ABOVE = 11.0  # of the middle of a row
 _LONGEST = 56  # characters of a label that fit the chart on narrow screens
 
@@ -26,14 +27,12 @@ def row_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     scale = y_scale(panel, _LEFT, _RIGHT)
     bottom = _TOP + _ROW * max(1, len(panel.series))
     height = bottom + _BELOW
-    clip = f"{panel.key}-clip"
     names = ", ".join(marked(one.label, one.caveat) for one in panel.series)
     rows = [
-        _row(panel, one, styles[one.label], scale, _TOP + _ROW * (i + 0.72), clip) for i, one in enumerate(panel.series)
+        _row(panel, one, styles[one.label], scale, _TOP + _ROW * (i + _MIDDLE)) for i, one in enumerate(panel.series)
     ]
     return element(
         "svg",
-        element("clipPath", element("rect", x=_LEFT, y=0.0, width=_RIGHT - _LEFT, height=height), id=clip),
         _axis(panel, scale, bottom, height),
         *rows[::-1],
         class_="chart",
@@ -43,14 +42,14 @@ def row_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     )
 
 
-def _row(panel: Panel, series: Series, style: Style, scale: Scale, y: float, clip: str) -> Markup:
+def _row(panel: Panel, series: Series, style: Style, scale: Scale, y: float) -> Markup:
     (x,), (mean,), (low,), (high,) = series.x, series.mean, series.low, series.high
     label = marked(series.label, series.caveat)
     shown = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
     parts = [element("text", shown, x=_LEFT, y=y - _LABEL_ABOVE, class_="row")]
-    if drawable_point(panel, x, max(low, scale.below), high):
-        ends = f"M{scale.at(max(low, scale.below)):.1f},{y:.1f}H{scale.at(high):.1f}"
-        parts.append(element("path", class_="whisker", d=ends, clip_path=f"url(#{clip})"))
+    first, last = max(low, scale.limits[0]), min(high, scale.limits[1])  # NaN stays: then there is no interval
+    if drawable_point(panel, x, first, last):
+        parts.append(element("path", class_="whisker", d=f"M{scale.at(first):.1f},{y:.1f}H{scale.at(last):.1f}"))
     if drawable_point(panel, x, mean):
         parts.append(marker(style, scale.at(mean), y, reading(panel, series, 0)))
     return element("g", *parts, class_=f"series {style.classes}", data_series=series.label)
