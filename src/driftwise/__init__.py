@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from driftwise.results import Interval as Interval
     from driftwise.results import Results as Results
     from driftwise.results import Static as Static
+    from driftwise.results import SweepResults as SweepResults
     from driftwise.results import Switched as Switched
     from driftwise.sweeps import Sweep as Sweep
 
@@ -98,6 +99,7 @@ _HOMES = {
     "Interval": "results",
     "Results": "results",
     "Static": "results",
+    "SweepResults": "results",
     "Switched": "results",
     "Sweep": "sweeps",
 }

@@ -1,4 +1,4 @@
-"""Output files, checked before anything is played."""
+"""Output files, checked before anything long happens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from driftwise.core.files import check_writable
 from driftwise.report.figures import canvas, figure_format
 from driftwise.results.formats import check_format
 
-__all__ = ["check_outputs"]
+__all__ = ["check_output_files", "check_outputs"]
 
 
 def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) -> None:
@@ -23,13 +23,18 @@ def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) 
     if figure is not None:
         figure_format(figure)
         canvas()
+    check_output_files("simulate", (out, figure), inputs)
+
+
+def check_output_files(command: str, outputs: Sequence[Path | None], inputs: Sequence[Any]) -> None:
+    """Reject output files of a command that cannot be written, or that it reads, or writes twice."""
     used = {_identity(file): "read" for file in inputs if isinstance(file, str | os.PathLike) and str(file)}
-    for path in (out, figure):
+    for path in outputs:
         if path is None:
             continue
         check_writable(path)
         if use := used.get(_identity(path)):
-            raise InvalidInput(f"simulate: {shown_path(path)} is {use} by the same command; write to another file.")
+            raise InvalidInput(f"{command}: {shown_path(path)} is {use} by the same command; write to another file.")
         used[_identity(path)] = "also written"
 
 

@@ -200,8 +200,9 @@ def tuning_rule(value: Any) -> tuple[type[Learner], Mapping[str, Any]] | None:
     if isinstance(value, functools.partial) and not value.args:
         value, options = value.func, value.keywords
     owner = getattr(value, "__self__", None)
-    is_rule = isinstance(owner, type) and issubclass(owner, Learner) and value == owner.tuned
-    return (owner, options) if is_rule else None
+    if not isinstance(owner, type) or not issubclass(owner, Learner) or value != owner.tuned:
+        return None
+    return owner, options
 
 
 def _check_registered(kind: type[Learner]) -> None:

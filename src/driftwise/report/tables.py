@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
 from driftwise.core.errors import one_line
 
-__all__ = ["number", "text_table"]
+__all__ = ["TableGroup", "grouped_table", "number", "text_table"]
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -51,6 +52,32 @@ def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join([line(cells[0]), rule, *(line(row) for row in cells[1:])])
+
+
+class TableGroup(NamedTuple):
+    """Rows of a table below a heading, and lines below them."""
+
+    heading: str
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+
+def grouped_table(headers: Sequence[str], groups: Sequence[TableGroup], left: int = 1) -> str:
+    """Return a text table in which groups of rows have a heading; all groups have the same columns.
+
+    >>> print(grouped_table(["learner", "regret"], [TableGroup("switching", [["hedge", "12.5"]])]))
+    learner  regret
+    -------  ------
+    switching
+      hedge    12.5
+    """
+    rows = [[f"  {row[0]}", *row[1:]] for group in groups for row in group.rows]
+    head, rule, *lines = text_table(headers, rows, left).splitlines()
+    found, first = [head, rule], 0
+    for group in groups:
+        found += [one_line(group.heading), *lines[first : first + len(group.rows)], *group.notes]
+        first += len(group.rows)
+    return "\n".join(found)
 
 
 def _width(text: str) -> int:

@@ -15,7 +15,7 @@ from driftwise.results.footnotes import footnote
 if TYPE_CHECKING:
     from driftwise.results.results import Results
 
-__all__ = ["summary_text", "table_text"]
+__all__ = ["bound_texts", "regret_name", "summary_text", "table_text"]
 
 
 def summary_text(results: Results) -> str:
@@ -44,21 +44,26 @@ def table_text(results: Results, confidence: float) -> str:
             marked(row["learner"], row["caveat"]),
             number(row["regret"]),
             f"{number(row['low'])} .. {number(row['high'])}" if results.n_runs > 1 else "-",
-            *_bound_cells(results.n_rounds, row["regret"], row["bound"]),
+            *bound_texts(results.n_rounds, row["regret"], row["bound"]),
         ]
         for row in results.rows(confidence)
     ]
-    title = f"{results.comparator} {'pseudo-regret' if results.kind == 'pseudo' else 'realised regret'}"
+    title = f"{results.comparator} {regret_name(results.kind)}"
     marks = [label for label in results.labels if label in results.caveats]
     reasons = footnote({label: results.caveats[label].text(results.n_runs) for label in marks})
     return "\n".join([summary_text(results), "", title, text_table(headers, rows), *reasons.splitlines()])
 
 
-def _bound_cells(n_rounds: int, regret: float, bound: float) -> tuple[str, str]:
+def bound_texts(n_rounds: int, regret: float, bound: float) -> tuple[str, str]:
     """Return the text of a bound and of regret / bound; a bound of at least T is trivial, since losses are <= 1."""
     if bound >= n_rounds:
         return "T", "-"
     return number(bound), number(regret / bound, 2) if bound else "-"
+
+
+def regret_name(kind: str) -> str:
+    """Return the name of a kind of regret."""
+    return "pseudo-regret" if kind == "pseudo" else "realised regret"
 
 
 def _describe(environment: Mapping[str, Any]) -> str:

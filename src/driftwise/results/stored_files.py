@@ -22,14 +22,14 @@ from driftwise.results.cell_files import NewerFormat, parse_cells, read_cells, w
 from driftwise.results.cell_table import CellTable
 from driftwise.results.merging import FileSize, next_merge
 
-__all__ = ["DamagedFile", "StoredFiles", "read_keys"]
+__all__ = ["DamagedFile", "StoredFiles", "is_stored_name", "parse_stored", "read_keys"]
 
 _NAME = re.compile(r"cells-[0-9a-f]{16}\.parquet")
 _MOST_KEPT = 256 << 20  # bytes of tables kept in memory; others are read again
 
 
 class DamagedFile(NamedTuple):
-    """A file that was moved aside, and why."""
+    """A file that could not be read, and why."""
 
     name: str
     reason: str
@@ -122,12 +122,7 @@ class StoredFiles:
         """Return a file, None if it is damaged; then it is moved aside."""
         content = self._content(name)
         try:
-            table, extra = parse_cells(content, name)
-            replaces = extra.get("replaces", [])
-            if not isinstance(replaces, list) or not all(isinstance(n, str) and _NAME.fullmatch(n) for n in replaces):
-                raise BadFile(f"{name} names no files that it replaces.")
-            if name in replaces or (len(table) and (table.cells["key"] == b"").any()):
-                raise BadFile(f"{name} is not a file of a store.")
+            table, replaces = parse_stored(content, name)
         except NewerFormat:
             raise
         except BadFile as error:
@@ -179,6 +174,22 @@ class StoredFiles:
         except OSError as error:
             raise BadFile(f"Cannot move {shown_path(self.folder / name)} aside: {error.strerror or error}.") from None
         self.damaged.append(DamagedFile(name, reason))
+
+
+def is_stored_name(name: str) -> bool:
+    """Return whether a file of a store has such a name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def parse_stored(content: bytes, name: str) -> tuple[CellTable, list[str]]:
+    """Return the cells in the content of a file, and the names of the files that it replaces."""
+    table, extra = parse_cells(content, name)
+    replaces = extra.get("replaces", [])
+    if not isinstance(replaces, list) or not all(isinstance(n, str) and is_stored_name(n) for n in replaces):
+        raise BadFile(f"{name} names no files that it replaces.")
+    if name in replaces or (len(table) and (table.cells["key"] == b"").any()):
+        raise BadFile(f"{name} is not a file of a store.")
+    return table, replaces
 
 
 def read_keys(folder: Path, failed: bool = True) -> set[str]:

@@ -3,57 +3,33 @@
 from __future__ import annotations
 
 import functools
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import InvalidInput, UnknownName, rejection
-from driftwise.core.types import Actions
+from driftwise.core.errors import InvalidInput
+from driftwise.core.tuning_caveats import SAYS_NOTHING
+from driftwise.core.types import Actions, Flags
+from driftwise.results.cell_filters import UnknownLabel, cells_with_labels, cells_with_numbers
 from driftwise.results.cell_table import CellTable
-from driftwise.results.confidence_intervals import Estimate, estimate
-from driftwise.results.footnotes import Caveat
+from driftwise.results.cells_csv import write_cells_csv
+from driftwise.results.comparisons import Comparison, Unpaired, comparisons_of
+from driftwise.results.latex_tables import write_latex
+from driftwise.results.result_sources import read_paths
 from driftwise.results.results import Results
 from driftwise.results.results_of_cells import results_of_cells
-from driftwise.results.spec_labels import environment_label, learner_label
 from driftwise.results.stored_files import DamagedFile
+from driftwise.results.summaries import Place, Summary, in_order, places_of, summaries_of
+from driftwise.results.sweep_labels import CellLabels, environment_labels, learner_labels
+from driftwise.results.sweep_text import comparison_text, counts_text, failures_text, listing_text
 
 __all__ = ["Comparison", "Place", "Summary", "SweepResults"]
 
-Labels = npt.NDArray[np.str_]
-
-
-class Place(NamedTuple):
-    """What the cells of a row of a table have in common."""
-
-    environment: str
-    learner: str
-    n_rounds: int
-    comparator: str
-    play: str
-
-
-class Summary(NamedTuple):
-    """The cells of one learner in one environment with one number of rounds."""
-
-    place: Place
-    n_cells: int  # that were played
-    n_failed: int
-    regret: Estimate  # NaN if none was played
-    bound: float  # the mean over cells, NaN without one
-    caveat: str  # why the tuning rule is meaningless there, "" if there is no caveat
-
-
-class Comparison(NamedTuple):
-    """The regret of a learner minus that of a baseline, over the seeds and runs that both have."""
-
-    place: Place
-    baseline: str
-    n_pairs: int
-    difference: Estimate
+Labels = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,9 +41,11 @@ class SweepResults:
     table : CellTable
         The cells, column by column.
     labels : dict
-        Labels by spec, as text, under "environments" and "learners".
+        Labels by spec, as text, under "environments" and "learners"; others are made from the specs.
     damaged : sequence of DamagedFile, default ()
-        Files that were moved aside, since they could not be read.
+        Files that could not be read; their cells are missing.
+    n_repeated : int, default 0
+        Cells that were left out, because the same run of the same learner was stored again.
 
     Examples
     --------
@@ -76,16 +54,30 @@ class SweepResults:
     >>> sweep = Sweep(Environment(Switching(3, 4), Bernoulli()), [OptimisticGD.tuned, Hedge()], 100, n_runs=5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     results = sweep.run(folder)
+    ...     again = SweepResults.read(folder)
+    >>> results
+    SweepResults(10 cells: 1 environment, 2 learners, 1 number of rounds, 1 seed, none failed)
     >>> [(row.place.learner, row.n_cells) for row in results.summaries()]
     [('optimistic-gd (tuned)', 5), ('hedge', 5)]
+    >>> again.table_text() == results.table_text()
+    True
     """
 
     table: CellTable
     labels: Mapping[str, Mapping[str, str]]
     damaged: Sequence[DamagedFile] = ()
+    n_repeated: int = 0
+
+    @classmethod
+    def read(cls, *paths: str | os.PathLike[str]) -> SweepResults:
+        """Return the results in folders of stored cells and in files that `Results.to_parquet` wrote.
+
+        Nothing is changed there, so another process may be filling a folder, and a disk may be read-only.
+        """
+        return cls(*read_paths(paths))
 
     def __repr__(self) -> str:
-        return f"SweepResults({len(self.table)} cells, {int(self.table.failed.sum())} failed)"
+        return f"SweepResults({self.counts()})"
 
     def of_keys(self, keys: Sequence[str]) -> SweepResults:
         """Return the cells with these keys, in this order."""
@@ -94,106 +86,149 @@ class SweepResults:
             raise InvalidInput(f"SweepResults: {len(missing)} of {len(keys)} cells are not stored.")
         return replace(self, table=self.table.take(np.array([places[key] for key in keys], np.int64)))
 
-    @functools.cached_property
+    @property
     def environments(self) -> Labels:
         """The label of each cell's environment."""
-        return self._labels("environment", "environments", environment_label)
+        return self.environment_labels.texts
 
-    @functools.cached_property
+    @property
     def learners(self) -> Labels:
         """The label of each cell's learner."""
-        return self._labels("learner", "learners", learner_label)
+        return self.learner_labels.texts
+
+    @functools.cached_property
+    def environment_labels(self) -> CellLabels:
+        """The labels of environments, and which of them each cell has."""
+        return environment_labels(self.table, self.labels.get("environments", {}))
+
+    @functools.cached_property
+    def learner_labels(self) -> CellLabels:
+        """The labels of learners, and which of them each cell has."""
+        return learner_labels(self.table, self.labels.get("learners", {}))
 
     def select(
         self,
-        environment: str | None = None,
-        learner: str | None = None,
-        n_rounds: int | None = None,
-        seed: int | None = None,
+        environment: str | Sequence[str] | None = None,
+        learner: str | Sequence[str] | None = None,
+        n_rounds: int | Sequence[int] | None = None,
+        seed: int | Sequence[int] | None = None,
+        comparator: str | Sequence[str] | None = None,
     ) -> SweepResults:
-        """Return the cells with these labels, number of rounds and seed; None selects all."""
-        chosen = np.ones(len(self.table), np.bool_)
-        for kind, wanted, present in (
-            ("environment", environment, self.environments),
-            ("learner", learner, self.learners),
-        ):
-            if wanted is not None:
-                if wanted not in present:
-                    raise UnknownName(kind, wanted, {*present.tolist()}, "in these results")
-                chosen &= present == wanted
-        for name, value in (("n_rounds", n_rounds), ("seed", seed)):
-            if value is not None:
-                if value not in self.table.cells[name]:
-                    known = ", ".join(map(str, np.unique(self.table.cells[name])))
-                    raise rejection("SweepResults", name, f"one of {known}", value)
-                chosen &= self.table.cells[name] == value
-        return replace(self, table=self.table.select(chosen))
+        """Return the cells with one of these labels, numbers of rounds, seeds and comparators; None selects all.
+
+        In a text that is no label, * stands for any text. The filters are applied one after the other, and one that
+        matches no cell raises an error that names the nearest label.
+        """
+        chosen = self
+        if environment is not None:
+            chosen = chosen._where(cells_with_labels("environment", chosen.environment_labels, environment))
+        if learner is not None:
+            chosen = chosen._where(cells_with_labels("learner", chosen.learner_labels, learner))
+        if n_rounds is not None:
+            chosen = chosen._where(cells_with_numbers("n_rounds", chosen.table.cells["n_rounds"], n_rounds))
+        if seed is not None:
+            chosen = chosen._where(cells_with_numbers("seed", chosen.table.cells["seed"], seed))
+        if comparator is not None:
+            names = CellLabels(chosen.table.texts["comparator"], chosen.table.cells["comparator"])
+            chosen = chosen._where(cells_with_labels("comparator", names, comparator))
+        return chosen
+
+    def places(self) -> Iterator[tuple[Place, Actions]]:
+        """Yield each environment, learner and number of rounds with the positions of its cells in the table."""
+        return places_of(self.table, self.environment_labels, self.learner_labels)
 
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
-        final, failed = self.table.final, self.table.failed
-        last_bounds, caveats = self.table.bound[self.table.offsets[1:] - 1], self.table.texts["caveat"]
-        rows = []
-        for place, members in self._places():
-            played = members[~failed[members]]
-            nothing = Estimate(np.nan, np.nan, np.nan)
-            reasons = [caveats[code] for code in self.table.cells["caveat"][played] if caveats[code]]
-            caveat = Caveat(len(reasons), reasons[0]).text(len(played)) if reasons else ""
-            regret = estimate(final[played], confidence) if len(played) else nothing
-            bound = float(last_bounds[played].mean()) if len(played) else np.nan
-            rows.append(Summary(place, len(played), len(members) - len(played), regret, bound, caveat))
-        return rows
+        return summaries_of(self.table, self.places(), confidence)
+
+    def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
+        """Return one dictionary of plain values per learner, environment and number of rounds: the rows of the table.
+
+        They are sorted by environment and rounds, the least regret first. `bound` is the mean over cells. `ratio` is
+        `regret / bound`, NaN where the bound is trivial: 0, or at least the number of rounds.
+        """
+        return [
+            {
+                **row.place._asdict(),
+                "kind": row.kind,
+                "n_cells": row.n_cells,
+                "n_failed": row.n_failed,
+                "regret": row.regret.mean,
+                "low": row.regret.low,
+                "high": row.regret.high,
+                "bound": row.bound,
+                "ratio": row.ratio,
+                "caveat": f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else "",
+            }
+            for row in in_order(self.summaries(confidence))
+        ]
+
+    def counts(self) -> str:
+        """Return how many cells, environments, learners, numbers of rounds and seeds there are, in one line."""
+        return counts_text(self.table, len(self.environment_labels.names), len(self.learner_labels.names))
+
+    def table_text(self, confidence: float = 0.95) -> str:
+        """Return a text table: for each environment, the mean regret of each learner with its interval and its bound.
+
+        A star marks a learner whose tuning rule is meaningless there; the reason is below. A bound of T means that the
+        theorem's value is at least the number of rounds, which is trivial.
+        """
+        return listing_text(in_order(self.summaries(confidence)), confidence)
 
     def compare(self, baseline: str, confidence: float = 0.95) -> list[Comparison]:
-        """Return how much more regret each learner has than a baseline, paired by environment, seed and run."""
-        if baseline not in self.learners:
-            raise UnknownName("learner", baseline, {*self.learners.tolist()}, "in these results")
-        regrets = {place: self._by_run(members) for place, members in self._places()}
-        rows = []
-        for place, mine in regrets.items():
-            other = regrets.get(place._replace(learner=baseline), {})
-            pairs = [mine[run] - other[run] for run in mine if run in other]
-            if place.learner != baseline and pairs:
-                rows.append(Comparison(place, baseline, len(pairs), estimate(np.array(pairs), confidence)))
-        return rows
+        """Return how much more regret each learner has than a baseline, over pairs of cells with the same losses.
+
+        Learners without such pairs are left out; `unpaired` returns them with the reason.
+        """
+        return self._compared(baseline, confidence)[0]
+
+    def unpaired(self, baseline: str) -> list[Unpaired]:
+        """Return the places that cannot be compared with a baseline, and why.
+
+        One reason is an adversary that built its environment against each learner: the losses differ.
+        """
+        return self._compared(baseline, 0.95)[1]
+
+    def comparison_text(self, baseline: str, confidence: float = 0.95) -> str:
+        """Return a text table of `compare`, with the learners that cannot be compared below."""
+        return comparison_text(*self._compared(baseline, confidence), baseline, confidence)
 
     def failures(self) -> list[tuple[Place, int, int, str]]:
         """Return the place, seed, run and error of each cell that could not be played."""
-        places = {int(i): place for place, members in self._places() for i in members}
-        cells, errors = self.table.cells, self.table.texts["error"]
-        return [
-            (places[i], int(cells["seed"][i]), int(cells["run"][i]), errors[cells["error"][i]])
-            for i in np.flatnonzero(self.table.failed).tolist()
-        ]
+        chosen = self._where(self.table.failed)
+        cells, errors = chosen.table.cells, chosen.table.texts["error"]
+        found = {
+            int(i): (place, int(cells["seed"][i]), int(cells["run"][i]), errors[cells["error"][i]])
+            for place, members in chosen.places()
+            for i in members
+        }
+        return [found[i] for i in range(len(cells))]
+
+    def failures_text(self, width: int = 100) -> str:
+        """Return a text table of the cells that could not be played; runs with the same error share a row."""
+        return failures_text(self.failures(), width)
 
     def results(self) -> Results:
         """Return the results of one simulation, if these cells have one environment, number of rounds and seed."""
         return results_of_cells(self.table.select(~self.table.failed), self.learners[~self.table.failed].tolist())
 
-    def _by_run(self, members: Actions) -> dict[tuple[int, int], float]:
-        played = members[~self.table.failed[members]]
-        cells = self.table.cells[played]
-        runs = zip(cells["seed"].tolist(), cells["run"].tolist(), strict=True)
-        return dict(zip(runs, self.table.final[played].tolist(), strict=True))
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line per cell; numbers have enough digits to be read back equal, and NaN is an empty field."""
+        write_cells_csv(path, self.table, self.environment_labels, self.learner_labels)
 
-    def _places(self) -> Iterator[tuple[Place, Actions]]:
-        """Yield each place with the positions of its cells, in order of its first cell."""
-        cells, texts = self.table.cells, self.table.texts
-        columns = (self.environments, self.learners, cells["n_rounds"], cells["comparator"], cells["play"])
-        codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns]
-        _, first, inverse = np.unique(np.stack(codes), axis=1, return_index=True, return_inverse=True)
-        order = np.argsort(inverse.reshape(-1), kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(inverse.reshape(-1)))[:-1]) if len(order) else []
-        for one in np.argsort(first, kind="stable"):
-            i = first[one]
-            comparator, play = texts["comparator"][cells["comparator"][i]], texts["play"][cells["play"][i]]
-            yield (
-                Place(str(self.environments[i]), str(self.learners[i]), int(cells["n_rounds"][i]), comparator, play),
-                members[one],
-            )
+    def to_latex(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
+        """Write the rows as a LaTeX table, which needs the package booktabs."""
+        write_latex(path, in_order(self.summaries(confidence)), confidence)
 
-    def _labels(self, column: str, section: str, make: Callable[[Mapping[str, Any]], str]) -> Labels:
-        given = self.labels.get(section, {})
-        named = [given.get(text) or make(json.loads(text)) for text in self.table.texts[column]]
-        found: Labels = np.array(named or [""], np.str_)[self.table.cells[column]]
-        return found
+    def _where(self, chosen: Flags) -> SweepResults:
+        """Return some of the cells; their labels stay the same."""
+        labels = {
+            "environments": self.environment_labels.by_text(self.table, "environment"),
+            "learners": self.learner_labels.by_text(self.table, "learner"),
+        }
+        return replace(self, table=self.table.select(chosen), labels=labels)
+
+    def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
+        if baseline not in self.learner_labels.names:
+            raise UnknownLabel("learner", baseline, self.learner_labels.names)
+        return comparisons_of(self.table, self.places(), baseline, confidence)

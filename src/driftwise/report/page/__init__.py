@@ -9,7 +9,7 @@ The caller fills a `Page` with numbers and text, and `write_page(path, page)` wr
 >>> page = Page("Simulations", table=table, panels=[panel])
 """
 
-from driftwise.report.page.contents import Axis, Claim, Group, Line, Page, Panel, Series, WeightHistory
+from driftwise.report.page.contents import Axis, Claim, Group, Line, Page, Panel, RowPanel, Series, WeightHistory
 from driftwise.report.page.exported_figures import write_figures
 from driftwise.report.page.table_contents import Column, Filter, Measured, Table, Text
 from driftwise.report.page.write import write_page
@@ -24,6 +24,7 @@ __all__ = [
     "Measured",
     "Page",
     "Panel",
+    "RowPanel",
     "Series",
     "Table",
     "Text",

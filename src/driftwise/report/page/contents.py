@@ -14,7 +14,7 @@ from driftwise.report.page.scales import SCALES
 from driftwise.report.page.table_contents import Measured, Table, is_key
 
 __all__ = ["GROUP_STYLES", "KINDS", "SECTIONS", "Axis", "Claim", "Group", "Line", "Page", "Panel", "Series"]
-__all__ += ["WeightHistory"]
+__all__ += ["RowPanel", "WeightHistory"]
 
 GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
@@ -104,6 +104,16 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class RowPanel(Panel):
+    """A figure that compares series of one point each: every series has a row with its mean and interval."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "series", all(len(one.x) == 1 for one in self.series), "of one point each")
+        require(self, "lines", not self.lines, "absent")
+
+
+@dataclass(frozen=True)
 class WeightHistory:
     """A learner's weights on one path of losses, averaged over a few hundred intervals of rounds."""
 
@@ -155,6 +165,7 @@ class Page:
     notes: Sequence[str] = ()
     groups: Sequence[Group] = ()
     figures_heading: str = "Figures"
+    commands_heading: str = "Commands to repeat the measurements"
     hint: str = "Click on a name in a legend to hide or show it in all figures."
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from driftwise.report.page.scales import LogScale, Scale
 from driftwise.report.page.styles import Style
 from driftwise.report.tables import number
 
-__all__ = ["exponent_text", "panel_chart"]
+__all__ = ["exponent_text", "marker", "panel_chart", "reading"]
 
 _WIDTH, _HEIGHT = 520, 344
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 464.0, 30.0, 298.0
@@ -138,7 +138,7 @@ def _curves(frame: _Frame, styles: Mapping[str, Style], clip: str) -> list[Marku
                 "g",
                 element("path", class_="band", d=_band(one, frame), clip_path=f"url(#{clip})"),
                 element("path", class_="curve", d="".join(line)),
-                *(_marker(style, x, y, _reading(panel, one, j)) for x, y, j in points),
+                *(marker(style, x, y, reading(panel, one, j)) for x, y, j in points),
                 *(_exponent(one, *points[-1][:2], label_heights[i]) if i in label_heights else ()),
                 class_=f"series {style.classes}",
                 data_series=one.label,
@@ -164,15 +164,14 @@ def _exponent(series: Series, x: float, y: float, label_height: float) -> list[M
     ]
 
 
-def _marker(style: Style, x: float, y: float, reading: str) -> Markup:
+def marker(style: Style, x: float, y: float, title: str) -> Markup:
     """Return a point; its title is shown under the pointer, with or without the script."""
     outline = style.marker.outline
-    return element(
-        "path", element("title", reading), class_="point", d=outline, transform=f"translate({x:.1f},{y:.1f})"
-    )
+    return element("path", element("title", title), class_="point", d=outline, transform=f"translate({x:.1f},{y:.1f})")
 
 
-def _reading(panel: Panel, series: Series, j: int) -> str:
+def reading(panel: Panel, series: Series, j: int) -> str:
+    """Return the text of a point of a series."""
     measured = with_interval(number(series.mean[j]), number(series.low[j]), number(series.high[j]))
     at = f"{panel.x.label} = {number(series.x[j])}"
     name = marked(series.label, series.caveat)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from driftwise.core.tuning_caveats import MARK, marked
-from driftwise.report.page.contents import Line, Panel
+from driftwise.report.page.contents import Line, Panel, RowPanel
 from driftwise.report.page.curve_charts import exponent_text, panel_chart
 from driftwise.report.page.markup import Markup, element, joined
 from driftwise.report.page.panel_scales import drawable_point
 from driftwise.report.page.rate_formulas import formula
+from driftwise.report.page.row_charts import row_chart
 from driftwise.report.page.styles import Style
 from driftwise.report.tables import number
 
@@ -25,7 +26,7 @@ def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     return element(
         "figure",
         element("h4", panel.title, id=f"{panel.key}-title"),
-        element("div", panel_chart(panel, styles), class_="picture"),
+        element("div", (row_chart if isinstance(panel, RowPanel) else panel_chart)(panel, styles), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
         element("p", note, class_="note") if missing else "",
         *(element("p", f"{MARK} {one.label}: {one.caveat}.", class_="note") for one in panel.series if one.caveat),

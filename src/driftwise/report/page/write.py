@@ -73,7 +73,7 @@ def _sections(page: Page) -> list[_Section]:
         (table.heading, page_table(table, styles)) if table else ("", Markup()),
         (page.figures_heading, _figures(page, styles)),
         ("Weights over time", histories),
-        ("Commands to repeat the measurements", _list(commands, "commands")),
+        (page.commands_heading, _list(commands, "commands")),
         ("Notes", _list(page.notes, "notes")),
     )
     return [_Section(name, *content) for name, content in zip(SECTIONS, contents, strict=True)]

@@ -1,0 +1,164 @@
+"""`driftwise results`: what sweeps and simulations have stored."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from driftwise.results.sweep_results import SweepResults
+
+__all__ = ["command"]
+
+
+@click.command("results")
+@click.argument("paths", metavar="PATH...", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--environment",
+    multiple=True,
+    metavar="TEXT",
+    help="Only this environment; * stands for any text. Repeat for more.",
+)
+@click.option("--learner", multiple=True, metavar="TEXT", help="Only this one; * stands for any text. Repeat for more.")
+@click.option("--rounds", "n_rounds", type=int, multiple=True, help="Only this number of rounds. Repeat for more.")
+@click.option("--seed", type=int, multiple=True, help="Only this seed. Repeat for more.")
+@click.option("--comparator", multiple=True, metavar="KIND", help="Only this comparator. Repeat for more.")
+@click.option(
+    "--against",
+    metavar="LEARNER",
+    help="Compare all learners with this one, in pairs of cells with the same environment, seed and run.",
+)
+@click.option("--failed", is_flag=True, help="List the cells that could not be played, with their errors.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--csv", type=click.Path(path_type=Path), help="Write one line per cell.")
+@click.option("--latex", type=click.Path(path_type=Path), help="Write the table of regrets for the package booktabs.")
+@click.option("--page", type=click.Path(path_type=Path), help="Write an HTML page with the table and figures.")
+@click.option(
+    "--scale",
+    type=click.Choice(["log", "linear"]),
+    help="Axes of the page's figures.  [default: log if all mean regrets of a figure are positive]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option("--quiet", is_flag=True, help="No notes on standard error.")
+def command(
+    paths: tuple[Path, ...],
+    against: str | None,
+    failed: bool,
+    confidence: float,
+    csv: Path | None,
+    latex: Path | None,
+    page: Path | None,
+    scale: str | None,
+    as_json: bool,
+    quiet: bool,
+    **filters: Any,
+) -> None:
+    """Show the mean regret of each learner in each environment, from stored cells.
+
+    PATH is a folder that a sweep fills, also while it does so, or a file that `driftwise simulate --out` wrote
+    (.parquet). Nothing in it is changed.
+
+    \b
+    driftwise results out/sweep --learner 'hedge*' --rounds 10000
+    driftwise results out/sweep --against hedge
+    driftwise results out/sweep --csv cells.csv --page results.html
+    """
+    if not 0 < confidence < 1:
+        raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
+    from driftwise.cli.outputs import check_output_files
+    from driftwise.results.sweep_results import SweepResults
+
+    check_output_files("results", (csv, latex, page), paths)
+    stored = SweepResults.read(*paths)
+    results = stored.select(**{name: [*wanted] for name, wanted in filters.items() if wanted})
+    if against is not None:
+        results.compare(against)  # raises now if there is no such learner
+    _print(results, against, failed, confidence, as_json)
+    if not quiet:
+        _print_notes(stored)
+    if csv is not None:
+        results.to_csv(csv)
+    if latex is not None:
+        results.to_latex(latex, confidence)
+    if page is not None:
+        _write_page(page, results, paths, filters, against, confidence, scale)
+    for path in (csv, latex, page):
+        if path is not None and not quiet:
+            click.echo(f"wrote {path}", err=True)
+
+
+def _print(results: SweepResults, against: str | None, failed: bool, confidence: float, as_json: bool) -> None:
+    """Print the table of regrets, or the parts that were asked for."""
+    if as_json:
+        from driftwise.cli.json_text import json_text
+
+        click.echo(json_text(_record(results, against, failed, confidence)))
+        return
+    import shutil
+
+    parts = [results.counts()]
+    if against is not None:
+        parts.append(results.comparison_text(against, confidence))
+    if failed:
+        parts.append(results.failures_text(max(100, shutil.get_terminal_size().columns)))
+    if against is None and not failed:
+        parts.append(results.table_text(confidence))
+    click.echo("\n\n".join(part for part in parts if part))
+
+
+def _record(results: SweepResults, against: str | None, failed: bool, confidence: float) -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    record: dict[str, Any] = {
+        "n_cells": len(results.table),
+        "n_failed": int(results.table.failed.sum()),
+        "confidence": confidence,
+        "rows": results.rows(confidence),
+    }
+    if against is not None:
+        record["baseline"] = against
+        record["comparisons"] = [
+            {**row.place._asdict(), "n_pairs": row.n_pairs, **row.difference._asdict(), "regret_is": row.verdict}
+            for row in results.compare(against, confidence)
+        ]
+        record["not_compared"] = [{**one.place._asdict(), "reason": one.reason} for one in results.unpaired(against)]
+    if failed:
+        record["failures"] = [
+            {**place._asdict(), "seed": seed, "run": run, "error": error}
+            for place, seed, run, error in results.failures()
+        ]
+    return record
+
+
+def _print_notes(stored: SweepResults) -> None:
+    from driftwise.core.errors import one_line
+
+    for file in stored.damaged:
+        click.echo(f"driftwise: left out {file.name}: {one_line(file.reason)}", err=True)
+    if stored.n_repeated:
+        what = "cell, which was" if stored.n_repeated == 1 else "cells, which were"
+        click.echo(f"driftwise: left out {stored.n_repeated} {what} stored again with the same seed and run.", err=True)
+
+
+def _write_page(
+    path: Path,
+    results: SweepResults,
+    paths: tuple[Path, ...],
+    filters: dict[str, tuple[Any, ...]],
+    against: str | None,
+    confidence: float,
+    scale: str | None,
+) -> None:
+    from driftwise.report.page import write_page
+    from driftwise.sweeps.pages import results_page
+
+    words = ["driftwise", "results", *map(str, paths)]
+    for name, wanted in filters.items():
+        words += [word for one in wanted for word in (f"--{name.removeprefix('n_')}", str(one))]
+    words += [] if against is None else ["--against", against]
+    words += [] if confidence == 0.95 else ["--confidence", f"{confidence:g}"]
+    words += [] if scale is None else ["--scale", scale]
+    command_line = shlex.join([*words, "--page", str(path)])
+    write_page(path, results_page(results, [command_line], confidence=confidence, scale=scale, against=against))

@@ -1,0 +1,96 @@
+"""Labels of the environments and learners of many cells. Different ones have different labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftwise.core.spec_text import spec_text
+from driftwise.core.types import Actions
+from driftwise.results.cell_table import CellTable
+from driftwise.results.spec_labels import environment_label, learner_label
+
+__all__ = ["CellLabels", "environment_labels", "learner_labels"]
+
+
+class CellLabels(NamedTuple):
+    """A label for each cell."""
+
+    names: tuple[str, ...]
+    codes: Actions  # for each cell, the index of its label in `names`
+
+    @property
+    def texts(self) -> npt.NDArray[np.object_]:
+        """The label of each cell."""
+        found: npt.NDArray[np.object_] = np.array([*self.names, ""], np.object_)[self.codes]
+        return found
+
+    def by_text(self, table: CellTable, column: str) -> dict[str, str]:
+        """Return the labels by spec, as text."""
+        codes, first = np.unique(table.cells[column], return_index=True)
+        return {
+            table.texts[column][code]: self.names[self.codes[i]]
+            for code, i in zip(codes.tolist(), first.tolist(), strict=True)
+        }
+
+
+def environment_labels(table: CellTable, given: Mapping[str, str]) -> CellLabels:
+    """Return the labels of the cells' environments; `given` are labels by spec, as text.
+
+    The environments that an adversary builds against each of several learners have one label.
+    """
+    codes, learners = table.cells["environment"].astype(np.int64), table.texts["learner"]
+    n_learners = max(1, len(learners))
+    players: dict[int, set[str]] = {}
+    for pair in np.unique(codes * n_learners + table.cells["learner"]).tolist():
+        players.setdefault(pair // n_learners, set()).add(learners[pair % n_learners])
+
+    def identity(code: int, spec: Mapping[str, Any]) -> Hashable:
+        against = spec.get("against")
+        own = isinstance(against, Mapping) and players[code] == {spec_text(against)}
+        return spec_text({key: value for key, value in spec.items() if key != "against" or not own})
+
+    return _labels(table, "environment", given, environment_label, identity)
+
+
+def learner_labels(table: CellTable, given: Mapping[str, str]) -> CellLabels:
+    """Return the labels of the cells' learners; `given` are labels by spec, as text."""
+    return _labels(table, "learner", given, learner_label, lambda code, _: code)
+
+
+def _labels(
+    table: CellTable,
+    column: str,
+    given: Mapping[str, str],
+    make: Callable[[Mapping[str, Any]], str],
+    identity: Callable[[int, Mapping[str, Any]], Hashable],
+) -> CellLabels:
+    texts = table.texts[column]
+    used = sorted(np.unique(table.cells[column]).tolist(), key=lambda code: texts[code])
+    wanted, labels = {}, {}  # by code
+    for code in used:
+        spec = json.loads(texts[code])
+        wanted[code] = (given.get(texts[code]) or make(spec), identity(code, spec))
+    taken = {label for label, _ in wanted.values()}
+    first: dict[str, Hashable] = {}
+    other: dict[tuple[str, Hashable], str] = {}
+    for code, (label, which) in wanted.items():
+        if first.setdefault(label, which) == which:
+            labels[code] = label
+            continue
+        if (label, which) not in other:  # labels leave out lists of numbers, and users may repeat them
+            n = 2
+            while f"{label} #{n}" in taken:
+                n += 1
+            other[label, which] = f"{label} #{n}"
+            taken.add(f"{label} #{n}")
+        labels[code] = other[label, which]
+    names = tuple(dict.fromkeys(labels.values()))
+    places = {name: place for place, name in enumerate(names)}
+    by_code = np.zeros(len(texts) + 1, np.int64)
+    by_code[used] = [places[labels[code]] for code in used]
+    return CellLabels(names, by_code[table.cells[column]])

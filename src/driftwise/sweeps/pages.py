@@ -1,0 +1,236 @@
+"""The results of sweeps as an HTML page: the table, regret over numbers of rounds, and curves over rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from driftwise.core.tuning_caveats import SAYS_NOTHING
+from driftwise.core.types import Actions
+from driftwise.report.page import Axis, Column, Filter, Group, Measured, Page, Panel, RowPanel, Series, Table, Text
+from driftwise.report.page.table_contents import Cell
+from driftwise.results.comparisons import Comparison
+from driftwise.results.mean_curves import mean_curve
+from driftwise.results.results_text import bound_texts, regret_name
+from driftwise.results.summaries import Place, Summary, in_order
+from driftwise.results.sweep_results import SweepResults
+from driftwise.results.sweep_text import varied_columns
+
+__all__ = ["results_page"]
+
+_POINTS = 40  # of a curve over rounds
+_COMPARATORS = {
+    "dynamic": "the best action of every round",
+    "static": "the best fixed action",
+    "switching": "the best sequence of actions with that number of segments",
+    "interval": "the given or the best fixed action in that interval of rounds",
+}
+
+
+def results_page(
+    results: SweepResults,
+    commands: Sequence[str] = (),
+    *,
+    title: str = "Results of sweeps",
+    confidence: float = 0.95,
+    scale: str | None = None,
+    against: str | None = None,
+) -> Page:
+    """Return the page of some results.
+
+    Parameters
+    ----------
+    results : SweepResults
+        The cells.
+    commands : sequence of str, default ()
+        Commands that write the page.
+    title : str, default "Results of sweeps"
+        The heading of the page.
+    confidence : float, default 0.95
+        Level of the intervals.
+    scale : {"log", "linear"} or None, default None
+        Axes of the figures. None: logarithmic if all mean regrets of a figure are positive; a figure that compares
+        learners for one number of rounds is linear.
+    against : str or None, default None
+        The label of a baseline: the table also has the difference of regret from it, over pairs of cells.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from driftwise import Bernoulli, Environment, Hedge, Sweep, Switching
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = Sweep(Environment(Switching(3, 4), Bernoulli()), Hedge(), [100, 200]).run(folder)
+    >>> [panel.title for panel in results_page(results).panels]
+    ['switching(n_segments=3, n_actions=4), bernoulli']
+    """
+    rows = in_order(results.summaries(confidence))
+    differences = {} if against is None else {row.place: row for row in results.compare(against, confidence)}
+    panels = [*_regret_panels(rows, scale, against), *_curve_panels(results, rows, confidence, scale, against)]
+    return Page(
+        title=title,
+        subtitle=f"{results.counts()}.",
+        table=_table(rows, differences, confidence, against),
+        panels=panels,
+        commands=commands,
+        notes=_notes(results, rows, confidence, against),
+        groups=(Group(""), Group("Baseline", "baseline")),
+        figures_heading="Mean regret",
+        commands_heading="Command that wrote this page",
+    )
+
+
+def _table(
+    rows: Sequence[Summary], differences: dict[Place, Comparison], confidence: float, against: str | None
+) -> Table:
+    varied = varied_columns(row.place for row in rows)
+    failed = any(row.n_failed for row in rows)
+    columns = [
+        Column("environment", "Environment", once=True, card_label=""),
+        Column("learner", "Learner", "series", card_label=""),
+        *(Column(name, name.capitalize()) for name in varied),
+        Column("rounds", "Rounds", "number", decimals=0),
+        Column("cells", "Cells", "number", decimals=0),
+        *([Column("failed", "Failed", "number", decimals=0)] if failed else []),
+        Column("regret", "Regret", "whisker"),
+        Column("bound", "Bound", order="number"),
+        Column("ratio", "Regret / bound", order="number"),
+    ]
+    about = f"Mean over cells with its {100 * confidence:g} % interval. A bound of T or more is trivial."
+    if against is not None:  # in place of the ratio: both would be too wide
+        columns[-1] = Column("difference", "Difference", "whisker", rules=[0.0])
+        about += f" Difference: regret minus that of {against} on the same losses."
+    lines = [_line(row, varied, failed, against, differences.get(row.place)) for row in rows]
+    return Table(columns, lines, "Table", about, Filter("environment", "Environment", "All environments"))
+
+
+def _line(
+    row: Summary, varied: Sequence[str], failed: bool, against: str | None, compared: Comparison | None
+) -> list[Cell]:
+    place = row.place
+    cells: list[Cell] = [place.environment, Text(place.learner, "", row.caveat)]
+    cells += [getattr(place, name) for name in varied]
+    cells += [place.n_rounds, row.n_cells, *([row.n_failed] if failed else []), Measured(*row.regret)]
+    bound, ratio = bound_texts(place.n_rounds, row.regret.mean, row.bound)
+    if against is None:
+        return [*cells, bound, ratio]
+    return [*cells, bound, Measured(math.nan) if compared is None else Measured(*compared.difference)]
+
+
+def _regret_panels(rows: Sequence[Summary], scale: str | None, against: str | None) -> list[Panel]:
+    """Return a panel for each environment, comparator and play: over numbers of rounds, or with a row per learner."""
+    panels: list[Panel] = []
+    for _, group in groupby(rows, key=_setting):
+        some = [row for row in group if row.n_cells]
+        if not some:
+            continue
+        several = len({row.place.n_rounds for row in some}) > 1
+        series = []
+        for learner in dict.fromkeys(row.place.learner for row in _last_rounds_first(some)):
+            own = [row for row in some if row.place.learner == learner]
+            mean, low, high = zip(*(row.regret for row in own), strict=True)
+            caveat = next((f"{SAYS_NOTHING}: {row.caveat}" for row in own if row.caveat), "")
+            x = [float(row.place.n_rounds) for row in own]
+            series.append(Series(learner, _group(learner, against), x, mean, low, high, None, caveat))
+        label = f"{some[0].place.comparator} {regret_name(some[0].kind)}"
+        key, name = f"regret-{len(panels) + 1}", _title(some[0], rows)
+        if several:
+            axes = _scale(scale, series)
+            panels.append(Panel(key, "", name, Axis("rounds T", axes), Axis(label, axes), series))
+        else:
+            value = Axis(label, scale or "linear")
+            at = f"{name}, {some[0].place.n_rounds} rounds"
+            panels.append(RowPanel(key, "", at, Axis("rounds T"), value, series))
+    return panels
+
+
+def _curve_panels(
+    results: SweepResults, rows: Sequence[Summary], confidence: float, scale: str | None, against: str | None
+) -> list[Panel]:
+    """Return a panel of regret over rounds for each environment with curves, for its largest number of rounds."""
+    if not (results.table.lengths > 1).any():
+        return []
+    members = dict(results.places())
+    panels: list[Panel] = []
+    for _, group in groupby(rows, key=_setting):
+        curves = []
+        for row in _last_rounds_first(list(group)):
+            curve = mean_curve(results.table, members[row.place], confidence)
+            if curve is not None:
+                curves.append((row, curve))
+        longest = [(row, curve) for row, curve in curves if row.place.n_rounds == curves[0][0].place.n_rounds]
+        if not longest:
+            continue
+        positive = all((curve.mean > 0).all() for _, curve in longest)
+        axes = scale or ("log" if positive else "linear")
+        series = []
+        for row, curve in longest:
+            at = _some(curve.rounds, axes)
+            caveat = f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
+            x, mean, low, high = ([float(value) for value in one[at]] for one in curve[:4])
+            series.append(
+                Series(row.place.learner, _group(row.place.learner, against), x, mean, low, high, None, caveat)
+            )
+        first = longest[0][0]
+        label = f"{first.place.comparator} {regret_name(first.kind)}"
+        key, name = f"curves-{len(panels) + 1}", f"{_title(first, rows)}, {first.place.n_rounds} rounds"
+        panels.append(Panel(key, "Regret over rounds", name, Axis("round", axes), Axis(label, axes), series))
+    return panels
+
+
+def _last_rounds_first(rows: Sequence[Summary]) -> list[Summary]:
+    """Return rows with the largest number of rounds first; those with as many stay in order."""
+    return sorted(rows, key=lambda row: -row.place.n_rounds)
+
+
+def _setting(row: Summary) -> tuple[str, str, str]:
+    return row.place.environment, row.place.comparator, row.place.play
+
+
+def _title(row: Summary, rows: Sequence[Summary]) -> str:
+    differing = varied_columns(one.place for one in rows)
+    return ", ".join([row.place.environment, *(getattr(row.place, name) for name in differing)])
+
+
+def _group(learner: str, against: str | None) -> str:
+    return "Baseline" if learner == against else ""
+
+
+def _scale(given: str | None, series: Sequence[Series]) -> str:
+    return given or ("log" if all(mean > 0 for one in series for mean in one.mean) else "linear")
+
+
+def _some(rounds: Actions, axes: str) -> Actions:
+    """Return the positions of a few rounds, evenly spread over the axis."""
+    spread: Any = np.geomspace if axes == "log" else np.linspace
+    wanted = spread(rounds[0], rounds[-1], min(_POINTS, len(rounds)))
+    return np.unique(np.minimum(np.searchsorted(rounds, wanted), len(rounds) - 1))
+
+
+def _notes(results: SweepResults, rows: Sequence[Summary], confidence: float, against: str | None) -> list[str]:
+    notes = []
+    for comparator in dict.fromkeys(row.place.comparator for row in rows):
+        rule = _COMPARATORS.get(comparator.partition(":")[0], "the comparator")
+        notes.append(f"Regret ({comparator}): the loss of the learner minus that of {rule}.")
+    kinds = {row.kind for row in rows}
+    if "pseudo" in kinds:
+        notes.append("Pseudo-regret: both losses are computed with the true means instead of the random losses.")
+    if "realised" in kinds:
+        notes.append("Realised regret: both losses are those that occurred, since the means are unknown.")
+    notes.append(
+        f"Intervals: Student's {100 * confidence:g} % confidence interval for the mean over cells; a cell is one run of"
+        " one seed. One cell has no interval."
+    )
+    if against is not None:
+        notes.append(
+            f"Difference: the regret minus that of {against} in the same environment, seed and run, so on the same"
+            " losses. Learners against each of which an adversary built its own environment have none."
+        )
+    if any(row.caveat for row in rows):
+        notes.append("A star marks a learner whose tuning rule is meaningless in the environment.")
+    if n_failed := int(results.table.failed.sum()):
+        notes.append(f"{n_failed} cells could not be played and are left out.")
+    return notes
