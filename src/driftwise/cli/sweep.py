@@ -51,7 +51,6 @@ def command(
     from driftwise.core.errors import InvalidInput
     from driftwise.core.files import check_writable
     from driftwise.core.validation import count
-    from driftwise.results.stored_files import read_keys
     from driftwise.sweeps import read_sweep, run_sweeps
     from driftwise.sweeps.costs import Costs
     from driftwise.sweeps.dask_executor import connect
@@ -68,7 +67,7 @@ def command(
         costs = Costs()
         with notes(quiet):
             if dry_run or not quiet:
-                stored = read_keys(folder, failed=not retry_failed)  # without changes: the sweep reports damaged files
+                stored = _stored_keys(folder, retry_failed)
                 _show_plan(sweep, stored, costs, _n_threads(threads, client), quiet, dry_run)
         if dry_run:
             return
@@ -87,6 +86,16 @@ def command(
     failed = int(results.table.failed.sum())
     click.echo(f"{len(results.table)} cells are stored in {folder}{f', {failed} of them failed' if failed else ''}.")
     click.echo(f"driftwise results {shlex.quote(str(folder))}{' --failed' if failed else ''}")
+
+
+def _stored_keys(folder: Path, retry_failed: bool) -> set[str]:
+    """Return the keys of the cells that need not be played; nothing is changed, and the sweep reports damaged files."""
+    from driftwise.results.store_snapshots import read_store
+
+    if not (folder / "manifest.json").is_file():
+        return set()
+    table = read_store(folder).table
+    return {*(table.select(~table.failed) if retry_failed else table).keys()}
 
 
 def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, quiet: bool, dry_run: bool) -> None:

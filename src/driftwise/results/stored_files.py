@@ -18,11 +18,11 @@ import numpy as np
 
 from driftwise.core.errors import BadFile
 from driftwise.core.file_names import shown_path
-from driftwise.results.cell_files import NewerFormat, parse_cells, read_cells, write_cells
+from driftwise.results.cell_files import NewerFormat, parse_cells, write_cells
 from driftwise.results.cell_table import CellTable
 from driftwise.results.merging import FileSize, next_merge
 
-__all__ = ["DamagedFile", "StoredFiles", "is_stored_name", "parse_stored", "read_keys"]
+__all__ = ["DamagedFile", "StoredFiles", "is_stored_name", "parse_stored"]
 
 _NAME = re.compile(r"cells-[0-9a-f]{16}\.parquet")
 _MOST_KEPT = 256 << 20  # bytes of tables kept in memory; others are read again
@@ -190,21 +190,6 @@ def parse_stored(content: bytes, name: str) -> tuple[CellTable, list[str]]:
     if name in replaces or (len(table) and (table.cells["key"] == b"").any()):
         raise BadFile(f"{name} is not a file of a store.")
     return table, replaces
-
-
-def read_keys(folder: Path, failed: bool = True) -> set[str]:
-    """Return the keys of the cells in a folder, on request without those that failed; nothing in it is changed."""
-    tables, replaced = {}, set()
-    for path in folder.glob("cells-*.parquet"):
-        try:
-            tables[path.name], extra = read_cells(path)
-        except NewerFormat:
-            raise
-        except BadFile:  # damaged, or merged meanwhile
-            continue
-        replaced.update(extra.get("replaces", []))
-    chosen = [table for name, table in tables.items() if name not in replaced]
-    return {key.decode() for table in chosen for key in table.cells["key"][failed | ~table.failed].tolist()}
 
 
 def _distinct(tables: list[CellTable]) -> CellTable:
