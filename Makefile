@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape demo test check oldest newest browser fuzz bench compare docs clean
+.PHONY: help setup landscape demo test check oldest newest browser fuzz interruptions bench compare docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -63,6 +63,12 @@ newest: browser  ## Run every test with the newest releases of everything
 fuzz: $(READY)  ## Load 100,000 mutated session files with bounds checking, and 5,000 interpreted (about half an hour)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/fuzz_sessions.py --cases 5000
+
+interruptions: $(READY)  ## Kill sweeps on threads and on a Dask cluster at random, and compare the results (half an hour)
+	$(BIN)/python benchmarks/interruptions.py overhead
+	$(BIN)/python benchmarks/interruptions.py together
+	$(BIN)/python benchmarks/interruptions.py local --rounds 100000
+	$(BIN)/python benchmarks/interruptions.py dask --rounds 100000
 
 bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs two packages)
 	$(BIN)/python benchmarks/run.py
