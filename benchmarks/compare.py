@@ -2,27 +2,21 @@
 
 Learners play with their default parameters and, if they have a rule, tuned. Learners that start a copy in every round
 take O(K t) per round; in the main tables they have merged memory or a short cover, and separate tables, with fewer
-runs, compare both forms. A star marks a learner whose tuning rule is meaningless in its environment. The results of
-each learner are saved to a file, and a second run plays only the missing ones.
+runs, compare both forms. A star marks a learner whose tuning rule is meaningless in its environment. Each table is a
+sweep: finished runs are stored, and a second call plays only the missing ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
-import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
-from driftwise import Bernoulli, Deterministic, Environment, Measures, Sinusoidal, Switching, TwoPoint, simulate
-from driftwise.core.errors import InvalidInput
-from driftwise.core.tuning_caveats import collected
-from driftwise.engine.players import Player
+from driftwise import Bernoulli, Deterministic, Environment, Player, Sinusoidal, Sweep, Switching, TwoPoint
+from driftwise.cli.progress import progress_bar
 from driftwise.environments import RandomWalk, Segments
-from driftwise.learners import GLRKLUCB, Learner, OracleRestarts, SleepingOptimisticAdaptMLProd, learners
-from driftwise.results import Results
+from driftwise.learners import GLRKLUCB, OracleRestarts, has_tuning_rule, learners
 
 SEED, SHORT = 7, "hazan-seshadhri"
 SWITCHED = ((0.2, 0.5, 0.8), (0.8, 0.5, 0.2), (0.5, 0.3, 0.6), (0.4, 0.6, 0.2), (0.7, 0.4, 0.5), (0.1, 0.5, 0.3))
@@ -56,65 +50,39 @@ def all_players(feedback: str, changes_known: bool) -> dict[str, Player]:
         kind = learners.get(name)
         if kind.feedback != feedback or (kind is OracleRestarts and not changes_known):
             continue
-        members |= {label: short(player) for label, player in variants(name, kind()).items()}
+        if kind is OracleRestarts:
+            members[name] = Player(name, "measures")
+            continue
+        members[name] = Player(name, None, short_form(name))
+        if kind is GLRKLUCB:
+            members[f"{name} (global)"] = Player(name, None, {"restart": "global"})
+        if has_tuning_rule(kind):
+            members[f"{name} (tuned)"] = Player(name, "measures", short_form(name))
     return members
 
 
-def variants(name: str, member: Learner) -> dict[str, Player]:
-    """Return a learner with its defaults and, if it has a rule, tuned."""
-    kind = type(member)
-    if kind is OracleRestarts:
-        return {name: kind.tuned}
-    players: dict[str, Player] = {name: member}
-    if kind is GLRKLUCB:
-        players[f"{name} (global)"] = GLRKLUCB(restart="global")
-    try:
-        with collected():  # only whether there is a rule matters, not its caveats
-            kind.tuned(Measures(3, 1000, 2, 1.0, 100.0))
-    except InvalidInput:
-        return players
-    return players | {f"{name} (tuned)": kind.tuned}
-
-
-def short(player: Player) -> Player:
-    """Return a player with merged memory or a short cover in place of one that starts a copy in every round."""
-    if not isinstance(player, Learner):
-        return lambda measures: short(player(measures))
-    if isinstance(player, SleepingOptimisticAdaptMLProd):
-        return dataclasses.replace(player, memory="merged")
-    if getattr(player, "cover", None) == "every":
-        return dataclasses.replace(player, cover=SHORT)  # type: ignore[type-var]
-    return player
+def short_form(name: str) -> dict[str, str]:
+    """Return settings with merged memory or a short cover for a learner that starts a copy in every round."""
+    defaults = {field.name: field.default for field in dataclasses.fields(learners.get(name))}
+    if name == "sleeping-optimistic-adapt-ml-prod":
+        return {"memory": "merged"}
+    return {"cover": SHORT} if defaults.get("cover") == "every" else {}
 
 
 def exact() -> dict[str, Player]:
     """Return the learners that start a copy in every round, and their forms in the main tables."""
     found: dict[str, Player] = {}
     for name in ("ada-normal-hedge-tv", "sleeping-adapt-ml-prod", "sleeping-optimistic-adapt-ml-prod"):
-        member = learners.get(name)()
-        found |= {f"{name} (every start)": member, name: short(member)}
+        found |= {f"{name} (every start)": Player(name), name: Player(name, None, short_form(name))}
     return found
 
 
 def show(folder: Path, setting: Setting, members: dict[str, Player], n_rounds: int, n_runs: int) -> None:
-    """Play the learners whose results are not saved, and print the table."""
-    folder = folder / f"{n_rounds}-{n_runs}"
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = [results_of(folder, setting.environment, *member, n_rounds, n_runs) for member in members.items()]
-    print(functools.reduce(Results.combine, parts).table(), end="\n\n", flush=True)
-
-
-def results_of(
-    folder: Path, environment: Environment, label: str, player: Player, n_rounds: int, n_runs: int
-) -> Results:
-    """Return the results of one learner, from its file if there is one."""
-    path = folder / f"{label}.parquet"
-    if not path.exists():
-        began = time.perf_counter()
-        with collected():  # the table shows the caveats
-            simulate(environment, {label: player}, n_rounds, n_runs, SEED, realised=True).to_parquet(path)
-        print(f"{folder.parent.name}: {label} took {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
-    return Results.from_parquet(path)
+    """Play the runs that are not stored, and print the table."""
+    sweep = Sweep(setting.environment, members, n_rounds, n_runs, SEED, realised=True)
+    with progress_bar(False, "playing", eta=False) as progress:
+        results = sweep.run(folder, progress=progress and (lambda now: progress(now.done, now.total)))
+    print(results.results().table(), end="\n\n", flush=True)
 
 
 def main() -> None:
@@ -132,9 +100,9 @@ def main() -> None:
         n_rounds = setting.n_rounds // 5 if given.quick and setting.feedback == "full" else setting.n_rounds
         print(f"== {name} ==", flush=True)
         members = all_players(setting.feedback, changes_known=name == "six-segments")
-        show(given.out / name, setting, members, n_rounds, n_runs)
+        show(given.out, setting, members, n_rounds, n_runs)
         if setting.feedback == "full" and given.exact > 1:
-            show(given.out / name, setting, exact(), n_rounds, given.exact)
+            show(given.out, setting, exact(), n_rounds, given.exact)
 
 
 if __name__ == "__main__":

@@ -6,50 +6,38 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 
 from compare import SEED, SETTINGS
 
-from driftwise import Measures, simulate
+from driftwise import Player, simulate
 from driftwise.core.tuning_caveats import collected
-from driftwise.engine.players import Player
 from driftwise.learners import (
     CUSUMUCB,
     FLH,
     GLRKLUCB,
     MUCB,
     AdSwitch,
+    AnyPlayer,
     DiscountedUCB,
     OptimisticGD,
     RerunUCBV,
     SlidingWindowUCB,
 )
 
-
-def sharp_gd(measures: Measures) -> OptimisticGD:
-    """Return Algorithm 2 with the rate that minimises its corrected bound."""
-    return OptimisticGD.tuned(measures, rule="sharp")
-
-
-def narrow_ucbv(measures: Measures) -> RerunUCBV:
-    """Return Algorithm 1 with the block of its theorem and a tenth of its logarithm."""
-    return dataclasses.replace(RerunUCBV.tuned(measures), log_scale=0.1)
-
-
-FULL: dict[str, Player] = {
+FULL: dict[str, AnyPlayer] = {
     "flh": FLH(),
     "flh (tuned)": FLH.tuned,
     "optimistic-gd (tuned)": OptimisticGD.tuned,
-    "optimistic-gd (tuned, rule=sharp)": sharp_gd,
+    "optimistic-gd (tuned, rule=sharp)": Player("optimistic-gd", "measures", {"rule": "sharp"}),
 }
-BANDIT: dict[str, Player] = {
+BANDIT: dict[str, AnyPlayer] = {
     "discounted-ucb": DiscountedUCB(),
     "discounted-ucb (log_scale=0.125)": DiscountedUCB(log_scale=0.125),
     "discounted-ucb (log_scale=0.03)": DiscountedUCB(log_scale=0.03),
     "sliding-window-ucb": SlidingWindowUCB(),
     "sliding-window-ucb (log_scale=0.25)": SlidingWindowUCB(log_scale=0.25),
     "rerun-ucbv (tuned)": RerunUCBV.tuned,
-    "rerun-ucbv (tuned, log_scale=0.1)": narrow_ucbv,
+    "rerun-ucbv (tuned, log_scale=0.1)": Player("rerun-ucbv", "measures", {"log_scale": 0.1}),
     "cusum-ucb": CUSUMUCB(),
     "cusum-ucb (tuned)": CUSUMUCB.tuned,
     "m-ucb": MUCB(),

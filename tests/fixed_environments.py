@@ -111,7 +111,7 @@ def simulation_numbers(environment, players, **settings):
     with collected():  # some rules are meaningless in some of these environments
         results = simulate(environment, players, n_rounds=300, n_runs=2, seed=3, n_threads=1, **settings)
     at = np.linspace(0, len(results.rounds) - 1, 4).round().astype(int)
-    found = results.regrets[:, :, at].ravel().tolist() + results.bounds[:, -1].tolist()
+    found = results.regrets[:, :, at].ravel().tolist() + [results.bound(label) for label in results.labels]
     found += [x for m in results.measures for x in measures_numbers(m)]
     return found + [float(x) for realised in results.realised for x in realised]
 

@@ -347,7 +347,7 @@ FILES = {
 MISTAKES = [
     # commands and names
     ("simulat", 2, "There is no command 'simulat'. Did you mean 'simulate'?"),
-    ("paint", 2, "There is no command 'paint'. Known: compile, landscape, list, results, show, simulate."),
+    ("paint", 2, "There is no command 'paint'. Known: compile, landscape, list, results, show, simulate, sweep."),
     (
         "show optimistic-dg",
         2,
@@ -381,12 +381,14 @@ MISTAKES = [
     (
         "simulate --learner optimistic-gd:tuned,rate=3",
         2,
-        "There is no parameter 'rate' of the rule that tunes 'optimistic-gd'. Known: comparator_segments, rule.",
+        "There is no parameter 'rate' of 'optimistic-gd' or of the rule that tunes it."
+        " Known: comparator_segments, learning_rate, prox_scale, rule.",
     ),
     (
         "simulate --learner fixed-share:tuned,rule=sharp",
         2,
-        "The rule that tunes 'fixed-share' has no parameters, got `rule`.",
+        "There is no parameter 'rule' of 'fixed-share' or of the rule that tunes it."
+        " Known: learning_rate, switch_rate.",
     ),
     (
         "simulate --learner optimistic-gd:tuned,rule=best",
@@ -434,9 +436,13 @@ MISTAKES = [
     (
         "simulate --learner optimistic-gd:tuned=no",
         2,
-        "learner 'optimistic-gd': `tuned` must be true or false, got 'no'.",
+        "learner 'optimistic-gd': `tuned` must be true, false, 'measures', 'rounds', 'budget', got 'no'.",
     ),
-    ("simulate --learner optimistic-gd:tuned=1", 2, "learner 'optimistic-gd': `tuned` must be true or false, got 1."),
+    (
+        "simulate --learner optimistic-gd:tuned=1",
+        2,
+        "learner 'optimistic-gd': `tuned` must be true, false, 'measures', 'rounds', 'budget', got 1.",
+    ),
     ("simulate --learner hedge:learning_rate=1,learning_rate=2", 2, "'hedge' is given `learning_rate` twice."),
     ("simulate --learner hedge:name=ada-hedge", 2, "'hedge' is given `name` twice."),
     (
@@ -463,7 +469,11 @@ MISTAKES = [
     ("simulate .", 1, "Cannot read .: Is a directory."),
     ("simulate not.toml", 1, "not.toml is not TOML: Invalid value (at line 1, column 12)."),
     ("simulate deep.toml", 1, "deep.toml cannot be read: its TOML is nested too deeply."),
-    ("simulate tuning.toml", 2, "learner 'hedge': `tuned` must be true or false, got 'no'."),
+    (
+        "simulate tuning.toml",
+        2,
+        "learner 'hedge': `tuned` must be true, false, 'measures', 'rounds', 'budget', got 'no'.",
+    ),
     ("simulate long.toml", 1, "long.toml is longer than the 1048576 bytes that a spec may have."),
     ("simulate key.toml", 2, "There is no key 'rounds' in key.toml. Did you mean 'n_rounds'?"),
     ("simulate type.toml", 2, "type.toml: `n_rounds` must be a whole number, got 'many'."),
@@ -493,13 +503,13 @@ MISTAKES = [
         "An environment spec must have a `path` and a `noise`, got {'path': {'name': 'coin-flips', 'n_actions': 2}}.",
     ),
     ("simulate extra.toml", 2, "There is no part 'colour' of an environment. Known: noise, path."),
-    ("simulate bare.toml", 2, "Environment: `path` must be a path or its spec, got 'coin-flips'."),
+    ("simulate bare.toml", 2, "The path 'coin-flips' needs `n_actions`."),
     ("simulate comparator.toml", 2, "comparator.toml: `comparator` must be text, got 3."),
     ("simulate number.toml", 2, "A replayed environment must name a file, got 3."),
     (
         "simulate tuned.toml",
         2,
-        "simulate: 'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
+        "'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
     ),
     # recordings
     ("simulate --replay none.csv", 1, "There is no file none.csv."),

@@ -43,6 +43,21 @@ def test_commands_on_a_page_run(page: Path, tmp_path: Path) -> None:
             assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 
+def test_the_example_of_a_cluster_runs_and_is_that_on_the_page(tmp_path: Path) -> None:
+    """In a file of its own, because worker processes import it."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "examples/cluster.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
+    assert blocks(ROOT / "docs" / "sweeps.md", "py") == [(ROOT / "examples" / "cluster.py").read_text(encoding="utf-8")]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

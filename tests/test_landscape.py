@@ -1,42 +1,34 @@
 """The measured Table 1: powers that are known, measurements that are kept, claims that can fail."""
 
-import dataclasses
-import threading
 from functools import partial
 
 import numpy as np
 import pytest
 
 from driftwise.adversaries import Adversary, BanditLow, FullV
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import collected
 from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
-from driftwise.landscape import measurements
 from driftwise.landscape.claims import claims
-from driftwise.landscape.measurements import Job, Measurement, MeasurementStore, Setting
+from driftwise.landscape.measurements import Measurement, Setting, Task, measure_tasks
 from driftwise.landscape.outcomes import Outcome, measure, rates, table
 from driftwise.landscape.participants import CELLS, PARTICIPANTS, Participant, every_bandit
-from driftwise.landscape.scans import PRESETS, Scan, geometric, select_scans, scans
+from driftwise.landscape.scans import PRESETS, Scan, geometric, scans, select_scans
 from driftwise.learners import (
     UCB1,
     FixedShare,
-    Hedge,
     OptimisticGD,
+    Player,
     SleepingOptimisticAdaptMLProd,
-    Squint,
-    Thompson,
 )
 from driftwise.results.power_fits import fit_power
+from driftwise.sweeps import batches
 from tiny_landscape import TINY
 
 ENVIRONMENT = Environment(Switching(2, 3), Bernoulli())
-
-
-def job(**changes):
-    base = Job(Setting(ENVIRONMENT, 50), "hedge", Hedge(), n_runs=3, seed=5)
-    return dataclasses.replace(base, **changes)
+HEDGE = Player("hedge")
 
 
 # powers
@@ -77,137 +69,87 @@ def test_where_a_mean_is_not_positive_there_is_no_power(worst):
 # measurements
 
 
+def task(source=ENVIRONMENT, n_rounds=60, player=HEDGE, companion=None):
+    return Task(Setting(source, n_rounds), "somewhere", (Participant("mine", "paper", player),), companion)
+
+
+def measured(folder, *tasks, n_threads=1, progress=None):
+    return [one for some in measure_tasks(tasks, 3, 5, folder, n_threads, progress) for one in some]
+
+
+def test_a_measurement_is_that_of_simulate(tmp_path):
+    (found,) = measured(tmp_path, task(player=Player("fixed-share", "budget")))
+    expected = simulate(ENVIRONMENT, FixedShare.tuned, 60, 3, 5)
+    assert found.regrets.tolist() == expected.final(FixedShare.tuned).tolist()
+    assert found.drift.tolist() == [measures.drift for measures in expected.measures]
+    assert (found.n_actions, found.n_rounds) == (3, 60)
+    assert np.isnan(found.companion_regrets).all()
+
+
+def test_a_companion_plays_on_the_losses_built_against_the_learner(tmp_path):
+    adversary, companion = BanditLow(2, 2, "best-response"), OptimisticGD(0.5)
+    (found,) = measured(tmp_path, task(adversary, player=Player("ucb1"), companion=companion))
+    environment = adversary.against(UCB1(), 60, 5)
+    expected = simulate(environment, [UCB1(), companion], 60, 3, 5)
+    assert found.regrets.tolist() == expected.final(UCB1()).tolist()
+    assert found.companion_regrets.tolist() == expected.final(companion).tolist()
+
+
 @pytest.mark.parametrize("source", [ENVIRONMENT, BanditLow(2, 2, "best-response")], ids=["environment", "adversary"])
 def test_a_finished_measurement_is_not_played_again(source, tmp_path, monkeypatch):
-    wanted = job(setting=Setting(source, 60), label="ucb1", player=UCB1())
-    (first,) = measurements.run_jobs([wanted], MeasurementStore(tmp_path), 1, None)
-    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played again"))
-    (second,) = measurements.run_jobs([wanted], MeasurementStore(tmp_path), 1, None)
+    (first,) = measured(tmp_path, task(source, player=Player("ucb1")))
+    monkeypatch.setattr(batches, "play_run", lambda *_: pytest.fail("played again"))
+    (second,) = measured(tmp_path, task(source, player=Player("ucb1")))
     assert (first.regrets == second.regrets).all()
     assert first.measures == second.measures
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 6},
-        {"n_runs": 4},
-        {"setting": Setting(ENVIRONMENT, 51)},
-        {"player": Hedge(0.1)},
-        {"companion": OptimisticGD()},
-    ],
-    ids=["seed", "runs", "rounds", "learner", "companion"],
-)
-def test_another_recipe_is_another_measurement(change, tmp_path):
-    store = MeasurementStore(tmp_path)
-    store.put(job(), job().play())
-    assert store.get(job()) is not None
-    assert store.get(job(**change)) is None
-
-
-def test_other_code_is_another_measurement(tmp_path, monkeypatch):
-    store = MeasurementStore(tmp_path)
-    store.put(job(), job().play())
-    monkeypatch.setattr(measurements, "_code", lambda: "mended")
-    assert store.get(job()) is None
-
-
-def test_the_digest_covers_only_code_that_plays(tmp_path):
-    for name in ("learners", "report"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "registry.py").touch()
-    first = measurements.digest_of(tmp_path)
-    (tmp_path / "report" / "words.py").write_text("new = 1")
-    assert measurements.digest_of(tmp_path) == first
-    (tmp_path / "learners" / "hedge.py").write_text("new = 1")
-    assert measurements.digest_of(tmp_path) != first
-
-
 def test_a_folder_that_cannot_be_made_is_rejected_before_anything_is_played(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
-    with pytest.raises(BadFile, match=r"^Cannot make the folder .*measurements: Not a directory\.$"):
+    monkeypatch.setattr(batches, "play_run", lambda *_: pytest.fail("played"))
+    with pytest.raises(BadFile, match=r"^Cannot write .*manifest\.json: Not a directory\.$"):
         measure(select_scans(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
 
 
-def test_a_damaged_measurement_is_named(tmp_path):
-    store = MeasurementStore(tmp_path)
-    store.put(job(), job().play())
+def test_a_damaged_file_is_played_again(tmp_path):
+    (first,) = measured(tmp_path, task())
     (path,) = tmp_path.glob("*.parquet")
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(BadFile, match="is not a complete measurement: delete it to repeat it"):
-        store.get(job())
-
-
-def contents(measurement):
-    return [np.asarray(field).tobytes() for field in measurement]
-
-
-def test_a_measurement_with_a_flipped_bit_is_named_or_the_same_or_played_again(tmp_path):
-    """Where a bit of the recipe is flipped, the file is that of another measurement."""
-    store, measurement = MeasurementStore(tmp_path), job().play()
-    store.put(job(), measurement)
-    (path,) = tmp_path.glob("*.parquet")
-    content, named = path.read_bytes(), 0
-    for bit in range(0, 8 * len(content), 61):
-        copy = bytearray(content)
-        copy[bit // 8] ^= 1 << bit % 8
-        path.unlink()
-        path.write_bytes(copy)
-        try:
-            found = store.get(job())
-        except BadFile as error:
-            named += "delete it to repeat it" in str(error)
-        else:
-            assert found is None or contents(found) == contents(measurement)
-    assert named > 50
+    (second,) = measured(tmp_path, task())
+    assert (first.regrets == second.regrets).all()
+    assert [file.name for file in (tmp_path / "damaged").iterdir()] == [path.name]
 
 
 def test_threads_do_not_change_the_measurements(tmp_path):
-    jobs = [job(seed=i, label="thompson", player=Thompson(), setting=Setting(BanditLow(2, 2), 80)) for i in range(4)]
-    one, two = (measurements.run_jobs(jobs, MeasurementStore(tmp_path / str(n)), n, None) for n in (1, 2))
+    tasks = [task(BanditLow(2, 2), n_rounds, Player("thompson")) for n_rounds in (80, 90, 100, 110)]
+    one, two = (measured(tmp_path / str(n), *tasks, n_threads=n) for n in (1, 2))
     assert all((a.regrets == b.regrets).all() for a, b in zip(one, two, strict=True))
     assert len({float(measurement.regrets.sum()) for measurement in one}) > 1
 
 
 def test_progress_ends_at_the_total(tmp_path):
     seen = []
-    measurements.run_jobs([job(), job(seed=6)], MeasurementStore(tmp_path), 1, lambda *at: seen.append(at))
-    assert seen == [(150, 300), (300, 300)]
+    measured(tmp_path, task(), task(n_rounds=70), progress=lambda *at: seen.append(at))
+    assert seen[-1] == (6, 6)
 
 
-def test_an_interrupt_ends_at_once_and_keeps_finished_measurements(tmp_path, monkeypatch):
-    jobs = [job(), job(seed=6)]
-    expected = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "whole"), 1, None)
-    play, continue_play, ended = Job.play, threading.Event(), threading.Event()
+def test_an_error_in_any_measurement_is_raised(tmp_path, monkeypatch):
+    play = batches.play_run
 
-    def wait(self):
-        if self.seed == 6:
-            continue_play.wait(20)
-            ended.set()
-        return play(self)
+    def fail(plan, run):
+        if plan.n_rounds == 70 and run == 1:
+            raise InvalidInput("it does not work.")
+        return play(plan, run)
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Job, "play", wait)
-    with pytest.raises(KeyboardInterrupt):
-        measurements.run_jobs(jobs, MeasurementStore(tmp_path / "cut"), 2, interrupt)
-    assert not ended.is_set()
-    continue_play.set()
-    resumed = measurements.run_jobs(jobs, MeasurementStore(tmp_path / "cut"), 2, None)
-    assert all((a.regrets == b.regrets).all() for a, b in zip(expected, resumed, strict=True))
-
-
-def test_an_error_in_any_measurement_is_raised(tmp_path):
-    with pytest.raises(InvalidInput, match="must make a learner, got None"):
-        measurements.run_jobs([job(), job(player=lambda _: None)], MeasurementStore(tmp_path), 2, None)
+    monkeypatch.setattr(batches, "play_run", fail)
+    with pytest.raises(DriftwiseError, match=r"^landscape: 'mine' in 'somewhere', run 1: it does not work\.$"):
+        measured(tmp_path, task(), task(n_rounds=70))
 
 
 # scans
 
 
-def test_every_cell_has_benign_and_adversarial_sweeps_over_a_decade_and_a_half():
+def test_every_cell_has_benign_and_adversarial_scans_over_a_decade_and_a_half():
     for preset in PRESETS.values():
         found = scans(preset)
         assert {(scan.cell, isinstance(scan.setting(scan.values[0]).source, Adversary)) for scan in found} == {
@@ -231,9 +173,7 @@ def test_parameter_free_learners_are_given_the_rounds_at_most():
     players = [participant for players in (*PARTICIPANTS.values(), every_bandit()) for participant in players]
     for participant in players:
         if participant.role in ("parameter-free", "baseline"):
-            one, other = (
-                Job(Setting(ENVIRONMENT, 1000), *participant[::2], 1, 1).learner(measures) for measures in known
-            )
+            one, other = (participant.player.learner(5, 1000, measures, measures) for measures in known)
             assert one == other, participant.label
 
 
@@ -264,8 +204,8 @@ def test_added_learners_play_where_their_feedback_fits_and_are_tuned_if_they_hav
         ("bandit-drifting", "ucb1"): "baseline",  # a default participant there
     }
     players = {participant.label: participant.player for scan in found for participant in scan.participants}
-    assert players["squint"] == Squint()
-    assert players["fixed-share"] == FixedShare.tuned
+    assert players["squint"] == Player("squint")
+    assert players["fixed-share"] == Player("fixed-share", "budget")
     with collected() as reasons:
         outcomes = measure([scan for scan in found if scan.key == "full-drifting-low"], 2, 1, tmp_path)
     assert reasons == [outcomes[1].caveat]
@@ -303,7 +243,7 @@ def outcomes_of(curves, key, companion=None, source=ENVIRONMENT):
         beside = (np.nan,) * 3 if companion is None else companion
         parts = zip(runs, beside, values, strict=True)
         made = [Measurement(r, np.full(2, other), *np.ones((3, 2)), 2, t) for r, other, t in parts]
-        found.append(Outcome(scan, Participant(label, "paper", Hedge()), tuple(made)))
+        found.append(Outcome(scan, Participant(label, "paper", HEDGE), tuple(made)))
     return found
 
 

@@ -15,7 +15,6 @@ from driftwise.adversaries import Adversary
 from driftwise.cli.landscape import _CELLS, command
 from driftwise.cli.main import main
 from driftwise.landscape import scans
-from driftwise.landscape.measurements import Job
 from driftwise.landscape.outcomes import Outcome, rates
 from driftwise.landscape.pages import GROUPS
 from driftwise.landscape.participants import CELLS, ROLES
@@ -23,6 +22,7 @@ from driftwise.landscape.scans import select_scans
 from driftwise.landscape.weight_histories import weight_histories
 from driftwise.learners import Hedge
 from driftwise.report.page import Page
+from driftwise.sweeps import batches
 from tiny_landscape import TINY, tiny_landscape
 
 PLAYING = {"full-switching": ["optimistic-gd", "cbce", "hedge"], "bandit-drifting": ["rerun-ucbv", "ucb1"]}
@@ -160,9 +160,7 @@ def test_a_weight_history_has_mean_weights_and_the_best_action_in_the_middle():
 
 
 def test_a_weight_history_with_too_many_changes_shows_none():
-    (drifting,) = [
-        one for one in select_scans(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"
-    ]
+    (drifting,) = [one for one in select_scans(TINY, ["full-drifting"], ["hedge"]) if one.key == "full-drifting-rounds"]
     assert [list(history.change_points) for history in weight_histories([drifting], seed=1)] == [[]]
 
 
@@ -188,7 +186,7 @@ def test_the_page_is_at_the_path_that_is_printed(driftwise, tmp_path):
 def test_a_second_run_plays_nothing_and_writes_the_same_bytes(driftwise, tmp_path, monkeypatch):
     page = tmp_path / "out" / "quick-selection.html"
     first = driftwise(*SMALL, "--threads", "1"), page.read_bytes()
-    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played again"))
+    monkeypatch.setattr(batches, "play_run", lambda *_: pytest.fail("played again"))
     assert (driftwise(*SMALL), page.read_bytes()) == first
 
 
@@ -260,13 +258,13 @@ def test_the_command_has_every_cell():
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("pyarrow", "Saving finished measurements needs pyarrow: install it with `pip install 'driftwise[files]'`."),
+        ("pyarrow", "A store of results needs pyarrow: install it with `pip install 'driftwise[files]'`."),
         ("matplotlib.figure", "Drawing a figure needs matplotlib: install it with `pip install 'driftwise[figures]'`."),
     ],
 )
 def test_a_missing_package_is_reported_before_anything_is_played(missing, message, driftwise, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.setattr(Job, "play", lambda _: pytest.fail("played"))
+    monkeypatch.setattr(batches, "play_run", lambda *_: pytest.fail("played"))
     assert driftwise(*SMALL, "--figures") == (1, "", f"driftwise: {message}\n")
 
 

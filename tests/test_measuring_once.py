@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from driftwise import Bernoulli, Deterministic, Environment, OptimisticGD, Repla
 from driftwise.adversaries import BanditLow, FullV
 from driftwise.core.errors import InvalidInput
 from driftwise.core.tuning_caveats import collected
+from driftwise.engine import plans
 from driftwise.environments import (
     Beta,
     Block,
@@ -144,7 +144,7 @@ def test_a_path_is_generated_once(learner):
 
 
 def test_a_path_too_long_to_keep_is_generated_twice(monkeypatch):
-    monkeypatch.setattr(sys.modules[simulate.__module__], "_KEPT_BYTES", 8 * 3 * N_ROUNDS - 1)
+    monkeypatch.setattr(plans, "_KEPT_BYTES", 8 * 3 * N_ROUNDS - 1)
     path = Counting()
     simulate(Environment(path, Bernoulli()), OptimisticGD.tuned, N_ROUNDS, n_runs=1)
     assert sum(path.filled) == 2 * N_ROUNDS

@@ -16,6 +16,7 @@ from driftwise import (
     Environment,
     OptimisticAdaptMLProd,
     OptimisticGD,
+    Player,
     Replay,
     RerunUCBV,
     RestartedAdaptiveGD,
@@ -24,16 +25,16 @@ from driftwise import (
     TwoPoint,
     simulate,
 )
-from driftwise.cli import specs
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.measures import Measures
+from driftwise.engine.environment_specs import make_environment
 from driftwise.report.tables import number, text_table
+from driftwise.results import read_cells, write_cells
 from driftwise.results.confidence_intervals import estimate, half_width
-from driftwise.results.parquet_columns import write_columns
 from driftwise.results.realised import Realised
 from mutating import mutations
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
+EXAMPLES = [Path(__file__).parents[1] / "examples" / f"{name}.toml" for name in ("drifting", "switching")]
 ENVIRONMENT = Environment(Switching(n_segments=3, n_actions=4), TwoPoint().with_variance(5.0))
 NUMBERS = np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0])
 
@@ -45,8 +46,10 @@ def results_of(regrets, bounds=None, **changes):
     fields = {
         "labels": tuple(f"learner-{i}" for i in range(n_learners)),
         "learners": tuple({"name": f"learner-{i}"} for i in range(n_learners)),
+        "played": tuple({"name": f"learner-{i}"} for i in range(n_learners)),
         "environment": {"path": {"name": "switching"}, "noise": {"name": "bernoulli"}},
         "comparator": "dynamic",
+        "play": "weights",
         "kind": "pseudo",
         "n_actions": 4,
         "n_rounds": 1000,
@@ -57,8 +60,10 @@ def results_of(regrets, bounds=None, **changes):
         "measures": tuple(Measures(4, 1000, 3, 1.0, 240.0) for _ in range(n_runs)),
         "realised": tuple(Realised(1.0, 1.0, 1.0, 1.0, math.nan) for _ in range(n_runs)),
         "bound_rounds": np.array([1000]),
-        "bounds": np.full((n_learners, 1), math.nan) if bounds is None else np.array(bounds, float)[:, np.newaxis],
+        "bounds": np.full((n_learners, n_runs, 1), math.nan),
     }
+    if bounds is not None:
+        fields["bounds"] = np.tile(np.array(bounds, float)[:, np.newaxis, np.newaxis], (1, n_runs, 1))
     return Results(**{**fields, **changes})
 
 
@@ -113,10 +118,12 @@ def test_a_file_is_an_ordinary_table_of_curves(tmp_path):
     results = simulated()
     results.to_parquet(tmp_path / "results.parquet")
     table = pq.read_table(tmp_path / "results.parquet")
-    assert table.column_names == ["learner", "run", "round", "regret"]
     last = table.slice(len(table) - 1).to_pylist()[0]
     label = results.labels[-1]
-    assert last == {"learner": label, "run": 2, "round": 200, "regret": results.final(label)[-1]}
+    expected = {"learner": label, "run": 2, "round": 200, "final": True, "regret": results.final(label)[-1], "seed": 5}
+    assert {name: last[name] for name in expected} == expected
+    assert json.loads(last["learner_spec"]) == results.learners[-1]
+    assert json.loads(last["environment_spec"]) == ENVIRONMENT.to_spec()
 
 
 def test_a_file_appears_whole_in_a_folder_that_is_made_for_it(tmp_path):
@@ -141,67 +148,74 @@ def test_a_truncated_file_is_refused(kept, tmp_path):
         Results.from_parquet(cut)
 
 
-def tampered(path, header=lambda h: h, columns=lambda c: c):
-    """Write a results file with its header and its columns changed, under a checksum that fits."""
+def tampered(path, extra=lambda e: e, cells=lambda t: t):
+    """Write a results file with its header and its cells changed, under a checksum that fits."""
     replayed().to_parquet(path)
-    table = pq.read_table(path)
-    text = json.dumps(header(json.loads(table.schema.metadata[b"driftwise"]))).encode()
-    write_columns(path, "driftwise", text, columns({"regret": table.column("regret").to_numpy()}))
+    table, header = read_cells(path)
+    write_cells(path, cells(table), {"results": extra(header["results"])})
 
 
 def without(key):
-    return lambda table: {name: value for name, value in table.items() if name != key}
+    return {"extra": lambda table: {name: value for name, value in table.items() if name != key}}
 
 
 def other(**values):
-    return {"header": lambda header: {**header, **values}}
+    return {"extra": lambda header: {**header, **values}}
+
+
+def cell(i, name, value):
+    """Change one number of one cell."""
+
+    def change(table):
+        cells = table.cells.copy()
+        cells[name][i] = value(cells[name][i]) if callable(value) else value
+        return dataclasses.replace(table, cells=cells)
+
+    return {"cells": change}
+
+
+def other_rounds(table):
+    """Leave out the first marked round of cell 0 and the second one of cell 1."""
+    kept = np.ones(len(table.round), np.bool_)
+    kept[[table.offsets[0], table.offsets[1] + 1]] = False
+    lengths = table.lengths - np.isin(np.arange(len(table)), [0, 1])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    curves = {name: getattr(table, name)[kept] for name in ("round", "regret", "bound")}
+    return dataclasses.replace(table, offsets=offsets, **curves).take(np.array([0, 1, 0, 1]))
 
 
 DAMAGED = "holds damaged driftwise results: "
-NOT_WHOLE = "is not a complete Parquet file: "
 TAMPERED = {
-    "another format": (other(format=99), "has results format 99; this version reads format 3."),
-    "the format without a checksum": (
-        other(format=1),
-        "has results format 1; this version reads format 3. Simulate again: files of format 1 have no checksum.",
-    ),
-    "the format with earlier names": (
-        other(format=2),
-        "has results format 2; this version reads format 3."
-        " Simulate again: files of format 2 use earlier names of parameters.",
-    ),
-    "a strange format": (other(format=["x" * 999]), "has results format ['xxx"),
-    "no format": ({"header": without("format")}, f"{DAMAGED}KeyError('format')."),
-    "no seed": ({"header": without("seed")}, f"{DAMAGED}KeyError('seed')."),
+    "no seed": (without("seed"), f"{DAMAGED}KeyError('seed')."),
+    "another seed": (other(seed=1), f"{DAMAGED}ValueError("),
+    "a seed below 0": (other(seed=-1), f"{DAMAGED}ValueError("),
+    "a word for the seed": (other(seed="x"), f"{DAMAGED}ValueError("),
     "no labels": (other(labels=[]), f"{DAMAGED}ValueError("),
     "a label twice": (other(labels=["a", "a"]), f"{DAMAGED}ValueError("),
-    "a label that is a number": (other(labels=["a", 1]), f"{DAMAGED}ValueError("),
+    "a label that is a number": (other(labels=["a", 1]), f"{DAMAGED}TypeError("),
     "a word for labels": (other(labels="ab"), f"{DAMAGED}TypeError("),
-    "a learner too many": (other(learners=[{}, {}, {}]), f"{DAMAGED}ValueError("),
-    "learners without a spec": (other(learners=[1, 2]), f"{DAMAGED}ValueError("),
-    "a word for the environment": (other(environment="x"), f"{DAMAGED}ValueError("),
-    "a number for the comparator": (other(comparator=1), f"{DAMAGED}ValueError("),
+    "a label too many": (other(labels=["a", "b", "c"]), f"{DAMAGED}ValueError("),
+    "a learner that was not played": (other(played=["{}"]), f"{DAMAGED}ValueError("),
+    "a list for a learner": (other(played=["[]", "[]"]), f"{DAMAGED}ValueError("),
+    "a spec that is not JSON": (other(played=["{", "{"]), f"{DAMAGED}JSONDecodeError("),
     "half a run": (other(n_runs=1.5), f"{DAMAGED}ValueError("),
     "no runs": (other(n_runs=0), f"{DAMAGED}ValueError("),
     "too many runs": (other(n_runs=10**400), f"{DAMAGED}ValueError("),
-    "rounds below 0": (other(n_rounds=-1), f"{DAMAGED}ValueError("),
-    "realised words": (other(realised=[dict.fromkeys(Realised._fields, "x")] * 2), f"{DAMAGED}TypeError("),
-    "realised of one run": (other(realised=[dict.fromkeys(Realised._fields)]), f"{DAMAGED}ValueError("),
-    "measures that are none": (other(measures=[{"n_actions": 0}] * 2), f"{DAMAGED}TypeError("),
-    "measures out of range": (
-        other(measures=[{"n_actions": 0, "n_rounds": 1, "segments": 1, "drift": 0, "variance": 0}] * 2),
-        f"{DAMAGED}InvalidInput(",
-    ),
-    "bounds of another shape": (other(bounds=[[1.0, 2.0]]), f"{DAMAGED}ValueError("),
-    "a word for a bound": (other(bounds=[["x"], ["y"]]), f"{DAMAGED}ValueError("),
-    "a list for all": ({"header": lambda h: [h]}, f"{DAMAGED}TypeError("),
-    "rounds that fall": (other(rounds=[2, 1]), f"{DAMAGED}ValueError("),
-    "rounds that are halves": (other(rounds=[[1]]), f"{DAMAGED}ValueError("),
-    "no rounds": (other(rounds=[]), f"{DAMAGED}ValueError("),
-    "rounds beyond 64 bits": (other(rounds=[10**30]), f"{DAMAGED}OverflowError("),
-    "no regrets": ({"columns": lambda _: {"other": np.zeros(3)}}, f"{NOT_WHOLE}it has no column 'regret' of numbers."),
-    "a row lost": ({"columns": lambda c: {"regret": c["regret"][1:]}}, f"{DAMAGED}ValueError("),
-    "no rows": ({"columns": lambda c: {"regret": c["regret"][:0]}}, f"{DAMAGED}ValueError("),
+    "one run": (other(n_runs=1), f"{DAMAGED}ValueError("),
+    "change points of one run": (other(change_points=[[1]]), f"{DAMAGED}ValueError("),
+    "change points without measures": (other(change_points=[None, None]), f"{DAMAGED}InvalidInput("),
+    "bound rounds between the rounds": (other(bound_rounds=[1000]), f"{DAMAGED}ValueError("),
+    "bound rounds that fall": (other(bound_rounds=[50, 49]), f"{DAMAGED}ValueError("),
+    "no bound rounds": (other(bound_rounds=[]), f"{DAMAGED}TypeError("),
+    "words for bound rounds": (other(bound_rounds=["x"]), f"{DAMAGED}TypeError("),
+    "a caveat of nobody": (other(caveats={"nobody": [1, "x"]}), f"{DAMAGED}ValueError("),
+    "a caveat without a reason": (other(caveats={"optimistic-gd": [1]}), f"{DAMAGED}TypeError("),
+    "a list for all": ({"extra": lambda e: [e]}, f"{DAMAGED}TypeError("),
+    "runs in another order": (cell(0, "run", 1), f"{DAMAGED}ValueError("),
+    "another learner in one run": (cell(0, "learner", lambda code: 1 - code), f"{DAMAGED}ValueError("),
+    "another number of actions in one run": (cell(0, "n_actions", 4), f"{DAMAGED}ValueError("),
+    "a cell lost": ({"cells": lambda t: t.take(np.arange(len(t) - 1))}, f"{DAMAGED}ValueError("),
+    "other rounds in one run": ({"cells": other_rounds}, f"{DAMAGED}ValueError("),
 }
 
 
@@ -218,15 +232,31 @@ def test_a_foreign_or_damaged_file_is_refused(change, message, tmp_path):
 def test_a_table_without_results_is_refused(tmp_path):
     path = tmp_path / "results.parquet"
     pq.write_table(pa.table({"regret": [1.0]}), path)
-    with pytest.raises(BadFile, match=rf"^{path} holds no driftwise results\.$"):
+    with pytest.raises(BadFile, match=rf"^{path} holds no cells of driftwise\.$"):
         Results.from_parquet(path)
+    replayed().to_parquet(path)
+    table, _ = read_cells(path)
+    write_cells(path, table)
+    with pytest.raises(BadFile, match=rf"^{path} holds cells of a sweep, not the results of one simulation\.$"):
+        Results.from_parquet(path)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_file_of_an_earlier_format_is_named(version, tmp_path):
+    path = tmp_path / "results.parquet"
+    pq.write_table(pa.table({"regret": [1.0]}, metadata={"driftwise": json.dumps({"format": version})}), path)
+    with pytest.raises(BadFile) as raised:
+        Results.from_parquet(path)
+    expected = f"{path} has results format {version}, which this version does not read. Simulate again."
+    assert str(raised.value) == expected
 
 
 def rewritten(path, change=lambda table: table, **options):
     """Rewrite a results file as another program would: with other options of the format, or another table."""
     replayed().to_parquet(path)
     schema = pq.read_table(path).schema
-    loose = pa.schema([field.with_nullable(False) for field in schema], metadata=schema.metadata)
+    loaded = ("round", "regret", "bound")
+    loose = pa.schema([field.with_nullable(field.name not in loaded) for field in schema], metadata=schema.metadata)
     pq.write_table(change(pq.read_table(path).cast(loose)), path, **options)
 
 
@@ -252,26 +282,19 @@ def test_a_file_that_another_program_encoded_is_refused(options, tmp_path):
         Results.from_parquet(path)
 
 
-def test_a_small_file_of_many_rows_is_refused_before_they_are_made(tmp_path):
-    path, n = tmp_path / "results.parquet", 3_000_000
-    schema = pa.schema([pa.field("regret", pa.float64(), nullable=False)], metadata={"driftwise": '{"format": 3}'})
-    pq.write_table(pa.table([np.zeros(n)], schema=schema), path, compression="none")
-    assert path.stat().st_size < 20_000
-    with pytest.raises(BadFile, match="it is too short for the 3000000 rows in its metadata"):
-        Results.from_parquet(path)
-
-
 def test_a_changed_header_or_value_is_refused(tmp_path):
     path = tmp_path / "results.parquet"
 
     def another_header(table):
         old = table.schema.metadata
-        return table.replace_schema_metadata({**old, b"driftwise": old[b"driftwise"].replace(b"dynamic", b"dynamik")})
+        header = old[b"driftwise cells"]
+        return table.replace_schema_metadata({**old, b"driftwise cells": header.replace(b"dynamic", b"dynamik")})
 
     def another_value(table):
         values = table.column("regret").to_numpy().copy()
         values[7] += 1e-9
-        return table.set_column(table.num_columns - 1, table.schema.field("regret"), pa.array(values))
+        place = table.column_names.index("regret")
+        return table.set_column(place, table.schema.field("regret"), pa.array(values))
 
     for change in (another_header, another_value):
         rewritten(path, change, compression="none", use_dictionary=False)
@@ -310,13 +333,6 @@ def test_random_damage_is_detected_or_harmless(tmp_path):
     results.to_parquet(path)
     rejected = sum(not loads_the_same(path, damaged, results) for damaged in mutations(path.read_bytes(), 1500, seed=1))
     assert rejected > 1000
-
-
-def test_a_header_that_is_not_json_is_refused(tmp_path):
-    path = tmp_path / "results.parquet"
-    pq.write_table(pa.table({"regret": [1.0]}, metadata={"driftwise": "{"}), path)
-    with pytest.raises(BadFile, match=rf"^{path} holds damaged driftwise results: JSONDecodeError\("):
-        Results.from_parquet(path)
 
 
 def test_a_missing_file_is_refused(tmp_path):
@@ -418,8 +434,8 @@ def test_the_table_names_what_a_budget_wraps():
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_table_of_an_example_fits_eighty_columns(example):
     spec = tomllib.loads(example.read_text())
-    environment = specs.make_environment(spec["environment"])
-    players = [specs.make_player(one) for one in spec["learners"]]
+    environment = make_environment(spec["environment"])
+    players = [Player.from_spec(one) for one in spec["learners"]]
     results = simulate(environment, players, n_rounds=500, n_runs=3, seed=spec["seed"])
     assert len(results.labels) == 5
     large = 99_900.0 + np.arange(3.0)[np.newaxis, :, np.newaxis] + np.zeros((5, 1, 1))  # five digits everywhere
@@ -445,7 +461,8 @@ def test_text_in_the_last_column_is_wrapped():
 def test_rows_are_plain_records():
     first, second = results_of([NUMBERS, NUMBERS[::-1]], bounds=[8.0, math.nan]).rows()
     mean, low, high = estimate(NUMBERS)
-    expected = {"learner": "learner-0", "spec": {"name": "learner-0"}, "regret": mean, "low": low, "high": high}
+    expected = {"learner": "learner-0", "regret": mean, "low": low, "high": high}
+    expected |= {"spec": {"name": "learner-0"}, "played": {"name": "learner-0"}}
     assert first == {**expected, "bound": 8.0, "caveat": ""}
     assert math.isnan(second["bound"])
 
@@ -486,7 +503,7 @@ def test_a_figure_shows_every_curve_its_band_and_its_bound():
     dashed = [line for line in axes.lines if line.get_linestyle() == "--" and len(line.get_xdata())]
     assert tuple(line.get_label() for line in solid) == results.labels
     assert len(axes.collections) == len(results.labels)  # the bands
-    assert len(dashed) == (results.bounds < results.bound_rounds).any(axis=1).sum() > 0
+    assert len(dashed) == (results.bounds.mean(axis=1) < results.bound_rounds).any(axis=1).sum() > 0
     assert solid[0].get_color() != solid[1].get_color()
     for line, curve in zip(solid, results.regrets.mean(axis=1), strict=True):
         high = curve > axes.get_ylim()[0]
@@ -512,9 +529,9 @@ def test_the_bound_is_above_the_mean_regret_at_every_mark(rule):
     marks = np.searchsorted(results.rounds, results.bound_rounds)
     assert np.array_equal(results.rounds[marks], results.bound_rounds)
     assert len(marks) == 32
-    assert (results.bounds[0] >= results.regrets[0].mean(axis=0)[marks]).all()
-    assert (np.diff(results.bounds[0]) >= -1e-9).all()
-    assert results.bounds[0, -1] < 1000  # the bound is not trivial
+    assert (results.bounds[0].mean(axis=0) >= results.regrets[0].mean(axis=0)[marks]).all()
+    assert (np.diff(results.bounds[0], axis=1) >= -1e-9).all()
+    assert results.bound(rule) < 1000  # the bound is not trivial
 
 
 def test_a_regret_below_zero_is_drawn_below_zero():

@@ -17,6 +17,7 @@ from driftwise import (
     Measures,
     OptimisticAdaptMLProd,
     OptimisticGD,
+    Player,
     Replay,
     RerunUCBV,
     RestartedAdaptiveGD,
@@ -230,16 +231,13 @@ def test_draws_depend_neither_on_the_label_nor_on_the_other_learners():
 
 def test_labels_name_the_parameters_that_were_changed():
     sharp = functools.partial(OptimisticGD.tuned, rule="sharp")
-
-    def half(measures):
-        return OptimisticGD(OptimisticGD.tuned(measures).learning_rate / 2)
-
-    results = simulate(SWITCHING, [OptimisticGD(0.5), OptimisticGD.tuned, sharp, half], N_ROUNDS, 1)
+    to_rounds = Player("optimistic-gd", "rounds", {"prox_scale": 0.5})
+    results = simulate(SWITCHING, [OptimisticGD(0.5), OptimisticGD.tuned, sharp, to_rounds], N_ROUNDS, 1)
     assert results.labels == (
         "optimistic-gd(learning_rate=0.5)",
         "optimistic-gd (tuned)",
         "optimistic-gd (tuned, rule=sharp)",
-        "half",
+        "optimistic-gd (tuned to rounds, prox_scale=0.5)",
     )
 
 
@@ -247,7 +245,9 @@ def test_labels_of_a_mapping_are_kept():
     results = simulate(SWITCHING, {"slow": OptimisticGD(0.01), "as in theory": OptimisticGD.tuned}, N_ROUNDS, 2)
     assert results.labels == ("slow", "as in theory")
     assert results.learners[0] == {"name": "optimistic-gd", "learning_rate": 0.01, "prox_scale": 1.0}
-    assert results.learners[1]["tuned"] is True
+    assert results.learners[1] == {"name": "optimistic-gd", "tuned": "measures"}
+    assert results.played[0] == results.learners[0]
+    assert results.played[1]["learning_rate"] == OptimisticGD.tuned(results.measures[0]).learning_rate
     with pytest.raises(UnknownName, match=r"^There is no learner 'slwo' in these results\. Did you mean 'slow'\?$"):
         results.regret("slwo")
 
@@ -270,7 +270,7 @@ def test_results_find_a_learner_by_itself_or_by_its_rule(tmp_path):
 
 def test_a_learner_that_is_missing_or_ambiguous_in_results_is_rejected_in_one_line():
     results = simulate(SWITCHING, [OptimisticGD(), OptimisticGD(), RestartedAdaptiveGD.tuned], N_ROUNDS, 1)
-    twice = "'optimistic-gd' is in these results as 'optimistic-gd', 'optimistic-gd #2'."
+    twice = "'optimistic-gd' is 'optimistic-gd' and 'optimistic-gd #2'."
     expected = {
         OptimisticGD(): f"Results: `learner` must be one label, but {twice}",
         OptimisticGD(0.5): "There is no learner 'optimistic-gd(learning_rate=0.5)' in these results."
@@ -292,15 +292,16 @@ def test_a_single_learner_needs_no_list():
 
 
 @threads
-def test_a_rule_is_called_with_the_measures_of_each_run(n_threads):
-    seen = {}
+def test_a_rule_is_called_with_the_measures_of_each_run(n_threads, monkeypatch):
+    seen, tuned = {}, OptimisticGD.tuned
 
-    def rule(measures):
-        seen[measures] = OptimisticGD.tuned(measures)
+    def rule(_, measures):
+        seen[measures] = tuned(measures)
         return seen[measures]
 
-    with pytest.warns(TuningWarning, match="^simulate: 'rule': tuning says nothing here: 59 changes in 60 rounds"):
-        results = simulate(WANDERING, rule, N_ROUNDS, N_RUNS, SEED, n_threads=n_threads)
+    monkeypatch.setattr(OptimisticGD, "tuned", classmethod(rule))
+    with pytest.warns(TuningWarning, match=r"^simulate: 'rule': tuning says nothing here: 59 changes in 60 rounds"):
+        results = simulate(WANDERING, {"rule": OptimisticGD.tuned}, N_ROUNDS, N_RUNS, SEED, n_threads=n_threads)
     assert set(seen) == set(results.measures)
     assert len({learner.learning_rate for learner in seen.values()}) == N_RUNS
     for run, measures in enumerate(results.measures):
@@ -308,7 +309,7 @@ def test_a_rule_is_called_with_the_measures_of_each_run(n_threads):
         losses, means = whole_run(WANDERING, run)
         expected = regrets_by_hand(Dynamic(), plays_by_hand(seen[measures], losses, run), means)
         assert results.regrets[0, run] == pytest.approx(expected, abs=1e-12)
-    assert results.learners[0]["learning_rate"] == seen[results.measures[0]].learning_rate
+    assert results.played[0]["learning_rate"] == seen[results.measures[0]].learning_rate
 
 
 def test_measures_and_realised_quantities_are_those_of_the_runs():
@@ -326,14 +327,16 @@ def test_a_bound_is_that_of_the_measures_up_to_its_round():
     results = simulate(WANDERING, [learner, OptimisticAdaptMLProd()], N_ROUNDS, N_RUNS, SEED, block_size=13)
     marks = results.bound_rounds.tolist()
     assert (marks[0], marks[-1], len(marks)) == (1, N_ROUNDS, 32)
-    expected = np.zeros(len(marks))
+    expected = np.zeros((N_RUNS, len(marks)))
     for run in range(N_RUNS):
         block = WANDERING.start(N_ROUNDS, branch(SEED, run, 0)).draw(N_ROUNDS)
         for i, t in enumerate(marks):
             seen = measures_reference(block.means[:t], block.variances[:t])
-            expected[i] += learner.bound(Measures(3, t, *seen)) / N_RUNS
+            expected[run, i] = learner.bound(Measures(3, t, *seen))
     assert results.bounds[0] == pytest.approx(expected, rel=1e-12)
-    assert np.isfinite(results.bounds[1]).tolist() == [True] + [False] * (len(marks) - 1)  # proved without changes
+    assert results.bound(learner) == pytest.approx(expected[:, -1].mean(), rel=1e-12)
+    first_only = [True] + [False] * (len(marks) - 1)  # proved without changes
+    assert np.isfinite(results.bounds[1]).tolist() == [first_only] * N_RUNS
 
 
 def test_bounds_are_claimed_for_the_dynamic_pseudo_regret_only():
@@ -477,14 +480,18 @@ def test_an_interrupt_from_the_progress_callback_is_raised(error, n_threads):
             "There is no learner 'optimistc-gd'. Did you mean 'optimistic-gd'?"
             " If it is your own, import its module first.",
         ),
-        ({"learners": [lambda _: 3]}, "simulate: '<lambda>' must make a learner, got 3."),
+        (
+            {"learners": [print]},
+            "simulate: `learners` must hold learners, got <built-in function print>."
+            " A rule of your own is the class method `tuned` of a learner of your own.",
+        ),
         (
             {"learners": OptimisticAdaptMLProd.tuned},
             "OptimisticAdaptMLProd: it has no rule for tuning; give its parameters.",
         ),
         (
             {"environment": Replay([[0.5, 0.5]]), "learners": OptimisticGD.tuned, "n_rounds": None},
-            "simulate: 'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
+            "'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from driftwise import Bernoulli, Environment, Measures, Results, Sinusoidal, Switching, TwoPoint, simulate
+from driftwise import Bernoulli, Environment, Measures, Player, Results, Sinusoidal, Switching, TwoPoint, simulate
 from driftwise.core.errors import TuningWarning
 from driftwise.core.tuning_caveats import collected
 from driftwise.landscape.claims import claims
@@ -206,24 +206,29 @@ def test_a_rule_that_calls_its_base_class_warns_once():
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_simulation_warns_once_for_each_learner(n_threads):
-    players = {"plain": FixedShare.tuned, "wrapped": lambda measures: FixedShare.tuned(measures), "fixed": FixedShare()}
+    players = {
+        "plain": FixedShare.tuned,
+        "replaced": Player("fixed-share", "measures", {"learning_rate": 1.0}),
+        "fixed": FixedShare(),
+    }
     with pytest.warns(TuningWarning) as caught:
         results = simulate(SINUSOID, players, 100, 3, n_threads=n_threads)
     messages = [str(warning.message) for warning in caught]
-    assert [message.partition(": tuning")[0] for message in messages] == ["simulate: 'plain'", "simulate: 'wrapped'"]
+    assert [message.partition(": tuning")[0] for message in messages] == ["simulate: 'plain'", "simulate: 'replaced'"]
     assert all(message.endswith("uniform play (in all 3 runs).") for message in messages)
     assert {warning.filename for warning in caught} == {__file__}
-    assert set(results.caveats) == {"plain", "wrapped"}
+    assert set(results.caveats) == {"plain", "replaced"}
 
 
-def test_the_caveat_of_a_rule_is_decided_in_each_run():
-    segments = iter([3000, 2, 3000, 2])
+def test_the_caveat_of_a_rule_is_decided_in_each_run(monkeypatch):
+    segments, tuned = iter([3000, 2, 3000, 2]), FixedShare.tuned
 
-    def rule(_):
-        return FixedShare.tuned(Measures(3, 3000, next(segments), 1.0, 0.0))
+    def rule(_, measures):
+        return tuned(Measures(3, 3000, next(segments), 1.0, 0.0))
 
+    monkeypatch.setattr(FixedShare, "tuned", classmethod(rule))
     with pytest.warns(TuningWarning, match=r"\(in 2 of 4 runs\)\.$"):
-        results = simulate(EIGHT, {"rule": rule}, 50, 4, n_threads=1)
+        results = simulate(EIGHT, {"rule": FixedShare.tuned}, 50, 4, n_threads=1)
     assert results.caveats["rule"].n_runs == 2
 
 
@@ -336,7 +341,7 @@ def test_the_landscape_never_shows_an_exponent_of_a_marked_learner_without_the_m
     )
     for panel in page.panels:
         for one in panel.series:
-            (outcome,) = [o for o in outcomes if o.sweep.key == panel.key and o.participant.label == one.label]
+            (outcome,) = [o for o in outcomes if o.scan.key == panel.key and o.participant.label == one.label]
             assert bool(one.caveat) == bool(outcome.caveat)
 
 
@@ -366,7 +371,7 @@ def test_a_claim_names_its_marked_learners(tmp_path):
         outcomes, _ = tiny_landscape(tmp_path, ["full-drifting"], ["restarted-adaptive-gd", "hedge", "fixed-share"])
     (claim,) = claims(outcomes)
     assert not any(WORDS in text for _, text in claim.figures)  # it is not about Fixed Share
-    paper = next(outcome for outcome in outcomes if outcome.sweep.key == "full-drifting-rounds")
+    paper = next(outcome for outcome in outcomes if outcome.scan.key == "full-drifting-rounds")
     with_caveat = dataclasses.replace(
         paper, measurements=tuple(measurement._replace(caveat="why") for measurement in paper.measurements)
     )

@@ -51,7 +51,7 @@ def test_a_spec_has_no_version():
         ),
         (FullV(2.0, 0.0).against(None, 10), ["adversary full-v"]),
         (
-            FullV(2.0, 0.0, mode="best-response").against(FLH(), 10),
+            FullV(2.0, 0.0).against(FLH(), 10),
             ["adversary full-v", "learner flh", "learner hedge"],
         ),
         (Replay([[0.5, 0.5]]), []),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 
-__all__ = ["ENTRY_POINTS", "Registered", "Registry", "load_plugins", "to_spec", "versions"]
+__all__ = ["ENTRY_POINTS", "Registered", "Registry", "load_plugins", "modules", "to_spec", "versions"]
 
 ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
 _loaded_plugins: list[str] = []
@@ -74,7 +74,7 @@ class Registry(Generic[C]):
 
     def get(self, name: str) -> type[C]:
         """Return the class with this name; raise `UnknownName` with the nearest name if there is none."""
-        found = self.find(name)
+        found = self.find(name) if isinstance(name, str) else None
         if found is None:
             raise UnknownName(self.kind, str(name), self._classes)
         return found
@@ -145,6 +145,19 @@ def versions(member: Any) -> dict[str, int]:
     for inner in member.inner_members() if isinstance(member, Registered) else _in_fields(member):
         found |= versions(inner)
     return dict(sorted(found.items()))
+
+
+def modules(member: Any) -> set[str]:
+    """Return the modules of every registered class in a member or an environment.
+
+    >>> from driftwise.learners import SAOL
+    >>> sorted(modules(SAOL(base="ada-hedge")))
+    ['driftwise.learners.experts.ada_hedge', 'driftwise.learners.meta.saol']
+    """
+    found = {type(member).__module__} if isinstance(member, Registered) else set()
+    for inner in member.inner_members() if isinstance(member, Registered) else _in_fields(member):
+        found |= modules(inner)
+    return found
 
 
 def _in_fields(member: Any) -> list[Registered]:

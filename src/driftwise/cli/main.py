@@ -7,16 +7,19 @@ import importlib
 import io
 import os
 import sys
+import warnings
+from collections.abc import Iterator
 from typing import NoReturn, TextIO
 
 import click
 
 from driftwise import __version__
+from driftwise.cli.imports import with_import_option
 from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one_line
 
 __all__ = ["main"]
 
-_COMMANDS = ("compile", "landscape", "list", "results", "show", "simulate")
+_COMMANDS = ("compile", "landscape", "list", "results", "show", "simulate", "sweep")
 _FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # exit codes
 
 
@@ -30,7 +33,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"driftwise.cli.{cmd_name}").command
-        return command
+        return with_import_option(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -54,7 +57,8 @@ def main() -> NoReturn:
     if not _prepare_streams():
         _exit_with("Standard output is closed.", _FAILED)
     try:
-        code = _cli.main(prog_name="driftwise", standalone_mode=False)
+        with _short_warnings():
+            code = _cli.main(prog_name="driftwise", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
@@ -75,6 +79,17 @@ def main() -> NoReturn:
             _silence(sys.stderr)
             sys.exit(_FAILED)
         _exit_with(f"{error.strerror or error}.", _FAILED)
+
+
+@contextlib.contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Show a warning as one line, without the place in the source and its code."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"driftwise: {one_line(str(message))}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def _prepare_streams() -> bool:

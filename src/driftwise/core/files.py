@@ -19,27 +19,37 @@ from driftwise.core.errors import BadFile
 from driftwise.core.file_names import Destination, destination, shown_path
 from driftwise.core.temporary_files import longest_name, temporary_file
 
-__all__ = ["check_writable", "write_atomically"]
+__all__ = ["check_writable", "write_atomically", "write_bytes_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
     """Call `write` with a temporary file, flush it to disk, and rename it to `path`."""
     with _errors_in_one_line(path):
         target = destination(path)
-        if target.is_stream:
-            _write_stream(target, write)
-            return
-        _existing_folder(target.path)
-        folder = target.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        with temporary_file(folder, target.suffix, private=target.before is not None) as temporary:
-            write(temporary)
-            with temporary.open("rb+") as file:
-                if target.before is not None:
-                    _copy_owner_and_mode(file.fileno(), target.before)
-                os.fsync(file.fileno())
-            temporary.replace(target.path)
-        _flush_folder(folder)
+        _write(target, write, target.suffix)
+
+
+def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file as `write_atomically` does; the temporary file has no suffix, so `*.parquet` does not match it."""
+    with _errors_in_one_line(path):
+        _write(destination(path), lambda file: file.write_bytes(content), "")
+
+
+def _write(target: Destination, write: Callable[[Path], object], suffix: str) -> None:
+    if target.is_stream:
+        _write_stream(target, write)
+        return
+    _existing_folder(target.path)
+    folder = target.path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with temporary_file(folder, suffix, private=target.before is not None) as temporary:
+        write(temporary)
+        with temporary.open("rb+") as file:
+            if target.before is not None:
+                _copy_owner_and_mode(file.fileno(), target.before)
+            os.fsync(file.fileno())
+        temporary.replace(target.path)
+    _flush_folder(folder)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

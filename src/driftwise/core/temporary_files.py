@@ -12,7 +12,7 @@ from pathlib import Path
 
 from driftwise.core.file_locks import try_lock
 
-__all__ = ["delete_abandoned", "longest_name", "temporary_file"]
+__all__ = ["longest_name", "temporary_file"]
 
 _NAME = re.compile(r"\.driftwise-[0-9a-f]{16}(\..*)?", re.DOTALL)
 _USUAL_LIMIT = 255  # bytes of a file's name, if the system gives no limit
@@ -25,7 +25,7 @@ def temporary_file(folder: Path, suffix: str, private: bool) -> Iterator[Path]:
 
     A `private` file can be read by its owner only; otherwise it has the mode of any new file.
     """
-    delete_abandoned(folder)
+    _delete_abandoned(folder)
     path, descriptor = _create(folder, suffix, _PRIVATE if private else _USUAL)
     try:
         yield path
@@ -49,7 +49,7 @@ def _name_for(folder: Path, suffix: str) -> str:
     return name + suffix if fits else name  # no format has a suffix that long
 
 
-def delete_abandoned(folder: Path) -> None:
+def _delete_abandoned(folder: Path) -> None:
     """Delete the temporary files in `folder` that no process or thread has locked; unreadable files stay."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for name in [entry.name for entry in entries if _NAME.fullmatch(entry.name)]:

@@ -12,10 +12,16 @@ __all__ = ["make_environment"]
 
 
 def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
-    """Return the environment of a table; its keys `drift` and `variance` scale the path and the noise."""
+    """Return the environment of a table; its keys `drift` and `variance` scale the path and the noise.
+
+    A path and a noise are tables with a `name`, or the name only.
+    """
     values = dict(spec)
     if "replay" in values:
         return _make_replay(values)
+    for part in ("path", "noise"):
+        if isinstance(values.get(part), str):
+            values[part] = {"name": values[part]}
     if "drift" in values and "path" in values:
         values["path"] = {"name": "with-drift", "path": values["path"], "drift": values.pop("drift")}
     if "variance" in values and "noise" in values:

@@ -8,6 +8,7 @@ from typing import Any
 
 from driftwise.core.errors import InvalidInput, shown
 from driftwise.learners import AnyPlayer, Learner, Player, learners
+from driftwise.learners.player import tuning_rule
 
 __all__ = ["Entry", "entries"]
 
@@ -69,10 +70,7 @@ def _player(value: Any) -> Player:
     if isinstance(value, str):
         kind = learners.get(value).__name__  # raises with the nearest name if the name is unknown
         raise InvalidInput(f"simulate: `learners` must hold learners, got the name '{value}'. Write {kind}().")
-    try:
-        return Player.of(value)
-    except InvalidInput as error:
-        if isinstance(value, Learner | Player | Mapping):
-            raise
+    if not isinstance(value, Learner | Player | Mapping) and tuning_rule(value) is None:
         hint = " A rule of your own is the class method `tuned` of a learner of your own." if callable(value) else ""
-        raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(value)}.{hint}") from error
+        raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(value)}.{hint}")
+    return Player.of(value)

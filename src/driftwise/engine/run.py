@@ -69,7 +69,8 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
         learner.start(environment.n_actions, _integer_seed(_branch(plan.seed, run, _LEARNER, entry.copy)))
         for entry, learner in zip(plan.entries, learners, strict=True)
     ]
-    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.copy)) for entry in plan.entries]
+    sampled = plan.entries if plan.play == "sample" else []
+    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.copy)) for entry in sampled]
     accumulators = [LossAccumulator() for _ in learners]
     follower = plan.comparator.start(environment.n_actions, n_rounds)
     realised = RealisedAccumulator(
@@ -139,15 +140,16 @@ def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, measur
     This is done block by block: all bounds at once would hold the interpreter's lock while other runs wait.
     """
     bounds = np.full((len(learners), len(measures_at_marks)), np.nan)
-    if not isinstance(plan.comparator, Dynamic):
+    bounded = [i for i, learner in enumerate(learners) if type(learner).bound is not Learner.bound]
+    if not isinstance(plan.comparator, Dynamic) or not bounded:
         return bounds
     for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], measures_at_marks, strict=True)):
         segments, drift, variance, within, squared = (float(x) for x in row)
         so_far = Measures(
             plan.environment.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
         )  # fmt: skip
-        for i, learner in enumerate(learners):
-            value = plan.bound(learner, so_far)
+        for i in bounded:
+            value = plan.bound(learners[i], so_far)
             bounds[i, j] = np.nan if value is None else value
     return bounds
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -36,7 +35,7 @@ class PathPreview:
 
     def start(self) -> MeanStream:
         """Return the stream of means from the first round; every call gives the same means."""
-        return self._path.start(self.n_rounds, copy.deepcopy(self._generator))
+        return self._path.start(self.n_rounds, _copied(self._generator))
 
     def blocks(self) -> Iterator[Matrix]:
         """Yield the means in blocks; each block overwrites the last."""
@@ -114,3 +113,10 @@ class _StoredMeans(MeanStream):
             means[done : done + n] = self._rows[:n]
             self._rows = self._rows[n:]
             done += n
+
+
+def _copied(generator: np.random.Generator) -> np.random.Generator:
+    """Return a generator in the same state; `copy.deepcopy` takes three times as long."""
+    bits = type(generator.bit_generator)(0)
+    bits.state = generator.bit_generator.state
+    return np.random.Generator(bits)

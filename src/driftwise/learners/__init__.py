@@ -50,9 +50,6 @@ from driftwise.learners.meta.sword import Sword
 from driftwise.learners.player import AnyPlayer, Player, has_tuning_rule
 
 __all__ = [  # noqa: RUF022 (sorted as strings are)
-    "AnyPlayer",
-    "Player",
-    "has_tuning_rule",
     "AOMD",
     "AdSwitch",
     "AdaHedge",
@@ -60,6 +57,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "AdaNormalHedgeTV",
     "AdaptMLProd",
     "Ader",
+    "AnyPlayer",
     "BOA",
     "BanditLearner",
     "BanditOverBandit",
@@ -88,6 +86,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "OptimisticGD",
     "OptimisticHedge",
     "OracleRestarts",
+    "Player",
     "RerunUCBV",
     "RestartedAdaptiveGD",
     "Rexp3",
@@ -103,5 +102,6 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "TsallisINF",
     "UCB1",
     "UCBV",
+    "has_tuning_rule",
     "learners",
 ]

@@ -16,10 +16,11 @@ from typing import Any
 from driftwise.core.errors import InvalidInput, UnknownName, one_line, rejection, shown
 from driftwise.core.measures import Measures
 from driftwise.core.spec_text import plain, spec_text
+from driftwise.core.tuning_caveats import collected
 from driftwise.learners.contract import Learner, learners
-from driftwise.registry import to_spec, versions
+from driftwise.registry import modules, to_spec, versions
 
-__all__ = ["TUNED_TO", "AnyPlayer", "Player", "has_tuning_rule"]
+__all__ = ["TUNED_TO", "AnyPlayer", "Player", "has_tuning_rule", "tuning_rule"]
 
 TUNED_TO = ("measures", "rounds", "budget")
 
@@ -58,6 +59,10 @@ class Player:
 
     def __post_init__(self) -> None:
         kind = learners.get(self.name)
+        if not isinstance(self.settings, Mapping) or not all(isinstance(key, str) for key in self.settings):
+            raise rejection("Player", "settings", "a dictionary with text for keys", self.settings)
+        if "name" in self.settings:
+            raise UnknownName("parameter", "name", [], f"of '{self.name}'")
         if self.tuned is None:
             learner = learners.build({**self.settings, "name": self.name})
             settings = {key: value for key, value in to_spec(learner).items() if key != "name"}
@@ -76,18 +81,14 @@ class Player:
         if isinstance(value, Player):
             return value
         if isinstance(value, Learner):
-            if learners.find(value.name) is not type(value):
-                raise InvalidInput(f"{type(value).__name__} is not registered, so its spec could not rebuild it.")
+            _check_registered(type(value))
             return cls(value.name, None, {key: item for key, item in to_spec(value).items() if key != "name"})
         if isinstance(value, Mapping):
             return cls.from_spec(value)
-        options: Mapping[str, Any] = {}
-        rule = value
-        if isinstance(value, functools.partial) and not value.args:
-            rule, options = value.func, value.keywords
-        owner = getattr(rule, "__self__", None)
-        if isinstance(owner, type) and issubclass(owner, Learner) and rule == owner.tuned:
-            return cls(owner.name, "measures", options)
+        if (rule := tuning_rule(value)) is not None:
+            kind, options = rule
+            _check_registered(kind)
+            return cls(kind.name, "measures", options)
         raise InvalidInput(f"A player must be a learner, `X.tuned` of a learner X, or a Player, got {shown(value)}.")
 
     @classmethod
@@ -117,8 +118,25 @@ class Player:
 
     @property
     def versions(self) -> dict[str, int]:
-        """The versions of the classes that its plays depend on; for a tuned one, of the learner itself."""
-        return versions(self._fixed) if self._fixed is not None else {f"learner {self.name}": self.kind.version}
+        """The versions of the classes that its plays depend on: the learner, and those that it is made of."""
+        return {f"learner {self.name}": self.kind.version, **(versions(self._example) if self._example else {})}
+
+    @property
+    def modules(self) -> set[str]:
+        """The modules of these classes, which another process must import."""
+        return {self.kind.__module__} | (modules(self._example) if self._example else set())
+
+    @functools.cached_property
+    def _example(self) -> Learner | None:
+        """The learner; if a rule makes it, that of a short constant run, or None if the rule rejects such a run."""
+        if self._fixed is not None:
+            return self._fixed
+        constant = Measures(2, 1000, 1, 0.0, 0.0, change_points=())
+        try:
+            with collected():
+                return self.learner(2, 1000, constant, constant)
+        except Exception:  # whatever a rule of the user raises
+            return None
 
     @property
     def label(self) -> str:
@@ -174,6 +192,23 @@ class Player:
 
 #: what functions that play learners take: a learner, a rule such as `OptimisticGD.tuned`, or a player
 AnyPlayer = Learner | Player | Callable[[Measures], Learner]
+
+
+def tuning_rule(value: Any) -> tuple[type[Learner], Mapping[str, Any]] | None:
+    """Return the class and the options of a rule such as `OptimisticGD.tuned` or a partial of it, else None."""
+    options: Mapping[str, Any] = {}
+    if isinstance(value, functools.partial) and not value.args:
+        value, options = value.func, value.keywords
+    owner = getattr(value, "__self__", None)
+    if not isinstance(owner, type) or not issubclass(owner, Learner) or value != owner.tuned:
+        return None
+    return owner, options
+
+
+def _check_registered(kind: type[Learner]) -> None:
+    name = getattr(kind, "name", None)  # a class that is not registered may have that of its base class, or none
+    if name is None or learners.find(name) is not kind:
+        raise InvalidInput(f"{kind.__name__} is not registered, so its spec could not rebuild it.")
 
 
 def has_tuning_rule(kind: type[Learner]) -> bool:

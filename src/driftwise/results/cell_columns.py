@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,33 @@ import numpy as np
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells import REALS
 from driftwise.results.parquet_columns import arrow
+from driftwise.results.spec_labels import environment_label, learner_label
 
 __all__ = ["parquet_bytes"]
 
 _GROUP = 1 << 17  # rows written at a time, which bounds the memory needed
 _LOADED = ("round", "regret", "bound")
-_NUMBERS = {"n_actions": "int64", "n_rounds": "int64", "seed": "int64", "run": "int64"}
-_ORDER = ("key", "environment", "learner", *_NUMBERS, "comparator", "play", "kind", "round", "final", "regret", "bound")
-_ORDER += ("segments", *REALS[:-1], "caveat", "error", "machine", "seconds", "stored")
+_NUMBERS = ("n_actions", "n_rounds", "seed", "run")
+_SPECS = {"environment_spec": "environment", "learner_spec": "learner"}  # their texts in a table
+_ORDER: tuple[str, ...] = (
+    "key", "environment", "learner", *_NUMBERS, "comparator", "play", "kind", "round", "final", "regret", "bound",
+    "segments", *REALS[:-1], "caveat", "error", "machine", "seconds", "stored", *_SPECS,
+)  # fmt: skip
+
+Labels = Mapping[str, tuple[Any, Sequence[str]]]  # by column: the code of each cell, and the labels
+_MAKE = {"environment": environment_label, "learner": learner_label}
 
 
-def parquet_bytes(table: CellTable, metadata: Mapping[str, bytes]) -> bytes:
-    """Return the content of a Parquet file with one row per cell and marked round."""
+def parquet_bytes(table: CellTable, metadata: Mapping[str, bytes], labels: Mapping[str, Any]) -> bytes:
+    """Return the content of a Parquet file with one row per cell and marked round.
+
+    The columns `environment` and `learner` are for people: `labels` has their labels by spec under "environments" and
+    "learners", or that of each cell in a list; others are made from the specs.
+    """
     pa, pq = arrow("Writing a Parquet file")
     schema = pa.schema([_field(pa, name) for name in _ORDER])
     others = [name for name in _ORDER if name not in _LOADED]
+    given = {name: _labels(table, name, labels.get(f"{name}s", {}), make) for name, make in _MAKE.items()}
     sink = io.BytesIO()
     with pq.ParquetWriter(
         sink,
@@ -36,10 +49,20 @@ def parquet_bytes(table: CellTable, metadata: Mapping[str, bytes]) -> bytes:
         store_schema=False,  # Arrow's copy of the schema would repeat the header
     ) as writer:
         for first, last in _groups(table):
-            columns = [_column(pa, table, name, schema.field(name).type, first, last) for name in _ORDER]
+            columns = [_column(pa, table, given, name, schema.field(name).type, first, last) for name in _ORDER]
             writer.write_table(pa.table(columns, schema=schema))
         writer.add_key_value_metadata(dict(metadata))
     return sink.getvalue()
+
+
+def _labels(
+    table: CellTable, name: str, given: Mapping[str, str] | Sequence[str], make: Callable[[Any], str]
+) -> tuple[Any, Sequence[str]]:
+    """Return the code of each cell's label, and the labels."""
+    if isinstance(given, Mapping):
+        return table.cells[name], [given.get(text) or make(json.loads(text)) for text in table.texts[name]]
+    distinct = {label: i for i, label in enumerate(dict.fromkeys(given))}
+    return np.array([distinct[label] for label in given], np.int32), [*distinct]
 
 
 def _groups(table: CellTable) -> Iterator[tuple[int, int]]:
@@ -64,7 +87,7 @@ def _field(pa: Any, name: str) -> Any:
     return pa.field(name, pa.timestamp("us", tz="UTC") if name == "stored" else pa.dictionary(pa.int32(), pa.string()))
 
 
-def _column(pa: Any, table: CellTable, name: str, kind: Any, first: int, last: int) -> Any:
+def _column(pa: Any, table: CellTable, labels: Labels, name: str, kind: Any, first: int, last: int) -> Any:
     """Return a column for the cells from `first` to before `last`."""
     rows = slice(table.offsets[first], table.offsets[last])
     lengths = np.diff(table.offsets[first : last + 1])
@@ -74,13 +97,24 @@ def _column(pa: Any, table: CellTable, name: str, kind: Any, first: int, last: i
         final = np.zeros(rows.stop - rows.start, np.bool_)
         final[np.cumsum(lengths) - 1] = True
         return pa.array(final)
+    if name in labels:
+        codes, texts = labels[name]
+        return _text_column(pa, codes[first:last], texts, lengths)
+    if name == "key":
+        distinct, codes = np.unique(table.cells["key"][first:last], return_inverse=True)
+        return _text_column(pa, codes.astype(np.int32), [key.decode() for key in distinct.tolist()], lengths)
+    name = _SPECS.get(name, name)
     cells = table.cells[name][first:last]
-    if name == "key" or name in table.texts:
-        texts = table.texts[name] if name in table.texts else [key.decode() for key in cells.tolist()]
-        codes = np.repeat(cells if name in table.texts else np.arange(len(cells), dtype=np.int32), lengths)
-        empty = np.array([text == "" for text in texts])[codes]
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=empty), pa.array(texts, pa.string()))
+    if name in table.texts:
+        return _text_column(pa, cells, table.texts[name], lengths)
     unknown = np.isnan(cells) if name in REALS else cells == 0 if name in ("segments", "stored") else None
     mask = None if unknown is None else np.repeat(unknown, lengths)
     numbers = np.repeat(cells, lengths)
     return pa.array(numbers.view("M8[us]") if name == "stored" else numbers, kind, mask=mask)
+
+
+def _text_column(pa: Any, codes: Any, texts: Sequence[str], lengths: Any) -> Any:
+    """Return a column of texts, NULL for an empty one."""
+    repeated = np.repeat(codes, lengths)
+    empty = np.array([text == "" for text in texts])[repeated]
+    return pa.DictionaryArray.from_arrays(pa.array(repeated, mask=empty), pa.array(texts, pa.string()))

@@ -28,6 +28,6 @@ def find_label(learner: str | AnyPlayer, labels: Sequence[str], specs: Sequence[
     if not found:
         raise UnknownName("learner", player.label, labels, "in these results")
     if len(found) > 1:
-        as_what = ", ".join(f"'{one}'" for one in found)
-        raise InvalidInput(f"Results: `learner` must be one label, but '{player.label}' is here as {as_what}.")
+        as_what = " and ".join(f"'{one}'" for one in found)
+        raise InvalidInput(f"Results: `learner` must be one label, but '{player.label}' is {as_what}.")
     return found[0]

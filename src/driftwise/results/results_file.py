@@ -69,7 +69,8 @@ def write(results: Results, path: str | os.PathLike[str]) -> None:
         "change_points": [measures.change_points for measures in results.measures],
         "caveats": dict(results.caveats),
     }
-    write_cells(path, CellTable.from_records(records), {"results": extra})
+    labels = [label for label in results.labels for _ in range(results.n_runs)]
+    write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
 
 
 def _measured(measures: Measures) -> dict[str, Any]:

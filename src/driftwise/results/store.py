@@ -17,7 +17,6 @@ from driftwise.core.errors import BadFile, rejection
 from driftwise.core.file_locks import locked
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import check_writable
-from driftwise.core.temporary_files import delete_abandoned
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells import CellRecord
 from driftwise.results.machine import Machine, this_machine
@@ -55,20 +54,20 @@ class Store:
         arrow("A store of results")  # raises if the library is missing
         self.folder = Path(folder)
         self._manifest = self.folder / "manifest.json"
-        check_writable(self._manifest)
+        check_writable(self._manifest)  # this also deletes abandoned temporary files
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadFile(f"Cannot make the folder {shown_path(folder)}: {error.strerror or error}.") from None
         self._files = StoredFiles(self.folder)
         self._claim = WorkClaim(self.folder)
-        self._threads = threading.RLock()
+        self._threads = threading.Lock()
         self._machines: set[str] = set()  # those in the manifest
         with self._locked():
             update_manifest(self._manifest)
-            delete_abandoned(self.folder)
             self._claim.others()  # deletes those of processes that ended
             self._files.refresh()
+            self._files.labels = self.labels()
         _open_stores.add(self)
 
     @property
@@ -118,7 +117,7 @@ class Store:
                     update_manifest(self._manifest, machines=facts)
                     self._machines |= facts.keys()
                 self._files.write(table.select(new).stored_at(time.time_ns() // 1000))
-                with contextlib.suppress(BadFile):  # the cells are stored; the next call tries again
+                with contextlib.suppress(OSError):  # the cells are stored; the next call tries again
                     self._files.merge()
         return int(new.sum())
 
@@ -163,11 +162,15 @@ class Store:
             _texts(self, name, [*labels, *labels.values()])
         with self._locked():
             update_manifest(self._manifest, **sections)
+            self._files.labels = self.labels()
 
     def labels(self) -> dict[str, dict[str, str]]:
         """Return the labels of specs, under "environments" and "learners"."""
         manifest = read_manifest(self._manifest)
-        return {name: manifest[name] for name in ("environments", "learners")}
+        return {
+            name: {spec: label for spec, label in manifest[name].items() if isinstance(label, str)}
+            for name in ("environments", "learners")
+        }
 
     def close(self) -> None:
         """Give up all claims."""
@@ -191,16 +194,17 @@ class Store:
             raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {error.strerror or error}.") from None
 
     def _after_fork(self) -> None:
-        self._threads = threading.RLock()
+        self._threads = threading.Lock()
         self._claim.forget()
 
 
 def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
     """Return distinct texts in their order; reject anything else, and text that cannot be written as UTF-8."""
-    given = texts if isinstance(texts, str) else [*texts]
+    given = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else [*texts]
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in given):
+        raise rejection(store, name, "a list of texts", texts if isinstance(texts, str) else given)
     try:
-        if isinstance(given, str) or not all(isinstance(text, str) and text.encode() is not None for text in given):
-            raise rejection(store, name, "a list of texts", given)
+        "".join(given).encode()
     except UnicodeEncodeError:
         raise rejection(store, name, "valid Unicode", given) from None
     return dict.fromkeys(given)

@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +18,11 @@ import numpy as np
 
 from driftwise.core.errors import BadFile
 from driftwise.core.file_names import shown_path
-from driftwise.results.cell_files import NewerFormat, parse_cells, write_cells
+from driftwise.results.cell_files import NewerFormat, parse_cells, read_cells, write_cells
 from driftwise.results.cell_table import CellTable
 from driftwise.results.merging import FileSize, next_merge
 
-__all__ = ["DamagedFile", "StoredFiles", "is_stored_name", "parse_stored"]
+__all__ = ["DamagedFile", "StoredFiles", "is_stored_name", "parse_stored", "read_keys"]
 
 _NAME = re.compile(r"cells-[0-9a-f]{16}\.parquet")
 _MOST_KEPT = 256 << 20  # bytes of tables kept in memory; others are read again
@@ -51,6 +51,7 @@ class StoredFiles:
         self.keys: set[str] = set()
         self.failed: set[str] = set()
         self.damaged: list[DamagedFile] = []
+        self.labels: Mapping[str, Mapping[str, str]] = {}  # for other programs that read the files
         self._files: dict[str, _File] = {}
         self._kept = 0
 
@@ -59,7 +60,10 @@ class StoredFiles:
         names = self._listed()
         added = {}
         for name in sorted(names - self._files.keys() - self._replaced(self._files)):
-            file = self._read(name)
+            try:
+                file = self._read(name)
+            except FileNotFoundError:  # another process merged it, where the file system has no locks
+                return self.refresh()
             if file is not None:
                 added[name] = file
         self._change(added, self._files.keys() - names)
@@ -71,7 +75,7 @@ class StoredFiles:
         replaces = sorted({*replaced, *left})
         if len(table):
             name = f"cells-{secrets.token_hex(8)}.parquet"
-            n_bytes = write_cells(self.folder / name, table, {"replaces": replaces})
+            n_bytes = write_cells(self.folder / name, table, {"replaces": replaces}, self.labels)
             self._change({name: self._known(table, n_bytes, replaces)}, set())
         else:
             for path in (self.folder / name for name in replaces):
@@ -81,7 +85,7 @@ class StoredFiles:
     def merge(self, everything: bool = False) -> None:
         """Merge small files; each merge is complete in itself."""
         while sources := next_merge(self._sizes(), everything):
-            self.write(CellTable.concatenate([*self._tables(sources)]), sources)
+            self.write(_distinct([*self._tables(sources)]), sources)
 
     def discard(self, keys: Container[str]) -> None:
         """Remove cells, file by file."""
@@ -92,14 +96,7 @@ class StoredFiles:
 
     def table(self) -> CellTable:
         """Return all cells. A key in two files counts once, without an error if one of them has none."""
-        table = CellTable.concatenate([*self._tables(sorted(self._files))])
-        if len(table) == len(self.keys):
-            return table
-        order = np.argsort(table.failed, kind="stable")
-        _, first = np.unique(table.cells["key"][order], return_index=True)
-        mask = np.zeros(len(table), np.bool_)
-        mask[order[first]] = True
-        return table.select(mask)
+        return _distinct([*self._tables(sorted(self._files))])
 
     def _listed(self) -> set[str]:
         with os.scandir(self.folder) as entries:
@@ -122,11 +119,8 @@ class StoredFiles:
             raise BadFile(f"Cannot read {shown_path(self.folder / name)}: {error.strerror or error}.") from None
 
     def _read(self, name: str) -> _File | None:
-        """Return a file, None if it is gone or damaged; a damaged one is moved aside."""
-        try:
-            content = self._content(name)
-        except FileNotFoundError:  # merged by another process, where the file system has no locks
-            return None
+        """Return a file, None if it is damaged; then it is moved aside."""
+        content = self._content(name)
         try:
             table, replaces = parse_stored(content, name)
         except NewerFormat:
@@ -196,3 +190,30 @@ def parse_stored(content: bytes, name: str) -> tuple[CellTable, list[str]]:
     if name in replaces or (len(table) and (table.cells["key"] == b"").any()):
         raise BadFile(f"{name} is not a file of a store.")
     return table, replaces
+
+
+def read_keys(folder: Path, failed: bool = True) -> set[str]:
+    """Return the keys of the cells in a folder, on request without those that failed; nothing in it is changed."""
+    tables, replaced = {}, set()
+    for path in folder.glob("cells-*.parquet"):
+        try:
+            tables[path.name], extra = read_cells(path)
+        except NewerFormat:
+            raise
+        except BadFile:  # damaged, or merged meanwhile
+            continue
+        replaced.update(extra.get("replaces", []))
+    chosen = [table for name, table in tables.items() if name not in replaced]
+    return {key.decode() for table in chosen for key in table.cells["key"][failed | ~table.failed].tolist()}
+
+
+def _distinct(tables: list[CellTable]) -> CellTable:
+    """Return the cells of all tables, each key once."""
+    table = CellTable.concatenate(tables)
+    if len(set(table.cells["key"].tolist())) == len(table):
+        return table
+    order = np.argsort(table.failed, kind="stable")  # cells without an error come first
+    _, first = np.unique(table.cells["key"][order], return_index=True)
+    mask = np.zeros(len(table), np.bool_)
+    mask[order[first]] = True
+    return table.select(mask)

@@ -68,6 +68,7 @@ class DaskExecutor:
         self._submitted: dict[str, tuple[Batch, int]] = {}  # the batch and its attempt, by the key of its future
         self.n_threads, self._counted = 1, -_COUNT_EVERY
         self.note = ""
+        self._error: ClusterError | None = None
 
     def free_slots(self) -> int:
         """Some for each thread of the cluster."""
@@ -89,6 +90,8 @@ class DaskExecutor:
 
     def wait(self, seconds: float) -> list[Finished]:
         """Return what was finished since the last call."""
+        if self._error is not None:
+            raise self._error
         end = time.monotonic() + seconds
         while not self._completed.has_ready() and time.monotonic() < end:
             time.sleep(0.005)
@@ -100,11 +103,16 @@ class DaskExecutor:
             future.release()
             if status == "finished":
                 found.append(result)
-            elif status == "error":
+                continue
+            try:
+                if status != "error":
+                    self._check_connection()
+                    raise ClusterError("The Dask scheduler cancelled a batch of this sweep.")
                 found += self._after_error(batch, attempt, result[1])
-            else:
-                self._check_connection()
-                raise ClusterError("The Dask scheduler cancelled a batch of this sweep.")
+            except ClusterError as error:  # raised by the next call: what is finished must not be lost
+                self._error = error
+        if self._error is not None and not found:
+            raise self._error
         return found
 
     def _after_error(self, batch: Batch, attempt: int, error: BaseException) -> list[Finished]:
@@ -135,7 +143,7 @@ class DaskExecutor:
 
 def _modules(batch: Batch) -> tuple[str, ...]:
     """Return the modules outside of driftwise whose classes a batch needs."""
-    found = {player.kind.__module__ for player in batch.group.players} | batch.group.source.modules
+    found = batch.group.source.modules.union(*(player.modules for player in batch.group.players))
     own = sorted(name for name in found if name.partition(".")[0] != __package__.partition(".")[0])
     if "__main__" in own:
         raise InvalidInput(

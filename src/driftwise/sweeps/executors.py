@@ -51,6 +51,7 @@ class ThreadExecutor:
         self.n_threads, self._n_playing = n_threads, 0
         self._pool = ThreadPoolExecutor(n_threads, "driftwise-sweep")
         self._finished: queue.SimpleQueue[Finished | BaseException | None] = queue.SimpleQueue()
+        self._error: BaseException | None = None
         self._stop = threading.Event()
 
     def free_slots(self) -> int:
@@ -71,19 +72,21 @@ class ThreadExecutor:
             self._finished.put(error)
 
     def wait(self, seconds: float) -> list[Finished]:
-        """Return what was finished since the last call; raise what a thread raised."""
+        """Return what was finished since the last call; raise what a thread raised, when all before it was returned."""
         found: list[Finished] = []
         try:
-            item = self._finished.get(timeout=seconds)
+            item = self._finished.get(timeout=0.0 if self._error else seconds)
             while True:
                 if isinstance(item, BaseException):
-                    raise item
-                if item is None:  # the end of a batch
+                    self._error = self._error or item
+                elif item is None:  # the end of a batch
                     self._n_playing -= 1
                 else:
                     found.append(item)
                 item = self._finished.get_nowait()
         except queue.Empty:
+            if self._error is not None and not found:
+                raise self._error from None
             return found
 
     def close(self) -> None:

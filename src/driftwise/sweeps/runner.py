@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections import deque
@@ -106,14 +107,18 @@ class _Runner:
                     self._store_finished()
                 self._report(_REPORT_EVERY)
         finally:
-            self._executor.close()
-            for finished in self._executor.wait(0.0):
-                self._take(finished)
-            self._store_finished()
-            self._report(0.0)
+            with contextlib.suppress(BaseException):  # the first error is the one to raise
+                for finished in self._executor.wait(0.0):
+                    self._take(finished)
+            try:
+                self._store_finished()
+                self._report(0.0)
+            finally:
+                self._executor.close()
 
     def _is_buffer_full(self) -> bool:
-        return len(self._unstored) >= _MOST_UNSTORED or (not self._playing and self._work.is_done)
+        all_finished = len(self._unstored) == len(self._playing) and self._work.is_done
+        return len(self._unstored) >= _MOST_UNSTORED or all_finished
 
     def _submit(self) -> None:
         """Submit batches until the executor has enough; leave out what another process plays."""

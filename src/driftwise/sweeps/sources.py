@@ -17,7 +17,7 @@ from driftwise.core.tuning_caveats import collected
 from driftwise.engine.environment_specs import make_environment
 from driftwise.environments import Environment, LossSource, Replay
 from driftwise.learners import Player
-from driftwise.registry import to_spec, versions
+from driftwise.registry import modules, to_spec, versions
 from driftwise.results.spec_labels import environment_label
 
 __all__ = ["Source"]
@@ -49,7 +49,8 @@ class Source:
                 f" got {type(self.origin).__name__}.{hint}"
             )
         if self.against is not None and not self.is_built:
-            raise rejection("Sweep", "against", "given only with an adversary that is built against a learner", None)
+            rule = "given only with an adversary that is built against a learner"
+            raise rejection("Sweep", "against", rule, self.against)
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> Source:
@@ -100,9 +101,8 @@ class Source:
     @property
     def modules(self) -> set[str]:
         """The modules of these classes, which another process must import."""
-        if isinstance(self.origin, Environment):
-            return {type(self.origin.path).__module__, type(self.origin.noise).__module__}
-        return {type(self.origin).__module__, *([self.against.kind.__module__] if self.against else [])}
+        found = set() if isinstance(self.origin, Replay) else modules(self.origin)
+        return found if self.against is None else found | self.against.modules
 
     def environment(self, n_rounds: int, seed: int) -> LossSource:
         """Return the environment of the cells with this number of rounds and seed."""

@@ -28,7 +28,7 @@ _MOST_CELLS = 10**8  # a larger sweep would take years, and its keys would not f
 AnySource = Environment | Replay | Adversary | Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sweep:
     """Every learner in every environment, for every number of rounds and every seed; each cell is one run.
 
@@ -89,6 +89,8 @@ class Sweep:
             object.__setattr__(self, "comparator", make_comparator(given, "Sweep"))
         elif not isinstance(given, Comparator):
             raise rejection("Sweep", "comparator", "a comparator such as `Static()`, or its text", given)
+        for n_rounds in self.n_rounds:
+            self.comparator.span(n_rounds)  # raises if an interval ends later
         if self.play not in ("weights", "sample"):
             raise rejection("Sweep", "play", "'weights' or 'sample'", self.play)
         for name in ("curves", "realised"):
@@ -168,7 +170,7 @@ class Sweep:
 
 def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str, Any]:
     """Return members by label; equal members are rejected, since they would be the same cells."""
-    if isinstance(given, Mapping) and not ({"name", "path", "adversary", "replay"} & {*given}):
+    if isinstance(given, Mapping) and not _is_spec(name, given):
         if bad := [label for label in given if not isinstance(label, str)]:
             raise InvalidInput(f"Sweep: `{name}` must have text for labels, got {shown(bad[0])}.")
         pairs = [(label, convert(one)) for label, one in given.items()]
@@ -188,6 +190,13 @@ def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str,
             unique, n = f"{label} #{n}", n + 1
         texts[one.text], found[unique] = unique, one
     return found
+
+
+def _is_spec(name: str, given: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping is the spec of one member, and not members by label."""
+    if name == "learners":
+        return isinstance(given.get("name"), str)
+    return any(isinstance(given.get(key), str | Mapping) for key in ("path", "adversary", "replay"))
 
 
 def _source(value: AnySource) -> Source:

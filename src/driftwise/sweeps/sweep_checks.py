@@ -15,9 +15,7 @@ from driftwise.sweeps.sweep import Sweep
 
 __all__ = ["check_sweep"]
 
-_MOST_MEASURED = (
-    10**6
-)  # means of an environment that are measured for the check; tuning for more is checked in its cells
+_MOST_MEASURED = 10**6  # means of an environment that are measured for the check; tuning for more is checked in cells
 
 
 def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") -> None:
@@ -25,12 +23,11 @@ def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") 
 
     `place` gets "environments" or "learners" and a label, and returns where it is defined, for the message.
     """
-    for n_rounds in sweep.n_rounds:
-        sweep.comparator.span(n_rounds)
     for label, source in sweep.sources.items():
         for n_rounds in sweep.n_rounds:
             try:
                 known = _known(source, n_rounds, sweep.seed[0], [*sweep.players.values()])
+                sweep.comparator.start(source.origin.n_actions, n_rounds)
             except DriftwiseError as error:
                 raise InvalidInput(f"{place('environments', label)}{error}") from None
             for name, player in sweep.players.items():
@@ -46,6 +43,8 @@ def _known(source: Source, n_rounds: int, seed: int, players: list[Player]) -> M
     origin = source.origin
     if isinstance(origin, Adversary):
         origin.check_rounds(n_rounds)
+        if source.against is not None:
+            _check_feedback(origin, source.against)
         return origin.budget(n_rounds)
     origin.start(n_rounds, seed)
     quick = n_rounds * origin.n_actions <= _MOST_MEASURED
@@ -56,11 +55,8 @@ def _known(source: Source, n_rounds: int, seed: int, players: list[Player]) -> M
 def _check_pair(source: Source, player: Player, n_rounds: int, known: Measures | None) -> None:
     """Check that a player can play in an environment: its feedback, and whether its tuning is possible."""
     origin = source.origin
-    if isinstance(origin, Adversary) and source.against is None and player.kind.feedback not in origin.feedbacks:
-        raise InvalidInput(
-            f"the theorem of '{origin.name}' is about {' and '.join(origin.feedbacks)} feedback,"
-            f" got '{player.label}' with {player.kind.feedback} feedback."
-        )
+    if isinstance(origin, Adversary) and source.against is None:
+        _check_feedback(origin, player)
     if isinstance(origin, Adversary) and source.is_built and source.against is None and player.tuned == "measures":
         raise InvalidInput(
             f"'{player.label}' cannot be tuned to the measures of an environment that '{origin.name}' builds against"
@@ -69,3 +65,11 @@ def _check_pair(source: Source, player: Player, n_rounds: int, known: Measures |
     if known is not None or not player.needs_measures or isinstance(origin, Replay):
         with collected():  # the results report caveats
             player.learner(origin.n_actions, n_rounds, known, known)
+
+
+def _check_feedback(adversary: Adversary, player: Player) -> None:
+    if player.kind.feedback not in adversary.feedbacks:
+        raise InvalidInput(
+            f"the theorem of '{adversary.name}' is about {' and '.join(adversary.feedbacks)} feedback,"
+            f" got '{player.label}' with {player.kind.feedback} feedback."
+        )

@@ -16,6 +16,7 @@ from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, rej
 from driftwise.core.file_names import shown_path
 from driftwise.core.toml_files import read_toml
 from driftwise.learners import Player
+from driftwise.results.spec_labels import short_text
 from driftwise.sweeps.sources import Source
 from driftwise.sweeps.sweep import Sweep
 from driftwise.sweeps.sweep_checks import check_sweep
@@ -56,10 +57,15 @@ def read_sweep(path: Path) -> Sweep:
         if not spec[kind]:
             raise InvalidInput(f"{file}: `{kind}` must have at least one table, got none.")
         make = Source.from_spec if kind == "environments" else Player.from_spec
+        first: dict[str, str] = {}  # where each label and each member was given first
         for number, table in enumerate(spec[kind], start=1):
-            place = f"{file}, {_place(text, kind, number)}: "
+            here = _place(text, kind, number)
+            place = f"{file}, {here}: "
             try:
+                if isinstance(table, Mapping) and "label" in table:
+                    _check_new(f"the label '{table['label']}'", first, here)
                 for label, one in _members(table, make):
+                    _check_new(one.text, first, here, f"'{label}'")
                     unique, n = label, 2
                     while unique in found:
                         unique, n = f"{label} #{n}", n + 1
@@ -73,6 +79,13 @@ def read_sweep(path: Path) -> Sweep:
         raise InvalidInput(f"{file}: {error}") from None
     check_sweep(sweep, lambda kind, label: places[kind, label])
     return sweep
+
+
+def _check_new(key: str, first: dict[str, str], here: str, named: str = "") -> None:
+    """Reject a label or a member that the file has already."""
+    if key in first:
+        raise InvalidInput(f"{named or key} was given before, in {first[key]}.")
+    first[key] = here
 
 
 def spread(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -113,7 +126,7 @@ def _members(table: Any, make: Any) -> Iterator[tuple[str, Any]]:
     tables = [*spread({key: value for key, value in table.items() if key != "label"})]
     for values in tables:
         one = make(values)
-        varied = ", ".join(f"{key}={value}" for key, value in _varied(table, values))
+        varied = ", ".join(f"{key}={short_text(value)}" for key, value in _varied(table, values))
         yield (one.label if label is None else f"{label} ({varied})" if varied else label), one
 
 

@@ -41,6 +41,11 @@ class Work:
         self._postponed: list[Batch] = []
 
     @property
+    def n_cells(self) -> int:
+        """The number of cells to play."""
+        return self._cells.total()
+
+    @property
     def is_done(self) -> bool:
         """Whether nothing is left to hand out."""
         return not self._pieces and not self._postponed

@@ -1,0 +1,190 @@
+"""`driftwise sweep`: every learner in every environment of a file, stored cell by cell."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from driftwise.cli.progress import notes, progress_bar
+
+if TYPE_CHECKING:
+    from driftwise.sweeps import Progress, Sweep
+    from driftwise.sweeps.costs import Costs
+
+__all__ = ["command"]
+
+
+@click.command("sweep")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: out/NAME-OF-FILE]")
+@click.option("--dry-run", is_flag=True, help="Only show what would be played, and how long it would take.")
+@click.option("--threads", type=int, help="Threads of this process; they do not change the results.  [default: all]")
+@click.option("--dask", "address", metavar="ADDRESS", help="Play on the Dask cluster with a scheduler at this address.")
+@click.option("--retry-failed", is_flag=True, help="Play again the cells that are stored with an error.")
+@click.option("--quiet", is_flag=True, help="No plan, progress and notes on standard error.")
+def command(
+    file: Path,
+    out: Path | None,
+    dry_run: bool,
+    threads: int | None,
+    address: str | None,
+    retry_failed: bool,
+    quiet: bool,
+) -> None:
+    """Play every learner of FILE in every environment, for every number of rounds and every seed.
+
+    FILE is TOML with `n_rounds`, `n_runs`, `seed`, [[environments]] and [[learners]]; `each` makes several tables of
+    one. Finished cells are stored at least every two seconds. After an interruption the same command continues, and
+    several processes may work on one folder at once. `driftwise results` shows what is stored.
+
+    \b
+    driftwise sweep examples/sweep.toml --dry-run
+    driftwise sweep examples/sweep.toml --out out/sweep
+    driftwise sweep examples/sweep.toml --out out/sweep --dask tcp://127.0.0.1:8786
+    """
+    from driftwise.core.errors import InvalidInput
+    from driftwise.core.files import check_writable
+    from driftwise.core.validation import count
+    from driftwise.results.stored_files import read_keys
+    from driftwise.sweeps import read_sweep, run_sweeps
+    from driftwise.sweeps.costs import Costs
+    from driftwise.sweeps.dask_executor import connect
+
+    if threads is not None and address is not None:
+        raise InvalidInput("sweep: --threads is for this process and --dask for a cluster; give one of them.")
+    if threads is not None:
+        count("sweep", "threads", threads)
+    sweep = read_sweep(file)
+    folder = Path("out") / file.stem if out is None else out
+    if not dry_run:
+        check_writable(folder / "manifest.json")
+    with _cluster(address, connect) as client:
+        costs = Costs()
+        with notes(quiet):
+            if dry_run or not quiet:
+                stored = read_keys(folder, failed=not retry_failed)  # without changes: the sweep reports damaged files
+                _show_plan(sweep, stored, costs, _n_threads(threads, client), quiet, dry_run)
+        if dry_run:
+            return
+        with notes(quiet), _hint_on_interrupt(), _progress(quiet) as progress:
+            (results,) = run_sweeps(
+                [sweep],
+                folder,
+                n_threads=threads,
+                client=client,
+                progress=progress,
+                retry_failed=retry_failed,
+                costs=costs,
+            )
+    for damaged in results.damaged:
+        click.echo(f"driftwise: {damaged.name} was moved to {folder / 'damaged'}: {damaged.reason}", err=True)
+    failed = int(results.table.failed.sum())
+    click.echo(f"{len(results.table)} cells are stored in {folder}{f', {failed} of them failed' if failed else ''}.")
+    click.echo(f"driftwise results {shlex.quote(str(folder))}{' --failed' if failed else ''}")
+
+
+def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, quiet: bool, dry_run: bool) -> None:
+    """Print what the sweep consists of, what is missing, and how long that takes, by a sample of rounds."""
+    from driftwise.sweeps.batches import Batch
+    from driftwise.sweeps.costs import sample_costs
+    from driftwise.sweeps.work import Work
+
+    groups = [*sweep.groups()]
+    work = Work(map(Batch.of, groups), stored, costs, by_learner=False)
+    lists = [
+        f"{len(members)} {one if len(members) == 1 else several}"
+        for members, one, several in (
+            (sweep.sources, "environment", "environments"),
+            (sweep.players, "learner", "learners"),
+            (sweep.n_rounds, "number of rounds", "numbers of rounds"),
+            (sweep.seed, "seed", "seeds"),
+            (range(sweep.n_runs), "run", "runs"),
+        )
+    ]
+    out = None if dry_run else sys.stderr
+    click.echo(f"{' x '.join(lists)} = {sweep.n_cells} cells, {work.n_cells} to play", file=out)
+    if work.n_cells:
+        with progress_bar(quiet, "timing the learners", eta=False) as progress:
+            sample_costs(groups, costs, progress)
+        seconds = work.seconds_left() / n_threads
+        threads = f"{n_threads} thread{'s' if n_threads != 1 else ''}"
+        click.echo(f"about {duration(seconds)} on {threads}, by a sample of rounds of each learner", file=out)
+
+
+def _n_threads(threads: int | None, client: Any) -> int:
+    import os
+
+    if client is not None:
+        return max(1, sum(int(n) for n in client.nthreads().values()))
+    return threads or os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def _cluster(address: str | None, connect: Callable[[str], Any]) -> Iterator[Any]:
+    if address is None:
+        yield None
+        return
+    client = connect(address)
+    try:
+        yield client
+    finally:
+        client.close(timeout=2)
+
+
+@contextlib.contextmanager
+def _hint_on_interrupt() -> Iterator[None]:
+    """On an interrupt, say how to continue."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        command_line = shlex.join(["driftwise", *sys.argv[1:]])
+        click.echo(f"\ndriftwise: finished cells are stored; to continue: {command_line}", err=True)
+        raise
+
+
+@contextlib.contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """Show a line with the number of cells and the remaining time; on a terminal it is rewritten."""
+    if quiet:
+        yield None
+        return
+    is_terminal = sys.stderr.isatty()
+    shown_at = [0]
+
+    def show(now: Progress) -> None:
+        left = "" if now.seconds_left is None or now.done == now.total else f", about {duration(now.seconds_left)} left"
+        failed = f", {now.failed} failed" if now.failed else ""
+        note = f", {now.note}" if now.note else ""
+        line = f"{now.done} of {now.total} cells ({100 * now.done // now.total} %){failed}{left}{note}"
+        tenth = 10 * now.done // now.total
+        if is_terminal:
+            click.echo(f"\r\033[K{line}", nl=False, err=True)
+        elif tenth > shown_at[0]:  # a log file gets ten lines
+            click.echo(line, err=True)
+        shown_at[0] = max(tenth, shown_at[0])
+
+    try:
+        yield show
+    finally:
+        if is_terminal:
+            click.echo("", err=True)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, in two units at most.
+
+    >>> [duration(seconds) for seconds in (0.2, 42, 750, 9000, 200_000)]
+    ['1 s', '42 s', '12 min 30 s', '2 h 30 min', '2 d 7 h']
+    """
+    whole = max(1, round(seconds))
+    for unit, size, smaller, part in (("d", 86_400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
+        if whole >= size:
+            rest = whole % size // part
+            return f"{whole // size} {unit}{f' {rest} {smaller}' if rest else ''}"
+    return f"{whole} s"
