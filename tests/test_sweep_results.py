@@ -133,7 +133,7 @@ def test_the_table_has_the_numbers_of_the_rows():
     assert results_of(cells).table_text().splitlines() == [
         "learner  rounds  cells  failed  regret     95% interval  bound  ratio",
         "-------  ------  -----  ------  ------  ---------------  -----  -----",
-        "switching(n_actions=4, n_segments=3), bernoulli: dynamic pseudo-regret",
+        "switching(n_segments=3, n_actions=4), bernoulli: dynamic pseudo-regret",
         "  hedge     100      3       0       1  -1.484 .. 3.484      8   0.12",
         "  ucb1      100      2       1    10.5   4.147 .. 16.85      T      -",
     ]  # intervals: 1 -+ 4.303 / sqrt(3), and 10.5 -+ 12.71 / 2, from a table of Student's distribution
