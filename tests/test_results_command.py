@@ -141,9 +141,7 @@ def test_a_damaged_file_is_a_note(driftwise, tmp_path):
 
 def test_repeated_cells_are_a_note(driftwise, tmp_path):
     stored(tmp_path / "store", [cell(), cell(regret=2.0)])
-    assert driftwise("results", "store").err == (
-        "driftwise: left out 1 cell, which was stored again with the same seed and run.\n"
-    )
+    assert driftwise("results", "store").err == ("driftwise: left out 1 cell that repeats a run of the same learner.\n")
 
 
 def test_a_file_of_simulate_is_listed_as_simulate_prints_it(driftwise, tmp_path):

@@ -22,7 +22,9 @@ __all__ = ["command"]
     metavar="TEXT",
     help="Only this environment; * stands for any text. Repeat for more.",
 )
-@click.option("--learner", multiple=True, metavar="TEXT", help="Only this one; * stands for any text. Repeat for more.")
+@click.option(
+    "--learner", multiple=True, metavar="TEXT", help="Only this learner; * stands for any text. Repeat for more."
+)
 @click.option("--rounds", "n_rounds", type=int, multiple=True, help="Only this number of rounds. Repeat for more.")
 @click.option("--seed", type=int, multiple=True, help="Only this seed. Repeat for more.")
 @click.option("--comparator", multiple=True, metavar="KIND", help="Only this comparator. Repeat for more.")
@@ -39,7 +41,7 @@ __all__ = ["command"]
 @click.option(
     "--scale",
     type=click.Choice(["log", "linear"]),
-    help="Axes of the page's figures.  [default: log if all mean regrets of a figure are positive]",
+    help="Axes of the page's figures.  [default: log if all means are positive]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--quiet", is_flag=True, help="No notes on standard error.")
@@ -138,8 +140,8 @@ def _print_notes(stored: SweepResults) -> None:
     for file in stored.damaged:
         click.echo(f"driftwise: left out {file.name}: {one_line(file.reason)}", err=True)
     if stored.n_repeated:
-        what = "cell, which was" if stored.n_repeated == 1 else "cells, which were"
-        click.echo(f"driftwise: left out {stored.n_repeated} {what} stored again with the same seed and run.", err=True)
+        cells = "1 cell that repeats" if stored.n_repeated == 1 else f"{stored.n_repeated} cells that repeat"
+        click.echo(f"driftwise: left out {cells} a run of the same learner.", err=True)
 
 
 def _write_page(

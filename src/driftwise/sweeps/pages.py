@@ -63,9 +63,9 @@ def results_page(
     >>> import tempfile
     >>> from driftwise import Bernoulli, Environment, Hedge, Sweep, Switching
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     results = Sweep(Environment(Switching(3, 4), Bernoulli()), Hedge(), [100, 200]).run(folder)
+    ...     results = Sweep({"switching": Environment(Switching(3, 4), Bernoulli())}, Hedge(), [100, 200]).run(folder)
     >>> [panel.title for panel in results_page(results).panels]
-    ['switching(n_segments=3, n_actions=4), bernoulli']
+    ['switching']
     """
     rows = in_order(results.summaries(confidence))
     differences = {} if against is None else {row.place: row for row in results.compare(against, confidence)}
