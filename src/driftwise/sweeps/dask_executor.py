@@ -9,6 +9,7 @@ recorded as failed.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pickle
 import sys
@@ -25,8 +26,10 @@ __all__ = ["ATTEMPTS", "ClusterError", "DaskExecutor", "connect"]
 
 ATTEMPTS = 5  # submissions of a batch, or of a cell by itself, that may end with the death of its workers
 _EACH = 2  # batches submitted for each thread of the cluster, so that no worker waits for the client
+_CONNECT_WITHIN = "10s"
 _COUNT_EVERY = 1.0  # seconds between two counts of the workers
 _NO_WORKERS = "waiting for workers"
+_LOST = "The connection to the Dask scheduler is lost."
 
 
 class ClusterError(DriftwiseError):
@@ -37,7 +40,7 @@ def connect(address: str) -> Any:
     """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786"."""
     distributed = _distributed()
     try:
-        return distributed.Client(address, timeout="10s", set_as_default=False)
+        return distributed.Client(address, timeout=_CONNECT_WITHIN, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ClusterError(f"There is no Dask scheduler at {address!r}: {reason.rstrip('.')}.") from None
@@ -74,7 +77,10 @@ class DaskExecutor:
         """Some for each thread of the cluster."""
         if time.monotonic() - self._counted >= _COUNT_EVERY:
             self._check_connection()
-            n_threads = sum(self._client.nthreads().values())
+            try:
+                n_threads = sum(self._client.nthreads().values())
+            except (OSError, TimeoutError):
+                raise ClusterError(_LOST) from None
             self.n_threads, self._counted = max(1, n_threads), time.monotonic()
             self.note = "" if n_threads else _NO_WORKERS
         return _EACH * self.n_threads - len(self._submitted)
@@ -128,8 +134,8 @@ class DaskExecutor:
         return []
 
     def _check_connection(self) -> None:
-        if self._client.status not in ("running", "connecting"):
-            raise ClusterError("The connection to the Dask scheduler is lost.")
+        if self._client.status != "running":  # while it connects again, the batches are lost already
+            raise ClusterError(_LOST)
 
     def close(self) -> None:
         """Cancel what was submitted."""
@@ -138,7 +144,8 @@ class DaskExecutor:
         self._completed.clear()
         if keys and self._client.status == "running":
             futures = [_distributed().Future(key, self._client) for key in keys]
-            self._client.cancel(futures, force=True)
+            with contextlib.suppress(OSError, TimeoutError):  # the scheduler was lost meanwhile
+                self._client.cancel(futures, force=True)
 
 
 def _modules(batch: Batch) -> tuple[str, ...]:
