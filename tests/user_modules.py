@@ -33,7 +33,7 @@ class Fragile(Hedge):
     how: str = "raise"
 
     def rates(self, n_actions):
-        if os.path.exists(os.environ.get("FRAGILE_FLAG", "")):
+        if self.how != "never" and os.path.exists(os.environ.get("FRAGILE_FLAG", "")):
             if self.how == "exit":
                 os._exit(1)
             raise ZeroDivisionError("the learner failed\\nin two lines")

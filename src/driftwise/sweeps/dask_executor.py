@@ -2,17 +2,19 @@
 
 Workers need driftwise and the modules of the user's own learners; they need no shared disk, since only the client
 writes. A batch whose worker dies is played elsewhere: Dask does that itself a few times (its setting
-`allowed-failures`), and when it gives up, the batch is submitted again. After the last attempt its cells are submitted
-one by one, so that one that ends its worker does not take others with it, and a cell whose own attempts are used up is
-recorded as failed.
+`allowed-failures`), and when it gives up, the batch is submitted again. Dask blames all tasks that a dead worker held,
+not only the one that ended it. So after the last attempt the cells of the batch are set aside, and when all other
+batches are done, each of them is submitted with nothing beside it; one whose worker dies again is recorded as failed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pickle
 import sys
 import time
+from collections import deque
 from typing import Any
 
 from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency
@@ -23,10 +25,12 @@ from driftwise.sweeps.groups import cell_keys
 
 __all__ = ["ATTEMPTS", "ClusterError", "DaskExecutor", "connect"]
 
-ATTEMPTS = 5  # submissions of a batch, or of a cell by itself, that may end with the death of its workers
+ATTEMPTS = 5  # submissions of a batch, and then of a cell alone, that may end with the death of its workers
 _EACH = 2  # batches submitted for each thread of the cluster, so that no worker waits for the client
+_CONNECT_WITHIN = "10s"
 _COUNT_EVERY = 1.0  # seconds between two counts of the workers
 _NO_WORKERS = "waiting for workers"
+_LOST = "The connection to the Dask scheduler is lost."
 
 
 class ClusterError(DriftwiseError):
@@ -37,7 +41,7 @@ def connect(address: str) -> Any:
     """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786"."""
     distributed = _distributed()
     try:
-        return distributed.Client(address, timeout="10s", set_as_default=False)
+        return distributed.Client(address, timeout=_CONNECT_WITHIN, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ClusterError(f"There is no Dask scheduler at {address!r}: {reason.rstrip('.')}.") from None
@@ -69,22 +73,32 @@ class DaskExecutor:
         self.n_threads, self._counted = 1, -_COUNT_EVERY
         self.note = ""
         self._error: ClusterError | None = None
+        self._suspects: deque[Batch] = deque()  # single cells that may end their worker
+        self._is_alone = False  # whether what is submitted is one of them
 
     def free_slots(self) -> int:
-        """Some for each thread of the cluster."""
+        """Some for each thread of the cluster; none while a cell is played alone."""
         if time.monotonic() - self._counted >= _COUNT_EVERY:
             self._check_connection()
-            n_threads = sum(self._client.nthreads().values())
+            try:
+                n_threads = sum(self._client.nthreads().values())
+            except (OSError, TimeoutError):
+                raise ClusterError(_LOST) from None
             self.n_threads, self._counted = max(1, n_threads), time.monotonic()
             self.note = "" if n_threads else _NO_WORKERS
-        return _EACH * self.n_threads - len(self._submitted)
+        return 0 if self._is_alone else _EACH * self.n_threads - len(self._submitted)
 
     def submit(self, batch: Batch) -> None:
         """Send a batch to the scheduler."""
         self._submit(batch, 1)
 
     def _submit(self, batch: Batch, attempt: int) -> None:
-        future = self._client.submit(_play_on_worker, _modules(batch), pickle.dumps(batch), pure=False, retries=0)
+        modules, content = _modules(batch), pickle.dumps(batch)
+        try:
+            future = self._client.submit(_play_on_worker, modules, content, pure=False, retries=0)
+        except Exception:  # of several kinds, if the client was closed
+            self._check_connection()
+            raise
         self._submitted[future.key] = (batch, attempt)
         self._completed.add(future)
 
@@ -92,6 +106,9 @@ class DaskExecutor:
         """Return what was finished since the last call."""
         if self._error is not None:
             raise self._error
+        if not self._submitted and self._suspects:
+            self._is_alone = True
+            self._submit(self._suspects.popleft(), 1)
         end = time.monotonic() + seconds
         while not self._completed.has_ready() and time.monotonic() < end:
             time.sleep(0.005)
@@ -111,6 +128,7 @@ class DaskExecutor:
                 found += self._after_error(batch, attempt, result[1])
             except ClusterError as error:  # raised by the next call: what is finished must not be lost
                 self._error = error
+        self._is_alone = self._is_alone and bool(self._submitted)
         if self._error is not None and not found:
             raise self._error
         return found
@@ -120,25 +138,26 @@ class DaskExecutor:
             raise ClusterError(f"A Dask worker could not play a batch: {type(error).__name__}: {error}")
         if attempt < ATTEMPTS:
             self._submit(batch, attempt + 1)
-        elif batch.group.n_cells > 1:
-            for one in batch.single_cells():
-                self._submit(one, 1)
+        elif not self._is_alone:
+            self._suspects += batch.single_cells()
         else:
             return [Finished(failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), this_machine())]
         return []
 
     def _check_connection(self) -> None:
-        if self._client.status not in ("running", "connecting"):
-            raise ClusterError("The connection to the Dask scheduler is lost.")
+        if self._client.status != "running":  # while it connects again, the batches are lost already
+            raise ClusterError(_LOST)
 
     def close(self) -> None:
         """Cancel what was submitted."""
         keys = [*self._submitted]
         self._submitted.clear()
+        self._suspects.clear()
         self._completed.clear()
         if keys and self._client.status == "running":
             futures = [_distributed().Future(key, self._client) for key in keys]
-            self._client.cancel(futures, force=True)
+            with contextlib.suppress(OSError, TimeoutError):  # the scheduler was lost meanwhile
+                self._client.cancel(futures, force=True)
 
 
 def _modules(batch: Batch) -> tuple[str, ...]:
