@@ -99,7 +99,7 @@ def test_results_are_those_of_threads_bit_for_bit(client, tmp_path):
 def test_a_cluster_plays_only_what_is_missing(client, tmp_path, monkeypatch):
     SMALL.run(tmp_path, client=client)
     monkeypatch.setattr(dask_executor.DaskExecutor, "submit", lambda *_: pytest.fail("a cell was played"))
-    assert len(SMALL.run(tmp_path, client=client).table) == 16
+    assert len(SMALL.run(tmp_path, client=client).cells) == 16
 
 
 def test_workers_import_the_modules_of_the_user(client, tmp_path, own_module):
@@ -114,7 +114,7 @@ def test_workers_import_the_modules_of_the_user(client, tmp_path, own_module):
     )
     found = sweep.run(tmp_path / "cluster", client=client)
     assert content(found) == content(sweep.run(tmp_path / "threads"))
-    assert not found.table.failed.any()
+    assert not found.cells.failed.any()
 
 
 def test_workers_import_the_module_of_a_learner_inside_another(client, tmp_path, monkeypatch, folder):
@@ -183,7 +183,7 @@ def test_cells_of_a_killed_worker_are_played_elsewhere(client, tmp_path):
 
     found = sweep.run(tmp_path / "cluster", client=client, progress=kill)
     assert workers == []
-    assert not found.table.failed.any()
+    assert not found.cells.failed.any()
     assert content(found) == content(sweep.run(tmp_path / "threads"))
 
 
@@ -201,8 +201,8 @@ def test_a_cell_that_always_kills_its_worker_is_recorded_as_failed(client, folde
         ("fragile(how=exit)", "Its worker died in 1 attempts."),
         ("fragile", "ZeroDivisionError: the learner failed\\nin two lines"),
     ]
-    assert found.table.final[0] == found.table.final[2] > 0
-    assert {*found.table.keys()} == {*keys(sweep)}
+    assert found.cells.final[0] == found.cells.final[2] > 0
+    assert {*found.cells.keys()} == {*keys(sweep)}
 
 
 def test_a_batch_and_then_each_of_its_cells_alone_is_submitted_five_times(client, tmp_path, monkeypatch):
@@ -246,7 +246,7 @@ def test_a_lost_scheduler_stops_the_sweep_and_finished_cells_are_stored(tmp_path
     with Store(tmp_path) as store:
         assert 0 < len(store.keys) < 200
     assert leftovers(tmp_path) == []
-    assert len(sweep.run(tmp_path).table) == 200
+    assert len(sweep.run(tmp_path).cells) == 200
 
 
 @pytest.mark.parametrize(

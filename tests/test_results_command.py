@@ -75,9 +75,7 @@ def test_the_listing_has_counts_and_the_table(driftwise, folder):
     results = SweepResults.read(folder)
     assert (code, err) == (0, "")
     assert out == (
-        "48 cells: 2 environments, 2 learners, 2 numbers of rounds, 2 seeds, none failed\n\n"
-        + results.table_text()
-        + "\n"
+        "48 cells: 2 environments, 2 learners, 2 numbers of rounds, 2 seeds, none failed\n\n" + results.table() + "\n"
     )
     assert max(map(len, out.splitlines())) <= 100
     for row in results.rows():
@@ -215,7 +213,7 @@ def test_all_files_are_written(driftwise, folder, tmp_path):
     with (tmp_path / "x.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     results = SweepResults.read(folder).select(learner="hedge")
-    assert [float(row["regret"]) for row in rows] == results.table.final.tolist()
+    assert [float(row["regret"]) for row in rows] == results.cells.final.tolist()
     assert r"\toprule" in (tmp_path / "x.tex").read_text()
     page = (tmp_path / "x.html").read_text()
     assert f"driftwise results {folder} --learner hedge --page x.html" in page
@@ -224,7 +222,7 @@ def test_all_files_are_written(driftwise, folder, tmp_path):
 
 def test_hostile_labels_are_printed_and_written(driftwise, tmp_path):
     results = hostile_results()
-    cells = [results.table.record(i) for i in range(len(results.table))]
+    cells = [results.cells.record(i) for i in range(len(results.cells))]
     stored(tmp_path / "store", cells, results.labels["environments"], results.labels["learners"])
     words = ("--csv", "x.csv", "--latex", "x.tex", "--page", "x.html", "--against", "*", "--failed")
     code, out, _ = driftwise("results", "store", *words)
@@ -268,7 +266,7 @@ def test_one_number_of_rounds_is_a_row_per_learner_and_curves_are_means(curves):
     means = [one.mean[0] for one in rows.series]
     assert means == sorted(means)
     for one in lines.series:
-        chosen = results.select("2 segments", one.label).table
+        chosen = results.select("2 segments", one.label).cells
         regrets = chosen.regret.reshape(3, -1)
         at = [chosen.record(0).rounds.tolist().index(x) for x in one.x]
         assert len(one.x) <= 40
@@ -281,7 +279,7 @@ def test_one_number_of_rounds_is_a_row_per_learner_and_curves_are_means(curves):
 def test_cells_without_a_curve_are_left_out_of_a_mean_curve():
     curve = {"rounds": np.array([1, 100]), "bounds": np.array([math.nan] * 2)}
     cells = [cell(run=run, regrets=np.array([0.0, run]), **curve) for run in (0, 1)] + [cell(run=2, regret=50.0)]
-    table = results_of(cells).table
+    table = results_of(cells).cells
     found = mean_curve(table, np.arange(3))
     assert (found.rounds.tolist(), found.mean.tolist(), found.n_cells) == ([1, 100], [0.0, 0.5], 2)
     assert mean_curve(table, np.array([2])) is None

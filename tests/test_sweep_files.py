@@ -99,8 +99,8 @@ def test_a_file_and_python_make_the_same_cells(read, tmp_path):
     worlds = Environment(Switching(3, 3), Bernoulli())
     found = read(f"{text}\n{WORLD}{HEDGE}").run(tmp_path / "file")
     made = Sweep(worlds, Hedge(), [20, 30], 2, [1, 2], "static", "sample", True, True).run(tmp_path / "python")
-    assert found.table.keys() == made.table.keys()
-    assert found.table.regret.tobytes() == made.table.regret.tobytes()
+    assert found.cells.keys() == made.cells.keys()
+    assert found.cells.regret.tobytes() == made.cells.regret.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,8 @@ def slow_interval(values, confidence):
 def slow_rows(results):
     """Return the final regrets of each place, one cell after the other."""
     found = {}
-    for i in range(len(results.table)):
-        record = results.table.record(i)
+    for i in range(len(results.cells)):
+        record = results.cells.record(i)
         place = (results.environments[i], results.learners[i], record.n_rounds)
         if not record.error:
             found.setdefault(place, []).append(record)
@@ -122,7 +122,7 @@ def test_caveats_are_counted_in_cells():
     cells = [cell(run=run, caveat="9 changes in 10 rounds" if run < 2 else "") for run in range(3)]
     results = results_of(cells)
     assert results.rows()[0]["caveat"] == "tuning says nothing here: 9 changes in 10 rounds (in 2 of 3 runs)"
-    lines = results.table_text().splitlines()
+    lines = results.table().splitlines()
     assert lines[3].startswith("  hedge *")
     assert lines[-2:] == ["  * tuning says nothing here:", "    hedge: 9 changes in 10 rounds (in 2 of 3 runs)"]
 
@@ -130,7 +130,7 @@ def test_caveats_are_counted_in_cells():
 def test_the_table_has_the_numbers_of_the_rows():
     cells = [cell(run=run, regret=run, bound=8.0) for run in range(3)]
     cells += [cell("ucb1", run=run, regret=10 + run, bound=100.0) for run in range(2)] + [cell("ucb1", 2, error="x")]
-    assert results_of(cells).table_text().splitlines() == [
+    assert results_of(cells).table().splitlines() == [
         "learner  rounds  cells  failed  regret     95% interval  bound  ratio",
         "-------  ------  -----  ------  ------  ---------------  -----  -----",
         "switching(n_segments=3, n_actions=4), bernoulli: dynamic pseudo-regret",
@@ -141,7 +141,7 @@ def test_the_table_has_the_numbers_of_the_rows():
 
 def test_comparators_and_plays_are_columns_where_they_differ():
     cells = [cell(), cell(comparator="static"), cell(comparator="static", play="sample")]
-    lines = results_of(cells).table_text().splitlines()
+    lines = results_of(cells).table().splitlines()
     assert lines[0].split()[:4] == ["learner", "comparator", "play", "rounds"]
     assert [line.split()[1:3] for line in lines[3:]] == [
         ["dynamic", "weights"],
@@ -155,7 +155,7 @@ def test_comparators_and_plays_are_columns_where_they_differ():
 
 def slow_differences(results, learner, baseline):
     """Return the differences of all pairs of cells, one pair after the other."""
-    records = [results.table.record(i) for i in range(len(results.table))]
+    records = [results.cells.record(i) for i in range(len(results.cells))]
     pairs = []
     for mine in (one for one, label in zip(records, results.learners, strict=True) if label == learner):
         for other in (one for one, label in zip(records, results.learners, strict=True) if label == baseline):
@@ -259,11 +259,11 @@ def test_a_learner_that_is_not_imported_has_a_label_made_from_its_spec():
 
 def test_filters_choose_labels_patterns_and_numbers(swept):
     _, results = swept
-    assert len(results.select("2 segments").table) == 48
-    assert len(results.select("*segments").table) == 96
+    assert len(results.select("2 segments").cells) == 48
+    assert len(results.select("*segments").cells) == 96
     assert {*results.select(learner=["hedge", "*share"]).learners} == {"hedge", "fixed-share"}
-    assert {*results.select(n_rounds=[50], seed=4).table.cells["seed"].tolist()} == {4}
-    assert len(results.select(comparator="dynamic").table) == 96
+    assert {*results.select(n_rounds=[50], seed=4).cells.cells["seed"].tolist()} == {4}
+    assert len(results.select(comparator="dynamic").cells) == 96
 
 
 @pytest.mark.parametrize(("pattern", "matches"), [
@@ -273,7 +273,7 @@ def test_filters_choose_labels_patterns_and_numbers(swept):
 def test_only_a_star_is_special_in_a_pattern(pattern, matches):
     results = results_of([cell()], {"learners": {spec_text({"name": "hedge"}): "a(b)"}})
     if matches:
-        assert len(results.select(learner=pattern).table) == 1
+        assert len(results.select(learner=pattern).cells) == 1
     else:
         with pytest.raises(UnknownName, match="Did you mean 'a"):
             results.select(learner=pattern)
@@ -327,7 +327,7 @@ with Store(sys.argv[1]) as store:
     filler = subprocess.Popen([sys.executable, "-c", program, tmp_path / "store"], cwd=Path(__file__).parent)
     sizes = [0]
     while sizes[-1] < 150 and filler.poll() in (None, 0):
-        sizes.append(len(SweepResults.read(tmp_path / "store").table))
+        sizes.append(len(SweepResults.read(tmp_path / "store").cells))
         time.sleep(0.01)
     assert filler.wait() == 0
     assert sizes == sorted(sizes), "cells were missing that had been there"
@@ -341,7 +341,7 @@ def test_a_damaged_file_is_named_and_left_where_it_is(tmp_path):
     before = content(folder)
     results = SweepResults.read(folder)
     assert content(folder) == before
-    assert len(results.table) == 1
+    assert len(results.cells) == 1
     assert [file.name for file in results.damaged] == [str(damaged)]
 
 
@@ -351,7 +351,7 @@ def test_a_file_that_was_replaced_is_not_read_twice(tmp_path):
     both = CellTable.from_records([cell(run=0), cell(run=1)])
     write_cells(folder / "cells-0123456789abcdef.parquet", both, {"replaces": [name]})
     results = SweepResults.read(folder)
-    assert (len(results.table), results.n_repeated) == (2, 0)
+    assert (len(results.cells), results.n_repeated) == (2, 0)
 
 
 def test_a_cell_that_was_stored_again_counts_once(tmp_path):
@@ -359,14 +359,14 @@ def test_a_cell_that_was_stored_again_counts_once(tmp_path):
     folder = stored(tmp_path / "store", [cell(**curve)])
     stored(folder, [cell()])  # without the curve
     results = SweepResults.read(folder)
-    assert (len(results.table), results.n_repeated, results.table.lengths.tolist()) == (1, 1, [2])
+    assert (len(results.cells), results.n_repeated, results.cells.lengths.tolist()) == (1, 1, [2])
     time.sleep(0.001)
     stored(folder, [cell(regret=7.0)])  # by a newer version
     results = SweepResults.read(folder)
-    assert (results.n_repeated, results.table.final.tolist()) == (2, [7.0])
+    assert (results.n_repeated, results.cells.final.tolist()) == (2, [7.0])
     time.sleep(0.001)
     stored(folder, [cell(error="x")])
-    assert SweepResults.read(folder).table.final.tolist() == [7.0]
+    assert SweepResults.read(folder).cells.final.tolist() == [7.0]
 
 
 def test_a_results_file_has_its_labels_and_caveats(tmp_path):
@@ -392,7 +392,7 @@ def test_several_paths_are_read_together(tmp_path, swept):
 
 def test_an_empty_store_has_no_rows(tmp_path):
     results = SweepResults.read(stored(tmp_path / "store", []))
-    assert (results.rows(), results.failures(), results.table_text()) == ([], [], "")
+    assert (results.rows(), results.failures(), results.table()) == ([], [], "")
     assert repr(results) == "SweepResults(no cells)"
 
 
@@ -450,7 +450,7 @@ def hostile_results():
 
 def test_texts_of_hostile_labels_have_one_line_each():
     results = hostile_results()
-    text = results.table_text()
+    text = results.table()
     assert "a\\nb" in text
     assert "x" * 3000 in text  # labels are kept whole
     assert "\u202e" not in text

@@ -84,7 +84,7 @@ def forbid_playing(monkeypatch):
 
 def content(results):
     """Return everything in results that depends on no clock, as bytes."""
-    table = results.table
+    table = results.cells
     columns = [name for name in table.cells.dtype.names if name not in ("seconds", "stored", *table.texts)]
     texts = [
         [table.texts[name][code] for code in table.cells[name]] for name in sorted(table.texts) if name != "machine"
@@ -149,7 +149,7 @@ def assert_cells_equal(sweep_results, results):
 def test_cells_equal_those_of_simulate_bit_for_bit(environment, settings, tmp_path):
     sweep = Sweep(environment, PLAYERS, [50, 120], n_runs=2, seed=[0, 5], **settings)
     found = sweep.run(tmp_path)
-    assert len(found.table) == sweep.n_cells
+    assert len(found.cells) == sweep.n_cells
     settings = {"comparator": Dynamic(), **{key: value for key, value in settings.items() if key != "curves"}}
     for n_rounds, seed in [(120, 5), (50, 0)]:
         with collected():
@@ -332,8 +332,8 @@ def test_a_second_run_plays_nothing(tmp_path, monkeypatch):
     renamed = Sweep({"world": SWITCHING}, {"b": UCB1(), "a": Hedge()}, 30, n_runs=3, seed=[2]).run(tmp_path)
     assert renamed.environments.tolist() == ["world"] * 6
     assert renamed.learners.tolist() == ["b"] * 3 + ["a"] * 3
-    assert renamed.table.final.tolist() == [*first.select(learner="ucb1", seed=2).table.final[:3],
-                                            *first.select(learner="hedge", seed=2).table.final[:3]]  # fmt: skip
+    assert renamed.cells.final.tolist() == [*first.select(learner="ucb1", seed=2).cells.final[:3],
+                                            *first.select(learner="hedge", seed=2).cells.final[:3]]  # fmt: skip
 
 
 def test_cells_that_sweeps_share_are_played_once(tmp_path, monkeypatch):
@@ -342,9 +342,9 @@ def test_cells_that_sweeps_share_are_played_once(tmp_path, monkeypatch):
     one, two = run_sweeps([SMALL, other], tmp_path)
     started = [(run, text) for run, texts in seen for text in texts]
     assert len(started) == len({*keys(SMALL), *keys(other)}) == 16 + 16 - 2
-    assert (len(one.table), len(two.table)) == (16, 16)
-    assert one.table.keys() == keys(SMALL)
-    assert two.table.keys() == keys(other)
+    assert (len(one.cells), len(two.cells)) == (16, 16)
+    assert one.cells.keys() == keys(SMALL)
+    assert two.cells.keys() == keys(other)
 
 
 def test_stored_cells_are_there_once_and_have_the_time_of_their_storing(tmp_path):
@@ -354,7 +354,7 @@ def test_stored_cells_are_there_once_and_have_the_time_of_their_storing(tmp_path
     assert sorted(table.keys()) == sorted(keys(SMALL))
     assert (table.cells["stored"] > 0).all()
     assert (table.cells["seconds"] > 0).all()
-    assert not results.table.failed.any()
+    assert not results.cells.failed.any()
 
 
 def test_progress_counts_stored_cells(tmp_path):
@@ -434,8 +434,8 @@ def test_a_learner_that_fails_is_recorded_and_stops_nothing(fragile, tmp_path, m
     seen = played(monkeypatch)
     (retried,) = run_sweeps([sweep], tmp_path, retry_failed=True)
     assert sum(len(texts) for _, texts in seen) == 4
-    assert not retried.table.failed.any()
-    assert np.array_equal(retried.select(learner="fragile").table.final, retried.select(learner="hedge").table.final)
+    assert not retried.cells.failed.any()
+    assert np.array_equal(retried.select(learner="fragile").cells.final, retried.select(learner="hedge").cells.final)
 
 
 def test_retrying_leaves_failed_cells_of_other_sweeps(fragile, tmp_path):
@@ -444,8 +444,8 @@ def test_retrying_leaves_failed_cells_of_other_sweeps(fragile, tmp_path):
     run_sweeps([one, other], tmp_path)
     flag.unlink()
     run_sweeps([one], tmp_path, retry_failed=True)
-    assert not one.run(tmp_path).table.failed.any()
-    assert other.run(tmp_path).table.failed.all()
+    assert not one.run(tmp_path).cells.failed.any()
+    assert other.run(tmp_path).cells.failed.all()
 
 
 def test_an_environment_that_fails_is_recorded_for_all_its_learners(tmp_path):
@@ -466,7 +466,7 @@ def test_a_rule_that_needs_measures_fails_on_recorded_losses(tmp_path):
     results = Sweep(Replay(np.zeros((20, 2))), [Hedge.tuned, Hedge()], 20, n_runs=1).run(tmp_path)
     error = "'hedge (tuned)' needs measures for its tuning, but replayed losses have none."
     assert [text for *_, text in results.failures()] == [error]
-    assert results.select(learner="hedge").table.final.tolist() == [0.0]
+    assert results.select(learner="hedge").cells.final.tolist() == [0.0]
 
 
 # Several at once
@@ -544,7 +544,7 @@ def test_cells_that_another_process_has_claimed_are_waited_for(tmp_path, monkeyp
     results = SMALL.run(tmp_path, progress=progress)
     assert "waiting for cells that another process plays" in notes
     assert sum(len(texts) for _, texts in seen) == 16
-    assert len(results.table) == 16
+    assert len(results.cells) == 16
 
 
 # Files and disks
@@ -556,7 +556,7 @@ def test_a_damaged_file_is_moved_aside_and_its_cells_are_played_again(damage, tm
     (file,) = tmp_path.glob("cells-*.parquet")
     data = bytearray(file.read_bytes())
     if damage == "one byte":
-        data[data.index(first.table.final[5].tobytes())] ^= 1
+        data[data.index(first.cells.final[5].tobytes())] ^= 1
     file.write_bytes({"cut short": data[:-20], "one byte": data, "empty": b""}[damage])
     again = SMALL.run(tmp_path)
     assert content(again) == content(first)
@@ -590,7 +590,7 @@ def test_a_full_disk_stops_the_sweep_with_one_error_and_a_later_run_completes(ca
         assert sorted(store.keys) == sorted(keys(SMALL))
         assert store.damaged == ()
     results = sweep.run(tmp_path)
-    assert len(results.table) == 24
+    assert len(results.cells) == 24
     assert results.damaged == ()
 
 
@@ -621,7 +621,7 @@ def test_an_environment_built_against_each_learner_has_one_label(tmp_path):
     adversary = FullV(4.0, 0.0, mode="best-response")
     results = Sweep({"worst case": adversary}, [Hedge(), FixedShare()], 30, n_runs=1).run(tmp_path)
     assert results.environments.tolist() == ["worst case"] * 2
-    assert len({*results.table.texts["environment"]}) == 2
+    assert len({*results.cells.texts["environment"]}) == 2
 
 
 # Arguments

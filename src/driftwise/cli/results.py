@@ -107,15 +107,15 @@ def _print(results: SweepResults, against: str | None, failed: bool, confidence:
     if failed:
         parts.append(results.failures_text(max(100, shutil.get_terminal_size().columns)))
     if against is None and not failed:
-        parts.append(results.table_text(confidence))
+        parts.append(results.table(confidence))
     click.echo("\n\n".join(part for part in parts if part))
 
 
 def _record(results: SweepResults, against: str | None, failed: bool, confidence: float) -> dict[str, Any]:
     """Return what is printed as JSON."""
     record: dict[str, Any] = {
-        "n_cells": len(results.table),
-        "n_failed": int(results.table.failed.sum()),
+        "n_cells": len(results.cells),
+        "n_failed": int(results.cells.failed.sum()),
         "confidence": confidence,
         "rows": results.rows(confidence),
     }

@@ -83,8 +83,8 @@ def command(
             )
     for damaged in results.damaged:
         click.echo(f"driftwise: {damaged.name} was moved to {folder / 'damaged'}: {damaged.reason}", err=True)
-    failed = int(results.table.failed.sum())
-    click.echo(f"{len(results.table)} cells are stored in {folder}{f', {failed} of them failed' if failed else ''}.")
+    failed = int(results.cells.failed.sum())
+    click.echo(f"{len(results.cells)} cells are stored in {folder}{f', {failed} of them failed' if failed else ''}.")
     click.echo(f"driftwise results {shlex.quote(str(folder))}{' --failed' if failed else ''}")
 
 

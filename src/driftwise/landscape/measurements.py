@@ -94,7 +94,7 @@ def measure_tasks(
     for one in results:
         for place, _, run, error in one.failures()[:1]:
             raise DriftwiseError(f"landscape: '{place.learner}' in '{place.environment}', run {run}: {error}")
-    tables = iter(one.table for one in results)
+    tables = iter(one.cells for one in results)
     found = []
     for task in tasks:
         learners = next(tables)

@@ -38,7 +38,7 @@ class SweepResults:
 
     Parameters
     ----------
-    table : CellTable
+    cells : CellTable
         The cells, column by column.
     labels : dict
         Labels by spec, as text, under "environments" and "learners"; others are made from the specs.
@@ -59,11 +59,11 @@ class SweepResults:
     SweepResults(10 cells: 1 environment, 2 learners, 1 number of rounds, 1 seed, none failed)
     >>> [(row.place.learner, row.n_cells) for row in results.summaries()]
     [('optimistic-gd (tuned)', 5), ('hedge', 5)]
-    >>> again.table_text() == results.table_text()
+    >>> again.table() == results.table()
     True
     """
 
-    table: CellTable
+    cells: CellTable
     labels: Mapping[str, Mapping[str, str]]
     damaged: Sequence[DamagedFile] = ()
     n_repeated: int = 0
@@ -81,10 +81,10 @@ class SweepResults:
 
     def of_keys(self, keys: Sequence[str]) -> SweepResults:
         """Return the cells with these keys, in this order."""
-        places = {key: i for i, key in enumerate(self.table.keys())}
+        places = {key: i for i, key in enumerate(self.cells.keys())}
         if missing := [key for key in keys if key not in places]:
             raise InvalidInput(f"SweepResults: {len(missing)} of {len(keys)} cells are not stored.")
-        return replace(self, table=self.table.take(np.array([places[key] for key in keys], np.int64)))
+        return replace(self, cells=self.cells.take(np.array([places[key] for key in keys], np.int64)))
 
     @property
     def environments(self) -> Labels:
@@ -99,12 +99,12 @@ class SweepResults:
     @functools.cached_property
     def environment_labels(self) -> CellLabels:
         """The labels of environments, and which of them each cell has."""
-        return environment_labels(self.table, self.labels.get("environments", {}))
+        return environment_labels(self.cells, self.labels.get("environments", {}))
 
     @functools.cached_property
     def learner_labels(self) -> CellLabels:
         """The labels of learners, and which of them each cell has."""
-        return learner_labels(self.table, self.labels.get("learners", {}))
+        return learner_labels(self.cells, self.labels.get("learners", {}))
 
     def select(
         self,
@@ -125,21 +125,21 @@ class SweepResults:
         if learner is not None:
             chosen = chosen._where(cells_with_labels("learner", chosen.learner_labels, learner))
         if n_rounds is not None:
-            chosen = chosen._where(cells_with_numbers("n_rounds", chosen.table.cells["n_rounds"], n_rounds))
+            chosen = chosen._where(cells_with_numbers("n_rounds", chosen.cells.cells["n_rounds"], n_rounds))
         if seed is not None:
-            chosen = chosen._where(cells_with_numbers("seed", chosen.table.cells["seed"], seed))
+            chosen = chosen._where(cells_with_numbers("seed", chosen.cells.cells["seed"], seed))
         if comparator is not None:
-            names = CellLabels(chosen.table.texts["comparator"], chosen.table.cells["comparator"])
+            names = CellLabels(chosen.cells.texts["comparator"], chosen.cells.cells["comparator"])
             chosen = chosen._where(cells_with_labels("comparator", names, comparator))
         return chosen
 
     def places(self) -> Iterator[tuple[Place, Actions]]:
         """Yield each environment, learner and number of rounds with the positions of its cells in the table."""
-        return places_of(self.table, self.environment_labels, self.learner_labels)
+        return places_of(self.cells, self.environment_labels, self.learner_labels)
 
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
-        return summaries_of(self.table, self.places(), confidence)
+        return summaries_of(self.cells, self.places(), confidence)
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
         """Return one dictionary of plain values per learner, environment and number of rounds: the rows of the table.
@@ -165,9 +165,9 @@ class SweepResults:
 
     def counts(self) -> str:
         """Return how many cells, environments, learners, numbers of rounds and seeds there are, in one line."""
-        return counts_text(self.table, len(self.environment_labels.names), len(self.learner_labels.names))
+        return counts_text(self.cells, len(self.environment_labels.names), len(self.learner_labels.names))
 
-    def table_text(self, confidence: float = 0.95) -> str:
+    def table(self, confidence: float = 0.95) -> str:
         """Return a text table: for each environment, the mean regret of each learner with its interval and its bound.
 
         A star marks a learner whose tuning rule is meaningless there; the reason is below. A bound of T means that the
@@ -195,8 +195,8 @@ class SweepResults:
 
     def failures(self) -> list[tuple[Place, int, int, str]]:
         """Return the place, seed, run and error of each cell that could not be played."""
-        chosen = self._where(self.table.failed)
-        cells, errors = chosen.table.cells, chosen.table.texts["error"]
+        chosen = self._where(self.cells.failed)
+        cells, errors = chosen.cells.cells, chosen.cells.texts["error"]
         found = {
             int(i): (place, int(cells["seed"][i]), int(cells["run"][i]), errors[cells["error"][i]])
             for place, members in chosen.places()
@@ -210,11 +210,11 @@ class SweepResults:
 
     def results(self) -> Results:
         """Return the results of one simulation, if these cells have one environment, number of rounds and seed."""
-        return results_of_cells(self.table.select(~self.table.failed), self.learners[~self.table.failed].tolist())
+        return results_of_cells(self.cells.select(~self.cells.failed), self.learners[~self.cells.failed].tolist())
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line per cell; numbers have enough digits to be read back equal, and NaN is an empty field."""
-        write_cells_csv(path, self.table, self.environment_labels, self.learner_labels)
+        write_cells_csv(path, self.cells, self.environment_labels, self.learner_labels)
 
     def to_latex(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
         """Write the rows as a LaTeX table, which needs the package booktabs."""
@@ -223,12 +223,12 @@ class SweepResults:
     def _where(self, chosen: Flags) -> SweepResults:
         """Return some of the cells; their labels stay the same."""
         labels = {
-            "environments": self.environment_labels.by_text(self.table, "environment"),
-            "learners": self.learner_labels.by_text(self.table, "learner"),
+            "environments": self.environment_labels.by_text(self.cells, "environment"),
+            "learners": self.learner_labels.by_text(self.cells, "learner"),
         }
-        return replace(self, table=self.table.select(chosen), labels=labels)
+        return replace(self, cells=self.cells.select(chosen), labels=labels)
 
     def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
         if baseline not in self.learner_labels.names:
             raise UnknownLabel("learner", baseline, self.learner_labels.names)
-        return comparisons_of(self.table, self.places(), baseline, confidence)
+        return comparisons_of(self.cells, self.places(), baseline, confidence)

@@ -151,14 +151,14 @@ def _curve_panels(
     results: SweepResults, rows: Sequence[Summary], confidence: float, scale: str | None, against: str | None
 ) -> list[Panel]:
     """Return a panel of regret over rounds for each environment with curves, for its largest number of rounds."""
-    if not (results.table.lengths > 1).any():
+    if not (results.cells.lengths > 1).any():
         return []
     members = dict(results.places())
     panels: list[Panel] = []
     for _, group in groupby(rows, key=_setting):
         curves = []
         for row in _last_rounds_first(list(group)):
-            curve = mean_curve(results.table, members[row.place], confidence)
+            curve = mean_curve(results.cells, members[row.place], confidence)
             if curve is not None:
                 curves.append((row, curve))
         longest = [(row, curve) for row, curve in curves if row.place.n_rounds == curves[0][0].place.n_rounds]
@@ -231,6 +231,6 @@ def _notes(results: SweepResults, rows: Sequence[Summary], confidence: float, ag
         )
     if any(row.caveat for row in rows):
         notes.append("A star marks a learner whose tuning rule is meaningless in the environment.")
-    if n_failed := int(results.table.failed.sum()):
+    if n_failed := int(results.cells.failed.sum()):
         notes.append(f"{n_failed} cells could not be played and are left out.")
     return notes
