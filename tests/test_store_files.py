@@ -109,10 +109,10 @@ def test_files_are_merged_as_they_grow(tmp_path, monkeypatch):
     store, n_written = Store(tmp_path), 0
     write = stored_files.write_cells
 
-    def counted(path, cells, extra):
+    def counted(path, cells, extra, labels):
         nonlocal n_written
         n_written += len(cells)
-        return write(path, cells, extra)
+        return write(path, cells, extra, labels)
 
     monkeypatch.setattr(stored_files, "write_cells", counted)
     for i in range(150):
