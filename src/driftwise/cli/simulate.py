@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +97,7 @@ def command(
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
     from driftwise.cli import specs
+    from driftwise.cli.json_text import json_text
     from driftwise.cli.outputs import check_outputs
     from driftwise.engine import simulate
     from driftwise.engine.environment_specs import make_environment
@@ -123,7 +123,7 @@ def command(
             progress=progress,
         )
     if as_json:
-        click.echo(_as_json(results, confidence))
+        click.echo(json_text(results.record(confidence)))
     else:
         click.echo(results.table(confidence))
     for path, write in ((out, results.save), (figure, lambda p: results.plot(p, confidence))):
@@ -168,22 +168,3 @@ def _default_learners(replayed: bool) -> list[dict[str, Any]]:
     tunable = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
     players: list[dict[str, Any]] = [{"name": name, **({} if replayed else {"tuned": True})} for name in tunable]
     return [*players, {"name": "optimistic-adapt-ml-prod"}]
-
-
-def _as_json(results: Any, confidence: float) -> str:
-    import json
-
-    return json.dumps(_finite(results.record(confidence)), indent=2, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    """Replace NaN by null and infinity by text, since JSON has neither."""
-    import math
-
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value

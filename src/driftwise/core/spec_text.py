@@ -8,7 +8,7 @@ from typing import Any
 
 from driftwise.core.errors import InvalidInput, shown
 
-__all__ = ["plain", "spec_text"]
+__all__ = ["is_unicode", "plain", "spec_text"]
 
 
 def spec_text(spec: Mapping[str, Any]) -> str:
@@ -28,3 +28,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be written to a file; half of a surrogate pair, as in names of files, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

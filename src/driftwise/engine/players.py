@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftwise.core.errors import InvalidInput, shown
+from driftwise.core.spec_text import is_unicode
 from driftwise.learners import AnyPlayer, Learner, Player, learners
 from driftwise.learners.player import tuning_rule
 
@@ -30,7 +31,7 @@ def entries(players: AnyPlayer | Sequence[AnyPlayer] | Mapping[str, AnyPlayer]) 
     """Return the players with their labels; equal labels are numbered."""
     if isinstance(players, Mapping):
         for label in players:
-            if not isinstance(label, str) or not _is_text(label):
+            if not isinstance(label, str) or not is_unicode(label):
                 raise InvalidInput(f"simulate: `learners` must have text for labels, got {shown(label)}.")
         pairs = [(label, _player(player)) for label, player in players.items()]
     else:
@@ -49,15 +50,6 @@ def entries(players: AnyPlayer | Sequence[AnyPlayer] | Mapping[str, AnyPlayer]) 
         taken.add(unique)
         found.append(Entry(unique, player, copy))
     return found
-
-
-def _is_text(label: str) -> bool:
-    """Return whether a label can be written to a file; text from file names may hold lone surrogates, which cannot."""
-    try:
-        label.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _player(value: Any) -> Player:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from driftwise.core.spec_text import is_unicode
 from driftwise.core.types import Flags
 from driftwise.core.validation import MAX_COUNT
 from driftwise.results.cells import COUNTS, KEY_LENGTH, TEXTS
@@ -69,7 +70,7 @@ def _text_faults(table: CellTable) -> Iterator[Fault]:
         if len(set(values)) != len(values):
             yield Fault(name, "a list of distinct texts", values)
         for value in values:
-            if not _is_unicode(value):
+            if not is_unicode(value):
                 yield Fault(name, "valid Unicode", value)
             elif name in _SPECS and not _is_spec(value):
                 yield Fault(name, "a spec as JSON text", value)
@@ -103,14 +104,6 @@ def _curve_faults(table: CellTable) -> Iterator[Fault]:
 def _first(name: str, rule: str, bad: Flags, column: Any) -> Iterator[Fault]:
     if bad.any():
         yield Fault(name, rule, column[bad][0].item())
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return False
-    return True
 
 
 @functools.lru_cache(maxsize=4096)
