@@ -33,10 +33,9 @@ from driftwise.learners import (
 from driftwise.results import Dynamic, Interval, Static, Store, Switched
 from driftwise.sweeps import Progress, Source, run_sweeps
 from driftwise.sweeps.batches import Batch
-from driftwise.sweeps.groups import cell_keys
+from sweep_helpers import SMALL, SWITCHING, TOGETHER, content, keys, leftovers
 from user_modules import FRAGILE, import_module
 
-SWITCHING = Environment(Switching(3, 3), Bernoulli())
 WALK = Environment(RandomWalk(3, step=0.05).with_drift(2.0), Beta(0.2))
 PLAYERS = [
     OptimisticGD.tuned,
@@ -47,7 +46,6 @@ PLAYERS = [
     Player("fixed-share", "rounds"),
     Player("flh", "budget"),
 ]
-SMALL = Sweep(SWITCHING, [Hedge(), UCB1()], 30, n_runs=4, seed=[1, 2])
 
 
 @pytest.fixture
@@ -80,29 +78,6 @@ def forbid_playing(monkeypatch):
         raise AssertionError("a cell was played")
 
     monkeypatch.setattr("driftwise.sweeps.batches.play_run", refuse)
-
-
-def content(results):
-    """Return everything in results that depends on no clock, as bytes."""
-    table = results.table
-    columns = [name for name in table.cells.dtype.names if name not in ("seconds", "stored", *table.texts)]
-    texts = [
-        [table.texts[name][code] for code in table.cells[name]] for name in sorted(table.texts) if name != "machine"
-    ]
-    arrays = [np.ascontiguousarray(table.cells[name]) for name in columns]
-    arrays += [table.offsets, table.round, table.regret, table.bound]
-    return [array.tobytes() for array in arrays], texts
-
-
-def keys(sweep):
-    """Return the keys of all cells of a sweep."""
-    return [key for group in sweep.groups() for player in group.players for key in cell_keys(group, player)]
-
-
-def leftovers(folder):
-    """Return the names in a folder that no finished sweep leaves behind."""
-    usual = re.compile(r"cells-[0-9a-f]{16}\.parquet|manifest\.json|lock")
-    return [path.name for path in Path(folder).iterdir() if not usual.fullmatch(path.name)]
 
 
 # Cells are those of `simulate`
@@ -475,13 +450,12 @@ def test_a_rule_that_needs_measures_fails_on_recorded_losses(tmp_path):
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from test_sweeps import TOGETHER
+from sweep_helpers import TOGETHER
 Path(sys.argv[2]).touch()
 while not Path(sys.argv[1], "go").exists():
     time.sleep(0.01)
 TOGETHER.run(Path(sys.argv[1], "store"), n_threads=1)
 """
-TOGETHER = Sweep(SWITCHING, [Hedge(), UCB1()], [2000, 3000], n_runs=40, seed=[1, 2])
 
 
 def test_two_processes_fill_one_folder_and_play_each_cell_once(tmp_path):
