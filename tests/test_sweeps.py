@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from driftwise import Bernoulli, Environment, Measures, OptimisticGD, Replay, Sweep, Switching, TwoPoint, simulate
@@ -500,6 +501,26 @@ def test_two_threads_fill_one_folder_and_play_each_cell_once(tmp_path, monkeypat
     assert len(found) == 2
     assert content(found[0]) == content(found[1])
     assert sum(len(texts) for _, texts in seen) == sweep.n_cells
+
+
+def test_cells_that_were_played_twice_are_stored_once(tmp_path, monkeypatch):
+    """As on a file system without locks for claims."""
+    seen, barrier = played(monkeypatch), threading.Barrier(2)
+    monkeypatch.setattr(Store, "claim", lambda self, wanted, most: [*wanted][:most])
+    monkeypatch.setattr(Store, "compact", lambda self: None)
+
+    def run():
+        barrier.wait()
+        SMALL.run(tmp_path, n_threads=1)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(len(texts) for _, texts in seen) >= SMALL.n_cells
+    stored = [key for file in tmp_path.glob("cells-*.parquet") for key in pq.read_table(file)["key"].to_pylist()]
+    assert sorted(stored) == sorted(keys(SMALL))
 
 
 def test_cells_that_another_process_has_claimed_are_waited_for(tmp_path, monkeypatch):
