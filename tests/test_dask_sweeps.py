@@ -20,18 +20,11 @@ from driftwise.learners import UCB1, Exp3, Hedge, OracleRestarts, Player, learne
 from driftwise.results import Store
 from driftwise.sweeps import Source, dask_executor
 from driftwise.sweeps.dask_executor import ClusterError, connect
-from test_sweeps import SMALL, content, keys, leftovers
+from sweep_helpers import SMALL, SWITCHING, content, keys, leftovers
 from user_modules import FRAGILE, OWN, PATH, import_module
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
-
-SWITCHING = Environment(Switching(3, 3), Bernoulli())
-# Workers that are killed and schedulers that are closed leave sockets for the garbage collector.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from driftwise import Bernoulli, Environment, Measures, OptimisticGD, Replay, Sweep, Switching, TwoPoint, simulate
@@ -33,10 +34,9 @@ from driftwise.learners import (
 from driftwise.results import Dynamic, Interval, Static, Store, Switched
 from driftwise.sweeps import Progress, Source, run_sweeps
 from driftwise.sweeps.batches import Batch
-from driftwise.sweeps.groups import cell_keys
+from sweep_helpers import SMALL, SWITCHING, TOGETHER, content, keys, leftovers
 from user_modules import FRAGILE, import_module
 
-SWITCHING = Environment(Switching(3, 3), Bernoulli())
 WALK = Environment(RandomWalk(3, step=0.05).with_drift(2.0), Beta(0.2))
 PLAYERS = [
     OptimisticGD.tuned,
@@ -47,7 +47,6 @@ PLAYERS = [
     Player("fixed-share", "rounds"),
     Player("flh", "budget"),
 ]
-SMALL = Sweep(SWITCHING, [Hedge(), UCB1()], 30, n_runs=4, seed=[1, 2])
 
 
 @pytest.fixture
@@ -80,29 +79,6 @@ def forbid_playing(monkeypatch):
         raise AssertionError("a cell was played")
 
     monkeypatch.setattr("driftwise.sweeps.batches.play_run", refuse)
-
-
-def content(results):
-    """Return everything in results that depends on no clock, as bytes."""
-    table = results.cells
-    columns = [name for name in table.cells.dtype.names if name not in ("seconds", "stored", *table.texts)]
-    texts = [
-        [table.texts[name][code] for code in table.cells[name]] for name in sorted(table.texts) if name != "machine"
-    ]
-    arrays = [np.ascontiguousarray(table.cells[name]) for name in columns]
-    arrays += [table.offsets, table.round, table.regret, table.bound]
-    return [array.tobytes() for array in arrays], texts
-
-
-def keys(sweep):
-    """Return the keys of all cells of a sweep."""
-    return [key for group in sweep.groups() for player in group.players for key in cell_keys(group, player)]
-
-
-def leftovers(folder):
-    """Return the names in a folder that no finished sweep leaves behind."""
-    usual = re.compile(r"cells-[0-9a-f]{16}\.parquet|manifest\.json|lock")
-    return [path.name for path in Path(folder).iterdir() if not usual.fullmatch(path.name)]
 
 
 # Cells are those of `simulate`
@@ -475,13 +451,12 @@ def test_a_rule_that_needs_measures_fails_on_recorded_losses(tmp_path):
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from test_sweeps import TOGETHER
+from sweep_helpers import TOGETHER
 Path(sys.argv[2]).touch()
 while not Path(sys.argv[1], "go").exists():
     time.sleep(0.01)
 TOGETHER.run(Path(sys.argv[1], "store"), n_threads=1)
 """
-TOGETHER = Sweep(SWITCHING, [Hedge(), UCB1()], [2000, 3000], n_runs=40, seed=[1, 2])
 
 
 def test_two_processes_fill_one_folder_and_play_each_cell_once(tmp_path):
@@ -526,6 +501,26 @@ def test_two_threads_fill_one_folder_and_play_each_cell_once(tmp_path, monkeypat
     assert len(found) == 2
     assert content(found[0]) == content(found[1])
     assert sum(len(texts) for _, texts in seen) == sweep.n_cells
+
+
+def test_cells_that_were_played_twice_are_stored_once(tmp_path, monkeypatch):
+    """As on a file system without locks for claims."""
+    seen, barrier = played(monkeypatch), threading.Barrier(2)
+    monkeypatch.setattr(Store, "claim", lambda self, wanted, most: [*wanted][:most])
+    monkeypatch.setattr(Store, "compact", lambda self: None)
+
+    def run():
+        barrier.wait()
+        SMALL.run(tmp_path, n_threads=1)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(len(texts) for _, texts in seen) >= SMALL.n_cells
+    stored = [key for file in tmp_path.glob("cells-*.parquet") for key in pq.read_table(file)["key"].to_pylist()]
+    assert sorted(stored) == sorted(keys(SMALL))
 
 
 def test_cells_that_another_process_has_claimed_are_waited_for(tmp_path, monkeypatch):
