@@ -506,8 +506,8 @@ def test_two_threads_fill_one_folder_and_play_each_cell_once(tmp_path, monkeypat
 def test_cells_that_were_played_twice_are_stored_once(tmp_path, monkeypatch):
     """As on a file system without locks for claims."""
     seen, barrier = played(monkeypatch), threading.Barrier(2)
-    monkeypatch.setattr(Store, "claim", lambda self, wanted, most: [*wanted][:most])
-    monkeypatch.setattr(Store, "compact", lambda self: None)
+    monkeypatch.setattr(Store, "claim", lambda _, wanted, most: [*wanted][:most])
+    monkeypatch.setattr(Store, "compact", lambda _: None)
 
     def run():
         barrier.wait()
