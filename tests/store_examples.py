@@ -6,6 +6,8 @@ from pathlib import Path
 
 from cell_examples import by_key, cell
 from driftwise.results import CellTable
+from driftwise.results.cell_files import cell_bytes
+from driftwise.results.stored_files import stored_name
 
 
 def cells(*numbers):
@@ -34,6 +36,13 @@ def hidden(folder):
 
 def file_name(digit):
     return f"cells-{digit * 16}.parquet"
+
+
+def put(folder, table, extra=None):
+    """Write a file as another process would, and return its name."""
+    content = cell_bytes(table, extra)
+    (folder / stored_name(content)).write_bytes(content)
+    return stored_name(content)
 
 
 def damage(path):

@@ -7,9 +7,9 @@ import pytest
 
 from cell_examples import by_key, cell, failed, key, table
 from driftwise.core.errors import BadFile, InvalidInput, MissingDependency
-from driftwise.results import Store, write_cells
+from driftwise.results import Store
 from driftwise.results.machine import this_machine
-from store_examples import cells, content, expected, file_name, files, hidden, names
+from store_examples import cells, content, expected, files, hidden, names, put
 
 
 # Adding
@@ -163,8 +163,8 @@ def test_a_newer_store_is_refused_and_left_as_it_is(tmp_path, monkeypatch):
         Store(tmp_path)
     (tmp_path / "manifest.json").unlink()
     monkeypatch.setattr("driftwise.results.cell_files.FORMAT", 2)
-    write_cells(tmp_path / file_name("a"), table(2))
+    name = put(tmp_path, table(2))
     monkeypatch.undo()
     with pytest.raises(BadFile, match=r"has format 2 of cells; this version reads format 1\. Install a newer"):
         Store(tmp_path)
-    assert files(tmp_path) == [file_name("a")]
+    assert files(tmp_path) == [name]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cell_examples import by_key, cell, failed, key, table
-from driftwise.results import CellTable, Store, merging, stored_files, write_cells
-from driftwise.results.cell_files import read_cells
+from driftwise.results import CellTable, Store, merging, stored_files
+from driftwise.results.cell_files import cell_bytes, read_cells
 from driftwise.results.merging import FileSize, next_merge
-from store_examples import cells, content, damage, expected, fails, file_name, files, hidden, names
+from store_examples import cells, content, damage, expected, fails, file_name, files, hidden, names, put
 
 
 # Damage
@@ -22,12 +22,12 @@ def test_a_damaged_file_is_moved_aside_and_its_cells_are_missing(tmp_path):
     store.add(cells(2))
     damage(tmp_path / first)
     (tmp_path / file_name("b")).write_text("not Parquet")
-    write_cells(tmp_path / file_name("c"), CellTable.from_records([cell(5, key="")]))
-    write_cells(tmp_path / file_name("d"), table(1), {"replaces": ["../manifest.json"]})
-    write_cells(tmp_path / file_name("e"), table(1), {"replaces": [file_name("e")]})
+    without_key = put(tmp_path, CellTable.from_records([cell(5, key="")]))
+    elsewhere = put(tmp_path, table(1), {"replaces": ["../manifest.json"]})
+    (tmp_path / file_name("c")).write_bytes(cell_bytes(table(1)))  # under the name of another content
     store = Store(tmp_path)
     assert content(store) == expected(2)
-    damaged = {first, *(file_name(digit) for digit in "bcde")}
+    damaged = {first, file_name("b"), file_name("c"), without_key, elsewhere}
     assert {name for name, _ in store.damaged} == damaged
     assert all("\n" not in reason and reason.startswith(name) for name, reason in store.damaged)
     assert {*names(tmp_path / "damaged")} == damaged
@@ -68,8 +68,8 @@ def test_other_programs_see_no_file_before_it_is_complete(tmp_path, monkeypatch)
 
 
 def test_a_key_in_two_files_counts_once(tmp_path):
-    write_cells(tmp_path / file_name("a"), CellTable.from_records([cell(0), failed(1), failed(2)]))
-    write_cells(tmp_path / file_name("b"), CellTable.from_records([cell(1), failed(2), cell(3)]))
+    put(tmp_path, CellTable.from_records([cell(0), failed(1), failed(2)]))
+    put(tmp_path, CellTable.from_records([cell(1), failed(2), cell(3)]))
     store = Store(tmp_path)
     assert store.keys == {key(i) for i in range(4)}
     assert store.failed == {key(2)}
@@ -87,7 +87,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_not_an_error(tmp_path, monkeyp
 
     def merged_by_another(self, name):
         if name == old and (tmp_path / old).exists():
-            write_cells(tmp_path / file_name("a"), table(1), {"replaces": [old]})
+            put(tmp_path, table(1), {"replaces": [old]})
             (tmp_path / old).unlink()
         return read(self, name)
 
@@ -103,18 +103,31 @@ def test_tables_that_are_not_kept_in_memory_are_read_again(tmp_path, monkeypatch
     assert content(store) == content(Store(tmp_path)) == by_key(table(20, 3))
 
 
+@pytest.mark.parametrize("place", [0.05, 0.3, 0.5, 0.7, 0.9])
+def test_a_flipped_bit_anywhere_in_a_file_is_noticed(tmp_path, place):
+    """Also in columns that only other programs read, and in the statistics of the format."""
+    Store(tmp_path).add(cells(0, 1))
+    (name,) = files(tmp_path)
+    data = bytearray((tmp_path / name).read_bytes())
+    data[int(place * len(data))] ^= 4
+    (tmp_path / name).write_bytes(data)
+    store = Store(tmp_path)
+    assert [file.name for file in store.damaged] == [name]
+    assert store.keys == set()
+
+
 # Merging
 def test_files_are_merged_as_they_grow(tmp_path, monkeypatch):
     monkeypatch.setattr(merging, "FINAL_CELLS", 100)
     store, n_written = Store(tmp_path), 0
-    write = stored_files.write_cells
+    write = stored_files.cell_bytes
 
-    def counted(path, cells, extra, labels):
+    def counted(cells, extra, labels):
         nonlocal n_written
         n_written += len(cells)
-        return write(path, cells, extra, labels)
+        return write(cells, extra, labels)
 
-    monkeypatch.setattr(stored_files, "write_cells", counted)
+    monkeypatch.setattr(stored_files, "cell_bytes", counted)
     for i in range(150):
         store.add(cells(i))
         assert len(files(tmp_path)) <= 7 * 3 + i // 64
@@ -150,20 +163,20 @@ def test_a_merge_that_was_interrupted_is_completed(tmp_path, n_left):
     store.add(cells(0, 1))
     store.add(cells(2))
     sources = files(tmp_path)
-    write_cells(tmp_path / file_name("a"), table(3), {"replaces": sources})
+    merged = put(tmp_path, table(3), {"replaces": sources})
     for name in sources[n_left:]:
         (tmp_path / name).unlink()
     for each in (store, Store(tmp_path)):
         each.refresh()
         assert each.keys == {key(0), key(1), key(2)}
         assert content(each) == expected(0, 1, 2)
-    assert files(tmp_path) == [file_name("a")]
+    assert files(tmp_path) == [merged]
 
 
 def test_an_interrupted_removal_is_completed(tmp_path):
     store = Store(tmp_path)
     store.add(cells(0, 1))
-    write_cells(tmp_path / file_name("a"), table(1), {"replaces": files(tmp_path)})
+    put(tmp_path, table(1), {"replaces": files(tmp_path)})
     assert Store(tmp_path).keys == {key(0)}
     store.refresh()
     assert store.keys == {key(0)}
@@ -174,8 +187,7 @@ def test_a_damaged_merged_file_leaves_its_sources(tmp_path):
     store = Store(tmp_path)
     store.add(cells(0))
     sources = files(tmp_path)
-    write_cells(tmp_path / file_name("a"), table(1), {"replaces": sources})
-    damage(tmp_path / file_name("a"))
+    damage(tmp_path / put(tmp_path, table(1), {"replaces": sources}))
     assert content(Store(tmp_path)) == expected(0)
     assert files(tmp_path) == sources
 

@@ -20,11 +20,11 @@ from driftwise.adversaries import FullLow
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.spec_text import spec_text
 from driftwise.results import Store
-from driftwise.results.cell_files import write_cells
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells_csv import CSV_COLUMNS
 from driftwise.results.comparisons import ABSENT, APART, BUILT, CHANGED
 from driftwise.results.latex_tables import escaped
+from store_examples import put
 from stored_cells import SINUSOIDAL, SWITCHING, cell, content, results_of, stored
 
 HOSTILE = [
@@ -349,7 +349,7 @@ def test_a_file_that_was_replaced_is_not_read_twice(tmp_path):
     folder = stored(tmp_path / "store", [cell(run=0)])
     (name,) = [path.name for path in folder.glob("cells-*")]
     both = CellTable.from_records([cell(run=0), cell(run=1)])
-    write_cells(folder / "cells-0123456789abcdef.parquet", both, {"replaces": [name]})
+    put(folder, both, {"replaces": [name]})
     results = SweepResults.read(folder)
     assert (len(results.cells), results.n_repeated) == (2, 0)
 

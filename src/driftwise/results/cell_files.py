@@ -27,7 +27,7 @@ from driftwise.results.cell_table import CellTable
 from driftwise.results.cells import CELL, TEXTS
 from driftwise.results.parquet_columns import Column, file_metadata, parse_columns
 
-__all__ = ["FORMAT", "NewerFormat", "parse_cells", "read_cells", "write_cells"]
+__all__ = ["FORMAT", "NewerFormat", "cell_bytes", "parse_cells", "read_cells", "write_cells"]
 
 FORMAT = 1
 _KEY = "driftwise cells"
@@ -50,6 +50,15 @@ def write_cells(
     `labels` are for other programs: by spec under "environments" and "learners", or one for each cell in a list. Those
     that are not given are made from the specs.
     """
+    content = cell_bytes(table, extra, labels)
+    write_bytes_atomically(path, content)
+    return len(content)
+
+
+def cell_bytes(
+    table: CellTable, extra: Mapping[str, Any] | None = None, labels: Mapping[str, Any] | None = None
+) -> bytes:
+    """Return the content of the file that `write_cells` writes."""
     fault = first_fault(table)
     if fault is not None:
         raise rejection("write_cells", *fault)
@@ -62,9 +71,7 @@ def write_cells(
     except (TypeError, ValueError, RecursionError):
         raise rejection("write_cells", "extra", "a dictionary of plain values", extra) from None
     loaded: dict[str, Column] = {"round": table.round, "regret": table.regret, "bound": table.bound}
-    content = parquet_bytes(table, file_metadata(_KEY, text, loaded), labels or {})
-    write_bytes_atomically(path, content)
-    return len(content)
+    return parquet_bytes(table, file_metadata(_KEY, text, loaded), labels or {})
 
 
 def read_cells(path: str | os.PathLike[str]) -> tuple[CellTable, dict[str, Any]]:

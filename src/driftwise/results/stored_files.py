@@ -1,15 +1,15 @@
 """The files of a store: reading, writing, replacing. The caller holds the lock of the store.
 
-A file never changes. A file that takes the place of others names them in its header: it is written first, then they
-are deleted, and if the process ends in between, the next one deletes them.
+A file never changes; its name has a digest of its content. A file that takes the place of others names them in its
+header: it is written first, then they are deleted, and if the process ends in between, the next one deletes them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
-import secrets
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +18,15 @@ import numpy as np
 
 from driftwise.core.errors import BadFile
 from driftwise.core.file_names import shown_path
-from driftwise.results.cell_files import NewerFormat, parse_cells, write_cells
+from driftwise.core.files import write_bytes_atomically
+from driftwise.results.cell_files import NewerFormat, cell_bytes, parse_cells
 from driftwise.results.cell_table import CellTable
 from driftwise.results.merging import FileSize, next_merge
 
-__all__ = ["DamagedFile", "StoredFiles", "is_stored_name", "parse_stored"]
+__all__ = ["DamagedFile", "StoredFiles", "is_stored_name", "parse_stored", "stored_name"]
 
-_NAME = re.compile(r"cells-[0-9a-f]{16}\.parquet")
+_NAME_DIGITS = 16
+_NAME = re.compile(rf"cells-[0-9a-f]{{{_NAME_DIGITS}}}\.parquet")
 _MOST_KEPT = 256 << 20  # bytes of tables kept in memory; others are read again
 
 
@@ -74,9 +76,10 @@ class StoredFiles:
         left = [name for old in replaced for name in self._files[old].replaces if (self.folder / name).exists()]
         replaces = sorted({*replaced, *left})
         if len(table):
-            name = f"cells-{secrets.token_hex(8)}.parquet"
-            n_bytes = write_cells(self.folder / name, table, {"replaces": replaces}, self.labels)
-            self._change({name: self._known(table, n_bytes, replaces)}, set())
+            content = cell_bytes(table, {"replaces": replaces}, self.labels)
+            name = stored_name(content)
+            write_bytes_atomically(self.folder / name, content)
+            self._change({name: self._known(table, len(content), replaces)}, set())
         else:
             for path in (self.folder / name for name in replaces):
                 path.unlink(missing_ok=True)
@@ -181,13 +184,20 @@ def is_stored_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def stored_name(content: bytes) -> str:
+    """Return the name of a file with this content: a digest, which shows damage in columns that are not loaded too."""
+    return f"cells-{hashlib.sha256(content).hexdigest()[:_NAME_DIGITS]}.parquet"
+
+
 def parse_stored(content: bytes, name: str) -> tuple[CellTable, list[str]]:
     """Return the cells in the content of a file, and the names of the files that it replaces."""
     table, extra = parse_cells(content, name)
+    if name != stored_name(content):
+        raise BadFile(f"{name} is damaged: its content does not have the digest in its name.")
     replaces = extra.get("replaces", [])
     if not isinstance(replaces, list) or not all(isinstance(n, str) and is_stored_name(n) for n in replaces):
         raise BadFile(f"{name} names no files that it replaces.")
-    if name in replaces or (len(table) and (table.cells["key"] == b"").any()):
+    if len(table) and (table.cells["key"] == b"").any():
         raise BadFile(f"{name} is not a file of a store.")
     return table, replaces
 
