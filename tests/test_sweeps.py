@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -235,6 +236,19 @@ def test_keys_of_recordings_depend_on_every_loss():
     changed[29, 2] = np.nextafter(changed[29, 2], 1.0)
     assert keys(one_cell(environments=Replay(losses))) == keys(one_cell(environments=Replay(losses.copy())))
     assert keys(one_cell(environments=Replay(losses))) != keys(one_cell(environments=Replay(changed)))
+    renamed = Replay(losses, origin="elsewhere.npy")
+    assert keys(one_cell(environments=Replay(losses))) == keys(one_cell(environments=renamed))
+
+
+def test_a_recorded_file_is_sent_to_workers_with_its_losses(tmp_path):
+    losses = np.random.default_rng(1).random((50, 2))
+    np.save(tmp_path / "losses.npy", losses)
+    source = Source(Replay.from_file(tmp_path / "losses.npy"))
+    content = pickle.dumps(source)
+    (tmp_path / "losses.npy").unlink()
+    sent = pickle.loads(content)
+    assert sent.spec == source.spec
+    assert np.array_equal(sent.environment(50, 0).start(50).draw(50).losses, losses)
 
 
 def test_keys_depend_neither_on_labels_nor_on_order_nor_on_the_other_cells():

@@ -49,7 +49,7 @@ def cell_keys(group: Group, player: Player) -> list[str]:
     shared = spec_text(
         {
             "engine": VERSION,
-            "environment": group.source.spec,
+            "environment": group.source.content,
             "environment versions": group.source.versions,
             "learner": player.spec,
             "learner versions": player.versions,

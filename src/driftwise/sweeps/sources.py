@@ -14,6 +14,7 @@ from driftwise.adversaries import Adversary, adversaries
 from driftwise.core.errors import InvalidInput, UnknownName, rejection
 from driftwise.core.spec_text import spec_text
 from driftwise.core.tuning_caveats import collected
+from driftwise.core.types import Matrix
 from driftwise.engine.environment_specs import make_environment
 from driftwise.environments import Environment, LossSource, Replay
 from driftwise.learners import Player
@@ -82,6 +83,11 @@ class Source:
         against = {} if self.against is None else {"against": self.against.spec}
         return {"adversary": to_spec(self.origin), **against}
 
+    @property
+    def content(self) -> dict[str, Any]:
+        """The part of the spec on which the losses depend: not the name of a recording."""
+        return {key: value for key, value in self.spec.items() if key != "replay"}
+
     @functools.cached_property
     def text(self) -> str:
         """The spec as text: equal sources have equal texts."""
@@ -116,12 +122,14 @@ class Source:
         return self.origin.against(learner, n_rounds, seed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        origin: Any = self.origin if isinstance(self.origin, Replay) else None
-        return _restored, (None if origin else self.spec, origin)
+        if not isinstance(self.origin, Replay):
+            return Source.from_spec, (self.spec,)
+        losses = self.origin.start(self.origin.n_rounds).draw(self.origin.n_rounds).losses  # not the file, if it is one
+        return _with_replay, (losses, self.origin.names, self.origin.origin)
 
 
-def _restored(spec: Mapping[str, Any] | None, origin: Replay | None) -> Source:
-    return Source(origin) if spec is None and origin is not None else Source.from_spec(spec or {})
+def _with_replay(losses: Matrix, names: tuple[str, ...] | None, origin: str) -> Source:
+    return Source(Replay(losses, names, origin))
 
 
 def _digest(replay: Replay) -> str:
