@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.support.ui import WebDriverWait
 
 FLAGS = [
     "--headless=new",
@@ -57,3 +58,15 @@ def requests(chrome: Chrome) -> list[str]:
     """Return the addresses that pages have requested since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in chrome.get_log("performance")]
     return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+
+
+@contextmanager
+def screen(chrome: Chrome, width: int, height: int = 800) -> Iterator[None]:
+    """Show the page on a screen of this size, and wait until it has it."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        WebDriverWait(chrome, 20, 0.05).until(lambda page: page.execute_script("return innerWidth") == width)
+        yield
+    finally:
+        chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

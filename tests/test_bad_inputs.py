@@ -250,16 +250,17 @@ TABLE = {
         "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'? If it is your own, import its module first.",
         UnknownName,
     ),
-    "a rule that makes no learner": Row(
-        lambda: simulate(ENVIRONMENT, {"mine": lambda _: 3}, 9),
-        "simulate: 'mine' must make a learner, got 3.",
+    "a function in place of a learner": Row(
+        lambda: simulate(ENVIRONMENT, {"mine": print}, 9),
+        "simulate: `learners` must hold learners, got <built-in function print>."
+        " A rule of your own is the class method `tuned` of a learner of your own.",
     ),
     "an unknown way to play": Row(
         lambda: simulate(ENVIRONMENT, GD, 9, play="x"), "simulate: `play` must be 'weights' or 'sample', got 'x'."
     ),
     "tuning to a recording": Row(
         lambda: simulate(RECORDING, [OptimisticGD.tuned]),
-        "simulate: 'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
+        "'optimistic-gd (tuned)' needs measures for its tuning, but replayed losses have none.",
     ),
     "more rounds than recorded": Row(
         lambda: simulate(RECORDING, GD, 11), "Replay: `n_rounds` must be <= 10, the rounds recorded, got 11."
@@ -337,7 +338,7 @@ TABLE = {
         lambda b: Results.from_parquet(b.folder / "none"), "There is no file {folder}/none.", BadFile
     ),
     "a table of something else": Row(
-        lambda b: Results.from_parquet(b.folder / "table"), "{folder}/table holds no driftwise results.", BadFile
+        lambda b: Results.from_parquet(b.folder / "table"), "{folder}/table holds no cells of driftwise.", BadFile
     ),
 }
 

@@ -120,7 +120,7 @@ def test_a_best_play_before_a_change_is_none_after_it():
 @pytest.mark.parametrize("size", [None, 1, 5, CHANGE, CHANGE + 1])
 def test_the_tuned_oracle_restarts_in_the_round_of_the_change(size):
     results = simulate(ENVIRONMENT, {"oracle": OracleRestarts.tuned}, N_ROUNDS, 1, block_size=size)
-    assert list(results.learners[0]["change_points"]) == [CHANGE]
+    assert list(results.played[0]["change_points"]) == [CHANGE]
     means = np.repeat(MEANS, (CHANGE, N_ROUNDS - CHANGE), axis=0)
     base = KLUCB()
     actions = np.concatenate([base.run(base.start(3), piece) for piece in (means[:CHANGE], means[CHANGE:])])

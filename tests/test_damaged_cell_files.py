@@ -70,7 +70,7 @@ def forged(change, cells=None):
     if isinstance(header["cells"], bytes):
         header["cells"] = base64.b64encode(zlib.compress(header["cells"])).decode()
     text = json.dumps(header).encode() if callable(change) else change
-    return cell_columns.parquet_bytes(cells, file_metadata(HEADER.decode(), text, loaded))
+    return cell_columns.parquet_bytes(cells, file_metadata(HEADER.decode(), text, loaded), {})
 
 
 def set_to(**values):

@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
 
-from browser import browser, requests
+from browser import browser, requests, screen
 from driftwise.report.page import write_page
 from driftwise.report.tables import number
 from fake_page import fake_page
@@ -309,15 +309,11 @@ def test_the_numbers_of_a_panel_open(page: Chrome) -> None:
 
 @pytest.mark.parametrize("width", [360, 800, 1280])
 def test_no_width_makes_the_page_scroll_sideways_or_labels_leave_it(page: Chrome, width: int) -> None:
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
+    with screen(page, width):
         assert page.execute_script("return document.documentElement.scrollWidth") <= width
         out = "(t) => { const b = t.getBoundingClientRect(); return b.left < 0 || b.right > innerWidth; }"
         assert page.execute_script(f"return [...document.querySelectorAll('.chart text')].filter({out}).length") == 0
         assert page.execute_script(OVERLAPS) == []
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 # Labels of one chart whose boxes share more than a sliver.
@@ -392,11 +388,9 @@ def test_a_page_with_linear_axes_is_drawn_and_responds(chrome: Chrome, tmp_path:
     assert (name, at) == ("hedge", "rounds = 10000")
     assert regret.startswith("static regret -")
     for width in (360, 800, 1280):
-        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-        chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
-        assert chrome.execute_script(OVERLAPS) == []
-    chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        with screen(chrome, width):
+            assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
+            assert chrome.execute_script(OVERLAPS) == []
 
     the(chrome, "th[data-sort=regret] button").click()
     regrets = [float(value) for value in lines(chrome, "regret")]
@@ -427,18 +421,14 @@ def test_a_table_without_a_filter_is_sorted(chrome: Chrome, tmp_path: Path) -> N
 def test_print_does_not_use_the_layout_of_narrow_screens(page: Chrome) -> None:
     width = 717  # of A4, without the margins
     light = [{"name": "prefers-color-scheme", "value": "light"}]
-    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": light})
-    try:
+    with screen(page, width, 1000):
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": light})
         assert page.execute_script("return document.documentElement.scrollWidth") <= width
         assert the(page, ".measured").value_of_css_property("display") == "table"
         assert the(page, ".measured thead th").size["height"] > 10
         # Room for the longest word of a name, so that it is not broken anywhere.
         assert min(cell.size["width"] for cell in all_of(page, ".measured td[data-column=learner]")) > 100
-    finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": light})
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_without_scripts_the_pictures_and_the_table_are_there(tmp_path: Path, address: str) -> None:

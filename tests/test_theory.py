@@ -531,7 +531,7 @@ def test_the_corrected_theorem_dev_is_nearly_attained():
     """Slow switches without noise cost Algorithm 2 most of its bound: the constant cannot be much smaller."""
     environment = Environment(Segments(means=((0.0, 1.0), (1.0, 0.0)) * 4), TwoPoint(0.0))
     results = simulate(environment, OptimisticGD(0.02), n_rounds=8000, n_runs=1)
-    assert 0.9 < results.regret("optimistic-gd(learning_rate=0.02)").mean / results.bounds[0, -1] <= 1
+    assert 0.9 < results.regret(OptimisticGD(0.02)).mean / results.bound(OptimisticGD(0.02)) <= 1
 
 
 @pytest.mark.parametrize("name", ["switching", "drifting"])
