@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import pickle
-import sys
 import time
 from collections import deque
 from typing import Any
@@ -174,8 +173,7 @@ def _modules(batch: Batch) -> tuple[str, ...]:
 def _play_on_worker(modules: tuple[str, ...], content: bytes) -> Finished:
     """Play a batch in this process, a worker; its classes must have the versions that the client has."""
     for name in modules:
-        if name not in sys.modules:
-            importlib.import_module(name)
+        importlib.import_module(name)  # waits if another thread of this worker is importing it
     batch: Batch = pickle.loads(content)  # from the client, whose functions this worker runs anyway
     here = [tuple(cell_keys(batch.group, player)) for player in batch.group.players]
     if here != [*batch.keys]:
