@@ -6,13 +6,14 @@ It is for people. The cells are complete without it, so a manifest that cannot b
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from driftwise.core.errors import BadFile, shown
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
+from driftwise.core.spec_text import is_unicode
 
 __all__ = ["FORMAT", "SECTIONS", "read_manifest", "update_manifest"]
 
@@ -21,7 +22,10 @@ SECTIONS = ("machines", "environments", "learners")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Return the sections of a manifest, empty ones if there is none; raise if it is of a newer format."""
+    """Return the sections of a manifest, empty ones if there is none; raise if it is of a newer format.
+
+    Labels that are no text are left out, and so are machines whose facts are no texts.
+    """
     try:
         manifest = json.loads(path.read_bytes())
         version = manifest["format"]
@@ -36,8 +40,21 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{shown_path(path)} has store format {shown(version)}; this version reads format {FORMAT}."
             " Install a newer driftwise."
         )
-    found = {name: manifest.get(name) for name in SECTIONS}
-    return {name: section if isinstance(section, dict) else {} for name, section in found.items()}
+    return {name: _entries(manifest.get(name), _is_facts if name == "machines" else _is_text) for name in SECTIONS}
+
+
+def _entries(section: Any, is_valid: Callable[[Any], bool]) -> dict[str, Any]:
+    """Return the entries of a section that can be used and written again."""
+    entries = section.items() if isinstance(section, dict) else ()
+    return {key: value for key, value in entries if is_unicode(key) and is_valid(value)}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and is_unicode(value)
+
+
+def _is_facts(value: Any) -> bool:
+    return isinstance(value, dict) and all(is_unicode(name) and _is_text(fact) for name, fact in value.items())
 
 
 def update_manifest(path: Path, **sections: Mapping[str, Any]) -> None:

@@ -137,15 +137,15 @@ class Store:
     def claim(self, wanted: Sequence[str], most: int) -> list[str]:
         """Claim the first `most` ids of `wanted` that no other open store holds, and return them.
 
-        The keys are refreshed at the same time, so that what another process has just finished is seen.
+        The keys are refreshed first, and those of stored cells are not claimed.
         """
         wanted = [*_texts(self, "wanted", wanted)]
         if type(most) is not int or most < 0:
             raise rejection(self, "most", "a whole number >= 0", most)
         with self._locked():
             self._files.refresh()
-            others = self._claim.others()
-            granted = [each for each in wanted if each not in others][:most]
+            taken = self._claim.others()
+            granted = [each for each in wanted if each not in taken and each not in self._files.keys][:most]
             self._claim.replace([*dict.fromkeys([*self._claim.ids, *granted])])
             return granted
 
@@ -167,10 +167,7 @@ class Store:
     def labels(self) -> dict[str, dict[str, str]]:
         """Return the labels of specs, under "environments" and "learners"."""
         manifest = read_manifest(self._manifest)
-        return {
-            name: {spec: label for spec, label in manifest[name].items() if isinstance(label, str)}
-            for name in ("environments", "learners")
-        }
+        return {name: manifest[name] for name in ("environments", "learners")}
 
     def close(self) -> None:
         """Give up all claims."""

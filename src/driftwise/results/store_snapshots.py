@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from driftwise.core.errors import BadFile
 from driftwise.core.file_names import shown_path
-from driftwise.core.spec_text import is_unicode
 from driftwise.results.cell_files import NewerFormat
 from driftwise.results.cell_table import CellTable
 from driftwise.results.manifest import read_manifest
@@ -71,9 +70,5 @@ def _listed(folder: Path) -> set[str]:
 
 
 def _labels(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of the manifest; those that are no text are left out."""
     manifest = read_manifest(folder / _MANIFEST)
-    return {
-        name: {spec: label for spec, label in manifest[name].items() if isinstance(label, str) and is_unicode(label)}
-        for name in ("environments", "learners")
-    }
+    return {name: manifest[name] for name in ("environments", "learners")}

@@ -68,7 +68,9 @@ class StoredFiles:
                 return self.refresh()
             if file is not None:
                 added[name] = file
-        self._change(added, self._files.keys() - names)
+        gone = self._files.keys() - names
+        if added or gone or self._replaced(self._files) & names:
+            self._change(added, gone, names)
 
     def write(self, table: CellTable, replaced: Iterable[str] = ()) -> None:
         """Write cells to a new file, then delete the files that it replaces."""
@@ -79,11 +81,11 @@ class StoredFiles:
             content = cell_bytes(table, {"replaces": replaces}, self.labels)
             name = stored_name(content)
             write_bytes_atomically(self.folder / name, content)
-            self._change({name: self._known(table, len(content), replaces)}, set())
+            self._change({name: self._known(table, len(content), replaces)}, set(), set(replaces))
         else:
             for path in (self.folder / name for name in replaces):
                 path.unlink(missing_ok=True)
-            self._change({}, set(replaced))
+            self._change({}, set(replaced), set())
 
     def merge(self, everything: bool = False) -> None:
         """Merge small files; each merge is complete in itself."""
@@ -140,10 +142,10 @@ class StoredFiles:
         keys = table.cells["key"].copy()
         return _File(keys, frozenset(failed), n_bytes, tuple(replaces), table if keep else None)
 
-    def _change(self, added: dict[str, _File], gone: set[str]) -> None:
-        """Take files into account; delete those that are replaced."""
+    def _change(self, added: dict[str, _File], gone: set[str], there: set[str]) -> None:
+        """Take files into account; of those that are `there`, delete the replaced ones."""
         replaced = self._replaced({**self._files, **added})
-        for name in replaced:
+        for name in replaced & there:
             self._delete(name)
         added = {name: file for name, file in added.items() if name not in replaced}
         removed = [self._files.pop(name) for name in {*gone, *replaced} & self._files.keys()]
