@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from driftwise.adversaries import Adversary
 from driftwise.core.errors import InvalidInput, rejection, shown
-from driftwise.core.validation import MAX_COUNT, count
+from driftwise.core.spec_text import spec_text
+from driftwise.core.validation import count
 from driftwise.environments import Environment, Replay
-from driftwise.learners import AnyPlayer, Player
+from driftwise.learners import Player
 from driftwise.results.comparator_text import make_comparator
 from driftwise.results.comparators import Comparator
 from driftwise.sweeps.groups import Group, Outputs
@@ -79,8 +80,9 @@ class Sweep:
     players: dict[str, Player] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sources", _by_label("environments", self.environments, _source))
-        object.__setattr__(self, "players", _by_label("learners", self.learners, _player))
+        sources = _by_label("environments", self.environments, _source, lambda source: spec_text(source.content))
+        object.__setattr__(self, "sources", sources)
+        object.__setattr__(self, "players", _by_label("learners", self.learners, Player.of, lambda one: one.text))
         for name, least in (("n_rounds", 1), ("seed", 0)):
             object.__setattr__(self, name, _counts(name, getattr(self, name), least))
         object.__setattr__(self, "n_runs", count("Sweep", "n_runs", self.n_runs))
@@ -168,8 +170,8 @@ class Sweep:
         return run_sweeps([self], folder, n_threads=n_threads, client=client, progress=progress)[0]
 
 
-def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return members by label; equal members are rejected, since they would be the same cells."""
+def _by_label(name: str, given: Any, convert: Callable[[Any], Any], content: Callable[[Any], str]) -> dict[str, Any]:
+    """Return members by label; members with equal contents are rejected, since they would be the same cells."""
     if isinstance(given, Mapping) and not _is_spec(name, given):
         if bad := [label for label in given if not isinstance(label, str)]:
             raise InvalidInput(f"Sweep: `{name}` must have text for labels, got {shown(bad[0])}.")
@@ -182,13 +184,14 @@ def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str,
     found: dict[str, Any] = {}
     texts: dict[str, str] = {}
     for label, one in pairs:
-        if one.text in texts:
-            raise InvalidInput(f"Sweep: `{name}` has '{label}' twice." if texts[one.text] == label
-                               else f"Sweep: `{name}` has '{texts[one.text]}' again as '{label}'.")  # fmt: skip
+        text = content(one)
+        if text in texts:
+            raise InvalidInput(f"Sweep: `{name}` has '{label}' twice." if texts[text] == label
+                               else f"Sweep: `{name}` has '{texts[text]}' again as '{label}'.")  # fmt: skip
         unique, n = label, 2
         while unique in found:  # labels leave out lists of numbers
             unique, n = f"{label} #{n}", n + 1
-        texts[one.text], found[unique] = unique, one
+        texts[text], found[unique] = unique, one
     return found
 
 
@@ -205,10 +208,6 @@ def _source(value: AnySource) -> Source:
     return Source.from_spec(value) if isinstance(value, Mapping) else Source(value)
 
 
-def _player(value: AnyPlayer) -> Player:
-    return Player.of(value)
-
-
 def _counts(name: str, given: Any, least: int) -> tuple[int, ...]:
     values = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
     if not values:
@@ -216,5 +215,4 @@ def _counts(name: str, given: Any, least: int) -> tuple[int, ...]:
     numbers = tuple(count("Sweep", name, value, least) for value in values)
     if len({*numbers}) < len(numbers):
         raise InvalidInput(f"Sweep: `{name}` must have distinct values, got {shown([*numbers])}.")
-    assert max(numbers) <= MAX_COUNT
     return numbers
