@@ -129,8 +129,9 @@ def _plan(group: Group, environment: LossSource) -> SimulationPlan:
     entries = [Entry(player.label, player) for player in group.players]
     comparator = make_comparator(outputs.comparator, "Sweep")
     return make_plan(
-        environment, entries, group.n_rounds, group.seed, comparator, outputs.play, outputs.best_loss, outputs.points
-    )
+        environment, entries, group.n_rounds, group.seed, comparator, outputs.play, outputs.best_loss, outputs.points,
+        n_threads=os.cpu_count() or 1,  # as many batches may be played at once, and they share the memory
+    )  # fmt: skip
 
 
 def _record(

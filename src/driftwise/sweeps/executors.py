@@ -13,6 +13,8 @@ from driftwise.sweeps.batches import Batch, play_batch
 
 __all__ = ["Executor", "Finished", "ThreadExecutor"]
 
+_MOST_THREADS = 256  # more would not be faster, and the system may refuse them
+
 
 class Finished(NamedTuple):
     """Records of cells, and the machine on which they were played."""
@@ -48,8 +50,8 @@ class ThreadExecutor:
     note = ""
 
     def __init__(self, n_threads: int) -> None:
-        self.n_threads, self._n_playing = n_threads, 0
-        self._pool = ThreadPoolExecutor(n_threads, "driftwise-sweep")
+        self.n_threads, self._n_playing = min(n_threads, _MOST_THREADS), 0
+        self._pool = ThreadPoolExecutor(self.n_threads, "driftwise-sweep")
         self._finished: queue.SimpleQueue[Finished | BaseException | None] = queue.SimpleQueue()
         self._error: BaseException | None = None
         self._stop = threading.Event()
