@@ -81,10 +81,13 @@ class SweepResults:
 
     def of_keys(self, keys: Sequence[str]) -> SweepResults:
         """Return the cells with these keys, in this order."""
-        places = {key: i for i, key in enumerate(self.cells.keys())}
-        if missing := [key for key in keys if key not in places]:
+        if missing := [key for key in keys if key not in self._positions]:
             raise InvalidInput(f"SweepResults: {len(missing)} of {len(keys)} cells are not stored.")
-        return replace(self, cells=self.cells.take(np.array([places[key] for key in keys], np.int64)))
+        return replace(self, cells=self.cells.take(np.array([self._positions[key] for key in keys], np.int64)))
+
+    @functools.cached_property
+    def _positions(self) -> dict[str, int]:
+        return {key: i for i, key in enumerate(self.cells.keys())}
 
     @property
     def environments(self) -> Labels:

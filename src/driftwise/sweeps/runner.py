@@ -61,11 +61,11 @@ def run_sweeps(
     wanted = {key for some in batches for batch in some for key in batch.all_keys}
     costs = Costs() if costs is None else costs
     with Store(folder) as store:
-        for sweep in sweeps:
-            store.label(*sweep.labels())
+        labels = [sweep.labels() for sweep in sweeps]
+        store.label(*({spec: text for some in labels for spec, text in some[i].items()} for i in range(2)))
         if retry_failed:
             store.discard(wanted & {*store.failed})
-        if not wanted <= store.keys:
+        while not wanted <= store.keys:  # again if another process has discarded cells meanwhile
             executor = ThreadExecutor(n_threads) if client is None else DaskExecutor(client)
             work = Work((one for some in batches for one in some), store.keys, costs, executor.by_learner)
             _Runner(store, executor, work, costs, players, wanted, progress).run()
@@ -89,6 +89,7 @@ class _Runner:
     ) -> None:
         self._store, self._executor, self._work, self._costs = store, executor, work, costs
         self._players, self._wanted, self._progress = players, wanted, progress
+        self._missing = wanted - store.keys  # as of the last report
         self._playing: set[str] = set()
         self._unstored: list[CellRecord] = []
         self._machines: dict[str, Machine] = {}
@@ -167,7 +168,8 @@ class _Runner:
         while len(self._past) > 2 and now - self._past[1][0] > _SPEED_OVER:
             self._past.popleft()
         if self._progress is not None:
-            done = len(self._wanted & self._store.keys)
+            self._missing -= self._missing & self._store.keys  # less work than an intersection with `_wanted`
+            done = len(self._wanted) - len(self._missing)
             failed = len(self._wanted & self._store.failed)
             note = self._executor.note or (_OTHERS if self._work.only_postponed and not self._playing else "")
             self._progress(Progress(done, len(self._wanted), failed, self._seconds_left(now, left), note))
