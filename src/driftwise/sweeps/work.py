@@ -19,6 +19,7 @@ __all__ = ["Work"]
 
 _BATCH_SECONDS = 0.5
 _LEAST_SECONDS = 0.05  # of a batch near the end, when the rest is divided among all threads
+_MOST_RUNS = 1000  # of a piece; `next` looks at all of them each time
 _BUILT_SECONDS = 4.0  # of a batch whose environment is built against its learner, which may take as long
 
 
@@ -34,7 +35,8 @@ class Work:
             for missing in batch.restrict(lambda key: key not in stored and key not in seen):
                 seen.update(missing.all_keys)
                 self._count(missing.group, 1)
-                pieces += self._by_learner(missing) if by_learner else [missing]
+                for part in _parts(missing):
+                    pieces += self._by_learner(part) if by_learner else [part]
         # Those of one learner together: a new worker then needs few kernels.
         pieces.sort(key=lambda piece: (-round(math.log2(self._seconds(piece))), piece.group.players[0].name))
         self._pieces = deque(pieces)
@@ -124,3 +126,11 @@ class Work:
             self._pieces.appendleft(piece.select(players[first:], [0]))
             piece = piece.select(players[:first], [0])
         return piece
+
+
+def _parts(batch: Batch) -> list[Batch]:
+    """Divide a batch with very many runs."""
+    players, runs = [*range(len(batch.group.players))], [*range(len(batch.group.runs))]
+    if len(runs) <= _MOST_RUNS:
+        return [batch]
+    return [batch.select(players, runs[first : first + _MOST_RUNS]) for first in range(0, len(runs), _MOST_RUNS)]
