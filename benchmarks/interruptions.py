@@ -95,12 +95,15 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def compare(folder: Path, reference: Path, n_cells: int) -> None:
-    """Print whether a folder equals that of an undisturbed sweep, and what else is in it."""
+    """Print whether a folder equals that of an undisturbed sweep, and what else is in it; exit if it does not."""
     rows = sum(len(keys_of(path)) for path in folder.glob("*.parquet"))
+    left = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))  # a store would delete them
+    damaged = (folder / "damaged").exists()
     found, expected = content(folder), content(reference)
-    left = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
     print(f"  cells {len(found)} of {n_cells}; rows in the files {rows}; equal bit for bit: {found == expected}")
-    print(f"  temporary files and claims left: {left or 'none'}; damaged files: {(folder / 'damaged').exists()}")
+    print(f"  temporary files and claims left: {left or 'none'}; damaged files: {damaged}", flush=True)
+    if found != expected or not len(found) == rows == n_cells or left or damaged:
+        raise SystemExit("the folders differ, or files are left")
 
 
 def keys_of(path: Path) -> list[str]:
@@ -212,7 +215,9 @@ def check_journal(out: Path, journal: Path) -> None:
     again = sum(n - 1 for n in Counter(key for key, _, _ in lines).values())
     n_processes, share = len({process for _, process, _ in lines}), 100 * again / len(stored)
     print(f"  journal: {len(lines)} computations by {n_processes} processes, {again} repeated ({share:.1f} %)")
-    print(f"  started after the cell was stored: {len(late)}")
+    print(f"  started after the cell was stored: {len(late)}", flush=True)
+    if late:
+        raise SystemExit("cells were computed after they had been stored")
 
 
 def together(folder: Path, n_rounds: int, n_runs: int) -> None:
