@@ -2,8 +2,10 @@
 
 import logging
 import os
+import pickle
 import signal
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +20,7 @@ from driftwise.core.errors import InvalidInput, MissingDependency
 from driftwise.environments import Beta
 from driftwise.learners import UCB1, Exp3, Hedge, OracleRestarts, Player, learners
 from driftwise.results import Store
-from driftwise.sweeps import Source, dask_executor
+from driftwise.sweeps import Source, dask_executor, run_sweeps
 from driftwise.sweeps.dask_executor import ClusterError, connect
 from sweep_helpers import SMALL, SWITCHING, content, keys, leftovers
 from user_modules import FRAGILE, OWN, PATH, import_module
@@ -83,8 +85,8 @@ def test_results_are_those_of_threads_bit_for_bit(client, tmp_path):
         play="sample",
         curves=True,
     )
-    found = sweep.run(tmp_path / "cluster", client=client)
-    assert content(found) == content(sweep.run(tmp_path / "threads"))
+    (found,) = run_sweeps([sweep], tmp_path / "cluster", client=client)
+    assert content(found) == content(run_sweeps([sweep], tmp_path / "threads")[0])
     assert leftovers(tmp_path / "cluster") == []
     assert len(found.failures()) == 2 * 2 * 2  # recorded losses have no measures
 
@@ -213,8 +215,32 @@ def test_a_batch_and_then_each_of_its_cells_alone_is_submitted_five_times(client
     monkeypatch.setattr(dask_executor.DaskExecutor, "_submit", submit)
     found = Sweep(SWITCHING, Hedge(), 30, n_runs=2).run(tmp_path, client=client)
     assert [error for *_, error in found.failures()] == ["Its worker died in 5 attempts."] * 2
-    attempts = [1, 2, 3, 4, 5]
-    assert submitted == [(2, n) for n in attempts] + 2 * [(1, n) for n in attempts]
+    # Two batches, since Hedge was not timed yet; then each cell alone.
+    assert Counter(submitted) == {(1, attempt): 4 for attempt in (1, 2, 3, 4, 5)}
+    assert submitted[-5:] == [(1, attempt) for attempt in (1, 2, 3, 4, 5)]
+
+
+def test_a_batch_is_halved_when_its_worker_died(client, tmp_path, monkeypatch):
+    sizes = []
+
+    def submit(self, batch, attempt):
+        sizes.append((batch.group.n_cells, attempt))
+        return real(self, batch, attempt)
+
+    def die_with_many(modules, content):
+        if pickle.loads(content).group.n_cells > 3:
+            raise distributed.KilledWorker("task", SimpleNamespace(address="somewhere"), 0)
+        return play(modules, content)
+
+    real, play = dask_executor.DaskExecutor._submit, dask_executor._play_on_worker
+    monkeypatch.setattr(dask_executor, "_play_on_worker", die_with_many)
+    monkeypatch.setattr(dask_executor.DaskExecutor, "_submit", submit)
+    monkeypatch.setattr("driftwise.sweeps.costs.Costs.are_known", lambda *_: True)
+    monkeypatch.setattr("driftwise.sweeps.work._LEAST_SECONDS", 10.0)
+    sweep = Sweep(SWITCHING, Hedge(), 30, n_runs=10)
+    found = sweep.run(tmp_path / "cluster", client=client)
+    assert sizes == [(10, 1), (5, 2), (5, 2), (2, 3), (3, 3), (2, 3), (3, 3)]
+    assert content(found) == content(sweep.run(tmp_path / "threads"))
 
 
 def test_a_lost_scheduler_stops_the_sweep_and_finished_cells_are_stored(tmp_path, monkeypatch):

@@ -62,8 +62,9 @@ MEMBERS = {
 
 
 def test_the_members_here_cover_the_registries():
-    assert sorted(PATHS) == list(paths)
-    assert sorted(NOISES) == list(noises)
+    """Other tests may have registered more."""
+    for examples, registry in ((PATHS, paths), (NOISES, noises)):
+        assert sorted(examples) == [name for name in registry if registry.get(name).__module__.startswith("driftwise.")]
 
 
 @pytest.mark.parametrize(

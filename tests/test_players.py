@@ -18,7 +18,7 @@ from driftwise.adversaries import FullLow, FullV
 from driftwise.cli.main import main
 from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName
 from driftwise.core.tuning_caveats import collected
-from driftwise.engine.players import entries
+from driftwise.engine.entries import entries
 from driftwise.learners import (
     FLH,
     GLRKLUCB,

@@ -22,7 +22,7 @@ from driftwise.report.page import Axis, Line, Page, Panel, RowPanel, Series, wri
 from driftwise.report.page.write import page_text
 from driftwise.report.tables import number
 from driftwise.results.mean_curves import mean_curve
-from driftwise.sweeps.pages import results_page
+from driftwise.sweeps.results_page import results_page
 from stored_cells import SINUSOIDAL, cell, content, results_of, stored
 from test_sweep_results import HOSTILE, hostile_results
 

@@ -154,7 +154,7 @@ def _write_page(
     scale: str | None,
 ) -> None:
     from driftwise.report.page import write_page
-    from driftwise.sweeps.pages import results_page
+    from driftwise.sweeps.results_page import results_page
 
     words = ["driftwise", "results", *map(str, paths)]
     for name, wanted in filters.items():

@@ -105,7 +105,7 @@ def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, qui
     from driftwise.sweeps.work import Work
 
     groups = [*sweep.groups()]
-    work = Work(map(Batch.of, groups), stored, costs, by_learner=False)
+    work = Work(Batch.of_all(groups), stored, costs, by_learner=False)
     lists = [
         f"{len(members)} {one if len(members) == 1 else several}"
         for members, one, several in (

@@ -10,7 +10,7 @@ import numpy as np
 
 from driftwise.core.machine_memory import memory_bytes
 from driftwise.core.types import Actions
-from driftwise.engine.players import Entry
+from driftwise.engine.entries import Entry
 from driftwise.engine.run import SimulationPlan
 from driftwise.environments import LossSource
 from driftwise.results.comparators import Comparator, Dynamic

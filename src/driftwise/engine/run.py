@@ -14,8 +14,8 @@ from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import collected
 from driftwise.core.types import Actions, Matrix
+from driftwise.engine.entries import Entry
 from driftwise.engine.loss_accumulator import LossAccumulator, sample_actions
-from driftwise.engine.players import Entry
 from driftwise.environments import LossSource, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner

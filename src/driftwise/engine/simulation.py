@@ -18,8 +18,8 @@ from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.tuning_caveats import report
 from driftwise.core.validation import check_seed, count
+from driftwise.engine.entries import Entry, entries
 from driftwise.engine.plans import make_plan
-from driftwise.engine.players import Entry, entries
 from driftwise.engine.run import Run, SimulationPlan, play_run
 from driftwise.environments import LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS

@@ -22,7 +22,7 @@ from driftwise.results import results_file
 from driftwise.results.confidence_intervals import Estimate, estimate, half_width
 from driftwise.results.footnotes import Caveat
 from driftwise.results.formats import check_format, write_csv
-from driftwise.results.labels import find_label
+from driftwise.results.label_search import find_label
 from driftwise.results.realised import Realised, with_best_loss
 from driftwise.results.results_text import summary_text, table_text
 

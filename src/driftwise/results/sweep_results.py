@@ -19,7 +19,7 @@ from driftwise.results.cell_table import CellTable
 from driftwise.results.cells_csv import write_cells_csv
 from driftwise.results.comparisons import Comparison, Unpaired, comparisons_of
 from driftwise.results.latex_tables import write_latex
-from driftwise.results.result_sources import read_paths
+from driftwise.results.result_paths import read_paths
 from driftwise.results.results import Results
 from driftwise.results.results_of_cells import results_of_cells
 from driftwise.results.stored_files import DamagedFile

@@ -7,15 +7,15 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftwise.core.errors import DriftwiseError, one_line
 from driftwise.core.tuning_caveats import collected
+from driftwise.engine.entries import Entry
 from driftwise.engine.plans import make_plan
-from driftwise.engine.players import Entry
 from driftwise.engine.run import Run, SimulationPlan, play_run
 from driftwise.environments import LossSource
 from driftwise.results.cells import MEASURES, CellRecord
@@ -38,7 +38,13 @@ class Batch(NamedTuple):
     @classmethod
     def of(cls, group: Group) -> Batch:
         """Return all cells of a group."""
-        return cls(group, tuple(tuple(cell_keys(group, player)) for player in group.players))
+        return cls.of_all([group])[0]
+
+    @classmethod
+    def of_all(cls, groups: Iterable[Group]) -> list[Batch]:
+        """Return all cells of some groups, a batch for each."""
+        shared: dict[tuple[str, ...], Any] = {}
+        return [cls(group, tuple(tuple(cell_keys(group, one, shared)) for one in group.players)) for group in groups]
 
     def select(self, players: list[int], runs: list[int]) -> Batch:
         """Return the cells of some players and runs, given by position."""
@@ -64,6 +70,15 @@ class Batch(NamedTuple):
             if len(players) == len(self.group.players) and len(runs) == len(self.group.runs):
                 return [self]
         return [self.select([*players], runs) for players, runs in alike.items()]
+
+    def halves(self) -> list[Batch]:
+        """Return two batches of half of the runs each, or of the players if there is one run; a cell stays whole."""
+        players, runs = [*range(len(self.group.players))], [*range(len(self.group.runs))]
+        if len(runs) > 1:
+            middle = len(runs) // 2
+            return [self.select(players, runs[:middle]), self.select(players, runs[middle:])]
+        middle = len(players) // 2
+        return [self.select(players[:middle], runs), self.select(players[middle:], runs)] if middle else [self]
 
     def single_cells(self) -> list[Batch]:
         """Return a batch for each cell."""

@@ -36,6 +36,11 @@ class Costs:
         known = self._cells.get((player.text, n_actions, n_rounds))
         return self._rounds.get((player.name, n_actions), _UNKNOWN) * n_rounds if known is None else known
 
+    def are_known(self, group: Group) -> bool:
+        """Return whether every learner of a group was timed with this number of actions."""
+        n_actions = group.source.origin.n_actions
+        return all((player.name, n_actions) in self._rounds for player in group.players)
+
     def of_run(self, group: Group) -> float:
         """Return the estimated seconds of one run of all players of a group."""
         n_actions = group.source.origin.n_actions

@@ -136,7 +136,8 @@ class DaskExecutor:
         if not isinstance(error, self._died):
             raise ClusterError(f"A Dask worker could not play a batch: {type(error).__name__}: {error}")
         if attempt < ATTEMPTS:
-            self._submit(batch, attempt + 1)
+            for half in batch.halves():  # a batch that takes longer than workers live would never be finished
+                self._submit(half, attempt + 1)
         elif not self._is_alone:
             self._suspects += batch.single_cells()
         else:

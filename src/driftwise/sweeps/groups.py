@@ -7,7 +7,7 @@ of the engine. So a cell that was played once is not played again, whatever swee
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from driftwise.core.spec_text import spec_text
 from driftwise.engine.version import VERSION
@@ -44,24 +44,30 @@ class Group(NamedTuple):
         return len(self.players) * len(self.runs)
 
 
-def cell_keys(group: Group, player: Player) -> list[str]:
-    """Return the key of each run of a player."""
-    shared = spec_text(
-        {
-            "engine": VERSION,
-            "environment": group.source.content,
-            "environment versions": group.source.versions,
-            "learner": player.spec,
-            "learner versions": player.versions,
-            "n_rounds": group.n_rounds,
-            "outputs": group.outputs._asdict(),
-            "seed": group.seed,
-        }
-    )
-    content = hashlib.sha256(shared.encode())
+def cell_keys(group: Group, player: Player, shared: dict[tuple[str, ...], Any] | None = None) -> list[str]:
+    """Return the key of each run of a player.
+
+    `shared` keeps the digests of what cells of several numbers of rounds and seeds have in common, for many groups.
+    """
+    shared = {} if shared is None else shared
+    place = (group.source.text, player.text, str(group.outputs))
+    if place not in shared:
+        shared[place] = _shared_digest(group, player)
     keys = []
     for run in group.runs:
-        of_run = content.copy()
-        of_run.update(f"\nrun {run}".encode())
-        keys.append(of_run.hexdigest()[:_KEY_DIGITS])
+        content = shared[place].copy()
+        content.update(f"\nrounds {group.n_rounds} seed {group.seed} run {run}".encode())
+        keys.append(content.hexdigest()[:_KEY_DIGITS])
     return keys
+
+
+def _shared_digest(group: Group, player: Player) -> Any:
+    content = {
+        "engine": VERSION,
+        "environment": group.source.spec,
+        "environment versions": group.source.versions,
+        "learner": player.spec,
+        "learner versions": player.versions,
+        "outputs": group.outputs._asdict(),
+    }
+    return hashlib.sha256(spec_text(content).encode())

@@ -56,7 +56,7 @@ def run_sweeps(
 ) -> list[SweepResults]:
     """Play the cells of all sweeps that the folder does not have yet, and return the results of each sweep."""
     n_threads = os.cpu_count() or 1 if n_threads is None else count("Sweep", "n_threads", n_threads)
-    batches = [[Batch.of(group) for group in sweep.groups()] for sweep in sweeps]
+    batches = [Batch.of_all(sweep.groups()) for sweep in sweeps]
     players = {player.text: player for sweep in sweeps for player in sweep.players.values()}
     wanted = {key for some in batches for batch in some for key in batch.all_keys}
     costs = Costs() if costs is None else costs
@@ -127,19 +127,21 @@ class _Runner:
             self._looked_at = time.monotonic()
             self._work.resume()
             self._store.refresh()
-        while self._executor.free_slots() > 0:
-            batch = self._work.next(self._store.keys, self._executor.n_threads)
-            if batch is None:
-                return
-            granted = {*self._store.claim(batch.all_keys, batch.group.n_cells)}
-            stored = self._store.keys
-            for mine in batch.restrict(lambda key: key in granted and key not in stored):  # noqa: B023
-                self._playing.update(mine.all_keys)
-                self._executor.submit(mine)
-            for others in batch.restrict(lambda key: key not in granted and key not in stored):  # noqa: B023
-                self._work.postpone(others)
-            for finished in batch.restrict(lambda key: key in stored):  # noqa: B023
-                self._work.drop(finished)
+        while batches := self._work.next(self._store.keys, self._executor.n_threads, self._executor.free_slots()):
+            keys = [key for batch in batches for key in batch.all_keys]
+            granted = {*self._store.claim(keys, len(keys))}
+            for batch in batches:
+                self._submit_granted(batch, granted)
+
+    def _submit_granted(self, batch: Batch, granted: set[str]) -> None:
+        stored = self._store.keys
+        for mine in batch.restrict(lambda key: key in granted and key not in stored):
+            self._playing.update(mine.all_keys)
+            self._executor.submit(mine)
+        for others in batch.restrict(lambda key: key not in granted and key not in stored):
+            self._work.postpone(others)
+        for finished in batch.restrict(lambda key: key in stored):
+            self._work.drop(finished)
 
     def _take(self, finished: Finished) -> None:
         self._machines[finished.machine.id] = finished.machine

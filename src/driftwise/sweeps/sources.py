@@ -75,18 +75,13 @@ class Source:
 
     @functools.cached_property
     def spec(self) -> dict[str, Any]:
-        """Plain values that identify the losses; for a recording, its name and a digest."""
+        """Plain values that identify the losses; for a recording a digest, whatever its name."""
         if isinstance(self.origin, Environment):
             return self.origin.to_spec()
         if isinstance(self.origin, Replay):
-            return {**self.origin.to_spec(), "sha256": _digest(self.origin)}
+            return {"replay": f"sha256:{_digest(self.origin)}"}
         against = {} if self.against is None else {"against": self.against.spec}
         return {"adversary": to_spec(self.origin), **against}
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """The part of the spec on which the losses depend: not the name of a recording."""
-        return {key: value for key, value in self.spec.items() if key != "replay"}
 
     @functools.cached_property
     def text(self) -> str:
@@ -95,8 +90,8 @@ class Source:
 
     @property
     def label(self) -> str:
-        """A short description."""
-        return environment_label(self.spec)
+        """A short description; of a recording, its name."""
+        return self.origin.origin if isinstance(self.origin, Replay) else environment_label(self.spec)
 
     @property
     def versions(self) -> dict[str, int]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from driftwise.adversaries import Adversary
 from driftwise.core.errors import InvalidInput, rejection, shown
-from driftwise.core.spec_text import spec_text
 from driftwise.core.validation import count
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Player
@@ -80,9 +79,9 @@ class Sweep:
     players: dict[str, Player] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        sources = _by_label("environments", self.environments, _source, lambda source: spec_text(source.content))
+        sources = _by_label("environments", self.environments, _source)
         object.__setattr__(self, "sources", sources)
-        object.__setattr__(self, "players", _by_label("learners", self.learners, Player.of, lambda one: one.text))
+        object.__setattr__(self, "players", _by_label("learners", self.learners, Player.of))
         for name, least in (("n_rounds", 1), ("seed", 0)):
             object.__setattr__(self, name, _counts(name, getattr(self, name), least))
         object.__setattr__(self, "n_runs", count("Sweep", "n_runs", self.n_runs))
@@ -146,8 +145,9 @@ class Sweep:
         n_threads: int | None = None,
         client: Any = None,
         progress: Callable[..., None] | None = None,
+        retry_failed: bool = False,
     ) -> SweepResults:
-        """Play the cells that the folder does not have yet, and return the results of all.
+        """Check the sweep, play the cells that the folder does not have yet, and return the results of all.
 
         Parameters
         ----------
@@ -159,6 +159,8 @@ class Sweep:
             A Dask cluster that plays the cells instead of threads, with the same results.
         progress : callable, default None
             Called with a `Progress` about every half second.
+        retry_failed : bool, default False
+            Whether to play again the cells that are stored with an error.
 
         Returns
         -------
@@ -167,10 +169,13 @@ class Sweep:
         """
         from driftwise.sweeps.runner import run_sweeps
 
-        return run_sweeps([self], folder, n_threads=n_threads, client=client, progress=progress)[0]
+        self.check()
+        return run_sweeps(
+            [self], folder, n_threads=n_threads, client=client, progress=progress, retry_failed=retry_failed
+        )[0]
 
 
-def _by_label(name: str, given: Any, convert: Callable[[Any], Any], content: Callable[[Any], str]) -> dict[str, Any]:
+def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str, Any]:
     """Return members by label; members with equal contents are rejected, since they would be the same cells."""
     if isinstance(given, Mapping) and not _is_spec(name, given):
         if bad := [label for label in given if not isinstance(label, str)]:
@@ -184,7 +189,7 @@ def _by_label(name: str, given: Any, convert: Callable[[Any], Any], content: Cal
     found: dict[str, Any] = {}
     texts: dict[str, str] = {}
     for label, one in pairs:
-        text = content(one)
+        text = one.text
         if text in texts:
             raise InvalidInput(f"Sweep: `{name}` has '{label}' twice." if texts[text] == label
                                else f"Sweep: `{name}` has '{texts[text]}' again as '{label}'.")  # fmt: skip

@@ -15,7 +15,7 @@ from driftwise.sweeps.sweep import Sweep
 
 __all__ = ["check_sweep"]
 
-_MOST_MEASURED = 10**6  # means of an environment that are measured for the check; tuning for more is checked in cells
+_MOST_MEASURED = 10**6  # means of an environment that are measured for the check
 
 
 def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") -> None:
@@ -39,7 +39,10 @@ def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") 
 
 
 def _known(source: Source, n_rounds: int, seed: int, players: list[Player]) -> Measures | None:
-    """Check that an environment can have this many rounds; return what a tuning rule is told, if that is quick."""
+    """Check that an environment can have this many rounds; return what a tuning rule is told.
+
+    Long runs are measured for fewer rounds, for which not every path can be made; then nothing is returned.
+    """
     origin = source.origin
     if isinstance(origin, Adversary):
         origin.check_rounds(n_rounds)
@@ -47,9 +50,15 @@ def _known(source: Source, n_rounds: int, seed: int, players: list[Player]) -> M
             _check_feedback(origin, source.against)
         return origin.budget(n_rounds)
     origin.start(n_rounds, seed)
-    quick = n_rounds * origin.n_actions <= _MOST_MEASURED
-    measured = isinstance(origin, Environment) and quick and any(player.needs_measures for player in players)
-    return origin.measures(n_rounds, seed) if measured else None
+    if not isinstance(origin, Environment) or not any(player.needs_measures for player in players):
+        return None
+    measured = min(n_rounds, max(1, _MOST_MEASURED // origin.n_actions))
+    try:
+        return origin.measures(measured, seed)
+    except DriftwiseError:
+        if measured == n_rounds:
+            raise
+        return None
 
 
 def _check_pair(source: Source, player: Player, n_rounds: int, known: Measures | None) -> None:

@@ -57,9 +57,10 @@ class Work:
         """Whether all that is left was postponed."""
         return not self._pieces and bool(self._postponed)
 
-    def next(self, stored: Set[str], n_workers: int) -> Batch | None:
-        """Return the next batch without cells that are stored meanwhile, None if there is none."""
-        while self._pieces:
+    def next(self, stored: Set[str], n_workers: int, most: int = 1) -> list[Batch]:
+        """Return the next batches, at most so many, without cells that are stored meanwhile."""
+        found: list[Batch] = []
+        while self._pieces and len(found) < most:
             piece = self._pieces.popleft()
             self._count(piece.group, -1)
             missing = piece.restrict(lambda key: key not in stored)
@@ -67,8 +68,8 @@ class Work:
                 self._count(one.group, 1)
             if missing:
                 self._pieces.extendleft(reversed(missing[1:]))
-                return self._portion(missing[0], n_workers)
-        return None
+                found.append(self._portion(missing[0], n_workers))
+        return found
 
     def drop(self, batch: Batch) -> None:
         """Leave out a batch that `next` returned, since another process has stored it."""
@@ -112,7 +113,8 @@ class Work:
         longest = _BUILT_SECONDS if group.source.is_built else _BATCH_SECONDS
         target = max(_LEAST_SECONDS, min(longest, self.seconds_left() / (2 * n_workers)))
         players, runs = [*range(len(group.players))], [*range(len(group.runs))]
-        n_runs = max(1, int(target / self._seconds(piece)))
+        # A learner that was not timed yet may be much slower than is assumed.
+        n_runs = max(1, int(target / self._seconds(piece))) if self._costs.are_known(group) else 1
         if n_runs < len(runs):
             self._pieces.appendleft(piece.select(players, runs[n_runs:]))
             piece, runs = piece.select(players, runs[:n_runs]), runs[:n_runs]
