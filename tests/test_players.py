@@ -345,7 +345,7 @@ TUNED = "must be None or one of 'measures', 'rounds', 'budget'"
         ),
         (lambda: Player.of(3), InvalidInput, f"{NOT_A_PLAYER}3."),
         (lambda: Player.of("hedge"), InvalidInput, f"{NOT_A_PLAYER}'hedge'."),
-        (lambda: Player.of(Hedge), InvalidInput, f"{NOT_A_PLAYER}{Hedge!r}."),
+        (lambda: Player.of(Hedge), InvalidInput, f"{NOT_A_PLAYER}{Hedge!r}. Write Hedge()."),
         (lambda: Player.of(Hedge.at_corners), InvalidInput, None),
         (lambda: Player.of(lambda _: Hedge()), InvalidInput, None),
         (lambda: Player.of(functools.partial(OptimisticGD.tuned, KNOWN)), InvalidInput, None),
@@ -449,7 +449,7 @@ def own_folder(tmp_path):
         ("show own-hedge", "in Python: from own_module import Own"),
         ("compile own-hedge --quiet", "compiled 1 learner in "),
         ("simulate --rounds 20 --runs 1 --learner own-hedge:tuned=rounds,boost=3 --json", "own-hedge (tuned to rounds"),
-        ("sweep sweep.toml --quiet", "4 cells are stored in out/sweep."),
+        ("sweep sweep.toml --quiet", "All 4 cells of the sweep are stored in out/sweep."),
     ],
 )
 def test_every_command_imports_a_module_of_the_user(line, shown, own_folder):
@@ -482,7 +482,7 @@ def test_a_learner_that_was_not_imported_is_unknown(own_folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "--import broken: ModuleNotFoundError: No module named 'broken'"),
+        (None, "--import broken: No module named 'broken'."),
         ("1 / 0", "--import broken: ZeroDivisionError: division by zero"),
         ("raise ValueError('two\\nlines')", "--import broken: ValueError: two\\nlines"),
         (

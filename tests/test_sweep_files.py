@@ -366,7 +366,7 @@ def test_a_recording_without_measures_or_rounds_is_rejected(read, tmp_path):
 
 def test_sweep_plays_and_says_where_the_results_are(driftwise, tmp_path):
     code, out, err = driftwise("sweep", "small.toml")
-    assert (code, out) == (0, "4 cells are stored in out/small.\ndriftwise results out/small\n")
+    assert (code, out) == (0, "All 4 cells of the sweep are stored in out/small.\ndriftwise results out/small\n")
     plan, estimate, *progress = err.splitlines()
     assert plan == "1 environment x 2 learners x 1 number of rounds x 1 seed x 2 runs = 4 cells, 4 to play"
     assert estimate.startswith("about 1 s on ")
@@ -379,7 +379,7 @@ def test_sweep_plays_and_says_where_the_results_are(driftwise, tmp_path):
 
 
 def test_quiet_prints_the_outcome_only(driftwise):
-    stored = "4 cells are stored in 'x y'.\n"
+    stored = "All 4 cells of the sweep are stored in 'x y'.\n"
     done = driftwise("sweep", "small.toml", "--out", "x y", "--quiet", "--threads", "1")
     assert done == (0, f"{stored.replace(chr(39), '')}driftwise results 'x y'\n", "")
 
@@ -406,7 +406,7 @@ def test_a_damaged_file_is_reported_and_its_cells_are_played_again(driftwise, tm
     damaged.write_bytes(damaged.read_bytes()[:-9])
     code, out, err = driftwise("sweep", "small.toml")
     assert code == 0
-    assert out.startswith("4 cells are stored in out/small.\n")
+    assert out.startswith("All 4 cells of the sweep are stored in out/small.\n")
     assert f"\ndriftwise: {damaged.name} was moved to out/small/damaged: " in err
 
 
@@ -418,14 +418,14 @@ def test_failed_cells_are_counted_and_retried_on_request(driftwise, tmp_path, mo
     (tmp_path / "flag").touch()
     (tmp_path / "fragile.toml").write_text(SMALL + '[[learners]]\nname = "fragile"\n')
     code, out, err = driftwise("sweep", "fragile.toml", "--out", "store")
-    assert (code, out.splitlines()[0]) == (0, "6 cells are stored in store, 2 of them failed.")
+    assert (code, out.splitlines()[0]) == (0, "All 6 cells of the sweep are stored in store, 2 of them failed.")
     assert out.splitlines()[1] == "driftwise results store --failed"
     assert err.splitlines()[-1] == "6 of 6 cells (100 %), 2 failed"
     (tmp_path / "flag").unlink()
     assert driftwise("sweep", "fragile.toml", "--out", "store").err.endswith(" = 6 cells, 0 to play\n")
     code, out, err = driftwise("sweep", "fragile.toml", "--out", "store", "--retry-failed")
     assert err.splitlines()[0].endswith(" = 6 cells, 2 to play")
-    assert out.splitlines()[0] == "6 cells are stored in store."
+    assert out.splitlines()[0] == "All 6 cells of the sweep are stored in store."
 
 
 @pytest.mark.parametrize(
@@ -441,7 +441,7 @@ def test_failed_cells_are_counted_and_retried_on_request(driftwise, tmp_path, mo
             "sweep: --threads is for this process and --dask for a cluster; give one of them.",
         ),
         ("sweep small.toml --out small.toml", 1, "Cannot write small.toml/manifest.json: Not a directory."),
-        ("sweep small.toml --import none", 2, "--import none: ModuleNotFoundError: No module named 'none'"),
+        ("sweep small.toml --import none", 2, "--import none: No module named 'none'."),
     ],
 )  # fmt: skip
 def test_a_mistake_is_reported_in_one_line_and_nothing_is_written(
@@ -488,6 +488,6 @@ def test_after_an_interrupt_the_same_command_continues(tmp_path):
     (tmp_path / "flag").touch()
     done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[0] == "9 cells are stored in out/gated."
+    assert done.stdout.splitlines()[0] == "All 9 cells of the sweep are stored in out/gated."
     assert json.loads((tmp_path / "out" / "gated" / "manifest.json").read_text())["format"] == 1
     assert not [*(tmp_path / "out" / "gated").glob(".*")]

@@ -38,5 +38,8 @@ def _import_modules(_: click.Context, __: click.Parameter, names: tuple[str, ...
             importlib.import_module(name)
         except DriftwiseError:
             raise
+        except ModuleNotFoundError as error:
+            hint = f" Write --import {name.removesuffix('.py')}." if name.endswith(".py") else ""
+            raise InvalidInput(f"--import {name}: {error}.{hint}") from None
         except Exception as error:  # whatever the module raises
             raise InvalidInput(f"--import {name}: {type(error).__name__}: {error}") from None

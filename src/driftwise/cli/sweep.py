@@ -84,7 +84,8 @@ def command(
     for damaged in results.damaged:
         click.echo(f"driftwise: {damaged.name} was moved to {folder / 'damaged'}: {damaged.reason}", err=True)
     failed = int(results.cells.failed.sum())
-    click.echo(f"{len(results.cells)} cells are stored in {folder}{f', {failed} of them failed' if failed else ''}.")
+    done = f"All {len(results.cells)} cells of the sweep are stored in {folder}"
+    click.echo(f"{done}{f', {failed} of them failed' if failed else ''}.")
     click.echo(f"driftwise results {shlex.quote(str(folder))}{' --failed' if failed else ''}")
 
 
@@ -164,7 +165,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
         yield None
         return
     is_terminal = sys.stderr.isatty()
-    shown_at = [0]
+    shown_at, last_note = [0], [""]
 
     def show(now: Progress) -> None:
         left = "" if now.seconds_left is None or now.done == now.total else f", about {duration(now.seconds_left)} left"
@@ -174,8 +175,9 @@ def _progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
         tenth = 10 * now.done // now.total
         if is_terminal:
             click.echo(f"\r\033[K{line}", nl=False, err=True)
-        elif tenth > shown_at[0]:  # a log file gets ten lines
+        elif tenth > shown_at[0] or (now.note and now.note != last_note[0]):  # a log file gets few lines
             click.echo(line, err=True)
+        last_note[0] = now.note
         shown_at[0] = max(tenth, shown_at[0])
 
     try:

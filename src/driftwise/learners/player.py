@@ -89,7 +89,10 @@ class Player:
             kind, options = rule
             _check_registered(kind)
             return cls(kind.name, "measures", options)
-        raise InvalidInput(f"A player must be a learner, `X.tuned` of a learner X, or a Player, got {shown(value)}.")
+        hint = f" Write {value.__name__}()." if isinstance(value, type) and issubclass(value, Learner) else ""
+        raise InvalidInput(
+            f"A player must be a learner, `X.tuned` of a learner X, or a Player, got {shown(value)}.{hint}"
+        )
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> Player:

@@ -63,7 +63,8 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
         colour = COLOURS[i % len(COLOURS)]
         style = ":" if curve.has_caveat else "-" if i < len(COLOURS) else "-."
         mean = np.maximum(curve.mean, floor)
-        line = axes.plot(rounds, mean, style, color=colour, label=curve.label, linewidth=1.6)[0]
+        marker = "o" if len(rounds) == 1 else ""  # a line needs two points
+        line = axes.plot(rounds, mean, style, marker=marker, color=colour, label=curve.label, linewidth=1.6)[0]
         keys.append((line, labels[i]))
         if np.isfinite(curve.low).all():
             low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)

@@ -29,7 +29,10 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
     cells = table.cells
     for name in _SHARED:
         if len(np.unique(cells[name])) != 1:
-            raise InvalidInput(f"SweepResults: results need cells of one `{name}`, got {len(np.unique(cells[name]))}.")
+            n_values = len(np.unique(cells[name]))
+            raise InvalidInput(
+                f"SweepResults: results need cells of one `{name}`, got {n_values}. `select` chooses one."
+            )
     order = list(dict.fromkeys(labels))
     runs = np.unique(cells["run"])
     places = {(label, run): i for i, (label, run) in enumerate(zip(labels, cells["run"].tolist(), strict=True))}

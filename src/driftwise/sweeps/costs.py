@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 
-from driftwise.learners import Player
+from driftwise.learners import Learner, Player
 from driftwise.results.cells import CellRecord
 from driftwise.sweeps.batches import Batch, play_batch
 from driftwise.sweeps.groups import Group
@@ -21,7 +22,8 @@ class Costs:
 
     def __init__(self) -> None:
         self._cells: dict[tuple[str, int, int], float] = {}
-        self._rounds: dict[tuple[str, int], float] = {}  # seconds of a round by name of the learner and actions
+        # Seconds of a round, and the rounds of the cell that was timed, by name of the learner and actions.
+        self._rounds: dict[tuple[str, int], tuple[float, int]] = {}
 
     def record(self, player: Player, n_actions: int, n_rounds: int, seconds: float) -> None:
         """Take the time of a cell into account."""
@@ -29,12 +31,16 @@ class Costs:
             return
         cell, rate = (player.text, n_actions, n_rounds), (player.name, n_actions)
         self._cells[cell] = min(seconds, self._cells.get(cell, seconds))
-        self._rounds[rate] = min(seconds / n_rounds, self._rounds.get(rate, seconds / n_rounds))
+        self._rounds[rate] = min((seconds / n_rounds, n_rounds), self._rounds.get(rate, (math.inf, 1)))
 
     def of_cell(self, player: Player, n_actions: int, n_rounds: int) -> float:
         """Return the estimated seconds of a cell."""
         known = self._cells.get((player.text, n_actions, n_rounds))
-        return self._rounds.get((player.name, n_actions), _UNKNOWN) * n_rounds if known is None else known
+        if known is not None:
+            return known
+        seconds, timed = self._rounds.get((player.name, n_actions), (_UNKNOWN, n_rounds))
+        growth = n_rounds / timed if player.kind.make_room is not Learner.make_room else 1.0  # its rounds become longer
+        return seconds * growth * n_rounds
 
     def are_known(self, group: Group) -> bool:
         """Return whether every learner of a group was timed with this number of actions."""

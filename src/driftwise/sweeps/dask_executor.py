@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import pickle
+import re
 import time
 from collections import deque
 from typing import Any
 
-from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency
+from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency, rejection
 from driftwise.results.machine import this_machine
 from driftwise.sweeps.batches import Batch, failed_records, play_batch
 from driftwise.sweeps.executors import Finished
@@ -29,6 +31,7 @@ _EACH = 2  # batches submitted for each thread of the cluster, so that no worker
 _CONNECT_WITHIN = "10s"
 _COUNT_EVERY = 1.0  # seconds between two counts of the workers
 _NO_WORKERS = "waiting for workers"
+_ADDRESS = re.compile(r"\w+://\S+:[0-9]+")
 _LOST = "The connection to the Dask scheduler is lost."
 
 
@@ -39,6 +42,9 @@ class ClusterError(DriftwiseError):
 def connect(address: str) -> Any:
     """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786"."""
     distributed = _distributed()
+    if not _ADDRESS.fullmatch(address):
+        raise rejection("sweep", "dask", "the address of a scheduler such as tcp://127.0.0.1:8786", address)
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # its notes would mix with the progress
     try:
         return distributed.Client(address, timeout=_CONNECT_WITHIN, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -133,6 +139,9 @@ class DaskExecutor:
         return found
 
     def _after_error(self, batch: Batch, attempt: int, error: BaseException) -> list[Finished]:
+        if isinstance(error, ModuleNotFoundError):
+            hint = "Install it there, or start the workers with its folder in PYTHONPATH."
+            raise ClusterError(f"A Dask worker cannot import '{error.name}'. {hint}")
         if not isinstance(error, self._died):
             raise ClusterError(f"A Dask worker could not play a batch: {type(error).__name__}: {error}")
         if attempt < ATTEMPTS:

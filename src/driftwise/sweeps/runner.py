@@ -30,7 +30,7 @@ _REPORT_EVERY = 0.5
 _WAIT = 0.1  # for a batch
 _WAIT_FOR_OTHERS = 0.5  # between two looks at what other processes have stored
 _SPEED_OVER = 30.0  # seconds of the past by which the remaining time is estimated; older ones include compilation
-_LEAST_PAST = 2.0
+_LEAST_PAST = 5.0
 _OTHERS = "waiting for cells that another process plays"
 
 
