@@ -44,7 +44,8 @@ def connect(address: str) -> Any:
     distributed = _distributed()
     if not _ADDRESS.fullmatch(address):
         raise rejection("sweep", "dask", "the address of a scheduler such as tcp://127.0.0.1:8786", address)
-    logging.getLogger("distributed").setLevel(logging.ERROR)  # its notes would mix with the progress
+    for name in ("distributed", "distributed.client"):  # their notes would mix with the progress
+        logging.getLogger(name).setLevel(logging.ERROR)
     try:
         return distributed.Client(address, timeout=_CONNECT_WITHIN, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
