@@ -11,16 +11,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from command_line import runner
 from driftwise import Environment, OptimisticGD, Replay, RerunUCBV, Results, Switching, TwoPoint, simulate
 from driftwise.cli.catalogue import describe, registries
-from driftwise.cli.main import main
 from driftwise.report.tables import number
 
 SCRIPT = Path(sys.executable).parent / "driftwise"
@@ -31,26 +30,10 @@ SMALL_LINE = " ".join(SMALL)
 USAGE = "Usage: driftwise simulate [OPTIONS] [SPEC]\nTry 'driftwise simulate --help' for help.\n\nError: "
 
 
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
 def driftwise(monkeypatch, capsys, tmp_path):
     """Run a command line in this process, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("driftwise.cli.compile_notice._LONG", 1e6)  # whatever the time of compilation
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["driftwise", *map(str, words)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return Outcome(left.value.code, *capsys.readouterr())
-
-    return run
+    return runner(monkeypatch, capsys, tmp_path)
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import sys
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,8 +12,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 
 from browser import browser, requests
+from command_line import runner
 from driftwise import Bernoulli, Environment, FixedShare, Hedge, Sweep, SweepResults, Switching, simulate
-from driftwise.cli.main import main
 from driftwise.core.errors import InvalidInput
 from driftwise.core.spec_text import spec_text
 from driftwise.report.page import Axis, Line, Page, Panel, RowPanel, Series, write_page
@@ -29,25 +27,10 @@ from test_sweep_results import HOSTILE, hostile_results
 ENVIRONMENTS = {f"{n} segments": Environment(Switching(n, 4), Bernoulli()) for n in (2, 8)}
 
 
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
 def driftwise(monkeypatch, capsys, tmp_path):
     """Run a command line in this process, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["driftwise", *map(str, words)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return Outcome(left.value.code, *capsys.readouterr())
-
-    return run
+    return runner(monkeypatch, capsys, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from command_line import runner
 from driftwise import Bernoulli, Environment, Hedge, Sweep, Switching
-from driftwise.cli.main import main
 from driftwise.core.errors import DriftwiseError, InvalidInput
 from driftwise.environments import Beta, Sinusoidal
 from driftwise.learners import FixedShare, Player, learners
@@ -27,12 +26,6 @@ WORLD = '[[environments]]\npath = {name = "switching", n_segments = 3, n_actions
 HEDGE = '[[learners]]\nname = "hedge"\n'
 SMALL = f'{ROUNDS}{WORLD}{HEDGE}[[learners]]\nname = "fixed-share"\n'
 NAME = "switching(n_segments=3, n_actions=3), bernoulli"
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture
@@ -50,17 +43,8 @@ def read(tmp_path, monkeypatch):
 @pytest.fixture
 def driftwise(monkeypatch, capsys, tmp_path):
     """Run a command line in this process, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("driftwise.cli.compile_notice._LONG", 1e6)  # whatever the time of compilation
     (tmp_path / "small.toml").write_text(SMALL)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["driftwise", *map(str, words)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return Outcome(left.value.code, *capsys.readouterr())
-
-    return run
+    return runner(monkeypatch, capsys, tmp_path)
 
 
 def files(folder):

@@ -15,11 +15,9 @@ import numpy as np
 
 from driftwise.core.errors import BadFile, MissingDependency
 from driftwise.core.file_names import existing_file, shown_path
-from driftwise.core.files import write_atomically
-from driftwise.core.types import Vector
 from driftwise.results.thrift import Fields, read_structure
 
-__all__ = ["Stored", "arrow", "file_metadata", "open_columns", "parse_columns", "write_columns"]
+__all__ = ["Stored", "arrow", "file_metadata", "open_columns", "parse_columns"]
 
 Column = np.ndarray[Any, Any]  # of numbers of 64 bits
 
@@ -38,30 +36,6 @@ def arrow(task: str) -> tuple[Any, Any]:
     except ImportError:
         raise MissingDependency(task, "pyarrow", "files") from None
     return pyarrow, pyarrow.parquet
-
-
-def write_columns(
-    path: str | os.PathLike[str],
-    key: str,
-    header: bytes,
-    loaded: Mapping[str, Vector],
-    other_columns: Mapping[str, Any] | None = None,
-) -> None:
-    """Write columns that will be loaded again, and others for other programs; equal content gives equal bytes."""
-    pa, pq = arrow("Writing a Parquet file")
-    others = {name: pa.array(column) for name, column in (other_columns or {}).items()}
-    fields = [pa.field(name, column.type) for name, column in others.items()]
-    fields += [
-        pa.field(name, pa.float64(), nullable=False) for name in loaded
-    ]  # without nulls the page holds the numbers only
-    metadata = file_metadata(key, header, loaded)
-    table = pa.table([*others.values(), *loaded.values()], schema=pa.schema(fields, metadata=metadata))
-    options = {
-        "compression": {**dict.fromkeys(others, "snappy"), **dict.fromkeys(loaded, "none")},
-        "use_dictionary": [*others],
-        "data_page_version": "1.0",
-    }
-    write_atomically(path, lambda file: pq.write_table(table, file, **options))
 
 
 def file_metadata(key: str, header: bytes, loaded: Mapping[str, Column]) -> dict[str, bytes]:
