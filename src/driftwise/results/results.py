@@ -17,13 +17,14 @@ from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import SAYS_NOTHING
 from driftwise.core.types import Actions, Vector
 from driftwise.learners import AnyPlayer
-from driftwise.report.figures import Curve, regret_figure, save_figure
+from driftwise.report.figures import save_figure
 from driftwise.results import results_file
-from driftwise.results.confidence_intervals import Estimate, estimate, half_width
+from driftwise.results.confidence_intervals import Estimate, estimate
 from driftwise.results.footnotes import Caveat
 from driftwise.results.formats import check_format, write_csv
 from driftwise.results.label_search import find_label
 from driftwise.results.realised import Realised, with_best_loss
+from driftwise.results.results_figure import results_figure
 from driftwise.results.results_text import summary_text, table_text
 
 if TYPE_CHECKING:
@@ -192,13 +193,7 @@ class Results:
 
     def figure(self, confidence: float = 0.95) -> Figure:
         """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines."""
-        curves = []
-        for i, label in enumerate(self.labels):
-            mean, half = self.regrets[i].mean(axis=0), half_width(self.regrets[i], confidence)
-            bound = self.bounds[i].mean(axis=0)
-            curves.append(Curve(label, mean, mean - half, mean + half, bound, label in self.caveats))
-        ylabel = f"{self.comparator} {self.kind}{'-' if self.kind == 'pseudo' else ' '}regret"
-        return regret_figure(self.rounds, curves, self.bound_rounds, self.summary(), ylabel)
+        return results_figure(self, confidence)
 
     def plot(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
         """Write the figure to a file whose name ends in .png, .svg or .pdf."""
