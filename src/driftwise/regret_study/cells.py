@@ -43,7 +43,7 @@ NOISES: dict[str, Noise] = {
     "low noise": TwoPoint(scale=0.05),
     "Bernoulli": Bernoulli(),
     "mixed noise": SparseBernoulli((1.0, 0.0, 0.1)),  # differs between actions
-    "outliers": SparseBernoulli(0.02),
+    "outliers": SparseBernoulli((0.02,)),
 }
 
 
@@ -64,23 +64,23 @@ def _late_change(n_actions: int, n_rounds: int) -> Path:
 
 # How the means move, for a number of actions and a number of rounds, and with which noises.
 PATHS: dict[str, tuple[Callable[[int, int], Path], tuple[str, ...]]] = {
-    "constant, gap 0.4": (lambda K, T: Constant(_means(0.3, 0.7, K)), ("no noise", "low noise", "Bernoulli")),
-    "constant, gap 0.05": (lambda K, T: Constant(_means(0.5, 0.55, K)), ("low noise", "Bernoulli")),
-    "constant near 0": (lambda K, T: Constant(_means(0.05, 0.1, K)), ("Bernoulli",)),
-    "constant near 1": (lambda K, T: Constant(_means(0.9, 0.95, K)), ("Bernoulli",)),
-    "constant, gap 0.2": (lambda K, T: Constant(_means(0.4, 0.6, K)), ("mixed noise", "outliers")),
-    "2 segments": (lambda K, T: Switching(2, K, 0.3, 0.7), ("low noise", "Bernoulli")),
-    "8 segments": (lambda K, T: Switching(8, K), ("no noise", "low noise", "Bernoulli", "mixed noise", "outliers")),
-    "8 segments near 0": (lambda K, T: Switching(8, K, 0.05, 0.1), ("Bernoulli",)),
-    "8 segments near 1": (lambda K, T: Switching(8, K, 0.9, 0.95), ("Bernoulli",)),
-    "40 segments": (lambda K, T: Switching(40, K, 0.3, 0.7), ("no noise", "Bernoulli")),
+    "constant, gap 0.4": (lambda K, _: Constant(_means(0.3, 0.7, K)), ("no noise", "low noise", "Bernoulli")),
+    "constant, gap 0.05": (lambda K, _: Constant(_means(0.5, 0.55, K)), ("low noise", "Bernoulli")),
+    "constant near 0": (lambda K, _: Constant(_means(0.05, 0.1, K)), ("Bernoulli",)),
+    "constant near 1": (lambda K, _: Constant(_means(0.9, 0.95, K)), ("Bernoulli",)),
+    "constant, gap 0.2": (lambda K, _: Constant(_means(0.4, 0.6, K)), ("mixed noise", "outliers")),
+    "2 segments": (lambda K, _: Switching(2, K, 0.3, 0.7), ("low noise", "Bernoulli")),
+    "8 segments": (lambda K, _: Switching(8, K), ("no noise", "low noise", "Bernoulli", "mixed noise", "outliers")),
+    "8 segments near 0": (lambda K, _: Switching(8, K, 0.05, 0.1), ("Bernoulli",)),
+    "8 segments near 1": (lambda K, _: Switching(8, K, 0.9, 0.95), ("Bernoulli",)),
+    "40 segments": (lambda K, _: Switching(40, K, 0.3, 0.7), ("no noise", "Bernoulli")),
     "8 random segments": (
-        lambda K, T: RandomSegments(8, K, 0.1, 0.9, lengths="random"),
+        lambda K, _: RandomSegments(8, K, 0.1, 0.9, lengths="random"),
         ("low noise", "Bernoulli"),
     ),
-    "one action changes": (lambda K, T: SingleChanges(12, K, 0.1, 0.9, lengths="random"), ("low noise", "Bernoulli")),
-    "slow sinusoid": (lambda K, T: Sinusoidal(K, 2.0, 0.3), ("low noise", "Bernoulli")),
-    "fast sinusoid": (lambda K, T: Sinusoidal(K, 20.0, 0.3), ("no noise", "Bernoulli")),
+    "one action changes": (lambda K, _: SingleChanges(12, K, 0.1, 0.9, lengths="random"), ("low noise", "Bernoulli")),
+    "slow sinusoid": (lambda K, _: Sinusoidal(K, 2.0, 0.3), ("low noise", "Bernoulli")),
+    "fast sinusoid": (lambda K, _: Sinusoidal(K, 20.0, 0.3), ("no noise", "Bernoulli")),
     "linear": (_linear, ("low noise", "Bernoulli")),
     "random walk": (lambda K, T: RandomWalk(K, 0.5 / T**0.5, 0.1, 0.9), ("low noise", "Bernoulli")),
     "bursts": (lambda K, T: Bursts(6, T // 50, K), ("no noise", "Bernoulli")),
@@ -89,7 +89,7 @@ PATHS: dict[str, tuple[Callable[[int, int], Path], tuple[str, ...]]] = {
 
 # The paper's lower bounds, for a number of actions and a number of rounds; they draw their changes.
 ADVERSARIES: dict[str, Callable[[int, int], Adversary]] = {
-    "Theorem 4.1, 8 segments": lambda K, T: BanditLow(8, K),
+    "Theorem 4.1, 8 segments": lambda K, _: BanditLow(8, K),
     "Theorem 4.2, 8 segments": lambda K, T: FullLow(8, T / 50, K),
     "Theorem 4.3": lambda K, T: FullV(4.0, T / 50, K),
 }
