@@ -14,14 +14,15 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from driftwise.core.errors import outside
 from driftwise.core.kernel import clone, kinds_of, unbound
 from driftwise.core.memory_fields import HUGE, distribution, packed, scratch, within
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import require
+from driftwise.core.validation import as_losses, first_bad_loss, require
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import ExpertLearner, Learner, State, learners
+from driftwise.learners.contract import ExpertLearner, State, learners
 from driftwise.learners.parts.exponential_weights import dot
-from driftwise.learners.parts.meta_learner import MetaLearner
+from driftwise.learners.parts.meta_learner import BASE_RULE, MetaLearner, can_be_base
 from driftwise.learners.parts.packed_memory import MemoryLayout
 from driftwise.learners.parts.time_intervals import Slots
 from driftwise.registry import Registered
@@ -93,10 +94,7 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
     def require_base(self) -> None:
         """Reject a base that cannot be started by copying a row of memory."""
         require(self, "base", isinstance(self.base, str), "the name of a learner")
-        kind = learners.get(self.base)
-        alone = issubclass(kind, ExpertLearner) and kind.play_block is ExpertLearner.play_block
-        fixed = kind.make_room is Learner.make_room
-        require(self, "base", alone and fixed, "a full-feedback learner of fixed memory, not one made of learners")
+        require(self, "base", can_be_base(learners.get(self.base)), BASE_RULE)
 
     @property
     def interval_loops(self) -> IntervalLoops:
@@ -171,6 +169,15 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
     def possible(self, scores: Vector, rounds: int) -> bool:
         """Return whether a row can have these scores after so many rounds of its own."""
         return within(scores, -HUGE, HUGE)
+
+    def update(self, state: State, losses: Any) -> None:
+        """Update the state with the losses of the round."""
+        self._claim(state)
+        losses = as_losses(self, losses, (state.n_actions,))
+        bad = first_bad_loss(losses)
+        if bad >= 0:
+            raise outside(self, "losses", losses[bad], f"at action {bad}")
+        self.play_block(state, losses.reshape(1, -1))
 
     def play_block(self, state: State, losses: Matrix) -> Matrix:
         """Play a block of rounds; its losses have been checked."""
