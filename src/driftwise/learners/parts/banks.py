@@ -52,13 +52,12 @@ from typing import Any, ClassVar, Generic, NamedTuple
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import clone, kinds_of, unbound
-from driftwise.core.memory_fields import Field, fields_of
 from driftwise.core.types import Vector, Words
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.memory_checks import MemoryChecks, returned_type
 from driftwise.learners.contract.type_variables import M, R
 from driftwise.learners.parts.meta_learner import BASE_RULE, can_be_base
-from driftwise.learners.parts.stacked_memory import row, row_kernel, stacked_field, stacked_memory, stacked_rates
+from driftwise.learners.parts.stacked_memory import row, row_kernel, stacked_memory, stacked_rates
 
 __all__ = ["Bank", "BankParts", "LearnerBank", "bank_parts"]
 
@@ -163,7 +162,7 @@ class BankParts(NamedTuple):
     """What `grid` needs of a bank before there is one."""
 
     memory_type: Any
-    fields: dict[str, Field]  # declarations of the memory
+    axes: tuple[str, ...]  # in front of those that the memory declares
     update: Kernel
     kinds: tuple[type, ...]  # NamedTuples that the kernel reads
 
@@ -171,14 +170,10 @@ class BankParts(NamedTuple):
 def bank_parts(kind: Any) -> BankParts:
     """Return the parts of a bank: of a subclass of `Bank`, or of the `LearnerBank` of a class of learners."""
     if issubclass(kind, Bank):
-        memory_type = returned_type(kind, "first_memory")
-        declared = {name: field or stacked_field(None, ()) for name, field in fields_of(memory_type).items()}
-        return BankParts(memory_type, declared, kind.update, kinds_of(kind))
+        return BankParts(returned_type(kind, "first_memory"), (), kind.update, kinds_of(kind))
     if not can_be_base(kind):
         raise InvalidInput(f"{kind.__name__}: a base of a grid must be {BASE_RULE}.")
-    memory_type = returned_type(kind, "first_memory")
-    declared = {name: stacked_field(field, ["bases"]) for name, field in fields_of(memory_type).items()}
-    return BankParts(memory_type, declared, *_learner_bank(kind))
+    return BankParts(returned_type(kind, "first_memory"), ("bases",), *_learner_bank(kind))
 
 
 @functools.cache
