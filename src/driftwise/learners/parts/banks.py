@@ -44,14 +44,13 @@ add words in `memory_limits` and rules on several fields in `memory_contradictio
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple
 
 from driftwise.core.errors import InvalidInput
-from driftwise.core.kernel import clone, kinds_of, unbound
+from driftwise.core.kernel import kinds_of, unbound
 from driftwise.core.types import Vector, Words
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.memory_checks import MemoryChecks, returned_type
@@ -63,10 +62,11 @@ __all__ = ["Bank", "BankParts", "LearnerBank", "bank_parts"]
 
 Kernel = Callable[..., Any]
 UPDATE: Kernel = unbound
-MEMORY: Kernel = unbound
+KIND: Kernel = unbound
 RATES: Kernel = unbound
 ROW: Kernel = unbound
 RATES_ROW: Kernel = unbound
+NUMBER = FIRST = WEIGHTS = LAST = 0
 
 
 class Bank(MemoryChecks[M], ABC, Generic[M, R]):
@@ -159,38 +159,43 @@ class LearnerBank(Bank[Any, Any]):
 
 
 class BankParts(NamedTuple):
-    """What `grid` needs of a bank before there is one."""
+    """What the kernel of a grid needs of a kind of banks."""
 
     memory_type: Any
     axes: tuple[str, ...]  # in front of those that the memory declares
-    update: Kernel
-    kinds: tuple[type, ...]  # NamedTuples that the kernel reads
+    template: Kernel  # plays a round of the bank; the grid binds the place of its memory
+    kernels: dict[str, Any]  # what is bound to the template beside the place
+    kinds: tuple[type, ...]  # NamedTuples that the kernels read
 
 
 def bank_parts(kind: Any) -> BankParts:
     """Return the parts of a bank: of a subclass of `Bank`, or of the `LearnerBank` of a class of learners."""
     if issubclass(kind, Bank):
-        return BankParts(returned_type(kind, "first_memory"), (), kind.update, kinds_of(kind))
+        return BankParts(returned_type(kind, "first_memory"), (), _advance, {"UPDATE": kind.update}, kinds_of(kind))
     if not can_be_base(kind):
         raise InvalidInput(f"{kind.__name__}: a base of a grid must be {BASE_RULE}.")
-    return BankParts(returned_type(kind, "first_memory"), ("bases",), *_learner_bank(kind))
-
-
-@functools.cache
-def _learner_bank(kind: type[ExpertLearner]) -> tuple[Kernel, tuple[type, ...]]:
-    """Return the kernel that advances learners of a class, and the NamedTuples that it reads."""
     memory_type, rates_type = returned_type(kind, "first_memory"), returned_type(kind, "rates")
-    kernels = kind.compiled_loops.kernels
-    parts = {
-        "UPDATE": kernels.update,
-        "MEMORY": memory_type,
+    own = kind.compiled_loops.kernels
+    kernels = {
+        "UPDATE": own.update,
         "RATES": rates_type,
         "ROW": row_kernel(len(memory_type._fields)),
         "RATES_ROW": row_kernel(len(rates_type._fields)),
     }
-    return clone(_update_each, f"bank-{kind.name}", **parts), (*kernels.kinds, memory_type, rates_type)
+    return BankParts(memory_type, ("bases",), _advance_each, kernels, (rates_type, *own.kinds))
 
 
-def _update_each(memory: Any, rates: Any, losses: Vector) -> None:
-    for i in range(memory.weights.shape[0]):
-        UPDATE(MEMORY(*ROW(memory, i)), RATES(*RATES_ROW(rates, i)), losses)
+def _advance(memory: Any, rates: Any, losses: Vector) -> None:
+    """Play a round of a bank with a kernel of its own; memory and rates are those of the grid."""
+    bank = rates.banks[NUMBER]
+    weights = memory.base_weights[bank.first : bank.last]
+    UPDATE(KIND(*memory[FIRST:WEIGHTS], weights, *memory[WEIGHTS:LAST]), bank.rates, losses)
+
+
+def _advance_each(memory: Any, rates: Any, losses: Vector) -> None:
+    """Play a round of each learner of a bank."""
+    bank = rates.banks[NUMBER]
+    weights = memory.base_weights[bank.first : bank.last]
+    stack = KIND(*memory[FIRST:WEIGHTS], weights, *memory[WEIGHTS:LAST])
+    for i in range(weights.shape[0]):
+        UPDATE(KIND(*ROW(stack, i)), RATES(*RATES_ROW(bank.rates, i)), losses)

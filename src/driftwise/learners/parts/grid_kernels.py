@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
+from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import clone, generic_kernel, kernel, unbound
 from driftwise.core.memory_fields import Field, distribution, scratch
 from driftwise.core.types import Matrix, Vector
@@ -16,6 +17,7 @@ from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.memory_checks import returned_type
 from driftwise.learners.parts.banks import bank_parts
 from driftwise.learners.parts.exponential_weights import dot
+from driftwise.learners.parts.meta_learner import BASE_RULE, can_be_base
 from driftwise.learners.parts.stacked_memory import inner_fields, place
 
 __all__ = ["BankRates", "GridParts", "GridRates", "grid_parts", "mix"]
@@ -27,7 +29,7 @@ BANKS: Kernel = unbound
 REST: Kernel = unbound
 KIND: Kernel = unbound
 TAKES_HINTS = False
-NUMBER = FIRST = WEIGHTS = LAST = 0
+FIRST = WEIGHTS = LAST = 0
 
 GRID_FIELDS: dict[str, Field | None] = {
     "weights": distribution("actions"),  # of the next round
@@ -90,21 +92,23 @@ def grid_parts(name: str, rule: type[ExpertLearner], banks: Sequence[type]) -> G
     fields, advances, kinds = dict(GRID_FIELDS), [], [GridRates, BankRates]
     for i, kind in enumerate(banks):
         bank = bank_parts(kind)
-        at = place(bank.memory_type, len(fields))
-        advances.append(clone(_advance, f"{name}-bank{i}", UPDATE=bank.update, NUMBER=i, **at))
+        kernels = {**bank.kernels, **place(bank.memory_type, len(fields))}
+        advances.append(clone(bank.template, f"{name}-bank{i}", NUMBER=i, **kernels))
         fields |= inner_fields(bank.memory_type, f"bank{i}", *bank.axes)
         kinds += [bank.memory_type, *bank.kinds]
-    kernels, rule_type = rule.compiled_loops.kernels, returned_type(rule, "first_memory")
+    if not can_be_base(rule):
+        raise InvalidInput(f"{name}: `rule` must be {BASE_RULE}, got {rule.__name__}.")
+    own, rule_type = rule.compiled_loops.kernels, returned_type(rule, "first_memory")
     update = clone(
         _update,
         name,
-        UPDATE=kernels.update,
-        HINT=kernels.hint or _take_no_hint,
-        TAKES_HINTS=kernels.hint is not None,
+        UPDATE=own.update,
+        HINT=own.hint or _take_no_hint,
+        TAKES_HINTS=own.hint is not None,
         BANKS=reduce(lambda rest, one: clone(_advance_both, name, BANKS=one, REST=rest), reversed(advances)),
         **place(rule_type, len(fields)),
     )
-    return GridParts(fields | inner_fields(rule_type, "rule"), update, (*kinds, rule_type, *kernels.kinds))
+    return GridParts(fields | inner_fields(rule_type, "rule"), update, (*kinds, rule_type, *own.kinds))
 
 
 def _update(memory: Any, rates: GridRates, losses: Vector) -> None:
@@ -117,13 +121,6 @@ def _update(memory: Any, rates: GridRates, losses: Vector) -> None:
         _write_base_losses(memory.base_weights, losses, memory.base_losses)
         HINT(rule, rates.rule, memory.base_losses)
     mix(memory.rule_weights, memory.base_weights, memory.weights)
-
-
-def _advance(memory: Any, rates: GridRates, losses: Vector) -> None:
-    """Play a round of one bank."""
-    bank = rates.banks[NUMBER]
-    weights = memory.base_weights[bank.first : bank.last]
-    UPDATE(KIND(*memory[FIRST:WEIGHTS], weights, *memory[WEIGHTS:LAST]), bank.rates, losses)
 
 
 def _advance_both(memory: Any, rates: GridRates, losses: Vector) -> None:

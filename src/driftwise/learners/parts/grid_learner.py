@@ -104,12 +104,12 @@ class GridLearner(MetaLearner[Any, GridRates]):
             weights = memory.base_weights[first : first + bank.n_bases]
             own = inner_memory(memory, bank.memory_type, f"bank{i}", weights)
             if fault := bank.memory_fault(own, n_actions, rounds):
-                return f"bank {i}: {fault}"
+                return f"`bank{i}`: {fault}"
             first += bank.n_bases
         rule = self.rule(n_actions)
         own = inner_memory(memory, rule.memory_type, "rule", memory.rule_weights)
         fault = rule.memory_fault(own, first, rounds)
-        return f"rule: {fault}" if fault else ""
+        return f"`rule`: {fault}" if fault else ""
 
     def _banks(self, n_actions: int) -> Sequence[Bank]:
         banks = self.banks(n_actions)

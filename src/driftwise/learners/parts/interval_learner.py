@@ -135,7 +135,7 @@ class IntervalLearner(MetaLearner[Any, IntervalRates]):
         for slot, start in enumerate(starts):
             if start > 0:
                 if fault := base.memory_fault(row(stack, slot), n_actions, now - start):
-                    return f"base {slot}: {fault}"
+                    return f"`base` of slot {slot}: {fault}"
                 if not self.possible(memory.scores[slot], now - start):
                     return f"`scores` must be possible after {now - start} rounds"
         return ""
