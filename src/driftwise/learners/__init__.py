@@ -47,6 +47,7 @@ from driftwise.learners.meta.cbce import CBCE
 from driftwise.learners.meta.flh import FLH
 from driftwise.learners.meta.saol import SAOL
 from driftwise.learners.meta.sword import Sword
+from driftwise.learners.meta.tracker import Tracker
 from driftwise.learners.player import AnyPlayer, Player, has_tuning_rule
 
 __all__ = [  # noqa: RUF022 (sorted as strings are)
@@ -99,6 +100,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "State",
     "Sword",
     "Thompson",
+    "Tracker",
     "TsallisINF",
     "UCB1",
     "UCBV",
