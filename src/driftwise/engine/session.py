@@ -20,7 +20,7 @@ from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.types import Vector
 from driftwise.core.validation import MAX_COUNT, count
-from driftwise.learners import Learner, State, learners
+from driftwise.learners import Beliefs, Learner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
 
@@ -127,6 +127,11 @@ class Session:
             )
         with self._lock:
             learner.update(self.state, *feedback)
+
+    def beliefs(self) -> Beliefs:
+        """Return what the learner believes after the rounds so far: effective memory, weights of bases, alarms."""
+        with self._lock:
+            return self.learner.beliefs(self.state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session to a file; an existing file is replaced only when the new one is complete."""
