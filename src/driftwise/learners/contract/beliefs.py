@@ -29,7 +29,7 @@ class Beliefs:
     bases : dict, default {}
         Weights of the base learners, or of memory lengths, by label; they sum to 1.
     segments : float or None, default None
-        Estimate of the number of segments so far ($\Gamma$). For a learner that restarts on alarms, 1 plus their number.
+        Estimate of the number of segments so far ($\Gamma$): the alarms plus 1 for a learner that restarts on alarms.
     drift : float or None, default None
         Estimate of the drift so far ($V$).
     variance : float or None, default None

@@ -6,6 +6,7 @@ the latest ones. A round raises at most one alarm.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -64,4 +65,4 @@ def _is_log(log: Array, limits: Limits) -> bool:
     latest = latest_alarms(log)
     before = n - len(latest)  # as many rounds are needed for the alarms that are no longer in the ring
     bounded = not latest or (before <= latest[0] and latest[-1] < rounds)
-    return bounded and all(one < other for one, other in zip(latest, latest[1:], strict=False))
+    return bounded and all(one < other for one, other in pairwise(latest))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -19,8 +20,14 @@ from driftwise.core.memory_fields import HUGE, distribution, packed, scratch, wi
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import ExpertLearner, Learner, State, learners
+from driftwise.learners.contract import Beliefs, ExpertLearner, Learner, State, learners
+from driftwise.learners.parts.effective_memory import mean_age
 from driftwise.learners.parts.exponential_weights import dot
+from driftwise.learners.parts.interval_memory_checks import (
+    bases_contradiction,
+    scores_contradiction,
+    starts_contradiction,
+)
 from driftwise.learners.parts.meta_learner import MetaLearner
 from driftwise.learners.parts.packed_memory import MemoryLayout
 from driftwise.learners.parts.time_intervals import Slots
@@ -55,7 +62,7 @@ class IntervalMemory(NamedTuple):
     scores: Annotated[Matrix, packed("slots", 2)]  # of each row; each learner defines its own
     plays: Annotated[Matrix, packed("slots", "actions")]  # the rows' weights of the next round
     losses: Annotated[Vector, scratch("slots")]  # the rows' losses in the round
-    shares: Annotated[Vector, scratch("slots")]  # of each row in the weights played, before normalising
+    shares: Annotated[Vector, packed("slots")]  # of each row in the weights of the next round, before normalising
     bases: Annotated[Words, packed("slots", "words")]  # the rows' memories
     first_play: Annotated[Vector, distribution("actions")]  # the weights of a row that starts
     first_memory_words: Annotated[Words, packed("words")]  # its memory
@@ -144,29 +151,24 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
         return {"slots": self.slots.n_slots, "words": self.rates(n_actions).layout.size}
 
     def memory_contradiction(self, memory: IntervalMemory, rounds: int) -> str:
-        """Check which rows are awake, their scores, and the memory of each."""
-        now, n_actions = rounds + 1, memory.weights.size
-        in_use = int(self.slots.in_use(now))
-        if memory.clock.tolist() != [now, in_use]:
-            return f"`clock` must be [{now}, {in_use}]"
-        starts = [int(self.slots.start(slot, now)) if slot < in_use else 0 for slot in range(len(memory.starts))]
-        if memory.starts.tolist() != starts:
-            return f"`starts` must have the rows awake in round {now}"
-        base, layout = learners.get(self.base)(), self.rates(n_actions).layout
-        first = base.start(n_actions).memory
-        unpacked = layout.unpack(memory.first_memory_words)
-        if memory.first_play.tobytes() != first.weights.tobytes() or not _is_first_memory(unpacked, first):
-            return f"`first_play` and `first_memory_words` must be those of {self.base}"
-        for slot, start in enumerate(starts):
-            if start > 0:
-                own = layout.unpack(memory.bases[slot])
-                if fault := base.memory_fault(own, n_actions, now - start):
-                    return f"`bases`: {fault}"
-                if memory.plays[slot].tobytes() != own.weights.tobytes():
-                    return "`plays` must be the next weights of `bases`"
-                if not self.possible(memory.scores[slot], now - start):
-                    return f"`scores` must be possible after {now - start} rounds"
-        return ""
+        """Check which rows are awake, their scores and shares, and the memory of each."""
+        base, layout = learners.get(self.base)(), self.rates(memory.weights.size).layout
+        return (
+            starts_contradiction(memory, self.slots, rounds + 1)
+            or bases_contradiction(memory, base, layout)
+            or scores_contradiction(memory, self.possible)
+        )
+
+    def base_shares(self, state: State[IntervalMemory, IntervalRates]) -> tuple[list[str], Vector]:
+        """Return the shares of the awake rows, with the rounds, counted from 0, in which they started."""
+        awake = state.memory.starts > 0
+        return [f"since round {start - 1}" for start in state.memory.starts[awake]], state.memory.shares[awake]
+
+    def beliefs(self, state: State[IntervalMemory, IntervalRates]) -> Beliefs:
+        """Return the shares of the awake rows in the next play, and their mean age."""
+        found, memory = super().beliefs(state), state.memory
+        awake = memory.starts > 0
+        return replace(found, memory=mean_age(memory.clock[0] - memory.starts[awake], memory.shares[awake]))
 
     def possible(self, scores: Vector, rounds: int) -> bool:
         """Return whether a row can have these scores after so many rounds of its own."""
@@ -182,12 +184,6 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
         )
         state.rounds += len(losses)
         return played
-
-
-def _is_first_memory(memory: Any, first: Any) -> bool:
-    """Return whether weights are equal, and the rest up to rounding: logarithms differ between machines."""
-    same = memory.weights.tobytes() == first.weights.tobytes()
-    return same and all(within(one, other, other) for one, other in zip(memory, first, strict=True))
 
 
 C = TypeVar("C", bound=type[IntervalLearner])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from driftwise.core.errors import outside
-from driftwise.core.types import Matrix
+from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import as_losses, first_bad_loss
-from driftwise.learners.contract import ExpertLearner, State
+from driftwise.learners.contract import Beliefs, ExpertLearner, State
 from driftwise.learners.contract.type_variables import M, R
+from driftwise.learners.parts.effective_memory import shares_by_label
 
 __all__ = ["MetaLearner"]
 
@@ -20,6 +23,14 @@ class MetaLearner(ExpertLearner[M, R]):
     @abstractmethod
     def play_block(self, state: State[M, R], losses: Matrix) -> Matrix:
         """Play a block of rounds; its losses have been checked."""
+
+    def base_shares(self, state: State[M, R]) -> tuple[Sequence[str], Sequence[float] | Vector]:
+        """Return the labels of the bases and their shares in the next play; none by default."""
+        return (), ()
+
+    def beliefs(self, state: State[M, R]) -> Beliefs:
+        """Return the shares of the bases in the next play."""
+        return replace(super().beliefs(state), bases=shares_by_label(*self.base_shares(state)))
 
     def update(self, state: State[M, R], losses: Any) -> None:
         """Update the state with the losses of the round."""
