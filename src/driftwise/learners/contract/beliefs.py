@@ -94,7 +94,7 @@ class Beliefs:
                 text = f"{{{', '.join(f'{label!r}: {_number(weight)}' for label, weight in largest)}{more}}}"
             elif each.name == "alarms":
                 more = "..., " if len(value) > _ALARMS_IN_REPR else ""
-                text = f"({more}{', '.join(map(str, value[-_ALARMS_IN_REPR:]))})"
+                text = f"({more}{', '.join(map(str, value[-_ALARMS_IN_REPR:]))}{',' if len(value) == 1 else ''})"
             else:
                 text = _number(value)
             shown.append(f"{each.name}={text}")

@@ -52,12 +52,13 @@ def shares_by_age(ages: npt.NDArray[Any], shares: Vector) -> dict[str, float]:
     >>> shares_by_age(np.array([0, 1, 2, 3, 9]), np.array([0.0, 0.125, 0.25, 0.25, 0.375]))
     {'0 rounds': 0.0, '1 round': 0.125, '2-3 rounds': 0.5, '8-15 rounds': 0.375}
     """
-    order = np.argsort(ages, kind="stable")
-    classes = np.frexp(ages[order].astype(float))[1]  # 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7
-    return shares_by_label((_age_class(int(one)) for one in classes), shares[order])
+    exponents = np.maximum(0, np.frexp(ages.astype(float))[1])  # 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7
+    sums = np.bincount(exponents, shares)
+    present = np.unique(exponents)
+    return shares_by_label(map(_age_class, present.tolist()), sums[present])
 
 
 def _age_class(exponent: int) -> str:
     if exponent <= 1:
-        return ("0 rounds", "1 round")[max(0, exponent)]
+        return ("0 rounds", "1 round")[exponent]
     return f"{2 ** (exponent - 1)}-{2**exponent - 1} rounds"
