@@ -26,7 +26,8 @@ from driftwise.registry import to_spec
 
 __all__ = ["Session"]
 
-FORMAT = 2  # format 1 used other names of parameters and arrays
+FORMAT = 3
+_EARLIER = {1: "uses earlier names of parameters and arrays", 2: "does not have the rounds of alarms"}
 
 
 class Session:
@@ -156,7 +157,7 @@ class Session:
         header, arrays = _read(path)
         if header["format"] != FORMAT:
             got = header["format"]
-            hint = " Format 1 uses earlier names of parameters: start a new session." if got == 1 else ""
+            hint = f" Format {got} {_EARLIER[got]}: start a new session." if got in _EARLIER else ""
             raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.{hint}")
         try:
             learner = learners.build(header["learner"])

@@ -115,9 +115,9 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the weight of each rate: 1 for the one that is played, 0 for the others."""
-        best = state.memory.total_losses.argmin()
+        found, best = super().beliefs(state), state.memory.total_losses.argmin()
         labels = (f"learning rate {math.ldexp(self.largest_rate, -j):.3g}" for j in range(self.n_rates))
-        return replace(super().beliefs(state), bases=shares_by_label(labels, np.arange(self.n_rates) == best))
+        return replace(found, bases=shares_by_label(labels, np.arange(self.n_rates) == best))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rates."""
