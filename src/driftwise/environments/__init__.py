@@ -9,10 +9,12 @@ from driftwise.environments.noises.clipped_gaussian import ClippedGaussian
 from driftwise.environments.noises.deterministic import Deterministic
 from driftwise.environments.noises.noise import Fitted, Noise, noise
 from driftwise.environments.noises.scaled_bernoulli import ScaledBernoulli
+from driftwise.environments.noises.sparse_bernoulli import SparseBernoulli
 from driftwise.environments.noises.truncated_gaussian import TruncatedGaussian
 from driftwise.environments.noises.two_point import TwoPoint
 from driftwise.environments.noises.with_variance import WithVariance
 from driftwise.environments.path_preview import PathPreview
+from driftwise.environments.paths.bursts import Bursts
 from driftwise.environments.paths.coin_flips import CoinFlips
 from driftwise.environments.paths.constant import Constant
 from driftwise.environments.paths.linear import Linear
@@ -20,6 +22,7 @@ from driftwise.environments.paths.path import MeanStream, Path, path
 from driftwise.environments.paths.random_segments import RandomSegments
 from driftwise.environments.paths.random_walk import RandomWalk
 from driftwise.environments.paths.segments import Segments
+from driftwise.environments.paths.single_changes import SingleChanges
 from driftwise.environments.paths.sinusoidal import Sinusoidal
 from driftwise.environments.paths.switching import Switching
 from driftwise.environments.paths.table import Table
@@ -30,6 +33,7 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Block",
+    "Bursts",
     "ClippedGaussian",
     "CoinFlips",
     "Constant",
@@ -49,7 +53,9 @@ __all__ = [
     "ScaledBernoulli",
     "Seed",
     "Segments",
+    "SingleChanges",
     "Sinusoidal",
+    "SparseBernoulli",
     "Stream",
     "Switching",
     "Table",
