@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from driftwise.detectors import CUSUM as CUSUM
     from driftwise.detectors import GLR as GLR
     from driftwise.detectors import PageHinkley as PageHinkley
+    from driftwise.engine import History as History
     from driftwise.engine import Session as Session
+    from driftwise.engine import record as record
     from driftwise.engine import simulate as simulate
     from driftwise.environments import Bernoulli as Bernoulli
     from driftwise.environments import Beta as Beta
@@ -65,7 +67,9 @@ _HOMES = {
     "CUSUM": "detectors",
     "GLR": "detectors",
     "PageHinkley": "detectors",
+    "History": "engine",
     "Session": "engine",
+    "record": "engine",
     "simulate": "engine",
     "Bernoulli": "environments",
     "Beta": "environments",
