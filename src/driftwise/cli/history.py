@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from driftwise.cli.progress import notes, progress_bar
 __all__ = ["command"]
 
 _ROUNDS = 2000
+_CHANGES_SHOWN = 12
 
 
 @click.command("history")
@@ -70,8 +72,22 @@ def command(
     with notes(quiet), progress_bar(quiet, "playing") as progress:
         history = record(player, source, n_rounds, seed, points, progress=progress)
     beliefs = history.beliefs[-1]
-    click.echo(json_text(dataclasses.asdict(beliefs)) if as_json else f"{player.label}\n\n{beliefs.table()}")
+    if as_json:
+        click.echo(json_text({**dataclasses.asdict(beliefs), "change_points": history.change_points}))
+    else:
+        click.echo(f"{player.label}\n\n{beliefs.table()}")
+        if history.change_points is not None:
+            click.echo(f"\n{_true_changes(history.change_points)}")
     if figure is not None:
         history.plot(figure)
         if not quiet:
             click.echo(f"wrote {figure}", err=True)
+
+
+def _true_changes(change_points: Sequence[int]) -> str:
+    """Return a sentence about the changes of the means."""
+    if not change_points:
+        return "The means did not change."
+    rest = len(change_points) - _CHANGES_SHOWN
+    shown = ", ".join(map(str, change_points[:_CHANGES_SHOWN]))
+    return f"The means changed in round {shown}{f' and {rest} more' if rest > 0 else ''}."

@@ -54,7 +54,7 @@ class History:
         Means of the losses in the middle of each stretch. None if they are unknown.
     change_points : tuple of int or None, default None
         Rounds, counted from 0, in which the means changed. None if they are unknown or too many.
-    caveat : str, default ''
+    caveat : str, default ""
         Why the tuning rule of the learner is meaningless in this run; empty if there is no caveat.
 
     Examples

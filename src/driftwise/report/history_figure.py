@@ -22,7 +22,7 @@ __all__ = ["HistoryCurves", "history_figure", "largest_and_rest"]
 
 _MOST_ACTIONS, _MOST_BASES = 10, 8  # with an area of their own
 _MOST_CHANGES = 40  # that can be distinguished
-_TITLE, _LABEL = 100, 26  # the most characters
+_TITLE, _LABEL = 120, 26  # the most characters
 _WIDTH, _HEIGHTS = 9.0, (2.6, 1.9, 2.2)  # inches: of the figure, and of each panel
 _REST: dict[str, Any] = {"color": GREY, "alpha": 0.35}
 

@@ -41,10 +41,10 @@ def best_intervals(best: Sequence[int]) -> Iterator[tuple[int, int, int]]:
 def draw_areas(
     axes: Axes, rounds: Sequence[int], weights: Sequence[Sequence[float]], fills: Sequence[dict[str, Any]], **look: Any
 ) -> list[Artist]:
-    """Draw one area per sequence of weights, each above the one before; return them."""
+    """Draw one area per sequence of weights, each above the one before; return them. Without rounds there are none."""
     drawn: list[Artist] = []
     below = [0.0] * len(rounds)
-    for top, fill in zip(layers(weights), fills, strict=True):
+    for top, fill in zip(layers(weights), fills, strict=len(rounds) > 0):
         drawn.append(axes.fill_between(rounds, below, top, linewidth=0, **fill, **look))
         below = top
     return drawn
