@@ -59,16 +59,16 @@ class History:
 
     Examples
     --------
-    >>> from driftwise import Bernoulli, Environment, GLRKLUCB, Switching, record
-    >>> environment = Environment(Switching(n_segments=2, n_actions=2), Bernoulli())
+    >>> from driftwise import GLRKLUCB, Bernoulli, Environment, Segments, record
+    >>> environment = Environment(Segments([[0.1, 0.9], [0.9, 0.1]]), Bernoulli())
     >>> history = record(GLRKLUCB(), environment, n_rounds=2000, seed=1)
-    >>> history.weights.shape, history.change_points
-    ((500, 2), (1000,))
-    >>> all(1000 <= alarm < 1100 for alarm in history.alarms)
-    True
+    >>> history
+    History(label='glr-kl-ucb', n_rounds=2000)
+    >>> history.change_points, history.alarms
+    ((1000,), (1016, 1031))
     """
 
-    learner: Learner
+    learner: Learner = field(repr=False)
     label: str
     n_rounds: int
     starts: Actions = field(repr=False)
@@ -76,7 +76,7 @@ class History:
     beliefs: tuple[Beliefs, ...] = field(repr=False)
     means: Matrix | None = field(default=None, repr=False)
     change_points: tuple[int, ...] | None = field(default=None, repr=False)
-    caveat: str = ""
+    caveat: str = field(default="", repr=False)
 
     @property
     def ends(self) -> Actions:
@@ -185,7 +185,7 @@ def record(
     >>> from driftwise import Bernoulli, Environment, FixedShare, Switching
     >>> environment = Environment(Switching(n_segments=3, n_actions=2), Bernoulli())
     >>> record(FixedShare.tuned, environment, n_rounds=300, points=10).beliefs[-1]
-    Beliefs(rounds=300, memory=130.7)
+    Beliefs(rounds=300, memory=129.5)
     """
     if not isinstance(source, LossSource):
         raise InvalidInput(f"record: `source` must be an environment, got {type(source).__name__}.")

@@ -27,7 +27,7 @@ from driftwise.registry import to_spec
 __all__ = ["Session"]
 
 FORMAT = 3
-_EARLIER = {1: "uses earlier names of parameters and arrays", 2: "does not have the rounds of alarms"}
+_EARLIER = {1: "uses earlier names of parameters and arrays", 2: "has other arrays, without the rounds of alarms"}
 
 
 class Session:

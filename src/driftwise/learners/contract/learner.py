@@ -6,6 +6,7 @@ A learner is a frozen dataclass of parameters. `start` returns a `State`; `run` 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -35,6 +36,13 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
 
     feedback: ClassVar[str]
     corners: ClassVar[Corners] = Corners()  # of its parameters; checks run there too
+
+    @property
+    def label(self) -> str:
+        """The name and the parameters that differ from the defaults."""
+        values = {f.name: (getattr(self, f.name), f.default) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        changed = [f"{name}={value}" for name, (value, default) in values.items() if value != default]
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
 
     @classmethod
     def at_corners(cls) -> list[Self]:
