@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -21,6 +22,7 @@ from driftwise.learners import (
     SAOL,
     UCBV,
     AdaNormalHedgeTV,
+    Ader,
     AdSwitch,
     BanditOverBandit,
     CalibratedHedge,
@@ -30,7 +32,9 @@ from driftwise.learners import (
     FixedShare,
     Hedge,
     Master,
+    OnlineGD,
     OptimisticFixedShare,
+    OptimisticGD,
     OracleRestarts,
     RerunUCBV,
     RestartedAdaptiveGD,
@@ -38,6 +42,7 @@ from driftwise.learners import (
     SleepingAdaptMLProd,
     SleepingOptimisticAdaptMLProd,
     SlidingWindowUCB,
+    Sword,
     learners,
 )
 from driftwise.learners.parts import alarm_log
@@ -258,6 +263,24 @@ def test_the_play_is_the_mixture_of_bases_started_in_the_rounds_of_their_labels(
         age += weight * (rounds - start)
     np.testing.assert_allclose(learner.predict(state), mixed, atol=1e-9)
     assert beliefs.memory == pytest.approx(age)
+
+
+@pytest.mark.parametrize("learner", [Ader(200), Sword(200)], ids=str)
+def test_the_play_of_a_grid_is_the_mixture_of_its_bases(learner):
+    """Labels have the learning rates of the bases, rounded to three digits."""
+    losses = switching(200, 3)
+    _, state = played(learner, losses)
+    beliefs = learner.beliefs(state)
+    rates = learner.learning_rates(3)
+    kind = OnlineGD if isinstance(learner, Ader) else OptimisticGD
+    found = [float(re.search(r"learning_rate=([\d.e+-]+)", label)[1]) for label in beliefs.bases]
+    assert found == pytest.approx(rates, rel=0.005)
+    mixed = sum(
+        weight * base.predict(played(base, losses)[1])
+        for base, weight in zip(map(kind, rates), beliefs.bases.values(), strict=True)
+    )
+    np.testing.assert_allclose(learner.predict(state), mixed, atol=1e-9)
+    assert beliefs.memory == 200
 
 
 def normal_rows(losses, plays):

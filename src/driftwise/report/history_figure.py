@@ -22,7 +22,7 @@ __all__ = ["HistoryCurves", "history_figure", "largest_and_rest"]
 
 _MOST_ACTIONS, _MOST_BASES = 10, 8  # with an area of their own
 _MOST_CHANGES = 40  # that can be distinguished
-_TITLE, _LABEL = 120, 26  # the most characters
+_TITLE, _LABEL = 120, 34  # the most characters
 _WIDTH, _HEIGHTS = 9.0, (2.6, 1.9, 2.2)  # inches: of the figure, and of each panel
 _REST: dict[str, Any] = {"color": GREY, "alpha": 0.35}
 
@@ -120,8 +120,19 @@ def _draw_stack(
     stacked = [*curves.values(), *([] if rest is None else [rest])]
     heights = [[*curve.tolist(), float(curve[-1])] for curve in stacked]  # the last value holds up to the last edge
     areas = draw_areas(axes, edges, heights, [*fills, *([] if rest is None else [_REST])], step="post")
-    labels = [*(literal(label, _LABEL) for label in curves), *([] if rest is None else [""])]
+    labels = [*(literal(label, _LABEL) for label in _without_name(list(curves))), *([] if rest is None else [""])]
     return list(zip(areas, labels, strict=True))[::-1]
+
+
+def _without_name(labels: list[str]) -> list[str]:
+    """Return the parameters only, if all labels are those of learners of one name.
+
+    >>> _without_name(["hedge(learning_rate=1)", "hedge(learning_rate=2)"]), _without_name(["hedge", "hedge(rate=2)"])
+    (['learning_rate=1', 'learning_rate=2'], ['hedge', 'hedge(rate=2)'])
+    """
+    names = {label.partition("(")[0] for label in labels if label.endswith(")")}
+    alike = len(names) == 1 and all(label.endswith(")") for label in labels)
+    return [label.partition("(")[2][:-1] for label in labels] if alike else labels
 
 
 def _draw_memory(axes: Axes, curves: HistoryCurves) -> None:

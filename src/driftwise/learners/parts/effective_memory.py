@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from driftwise.core.types import Vector
 
-__all__ = ["faded_rounds", "mean_age", "shares_by_age", "shares_by_label"]
+__all__ = ["faded_rounds", "mean_age", "shares_by_age", "shares_by_label", "short_label"]
 
 
 def faded_rounds(forgotten: float, rounds: float) -> float:
@@ -44,6 +45,15 @@ def shares_by_label(labels: Iterable[str], weights: Iterable[float]) -> dict[str
         found[label] = found.get(label, 0.0) + float(weight)
     total = sum(found.values())
     return {label: weight / total for label, weight in found.items()} if total > 0.0 else {}
+
+
+def short_label(label: str) -> str:
+    """Return a label with its numbers rounded to three digits.
+
+    >>> short_label("online-gd(learning_rate=0.18708286933869708)")
+    'online-gd(learning_rate=0.187)'
+    """
+    return re.sub(r"\d+\.\d{3,}(e[-+]\d+)?", lambda found: f"{float(found[0]):.3g}", label)
 
 
 def shares_by_age(ages: npt.NDArray[Any], shares: Vector) -> dict[str, float]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from driftwise.learners.contract import Beliefs, ExpertLearner, Learner, State
 from driftwise.learners.contract.type_variables import M, R
+from driftwise.learners.parts.effective_memory import shares_by_label, short_label
 
 __all__ = ["BASE_RULE", "MetaLearner", "can_be_base"]
 
@@ -21,7 +22,8 @@ class MetaLearner(ExpertLearner[M, R]):
 
     def beliefs(self, state: State[M, R]) -> Beliefs:
         """Return the weights of the bases in the next round."""
-        return replace(super().beliefs(state), bases=self.base_shares(state))
+        found, shares = super().beliefs(state), self.base_shares(state)
+        return replace(found, bases=shares_by_label(map(short_label, shares), shares.values()))
 
 
 def can_be_base(kind: type) -> bool:
