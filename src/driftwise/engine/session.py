@@ -20,13 +20,14 @@ from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.types import Vector
 from driftwise.core.validation import MAX_COUNT, count
-from driftwise.learners import Learner, State, learners
+from driftwise.learners import Beliefs, Learner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
 
 __all__ = ["Session"]
 
-FORMAT = 2  # format 1 used other names of parameters and arrays
+FORMAT = 3
+_EARLIER = {1: "uses earlier names of parameters and arrays", 2: "has other arrays, without the rounds of alarms"}
 
 
 class Session:
@@ -128,6 +129,11 @@ class Session:
         with self._lock:
             learner.update(self.state, *feedback)
 
+    def beliefs(self) -> Beliefs:
+        """Return what the learner believes after the rounds so far: effective memory, weights of bases, alarms."""
+        with self._lock:
+            return self.learner.beliefs(self.state)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session to a file; an existing file is replaced only when the new one is complete."""
         with self._lock:
@@ -151,7 +157,7 @@ class Session:
         header, arrays = _read(path)
         if header["format"] != FORMAT:
             got = header["format"]
-            hint = " Format 1 uses earlier names of parameters: start a new session." if got == 1 else ""
+            hint = f" Format {got} {_EARLIER[got]}: start a new session." if got in _EARLIER else ""
             raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.{hint}")
         try:
             learner = learners.build(header["learner"])
