@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -69,13 +70,20 @@ def command(
     driftwise regret --preset standard --feedback full --csv scores.csv
     driftwise regret --cells '*random walk*' --learners cbce,sword
     """
+    from driftwise import __version__
     from driftwise.cli.outputs import check_output_files
     from driftwise.core.errors import InvalidInput
     from driftwise.core.validation import check_seed, count
     from driftwise.regret_study.scored_learners import chosen_learners, scored_learners
     from driftwise.regret_study.scores_csv import write_scores_csv
     from driftwise.regret_study.study import PRESETS, run_study, select_cells
+    from driftwise.regret_study.study_page import study_page
     from driftwise.regret_study.study_text import study_text
+    from driftwise.report.figures import canvas
+    from driftwise.report.page import write_figures, write_page
+
+    if figures:
+        canvas()  # raises now, not after the runs, if Matplotlib is missing
 
     feedbacks = ["full", "bandit"] if feedback == "both" else [feedback]
     cells = select_cells(PRESETS[preset].cells, pattern, None if half == "both" else half)
@@ -103,7 +111,31 @@ def command(
             n_threads,
             lambda title: sweep_progress(quiet, title, "runs"),
         )
+    n_cells = len({one.cell.name for one in scores})
+    about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
+    words = ["driftwise", "regret", "--preset", preset, *_selection(feedback, pattern, half, learners)]
+    report = study_page(scores, [shlex.join([*words, "--seed", str(seed)])], about)
+    write_page(page_file, report)
     click.echo(study_text(scores))
     if csv is not None:
         write_scores_csv(csv, scores)
-        click.echo(f"\nscores: {csv}")
+    if figures:
+        write_figures(out / f"{name}-figures", report)
+    click.echo(f"\nscores: {csv}" if csv is not None else "")
+    if figures:
+        click.echo(f"figures: {out / f'{name}-figures'}")
+    click.echo(f"page: {page_file}")
+
+
+def _selection(feedback: str, pattern: str | None, half: str, learners: str | None) -> list[str]:
+    """Return the options that select cells and learners, as words of the command line."""
+    words = []
+    for option, value, usual in (
+        ("--feedback", feedback, "both"),
+        ("--cells", pattern, None),
+        ("--half", half, "both"),
+        ("--learners", learners, None),
+    ):
+        if value is not None and value != usual:
+            words += [option, value]
+    return words

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from driftwise.regret_study.cells import HALVES, KINDS
+from driftwise.regret_study.cells import KINDS
 from driftwise.regret_study.scored_learners import ScoredLearner
 from driftwise.regret_study.study import CellScore
 
@@ -57,10 +57,13 @@ def summary(scores: Sequence[CellScore]) -> ScoreSummary:
 
 
 def summaries(scores: Sequence[CellScore], feedback: str, half: str | None) -> list[ScoreSummary]:
-    """Return the summary of each learner with this feedback, in one half or in both (None), in order."""
-    assert half is None or half in HALVES
+    """Return the summary of each learner with this feedback, in one half or in both (None).
+
+    The default learner comes first, then the others by their geometric mean.
+    """
     by_learner: dict[str, list[CellScore]] = {}
     for one in scores:
         if one.feedback == feedback and half in (None, one.cell.half):
             by_learner.setdefault(one.learner.label, []).append(one)
-    return [summary(some) for some in by_learner.values()]
+    found = [summary(some) for some in by_learner.values()]
+    return sorted(found, key=lambda one: (not one.learner.is_default, one.mean))

@@ -28,14 +28,11 @@ class ScoredLearner(NamedTuple):
         return self.player.name in DEFAULTS.values()
 
     @property
-    def form(self) -> str:
-        """What distinguishes it from the class with its default parameters, "" for nothing."""
-        settings = [f"{name} = {value}" for name, value in self.player.settings.items() if value != self._default(name)]
-        told = ["told the numbers of actions and rounds"] if self.player.tuned else []
-        return ", ".join(told + settings)
-
-    def _default(self, name: str) -> object:
-        return Player(self.player.name).settings[name]
+    def settings_text(self) -> str:
+        """The parameters that differ from the defaults, "" if there are none."""
+        usual = Player(self.player.name).settings
+        changed = {name: value for name, value in self.player.settings.items() if value != usual[name]}
+        return ", ".join(f"{name} = {value}" for name, value in changed.items())
 
 
 @functools.cache

@@ -2,7 +2,7 @@ r"""Scores: the regret of a learner as a multiple of R*, the regret of the best 
 
 With mean regrets $R$ of a learner and $R^*$ of the best tuned learner in a cell, the score is
 
-$$ \frac{R + a}{R^* + a}, \qquad a = 5 \text{ (full)}, \quad a = \lfloor\sqrt T\rfloor / 4 \text{ (bandit feedback)} . $$
+$$ \frac{R + a}{R^* + a}, \qquad a = 5 \text{ (full)}, \; a = \lfloor\sqrt T\rfloor / 4 \text{ (bandit feedback)} . $$
 
 The offset $a$ keeps the score meaningful where both regrets are almost 0.
 

@@ -11,7 +11,7 @@ from driftwise.regret_study.study import CellScore
 from driftwise.report.number_text import fixed
 from driftwise.report.tables import TableGroup, grouped_table, number, text_table
 
-__all__ = ["EXPLANATION", "study_text", "tuned_text"]
+__all__ = ["EXPLANATION", "forms_text", "study_text", "tuned_text"]
 
 WIDTH = 100
 _WORST = 10  # cells that are listed
@@ -30,13 +30,27 @@ def study_text(scores: Sequence[CellScore], width: int = WIDTH) -> str:
     """Return all tables."""
     parts = [_paragraph(EXPLANATION, width)]
     for feedback in dict.fromkeys(one.feedback for one in scores):
-        parts += [_learners(scores, feedback, width), _worst_cells(scores, feedback)]
+        parts += [_learners(scores, feedback, width), _worst_cells(scores, feedback, width)]
     return "\n\n".join(parts)
 
 
 def tuned_text(score: CellScore) -> str:
     """Return the best tuned learner of a cell as text; two if even and odd runs choose different ones."""
     return " or ".join(player.label for player in score.tuned)
+
+
+def forms_text(scores: Sequence[CellScore], feedback: str) -> list[str]:
+    """Return in which form learners play, if it is not that of their default parameters, and which have fewer runs."""
+    mine = dict.fromkeys(one.learner for one in scores if one.feedback == feedback)
+    told = [one.player.name for one in mine if one.player.tuned]
+    short = [f"{one.player.name} ({one.settings_text})" for one in mine if one.settings_text]
+    fewer = [one.player.name for one in mine if not one.extra_runs]
+    notes = {
+        "Told the numbers of actions and rounds (told T)": told,
+        "In another form than the default one": short,
+        "With the first runs of each cell only, since they take long": fewer,
+    }
+    return [f"{text}: {', '.join(names)}." for text, names in notes.items() if names]
 
 
 def _paragraph(text: str, width: int) -> str:
@@ -57,12 +71,7 @@ def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
         f"Scores with {feedback} feedback: geometric mean over cells, the worst cell, cells above 2, and geometric"
         " means by kind of environment."
     )
-    forms = {one.learner.label: one.learner.form for one in scores if one.feedback == feedback and one.learner.form}
-    notes = [_paragraph(f"{label}: {form}.", width) for label, form in forms.items()]
-    fewer = [one.learner.label for one in scores if one.feedback == feedback and not one.learner.extra_runs]
-    if fewer:
-        names = ", ".join(dict.fromkeys(fewer))
-        notes.append(_paragraph(f"With the first runs of each cell only, since they take long: {names}.", width))
+    notes = [_paragraph(text, width) for text in forms_text(scores, feedback)]
     return "\n".join([_paragraph(about, width), "", grouped_table(headers, groups), *([""] if notes else []), *notes])
 
 
@@ -72,7 +81,7 @@ def _row(one: ScoreSummary, kinds: Sequence[str]) -> list[str]:
     return [one.learner.label, fixed(one.mean, 2), worst, str(one.n_bad), *by_kind]
 
 
-def _worst_cells(scores: Sequence[CellScore], feedback: str) -> str:
+def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     """Return the cells in which the first learner has the largest scores, with the best tuned learner of each."""
     mine = [one for one in scores if one.feedback == feedback]
     first = mine[0].learner.label
@@ -90,7 +99,8 @@ def _worst_cells(scores: Sequence[CellScore], feedback: str) -> str:
     head, rule, *lines = text_table(["cell", "score", "R", "R*", "runs"], rows).splitlines()
     found = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
     for one, line in zip(worst, lines, strict=True):
-        found += [line, f"  {one.cell.half}; {tuned_text(one)}"]
+        text = f"{one.cell.half}; {tuned_text(one)}"
+        found += [line, *textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")]
     return "\n".join(found)
 
 

@@ -14,7 +14,7 @@ from driftwise.report.page.scales import SCALES
 from driftwise.report.page.table_contents import Measured, Table, is_key
 
 __all__ = ["GROUP_STYLES", "KINDS", "SECTIONS", "Axis", "Claim", "Group", "Line", "Page", "Panel", "Series"]
-__all__ += ["RowPanel", "WeightHistory"]
+__all__ += ["DotPanel", "RowPanel", "WeightHistory"]
 
 GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
@@ -110,6 +110,23 @@ class RowPanel(Panel):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self, "series", all(len(one.x) == 1 for one in self.series), "of one point each")
+        require(self, "lines", not self.lines, "absent")
+
+
+@dataclass(frozen=True)
+class DotPanel(Panel):
+    """A figure that compares distributions: each series has a row with a dot for each mean and a mark at its centre."""
+
+    names: Sequence[str] = ()  # of the points; `x` of a series is the index of a name
+    centers: Sequence[float] = ()  # of the series, such as geometric means
+    center_label: str = "mean"
+    rules: Sequence[float] = ()  # the numbers at which there are lines through all rows
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = all(x in range(len(self.names)) for one in self.series for x in one.x)
+        require(self, "names", known, "one for each value of `x` of a series")
+        _require_length(self, "centers", len(self.series), "series")
         require(self, "lines", not self.lines, "absent")
 
 
