@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -80,7 +81,7 @@ def command(
     from driftwise.regret_study.study_page import study_page
     from driftwise.regret_study.study_text import study_text
     from driftwise.report.figures import canvas
-    from driftwise.report.page import write_figures, write_page
+    from driftwise.report.page import DotPanel, write_figures, write_page
 
     if figures:
         canvas()  # raises now, not after the runs, if Matplotlib is missing
@@ -120,7 +121,8 @@ def command(
     if csv is not None:
         write_scores_csv(csv, scores)
     if figures:
-        write_figures(out / f"{name}-figures", report)
+        dots = [panel for panel in report.panels if isinstance(panel, DotPanel)]
+        write_figures(out / f"{name}-figures", replace(report, panels=dots))
     click.echo(f"\nscores: {csv}" if csv is not None else "")
     if figures:
         click.echo(f"figures: {out / f'{name}-figures'}")

@@ -30,6 +30,10 @@ __all__ = ["study_page"]
 _DEFAULT, _OTHER = Group("Default", "solid"), Group("Parameter-free", "baseline")
 _INTERVAL = 1.96  # standard errors on both sides of a number, for 95 %
 _SECTIONS = {"full": "Full feedback", "bandit": "Bandit feedback"}
+_SUBTITLE = (
+    "The regret of default and parameter-free learners as a multiple of the regret R* of the best tuned learner in"
+    " hindsight: the score."
+)
 _NOTES = (
     "Regret is dynamic pseudo-regret: the expected loss of a learner minus that of the best action of every round, both"
     " computed with the true means.",
@@ -51,13 +55,14 @@ def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str)
     firsts = {feedback: next(one.learner.label for one in scores if one.feedback == feedback) for feedback in feedbacks}
     return Page(
         title="Regret without tuning",
-        subtitle=f"{_findings(scores, feedbacks)} {about}",
+        subtitle=f"{_SUBTITLE} {_findings(scores, feedbacks)} {about}",
         table=_table([one for one in scores if one.learner.label == firsts[one.feedback]]),
         panels=panels,
         commands=commands,
         notes=[EXPLANATION, *_NOTES, *(text for feedback in feedbacks for text in forms_text(scores, feedback))],
         groups=(_DEFAULT, _OTHER),
         figures_heading="Scores",
+        figures_first=True,
     )
 
 
@@ -70,8 +75,8 @@ def _findings(scores: Sequence[CellScore], feedbacks: Sequence[str]) -> str:
             for one in summaries(scores, feedback, half)[:1]:
                 worst = f"at most {fixed(one.worst.score.value, 2)}"
                 parts.append(f"{fixed(one.mean, 2)} ({worst}) in {one.n_cells} cells of the half \u201c{half}\u201d")
-        first = next(one.learner.label for one in scores if one.feedback == feedback)
-        found.append(f"{first}, {feedback} feedback: geometric mean of the scores {' and '.join(parts)}.")
+                first = one.learner.label
+        found.append(f"Geometric mean of the scores of {first} ({feedback} feedback): {', '.join(parts)}.")
     return " ".join(found)
 
 
@@ -94,7 +99,7 @@ def _panels(scores: Sequence[CellScore], feedback: str) -> list[Panel]:
         DotPanel(
             f"scores-{feedback}",
             section,
-            f"{section}: a dot for each of {len(cells)} cells, the geometric mean marked",
+            f"{section}: scores in {len(cells)} cells, geometric means marked",
             Axis("cell"),
             axis,
             dots,
@@ -129,7 +134,7 @@ def _table(scores: Sequence[CellScore]) -> Table:
     columns = [
         Column("cell", "Cell", card_label=""),
         Column("half", "Half"),
-        Column("learner", "Learner", "series", card_label=""),
+        Column("learner", "Learner"),
         Column("score", "Score", "whisker", decimals=2, rules=(1.0, 2.0)),
         Column("regret", "R", "number"),
         Column("best", "R*", "number"),
@@ -147,14 +152,6 @@ def _table(scores: Sequence[CellScore]) -> Table:
 def _row(one: CellScore) -> list[Cell]:
     score, reach = one.score, _INTERVAL * one.score.error
     measured = Measured(score.value, score.value - reach, score.value + reach)
-    name = Text(one.learner.label, f"{one.feedback} feedback")
-    return [
-        one.cell.name,
-        one.cell.half,
-        name,
-        measured,
-        score.regret,
-        score.best_regret,
-        tuned_text(one),
-        score.n_runs,
-    ]
+    kind, _, size = one.cell.name.rpartition(", K")
+    place: list[Cell] = [Text(kind, f"K{size}"), one.cell.half, one.learner.label]
+    return [*place, measured, score.regret, score.best_regret, tuned_text(one), score.n_runs]

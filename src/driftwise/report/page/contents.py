@@ -182,6 +182,7 @@ class Page:
     notes: Sequence[str] = ()
     groups: Sequence[Group] = ()
     figures_heading: str = "Figures"
+    figures_first: bool = False  # whether they are above the table
     commands_heading: str = "Commands to repeat the measurements"
     hint: str = "Click on a name in a legend to hide or show it in all figures."
 

@@ -13,6 +13,7 @@ from driftwise.report.page.contents import DotPanel
 from driftwise.report.page.dot_charts import heights
 from driftwise.report.page.panel_scales import drawable_point, y_scale
 from driftwise.report.page.styles import Style
+from driftwise.report.palette import GREY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,13 +39,17 @@ def dot_figure(panel: DotPanel, styles: Mapping[str, Style]) -> Figure:
         axes.axvline(value, color="0.35", linewidth=0.9, zorder=1)
     labels = [literal(marked(one.label, one.caveat), _LABEL) for one in panel.series]
     axes.set_yticks(range(len(labels)), labels, fontsize="small")
+    for text, one in zip(axes.get_yticklabels(), panel.series, strict=True):
+        if styles[one.label].colour != GREY:
+            text.set(color=styles[one.label].colour, fontweight="bold")
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     for i, (one, center) in enumerate(zip(panel.series, panel.centers, strict=True)):
         values = sorted(mean for x, mean in zip(one.x, one.mean, strict=True) if drawable_point(panel, x, mean))
         rows = [i + _SPREAD * height for height in heights(len(values))]
         colour = styles[one.label].colour
-        axes.plot(values, rows, "o", markersize=3.2, markeredgewidth=0, color=colour, alpha=0.5, zorder=2)
+        alpha = 0.4 if colour == GREY else 0.7
+        axes.plot(values, rows, "o", markersize=3.4, markeredgewidth=0, color=colour, alpha=alpha, zorder=2)
         if drawable_point(panel, 0.0, center):
             axes.plot([center, center], [i - _CENTER, i + _CENTER], color="0.1", linewidth=1.8, zorder=3)
         axes.annotate(
@@ -53,8 +58,8 @@ def dot_figure(panel: DotPanel, styles: Mapping[str, Style]) -> Figure:
         )  # fmt: skip
     if panel.center_label:
         axes.annotate(
-            literal(panel.center_label, _LABEL), (1.0, -0.6), xycoords=("axes fraction", "data"), xytext=(30, 6),
+            literal(panel.center_label, _LABEL), (1.0, -0.6), xycoords=("axes fraction", "data"), xytext=(30, 3),
             textcoords="offset points", ha="right", va="bottom", fontsize="small", color="0.35",
         )  # fmt: skip
-    axes.set_title(literal(panel.title, _TITLE), fontsize="medium", loc="left")
+    figure.suptitle(literal(panel.title, _TITLE), fontsize="medium", x=0.01, ha="left")
     return figure
