@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from driftwise.core.errors import InvalidInput
+from driftwise.core.errors import rejection
 from driftwise.learners import Player
 from driftwise.regret_study.cell_regrets import Effort, Stage, measure_cells
 from driftwise.regret_study.cells import LONG, MEDIUM, SHORT, Cell, cells, quick_cells
@@ -49,7 +49,7 @@ def select_cells(some: Sequence[Cell], pattern: str | None = None, half: str | N
         if (pattern is None or fnmatch.fnmatchcase(cell.name, pattern)) and (half is None or cell.half == half)
     ]
     if not found:
-        raise InvalidInput(f"regret: `cells` must match at least one of {len(some)} cells, got '{pattern}'.")
+        raise rejection("regret", "cells", f"a pattern that matches the name of one of {len(some)} cells", pattern)
     return found
 
 
