@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,40 +41,46 @@ class Effort:
 
 @dataclass(frozen=True)
 class CellRegrets:
-    """The regrets of scored and tuned learners in one cell with one feedback, by player; some have fewer runs."""
+    """The regrets of scored and tuned learners in one cell with one feedback, by player; runs are the same for all."""
 
     cell: Cell
     feedback: str
     scored: tuple[ScoredLearner, ...]
     tuned: tuple[Player, ...]
-    regrets: Mapping[Player, Vector]
-
-    def best_tuned(self, n_runs: int) -> tuple[BestTuned, tuple[Player, Player]]:
-        """Return the best tuned learner in the first runs, and the players chosen by even and by odd runs."""
-        players = [player for player in self.tuned if len(self.regrets[player]) >= n_runs]
-        best = best_tuned(np.array([self.regrets[player][:n_runs] for player in players]))
-        return best, (players[best.by_even_runs], players[best.by_odd_runs])
-
-    def score(self, learner: ScoredLearner) -> Score:
-        """Return the score of a learner over its runs."""
-        regrets = self.regrets[learner.player]
-        best, _ = self.best_tuned(len(regrets))
-        return score(regrets, best.regrets, offset(self.feedback, self.cell.n_rounds))
+    regrets: Mapping[Player, Vector]  # tuned learners that cannot be the best have fewer runs
 
     @property
     def n_runs(self) -> int:
-        """The runs of the first scored learner, which are the most that any learner has."""
+        """The number of runs of the scored learners."""
         return len(self.regrets[self.scored[0].player])
 
+    @functools.cached_property
+    def contestants(self) -> list[Player]:
+        """The tuned learners that have played all runs."""
+        return [player for player in self.tuned if len(self.regrets[player]) == self.n_runs]
+
+    @functools.cached_property
+    def best(self) -> BestTuned:
+        """The best of the contestants."""
+        return best_tuned(np.array([self.regrets[player] for player in self.contestants]))
+
+    @property
+    def best_players(self) -> tuple[Player, ...]:
+        """The best tuned learner; two if even and odd runs choose different ones."""
+        chosen = (self.best.by_even_runs, self.best.by_odd_runs)
+        return tuple(dict.fromkeys(self.contestants[i] for i in chosen))
+
+    def score(self, learner: ScoredLearner) -> Score:
+        """Return the score of a learner."""
+        return score(self.regrets[learner.player], self.best.regrets, offset(self.feedback, self.cell.n_rounds))
+
     def contenders(self) -> list[Player]:
-        """Return the tuned learners that may be the best: by their means, up to a few standard errors."""
-        n_runs = self.n_runs
-        players = [player for player in self.tuned if len(self.regrets[player]) == n_runs]
-        best = min(players, key=lambda player: self.regrets[player].mean())
+        """Return the contestants that may be the best: by their means, up to a few standard errors."""
+        best = min(self.contestants, key=lambda player: self.regrets[player].mean())
         kept = []
-        for player in players:
+        for player in self.contestants:
             excess = self.regrets[player] - self.regrets[best]
-            if excess.mean() <= _CONTENDER * excess.std(ddof=1) / np.sqrt(n_runs):
+            if excess.mean() <= _CONTENDER * excess.std(ddof=1) / math.sqrt(self.n_runs):
                 kept.append(player)
         return kept
 
@@ -91,10 +99,9 @@ def measure_cells(
     """Return the regrets of all learners in each cell; play the runs that the folder does not have.
 
     Each cell starts with the first runs of all learners. As long as the score of the first scored learner is not
-    precise enough, the runs are doubled. Tuned learners that cannot be the best any more, and scored ones without
-    `extra_runs`, play no further runs.
+    precise enough, the runs are doubled. Tuned learners that cannot be the best any more play no further runs.
     """
-    everyone = tuple(dict.fromkeys([*(one.player for one in scored), *tuned]))
+    everyone = _players(scored, tuned)
     found: dict[str, CellRegrets] = {
         cell.name: CellRegrets(cell, feedback, tuple(scored), tuple(tuned), {}) for cell in cells
     }
@@ -113,7 +120,7 @@ def measure_cells(
             added = dict(zip(players, regrets, strict=True))
             found[name] = CellRegrets(before.cell, feedback, before.scored, before.tuned, {**before.regrets, **added})
         pending = {
-            name: (_more_players(found[name]), min(effort.most_runs, 2 * n_runs))
+            name: (_players(scored, found[name].contenders()), min(effort.most_runs, 2 * n_runs))
             for name, (_, n_runs) in pending.items()
             if n_runs < effort.most_runs and found[name].score(scored[0]).error > effort.largest_error
         }
@@ -121,9 +128,9 @@ def measure_cells(
     return [found[cell.name] for cell in cells]
 
 
-def _more_players(regrets: CellRegrets) -> tuple[Player, ...]:
-    scored = [one.player for i, one in enumerate(regrets.scored) if one.extra_runs or i == 0]
-    return tuple(dict.fromkeys([*scored, *regrets.contenders()]))
+def _players(scored: Sequence[ScoredLearner], tuned: Sequence[Player]) -> tuple[Player, ...]:
+    """Return the players, each once: a learner may be scored and be among the tuned ones."""
+    return tuple(dict.fromkeys([*(one.player for one in scored), *tuned]))
 
 
 def _play(

@@ -20,7 +20,6 @@ class ScoredLearner(NamedTuple):
 
     label: str
     player: Player
-    extra_runs: bool = True  # False: it takes long, and plays only the first runs of a cell
 
     @property
     def is_default(self) -> bool:
@@ -52,8 +51,6 @@ def chosen_learners(names: Sequence[str]) -> dict[str, tuple[ScoredLearner, ...]
     return {feedback: tuple(some) for feedback, some in found.items()}
 
 
-def _scored(table: dict[str, object]) -> ScoredLearner:
-    spec = {key: value for key, value in table.items() if key != "extra_runs"}
+def _scored(spec: dict[str, object]) -> ScoredLearner:
     player = Player.from_spec(spec)
-    label = f"{player.name} (told T)" if player.tuned else player.name
-    return ScoredLearner(label, player, bool(table.get("extra_runs", True)))
+    return ScoredLearner(f"{player.name} (told T)" if player.tuned else player.name, player)

@@ -70,8 +70,8 @@ def run_study(
             continue
         tuned = tuned_learners(feedback)
         for regrets in measure_cells(fitting, feedback, scored, tuned, effort, seed, folder, n_threads, stage):
-            for learner in scored:
-                _, chosen = regrets.best_tuned(len(regrets.regrets[learner.player]))
-                best = tuple(dict.fromkeys(chosen))
-                found.append(CellScore(regrets.cell, feedback, learner, regrets.score(learner), best))
+            found += [
+                CellScore(regrets.cell, feedback, learner, regrets.score(learner), regrets.best_players)
+                for learner in scored
+            ]
     return found

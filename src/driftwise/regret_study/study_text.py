@@ -40,15 +40,13 @@ def tuned_text(score: CellScore) -> str:
 
 
 def forms_text(scores: Sequence[CellScore], feedback: str) -> list[str]:
-    """Return in which form learners play, if it is not that of their default parameters, and which have fewer runs."""
+    """Return in which form learners play, if it is not that of their default parameters."""
     mine = dict.fromkeys(one.learner for one in scores if one.feedback == feedback)
     told = [one.player.name for one in mine if one.player.tuned]
     short = [f"{one.player.name} ({one.settings_text})" for one in mine if one.settings_text]
-    fewer = [one.player.name for one in mine if not one.extra_runs]
     notes = {
         "Told the numbers of actions and rounds (told T)": told,
         "In another form than the default one": short,
-        "With the first runs of each cell only, since they take long": fewer,
     }
     return [f"{text}: {', '.join(names)}." for text, names in notes.items() if names]
 
