@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from driftwise.learners import KLUCB as KLUCB
     from driftwise.learners import UCB1 as UCB1
     from driftwise.learners import AdaHedge as AdaHedge
+    from driftwise.learners import BanditTracker as BanditTracker
     from driftwise.learners import DetectAndRestart as DetectAndRestart
     from driftwise.learners import Exp3 as Exp3
     from driftwise.learners import FixedShare as FixedShare
@@ -77,6 +78,7 @@ _HOMES = {
     "Switching": "environments",
     "TwoPoint": "environments",
     "AdaHedge": "learners",
+    "BanditTracker": "learners",
     "DetectAndRestart": "learners",
     "Exp3": "learners",
     "FixedShare": "learners",

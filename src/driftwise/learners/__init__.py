@@ -2,6 +2,7 @@
 
 from driftwise.learners.bandits.adswitch import AdSwitch
 from driftwise.learners.bandits.bandit_over_bandit import BanditOverBandit
+from driftwise.learners.bandits.bandit_tracker import BanditTracker
 from driftwise.learners.bandits.cusum_ucb import CUSUMUCB
 from driftwise.learners.bandits.detect_and_restart import DetectAndRestart
 from driftwise.learners.bandits.discounted_kl_ucb import DiscountedKLUCB
@@ -61,6 +62,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "BOA",
     "BanditLearner",
     "BanditOverBandit",
+    "BanditTracker",
     "CBCE",
     "CUSUMUCB",
     "CalibratedHedge",
