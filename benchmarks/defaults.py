@@ -10,7 +10,7 @@ from live import session_time
 from timing import interleaved
 
 from driftwise.core.types import Matrix
-from driftwise.learners import BanditTracker, KLUCB, FixedShare, Learner, OptimisticFixedShare, Tracker
+from driftwise.learners import KLUCB, BanditTracker, FixedShare, Learner, OptimisticFixedShare, Tracker
 from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
 from driftwise.report.tables import text_table
 
@@ -83,7 +83,9 @@ def defaults(effort: Effort) -> str:
         name = f"memory of {learner.name} at 1,000,000 rounds against 100,000 ({early:,} bytes)"
         rows.append((name, f"{later / early:.2f} times", f"{GROWTH:g} times", _verdict(later / early, GROWTH)))
         first, last = _block_time(learner, losses, len(losses)), _block_time(learner, losses, late)
-        rows.append((f"a round of {learner.name} after {late:,} rounds against 100,000", f"{last / first:.2f} times", "", ""))
+        rows.append(
+            (f"a round of {learner.name} after {late:,} rounds against 100,000", f"{last / first:.2f} times", "", "")
+        )
     return text_table(HEADERS, rows)
 
 

@@ -61,7 +61,12 @@ class Session:
     """
 
     def __init__(
-        self, learner: Learner | None = None, n_actions: int | None = None, seed: int = 0, *, feedback: str | None = None
+        self,
+        learner: Learner | None = None,
+        n_actions: int | None = None,
+        seed: int = 0,
+        *,
+        feedback: str | None = None,
     ) -> None:
         if n_actions is None:
             raise InvalidInput("Session: `n_actions` must be given: Session(n_actions=3).")

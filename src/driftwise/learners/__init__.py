@@ -2,6 +2,7 @@
 
 from driftwise.learners.bandits.adswitch import AdSwitch
 from driftwise.learners.bandits.bandit_over_bandit import BanditOverBandit
+from driftwise.learners.bandits.bandit_tracker import BanditTracker
 from driftwise.learners.bandits.cusum_ucb import CUSUMUCB
 from driftwise.learners.bandits.detect_and_restart import DetectAndRestart
 from driftwise.learners.bandits.discounted_kl_ucb import DiscountedKLUCB
@@ -62,10 +63,12 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "BOA",
     "BanditLearner",
     "BanditOverBandit",
+    "BanditTracker",
     "Beliefs",
     "CBCE",
     "CUSUMUCB",
     "CalibratedHedge",
+    "DEFAULT_LEARNERS",
     "DetectAndRestart",
     "DiscountedKLUCB",
     "DiscountedThompson",
@@ -108,3 +111,6 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "has_tuning_rule",
     "learners",
 ]
+
+#: the default learner with each feedback; they have no parameters
+DEFAULT_LEARNERS: dict[str, type[Learner]] = {"full": Tracker, "bandit": BanditTracker}

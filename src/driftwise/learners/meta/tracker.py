@@ -15,12 +15,14 @@ $b_T$ and an additional $(b_T - b_1) \ln(1/\alpha)/\eta$.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from driftwise.core.measures import Measures
-from driftwise.learners.contract import HintedLearner
+from driftwise.learners.contract import Beliefs, HintedLearner, State
 from driftwise.learners.parts.grid_learner import GridLearner, grid
 from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
+from driftwise.learners.parts.running_measures import estimates
+from driftwise.learners.parts.stacked_memory import inner_memory
 from driftwise.learners.parts.tracking_bank import TrackingBank
 from driftwise.theory import pathwise_tracker
 
@@ -100,6 +102,13 @@ class Tracker(GridLearner, HintedLearner):
     def rule(self, n_actions: int) -> PriorAdaHedge:
         """Return AdaHedge with the prior."""
         return _RULE
+
+    def beliefs(self, state: State) -> Beliefs:
+        """Return the weights of the bases, their mean memory, and estimates of segments, drift and variance."""
+        found = super().beliefs(state)
+        shares, memories = state.memory.rule_weights, _BANK.memories(state.n_actions, state.rounds)
+        measures = estimates(inner_memory(state.memory, _BANK.memory_type, "bank0", state.memory.base_weights))
+        return replace(found, memory=float(shares @ memories), **measures._asdict())
 
     def bound(self, measures: Measures) -> float:
         """Return the bound for losses in [0, 1] against sequences with as many switches as the means."""
