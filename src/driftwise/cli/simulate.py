@@ -155,6 +155,6 @@ def _default_learners(replayed: bool) -> list[dict[str, Any]]:
     others = (
         [{"name": "hedge"}, {"name": "kl-ucb"}]
         if replayed
-        else [{"name": "optimistic-fixed-share", "tuned": True}, {"name": "glr-kl-ucb", "tuned": True}]
+        else [{"name": "optimistic-fixed-share", "tuned": True}, {"name": "sliding-window-kl-ucb", "tuned": True}]
     )
     return [*({"name": kind.name} for kind in DEFAULT_LEARNERS.values()), *others]

@@ -7,9 +7,10 @@ differences of consecutive losses are summed for each action.
 - Variance: half of the summed squared differences. Movements of the means add to it.
 - Drift: the largest mean loss of the first block, plus the differences between the means of neighbouring blocks that
   are larger than noise, each the maximum over actions. A difference of action $k$ is larger than noise if it exceeds
-  $2 \sqrt{(v_k / L) \ln(2 K n)}$, with $v_k$ its variance in a round, $L$ the length and $n$ the number of blocks.
-- Segments: 1 plus the number of runs of such differences. A change within a block makes two neighbouring differences,
-  so a run counts as one change.
+  $2 \sqrt{(v_k / L) \ln(2 K n)}$, with $v_k$ its variance in a round, $L$ the length and $n$ the number of blocks. The
+  same is computed with blocks of two, four, ... times the length, which show smaller changes; the largest drift counts.
+- Segments: 1 plus the number of runs of such differences, with blocks of that length. A change within a block makes two
+  neighbouring differences, so a run counts as one change.
 
 The estimates are coarse: changes that are shorter than a block, or smaller than noise, are not seen.
 """
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.kernel import generic_kernel
-from driftwise.core.types import Vector
+from driftwise.core.types import Matrix, Vector
 
 __all__ = ["N_BLOCKS", "Estimates", "block_contradiction", "estimates", "observe"]
 
@@ -74,11 +75,22 @@ def estimates(memory: Any) -> Estimates:
     if len(means) == 0:
         return Estimates(1.0, 0.0, variance)
     per_round = memory.squares / (2 * max(1, rounds - 1))
-    noise = 2 * np.sqrt(per_round / length * np.log(2 * means.shape[1] * len(means)))
+    found = [_movements(means, per_round / length)]
+    while len(means) >= 4:
+        half = len(means) // 2
+        means, length = means[: 2 * half].reshape(half, 2, -1).mean(axis=1), 2 * length
+        found.append(_movements(means, per_round / length))
+    segments, drift = max(found, key=lambda pair: pair[1])
+    return Estimates(segments, drift, variance)
+
+
+def _movements(means: Matrix, variances: Vector) -> tuple[float, float]:
+    """Return the numbers of segments and of the drift, from the means of blocks and the variances of these means."""
+    noise = 2 * np.sqrt(variances * np.log(2 * means.size))
     moved = np.abs(np.diff(means, axis=0))
     sizes = np.where(moved > noise, moved, 0.0).max(axis=1, initial=0.0)
     starts = np.diff((sizes > 0).astype(np.int64), prepend=0) == 1
-    return Estimates(1.0 + float(starts.sum()), float(means[0].max() + sizes.sum()), variance)
+    return 1.0 + float(starts.sum()), float(means[0].max() + sizes.sum())
 
 
 def block_contradiction(memory: Any, rounds: int) -> str:

@@ -44,6 +44,7 @@ class Memory(NamedTuple):
     totals: Annotated[Vector, between(0, "rounds", "actions")]  # total losses above the least total
     centers: Annotated[Matrix, distribution("pairs", "actions")]  # x, for each pair of rates
     range: Annotated[Vector, between(0, 1, 1)]  # b
+    even_total: Annotated[Vector, between(0, "rounds", 1)]  # total loss of uniform weights above the least losses
     scaled: Annotated[Vector, scratch("actions")]  # z, or a guess of it
     factors: Annotated[Matrix, scratch("learning_rates", "actions")]  # exp(-eta z)
     previous: Annotated[Vector, between(0, 1, "actions")]  # the losses of the last round
@@ -110,8 +111,11 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     n_actions, low = losses.size, least(losses)
     memory.range[0] = max(memory.range[0], largest(losses) - low)
     _scale(memory, rates, losses, memory.range[0])
+    above = 0.0
     for k in range(n_actions):
         memory.totals[k] += losses[k] - low
+        above += losses[k] - low
+    memory.even_total[0] += above / n_actions
     lowest = least(memory.totals)
     for k in range(n_actions):
         memory.totals[k] -= lowest
@@ -155,19 +159,21 @@ class TrackingBank(Bank[Memory, Rates]):
         return list(product(self.learning_rates, self.switch_rates))
 
     def labels(self) -> list[str]:
-        """Return a text for each base."""
-        rates = [f"(learning_rate={eta:g}, switch_rate={alpha:g})" for eta, alpha in self.pairs]
+        """Return a text for each base; Fixed Share has its learning rate and its switch rate."""
+        rates = [f"({eta:g}, {alpha:g})" for eta, alpha in self.pairs]
         forms = [form + text for text in rates for form in ("fixed-share", "optimistic-fixed-share")]
         return ["leader", "last losses", *forms]
 
-    def memories(self, n_actions: int, rounds: int) -> Vector:
+    def memories(self, n_actions: int, rounds: int, gain: float) -> Vector:
         r"""Return the effective memory of each base, in rounds.
 
-        All rounds for the leader, one for the last losses. Fixed Share forgets what happened before
-        $\ln(K/\alpha)/\eta$ rounds in which an action lost the whole range more than another.
+        All rounds for the leader, one for the last losses. Fixed Share forgets what an action lost before it lost
+        $\ln(K/\alpha)/\eta$ ranges more than another, which takes that many rounds divided by `gain`, the part of the
+        range by which good actions are better in a round.
         """
-        shares = [min(rounds, math.log(n_actions / alpha) / eta) for eta, alpha in self.pairs for _ in range(2)]
-        return np.array([rounds, min(rounds, 1), *shares], dtype=np.float64)
+        shares = [math.log(n_actions / alpha) / eta for eta, alpha in self.pairs for _ in range(2)]
+        lengths = np.array(shares) / gain if gain > 0.0 else np.full(len(shares), np.inf)
+        return np.minimum([rounds, 1.0, *lengths], rounds)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform weights of all bases."""
@@ -177,6 +183,7 @@ class TrackingBank(Bank[Memory, Rates]):
             totals=np.zeros(n_actions),
             centers=np.full((len(self.pairs), n_actions), even),
             range=np.zeros(1),
+            even_total=np.zeros(1),
             scaled=np.zeros(n_actions),
             factors=np.ones((len(self.learning_rates), n_actions)),
             previous=np.zeros(n_actions),
