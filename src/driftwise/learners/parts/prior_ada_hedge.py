@@ -10,6 +10,10 @@ $\Delta_T \le \sqrt{V H} + (\frac23 H + 1)\, S$ for losses within a range $S$, a
 van Erven, Gruenwald and Koolen, "Follow the leader if you can, hedge if you must", JMLR 15 (2014): there $\ln K$ enters
 only through the learning rate.
 
+While $\Delta = 0$ the weights are the prior: all of them are positive, so a gap of 0 means equal losses. Losses that are
+equal but for rounding add no gap; otherwise the rate would be $H$ divided by a rounding error, and rounding would choose
+the weights.
+
 It is a part of other learners and not in the registry, because its prior fixes the number of actions.
 """
 
@@ -23,11 +27,15 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
+from driftwise.core.vectors import largest
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.loops import expert_loops
 from driftwise.learners.experts.ada_hedge import mixability_gap
 
 __all__ = ["PriorAdaHedge"]
+
+_ROUNDING = 1e-12  # a first gap below this share of the largest loss is rounding: equal losses were summed differently
+_LARGEST = 1e300  # times a total loss it may be infinite, but its product with 0 is 0
 
 
 class Memory(NamedTuple):
@@ -46,25 +54,31 @@ class Rates(NamedTuple):
 
 
 @kernel
+def _rate(code_length: float, gap: float) -> float:
+    """Return the learning rate for the weights; 0 without a gap, because all totals are then equal but for rounding."""
+    return min(code_length / gap, _LARGEST) if gap > 0.0 else 0.0
+
+
+@kernel
 def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     gap, totals, weights = memory.gap, memory.totals, memory.weights
-    gap[0] += mixability_gap(weights, losses, rates.code_length / gap[0] if gap[0] > 0.0 else np.inf)
+    if gap[0] > 0.0:
+        gap[0] += mixability_gap(weights, losses, _rate(rates.code_length, gap[0]))
+    else:
+        first = mixability_gap(weights, losses, np.inf)
+        gap[0] = first if first > _ROUNDING * largest(losses) else 0.0
     lowest = np.inf
     for i in range(losses.size):
         totals[i] += losses[i]
         lowest = min(lowest, totals[i])
-    rate = rates.code_length / gap[0] if gap[0] > 0.0 else np.inf
-    largest = -np.inf
+    rate = _rate(rates.code_length, gap[0])
+    highest = -np.inf
     for i in range(losses.size):
-        above = totals[i] - lowest
-        if rate < np.inf:
-            weights[i] = rates.log_prior[i] - rate * above
-        else:
-            weights[i] = rates.log_prior[i] if above == 0.0 else -np.inf
-        largest = max(largest, weights[i])
+        weights[i] = rates.log_prior[i] - rate * (totals[i] - lowest)
+        highest = max(highest, weights[i])
     mass = 0.0
     for i in range(losses.size):
-        weights[i] = np.exp(weights[i] - largest)
+        weights[i] = np.exp(weights[i] - highest)
         mass += weights[i]
     for i in range(losses.size):
         weights[i] /= mass
