@@ -16,7 +16,7 @@ from driftwise.report.tables import text_table
 
 __all__ = ["live"]
 
-ONE_KERNEL, WITH_DETECTOR = 3.0, 6.0  # us
+ONE_KERNEL, WITH_DETECTOR, OF_LEARNERS = 3.0, 6.0, 10.0  # us
 ACTIONS = (2, 10, 100)
 AIMED = 10  # actions for which there is a target
 HEADERS = ("learner", "feedback", "rounds", *(f"K = {n}, us" for n in ACTIONS), f"target, K = {AIMED}", "")
@@ -40,10 +40,10 @@ def session_time(learner: Learner, losses: Matrix) -> float:
     return time.perf_counter() - began
 
 
-def target(learner: Learner) -> float | None:
-    """Return the microseconds that a round may take; meta-learners have no target."""
+def target(learner: Learner) -> float:
+    """Return the microseconds that a round may take."""
     if isinstance(learner, MetaLearner):
-        return None
+        return OF_LEARNERS
     return WITH_DETECTOR if isinstance(learner, RestartingLearner) else ONE_KERNEL
 
 
@@ -57,7 +57,7 @@ def live(effort: Effort) -> str:
             losses = losses_of("uniform", n_rounds, n_actions)
             tasks = {"session": lambda learner=learner, losses=losses: session_time(learner, losses)}
             taken[n_actions] = interleaved(tasks, effort.repetitions)["session"].best / n_rounds * 1e6
-        result = "grows with t" if grows(learner) else verdict(taken[AIMED] <= most) if most else ""
+        result = "grows with t" if grows(learner) else verdict(taken[AIMED] <= most)
         numbers = [f"{microseconds:.2f}" for microseconds in taken.values()]
-        rows.append([learner.name, learner.feedback, str(n_rounds), *numbers, f"<= {most:g}" if most else "-", result])
+        rows.append([learner.name, learner.feedback, str(n_rounds), *numbers, f"<= {most:g}", result])
     return f"Best of {effort.repetitions} sessions.\n\n{text_table(HEADERS, rows, left=2)}"

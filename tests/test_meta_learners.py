@@ -1,7 +1,6 @@
 """Learners made of learners: slow references (tests/references/meta.py), bounds, and parts."""
 
 from math import log, log2, sqrt
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.kernel import compiled
 from driftwise.learners import AOMD, CBCE, FLH, SAOL, Ader, Hedge, OnlineGD, OptimisticHedge, Sword, learners
-from driftwise.learners.parts.packed_memory import MemoryLayout
 from driftwise.theory import pathwise, pathwise_meta
 from paths import ADVERSARIES, FAMILIES, Case, cases, fixed_case, make_path, play
 from references import comparators, meta
@@ -89,13 +87,6 @@ def test_hints_replace_the_last_loss_as_optimistic_hedges_guess():
             assert_same_weights(played, meta.optimistic_hedge(losses, hints, rate))
 
 
-def test_a_block_too_long_for_one_part_is_played_as_any_other(monkeypatch):
-    losses = make_path("switching", 100, 3, seed=4)
-    whole = run(Sword(), losses)
-    monkeypatch.setattr("driftwise.learners.parts.grid_learner._PART_SIZE", 500)
-    np.testing.assert_array_equal(run(Sword(), losses), whole)
-
-
 @pytest.mark.parametrize("base", ["hedge", "optimistic-gd"])
 def test_a_cover_compiles_its_base_once(base):
     kind = learners.get(base)
@@ -120,49 +111,6 @@ def test_a_base_must_be_a_learner_that_can_be_restarted():
         FLH(3)
     with pytest.raises(UnknownName, match=r"There is no learner 'hedg'\. Did you mean 'hedge'\?"):
         CBCE("hedg")
-
-
-# Packing
-
-
-class Odd(NamedTuple):
-    weights: np.ndarray
-    table: np.ndarray
-    counts: np.ndarray
-    words: np.ndarray
-
-
-@pytest.mark.interpreted
-def test_a_packed_memory_comes_back_bit_for_bit():
-    odd = Odd(
-        np.array([0.5, -0.0, np.nan, 5e-324]),
-        np.arange(6.0).reshape(2, 3),
-        np.array([-1, 2**62 + 1], np.int64),
-        np.array([2**64 - 1, 0x7FF0000000000001], np.uint64),  # the second is a signalling NaN as a double
-    )
-    layout = MemoryLayout.of(odd)
-    back = layout.unpack(layout.pack(odd).copy())
-    assert layout.size == 14
-    for array, other in zip(odd, back, strict=True):
-        assert (array.dtype, array.shape, array.tobytes()) == (other.dtype, other.shape, other.tobytes())
-        assert other.flags.c_contiguous
-        assert other.flags.writeable
-
-
-@pytest.mark.interpreted
-@pytest.mark.parametrize("name", ["hedge", "restarted-adaptive-gd", "optimistic-adapt-ml-prod"])
-def test_a_learner_plays_on_from_a_packed_memory(name):
-    learner, losses = learners.get(name)(), make_path("uniform", 20, 3, seed=5)
-    state = learner.start(3)
-    learner.run(state, losses[:9])
-    layout = MemoryLayout.of(state.memory)
-    row = layout.pack(state.memory)
-    packed = state.copy()
-    packed.memory = layout.unpack(row)
-    before = row.copy()
-    np.testing.assert_array_equal(learner.run(packed, losses[9:]), learner.run(state, losses[9:]))
-    assert (row != before).any()  # it wrote into the row
-    assert layout.pack(state.memory).tobytes() == row.tobytes()
 
 
 # Bounds: values worked by hand, as a bound that is too large would never be exceeded
@@ -381,7 +329,7 @@ def test_every_bound_holds_on_a_short_path(family):
 def test_aders_prior_is_a_distribution_that_favours_slow_rates():
     for n_rounds in (1, 10, 10**6):
         state = Ader(n_rounds).start(2)
-        prior = state.rates.rule_layout.unpack(state.memory.rule).weights
+        prior = state.memory.rule_weights
         assert prior.sum() == pytest.approx(1.0)
         assert (np.diff(prior) < 0).all()
 

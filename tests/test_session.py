@@ -17,9 +17,11 @@ from driftwise.core.errors import BadFile
 from driftwise.engine import session as module
 from driftwise.learners import (
     CBCE,
+    CUSUMUCB,
     FLH,
     GLRKLUCB,
     KLUCB,
+    MUCB,
     SAOL,
     AdaNormalHedgeTV,
     Ader,
@@ -28,6 +30,7 @@ from driftwise.learners import (
     Exp3,
     ExpertLearner,
     Hedge,
+    Master,
     OnlineGD,
     OptimisticAdaptMLProd,
     OptimisticGD,
@@ -139,13 +142,16 @@ def forge(path, weights=None, session=None, **changes):
 
 
 def test_a_session_of_another_format_is_refused(tmp_path):
-    forge(tmp_path / "session", format=3)
-    message = rf"^{tmp_path / 'session'} has session format 3; this version reads format 2\.$"
-    with pytest.raises(BadFile, match=message):
-        Session.load(tmp_path / "session")
-    forge(tmp_path / "session", format=1)
-    with pytest.raises(BadFile, match=r"Format 1 uses earlier names of parameters: start a new session\.$"):
-        Session.load(tmp_path / "session")
+    hints = {
+        1: " Format 1 uses earlier names of parameters and arrays: start a new session.",
+        2: " Format 2 has other arrays, without the rounds of alarms: start a new session.",
+        4: "",
+    }
+    for got, hint in hints.items():
+        forge(tmp_path / "session", format=got)
+        message = f"{tmp_path / 'session'} has session format {got}; this version reads format 3.{hint}"
+        with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
+            Session.load(tmp_path / "session")
 
 
 def test_a_session_of_an_unknown_learner_is_refused(tmp_path):
@@ -174,9 +180,10 @@ HOSTILE = {
     "slots that are not there": (SAOL(), "clock", lambda a: put(a, 1, 10**9)),
     "slots that are not there, coins": (CBCE(), "clock", lambda a: put(a, 1, 10**9)),
     "slots that are not there, histories": (FLH(), "clock", lambda a: put(a, 1, 10**9)),
-    "a counter in a packed memory": (FLH("optimistic-adapt-ml-prod"), "bases", lambda a: a.fill(10**9)),
-    "packed numbers that are none": (SAOL("optimistic-gd"), "bases", lambda a: a.view(np.float64).fill(np.nan)),
-    "a packed memory of another start": (SAOL(), "first_memory_words", lambda a: put(a, 0, 7)),
+    "a counter of a base": (FLH("optimistic-adapt-ml-prod"), "base_awake", lambda a: a.fill(10**9)),
+    "numbers of a base that are none": (SAOL("optimistic-gd"), "base_center", lambda a: a.fill(np.nan)),
+    "a play of a base that is no distribution": (SAOL(), "plays", lambda a: a.fill(7.0)),
+    "rounds of a base that it did not play": (CBCE(), "base_rounds", lambda a: a.fill(1e9)),
     "more rows than there are": (SleepingAdaptMLProd("geometric"), "awake", lambda a: a.fill(63)),
     "rows that never end": (SleepingAdaptMLProd("geometric"), "ends", lambda a: a.fill(2**63 - 1)),
     "rows of other starts": (AdaNormalHedgeTV("hazan-seshadhri"), "starts", lambda a: a.fill(1)),
@@ -200,8 +207,11 @@ HOSTILE = {
     "a second row": (OptimisticAdaptMLProd(), "awake", lambda a: a.fill(2)),
     "a round of another block": (RestartedAdaptiveGD(7), "elapsed", lambda a: a.fill(9)),
     "a round before the block": (RerunUCBV(7), "elapsed", lambda a: a.fill(-1)),
-    "a packed play in a grid": (Sword(100), "bases", lambda a: put(a.view(np.float64), 0, 7.0)),
-    "a packed rule in a grid": (Ader(100), "rule", lambda a: a.view(np.float64).fill(np.nan)),
+    "a play of a base in a grid": (Sword(100), "base_weights", lambda a: put(a, 0, 7.0)),
+    "the last base of a grid": (Sword(100), "bank0_center", lambda a: put(a, (-1, 0), 7.0)),
+    "a rule in a grid": (Ader(100), "rule_totals", lambda a: a.fill(np.nan)),
+    "weights of the rule in a grid": (Ader(100), "rule_weights", lambda a: a.fill(0.5)),
+    "rounds of the rule in a grid": (Ader(100), "rule_rounds", lambda a: a.fill(7.0)),
     "an episode without an action": (AdSwitch(60), "gap", lambda a: a.fill(0.5)),
     "more losses than plays": (KLUCB(), "total", lambda a: a.fill(4.0)),
     "plays that the ring does not hold": (SlidingWindowUCB(7), "plays", lambda a: a.fill(0.0)),
@@ -211,6 +221,18 @@ HOSTILE = {
     "losses without a play": (Thompson(), "plays", lambda a: a.fill(0.0)),
     "means that overflow": (KLUCB(), "plays", lambda a: a.fill(5e-324)),
     "a constant below 0": (OptimisticAdaptMLProd(), "scale", lambda a: a.fill(-1e-10)),
+    "shares that are no numbers": (SAOL(), "shares", lambda a: a.fill(np.nan)),
+    "shares of other rows": (FLH(), "shares", lambda a: put(a, slice(None), a[::-1].copy())),
+    "weights of experts that are no numbers": (AdaNormalHedgeTV(), "log_weights", lambda a: a.fill(np.nan)),
+    "infinite weights of experts": (SleepingAdaptMLProd("geometric"), "log_weights", lambda a: put(a, (0, 0), np.inf)),
+    "an alarm to come": (MUCB(), "alarms", lambda a: put(a, slice(2), [1, 5])),
+    "an alarm without a reset": (GLRKLUCB(), "alarms", lambda a: put(a, slice(2), [1, 3])),
+    "more alarms than rounds": (AdSwitch(60), "alarms", lambda a: put(a, 0, 6)),
+    "a negative number of alarms": (AdSwitch(60), "alarms", lambda a: put(a, 0, -1)),
+    "a place in the ring that is not there": (CUSUMUCB(), "alarms", lambda a: put(a, 0, 2**62)),
+    "alarms in another order": (AdSwitch(60), "alarms", lambda a: put(a, slice(3), [2, 3, 1])),
+    "an alarm that is not counted": (Master(), "alarms", lambda a: put(a, 1, 2)),
+    "a round that is not played": (Master(), "rounds", lambda a: put(a, 0, 6)),
     "a signalling number": (Hedge(), "totals", lambda a: a.view(np.uint64).fill(0x7FF0000000000001)),
 }
 

@@ -9,6 +9,7 @@ from driftwise import Session
 from driftwise.core.corners import LARGEST, LONGEST, SMALLEST
 from driftwise.core.errors import BadFile
 from driftwise.core.exponential_histograms import bucket_sizes
+from driftwise.core.memory_fields import broken_shape
 from driftwise.detectors import GLR
 from driftwise.learners import (
     CBCE,
@@ -28,6 +29,7 @@ from driftwise.learners import (
     Sword,
 )
 
+INNER_ACTIONS = {"sword": "bank0.actions", "saol": "base.actions"}  # names of limits
 DRAWS_ZERO = np.array([0, 1, 0, 0], np.uint64)  # generator words from which the next uniform number is exactly 0
 
 
@@ -41,12 +43,18 @@ def test_more_rounds_than_rows_are_refused_before_they_are_listed(learner, tmp_p
         Session.load(tmp_path / "session")
 
 
-def test_the_size_of_a_grid_is_computed_without_starting_its_bases():
+@pytest.mark.parametrize("learner", [Sword(LONGEST, LARGEST), SAOL("optimistic-gd")], ids=str)
+def test_the_sizes_of_inner_memories_are_computed_without_making_them(learner):
     """A file can name a thousand bases and as many actions as it has bytes."""
-    learner = Sword(LONGEST, LARGEST)
-    assert learner.memory_limits(10**15, 0)["words"] == len(learner.bases(10**15)) * 2 * 10**15
-    state = learner.start(3)
-    assert learner.memory_limits(3, 0) == {"words": state.memory.bases.size, "rule_words": state.memory.rule.size}
+    assert learner.memory_limits(10**15, 0)[INNER_ACTIONS[learner.name]] == 10**15
+    memory = learner.start(3).memory
+    shapes = {name: array.shape for name, array in memory._asdict().items()}
+    assert broken_shape(type(memory), shapes, learner.all_limits(3, 0)) == ""
+    for name, shape in shapes.items():
+        for axis in range(len(shape)):
+            other = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
+            fault = broken_shape(type(memory), {**shapes, name: other}, learner.all_limits(3, 0))
+            assert fault == f"`{name}` must have the shape {shape}, got {other}"
 
 
 def test_stakes_that_lose_all_their_wealth_leave_a_distribution():
@@ -149,6 +157,8 @@ def test_a_logarithm_of_another_machine_is_accepted():
     assert switch.memory_fault(state.memory, 2, 5).startswith("`horizon`")
     cover = SAOL(OptimisticAdaptMLProd.name)
     state = cover.start(3)
-    first = state.rates.layout.unpack(state.memory.first_memory_words)
-    first.scale[0] = math.nextafter(first.scale[0], 0.0)
+    scale = state.memory.base_scale
+    scale[0] = math.nextafter(scale[0, 0], 0.0)
     assert cover.memory_fault(state.memory, 3, 0) == ""
+    scale[0] *= 1.1
+    assert cover.memory_fault(state.memory, 3, 0).startswith("`base` of slot 0: `scale`")

@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ __all__ = [
     "fields_of",
     "generator",
     "index",
+    "memory_type",
     "packed",
     "scratch",
     "within",
@@ -114,11 +115,21 @@ def scratch(*shape: int | str) -> Field:
 
 
 def packed(*shape: int | str) -> Field:
-    """Declare words that hold the memories of other learners, or numbers whose rule needs other fields.
+    """Declare numbers whose rule needs other fields, or belongs to a part such as a learner in a learner.
 
     The learner that owns the memory checks them in `memory_contradiction`.
     """
     return scratch(*shape)
+
+
+def memory_type(name: str, module: str, qualname: str, fields: Mapping[str, Field | None]) -> Any:
+    """Return a new NamedTuple for a memory with these declarations.
+
+    Pickles and the cache of compiled kernels find it as `module.qualname`, which its owner must provide.
+    """
+    kind: Any = NamedTuple(name, [(field, Annotated[Any, of]) for field, of in fields.items()])  # type: ignore[misc]
+    kind.__module__, kind.__qualname__, kind.__doc__ = module, qualname, "State of the learner between rounds."
+    return kind
 
 
 def _is_distribution(array: Array) -> bool:

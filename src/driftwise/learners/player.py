@@ -150,9 +150,7 @@ class Player:
         ['hedge', 'hedge(learning_rate=0.25)', 'fixed-share (tuned)']
         """
         if self._fixed is not None:
-            values = {f.name: (getattr(self._fixed, f.name), f.default) for f in dataclasses.fields(self._fixed)}  # type: ignore[arg-type]
-            changed = [f"{name}={value}" for name, (value, default) in values.items() if value != default]
-            return f"{self.name}({', '.join(changed)})" if changed else self.name
+            return self._fixed.label
         tuned = "tuned" if self.tuned == "measures" else f"tuned to {self.tuned}"
         return f"{self.name} ({', '.join([tuned, *(f'{key}={value}' for key, value in self.settings.items())])})"
 

@@ -6,6 +6,7 @@ A learner is a frozen dataclass of parameters. `start` returns a `State`; `run` 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
+from driftwise.learners.contract.beliefs import Beliefs
 from driftwise.learners.contract.memory_checks import MemoryChecks
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.tuning_rules import reporting_caveats
@@ -34,6 +36,13 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
 
     feedback: ClassVar[str]
     corners: ClassVar[Corners] = Corners()  # of its parameters; checks run there too
+
+    @property
+    def label(self) -> str:
+        """The name and the parameters that differ from the defaults."""
+        values = {f.name: (getattr(self, f.name), f.default) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        changed = [f"{name}={value}" for name, (value, default) in values.items() if value != default]
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
 
     @classmethod
     def at_corners(cls) -> list[Self]:
@@ -75,6 +84,14 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
     def bound(self, measures: Measures) -> float | None:
         """Return the bound of its theorem on the expected dynamic regret, constants explicit; None if there is none."""
         return None
+
+    def beliefs(self, state: State[M, R]) -> Beliefs:
+        """Return what the learner believes after the rounds so far; the state does not change.
+
+        By default all rounds count. A learner that forgets, mixes, estimates or restarts adds to this.
+        """
+        self._claim(state)
+        return Beliefs(state.rounds, memory=float(state.rounds))
 
     @functools.cached_property
     def grows(self) -> bool:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Generic, cast, get_type_hints
+from typing import Any, Generic, cast, get_type_hints
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.memory_fields import broken_rule, broken_shape
 from driftwise.learners.contract.type_variables import M
 
-__all__ = ["MemoryChecks"]
+__all__ = ["MemoryChecks", "returned_type"]
+
+
+def returned_type(owner: type, method: str) -> Any:
+    """Return the NamedTuple that a method of a class returns, by its annotation."""
+    for kind in owner.__mro__:
+        hint = get_type_hints(vars(kind)[method]).get("return") if method in vars(kind) else None
+        if isinstance(hint, type) and hasattr(hint, "_fields"):
+            return hint
+    example = "Memory" if method == "first_memory" else "Rates"
+    raise InvalidInput(f"{owner.__name__}: `{method}` must name the NamedTuple that it returns, `-> {example}`.")
 
 
 class MemoryChecks(Generic[M]):
@@ -17,13 +27,7 @@ class MemoryChecks(Generic[M]):
     @property
     def memory_type(self) -> type[M]:
         """The NamedTuple that `first_memory` returns, by its annotation."""
-        for owner in type(self).__mro__:
-            hint = get_type_hints(vars(owner)["first_memory"]).get("return") if "first_memory" in vars(owner) else None
-            if isinstance(hint, type) and hasattr(hint, "_fields"):
-                return cast("type[M]", hint)
-        raise InvalidInput(
-            f"{type(self).__name__}: `first_memory` must name the NamedTuple that it returns, `-> Memory`."
-        )
+        return cast("type[M]", returned_type(type(self), "first_memory"))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers that the declarations of the memory name, beside `actions` and `rounds`.

@@ -17,13 +17,14 @@ from driftwise.core.types import Vector
 from driftwise.core.validation import require_count
 from driftwise.learners.experts.hedge import Hedge
 from driftwise.learners.experts.online_gd import OnlineGD
+from driftwise.learners.parts.banks import LearnerBank
 from driftwise.learners.parts.grid_learner import GridLearner, grid
 from driftwise.theory import pathwise_meta
 
 __all__ = ["Ader"]
 
 
-@grid("ader", rule=Hedge)
+@grid("ader", rule=Hedge, banks=[OnlineGD])
 @dataclass(frozen=True)
 class Ader(GridLearner):
     r"""Ader (Zhang, Lu and Zhou, 2018): gradient descents on a grid of learning rates, weighed by Hedge.
@@ -95,9 +96,9 @@ class Ader(GridLearner):
         rates: Vector = np.ldexp(slowest, np.arange(n_bases))
         return rates
 
-    def bases(self, n_actions: int) -> list[OnlineGD]:
+    def banks(self, n_actions: int) -> list[LearnerBank]:
         """Return a gradient descent for every learning rate."""
-        return [OnlineGD(rate) for rate in self.learning_rates(n_actions)]
+        return [LearnerBank(tuple(OnlineGD(rate) for rate in self.learning_rates(n_actions)))]
 
     def rule(self, n_actions: int) -> Hedge:
         """Return Hedge with the learning rate for that many rounds."""

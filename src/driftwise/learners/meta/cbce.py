@@ -14,7 +14,7 @@ from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import HUGE, within
 from driftwise.core.types import Vector
-from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalMemory, NoRates, interval_learner
+from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalRows, NoRates, interval_learner
 from driftwise.learners.parts.time_intervals import DYADIC_SLOTS
 
 __all__ = ["CBCE"]
@@ -25,14 +25,14 @@ _ROUNDING = 1e-12  # of a coin, generously: a coin is a difference of two sums o
 
 
 @kernel
-def _stake(rows: IntervalMemory, level: int) -> float:
+def _stake(rows: IntervalRows, level: int) -> float:
     coins = rows.scores[level, _SUM]
     n = rows.clock[0] - rows.starts[level] + 1.0
     return 0.0 if abs(coins) <= _ROUNDING * n else float(coins / n * rows.scores[level, _WEALTH])
 
 
 @kernel
-def _score_round(rows: IntervalMemory, rates: NoRates, loss: float) -> None:  # noqa: ARG001
+def _score_round(rows: IntervalRows, rates: NoRates, loss: float) -> None:  # noqa: ARG001
     for level in range(rows.clock[1]):
         stake = _stake(rows, level)
         coin = loss - rows.losses[level]
@@ -49,7 +49,7 @@ def _prior(start: int) -> float:
 
 
 @kernel
-def _write_shares(rows: IntervalMemory, rates: NoRates) -> None:  # noqa: ARG001
+def _write_shares(rows: IntervalRows, rates: NoRates) -> None:  # noqa: ARG001
     now, levels = rows.clock
     total = 0.0
     for level in range(levels):

@@ -17,7 +17,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE
 from driftwise.core.validation import require_number
-from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalMemory, interval_learner
+from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalRows, interval_learner
 from driftwise.learners.parts.time_intervals import HAZAN_SESHADHRI_SLOTS
 from driftwise.theory import vacuous
 
@@ -31,7 +31,7 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _score_round(rows: IntervalMemory, rates: Rates, loss: float) -> None:  # noqa: ARG001
+def _score_round(rows: IntervalRows, rates: Rates, loss: float) -> None:  # noqa: ARG001
     # The score is the logarithm of the weight. Rows that end now are in the sum: their weight is lost to all others in
     # the same proportion.
     top = -np.inf
@@ -50,7 +50,7 @@ def _score_round(rows: IntervalMemory, rates: Rates, loss: float) -> None:  # no
 
 
 @kernel
-def _write_shares(rows: IntervalMemory, rates: Rates) -> None:  # noqa: ARG001
+def _write_shares(rows: IntervalRows, rates: Rates) -> None:  # noqa: ARG001
     now, in_use = rows.clock
     mass = 0.0
     for slot in range(in_use):

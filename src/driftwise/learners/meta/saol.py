@@ -12,7 +12,7 @@ import numpy as np
 
 from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
-from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalMemory, NoRates, interval_learner
+from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalRows, NoRates, interval_learner
 from driftwise.learners.parts.time_intervals import DYADIC_SLOTS
 
 __all__ = ["SAOL"]
@@ -24,14 +24,14 @@ def _rate(level: int) -> float:
 
 
 @kernel
-def _score_round(rows: IntervalMemory, rates: NoRates, loss: float) -> None:  # noqa: ARG001
+def _score_round(rows: IntervalRows, rates: NoRates, loss: float) -> None:  # noqa: ARG001
     # The score is the logarithm of the weight.
     for level in range(rows.clock[1]):
         rows.scores[level, 0] += np.log1p(_rate(level) * (loss - rows.losses[level]))
 
 
 @kernel
-def _write_shares(rows: IntervalMemory, rates: NoRates) -> None:  # noqa: ARG001
+def _write_shares(rows: IntervalRows, rates: NoRates) -> None:  # noqa: ARG001
     now, levels = rows.clock
     top = -np.inf
     for level in range(levels):

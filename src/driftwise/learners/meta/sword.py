@@ -19,13 +19,14 @@ from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.experts.optimistic_gd import OptimisticGD
 from driftwise.learners.experts.optimistic_hedge import OptimisticHedge
+from driftwise.learners.parts.banks import LearnerBank
 from driftwise.learners.parts.grid_learner import GridLearner, grid
 from driftwise.theory import expected, pathwise_meta
 
 __all__ = ["Sword"]
 
 
-@grid("sword", rule=OptimisticHedge)
+@grid("sword", rule=OptimisticHedge, banks=[OptimisticGD])
 @dataclass(frozen=True)
 class Sword(GridLearner):
     r"""Sword (Zhao et al., 2020): optimistic gradient descents on a grid of rates, weighed by Optimistic Hedge.
@@ -117,9 +118,9 @@ class Sword(GridLearner):
         rates: Vector = np.ldexp(self.largest_rate, -np.arange(n_halvings + 1))
         return rates
 
-    def bases(self, n_actions: int) -> list[OptimisticGD]:
+    def banks(self, n_actions: int) -> list[LearnerBank]:
         """Return an optimistic gradient descent for every learning rate."""
-        return [OptimisticGD(rate) for rate in self.learning_rates(n_actions)]
+        return [LearnerBank(tuple(OptimisticGD(rate) for rate in self.learning_rates(n_actions)))]
 
     def rule(self, n_actions: int) -> OptimisticHedge:
         """Return Optimistic Hedge."""

@@ -7,74 +7,43 @@ losses repeat:
 $$ x_t = \sum_b q_{t,b}\, x_t^b, \qquad \ell_{t,b} = \langle \ell_t, x_t^b \rangle, \qquad
    h_{t+1,b} = \langle \ell_t, x_{t+1}^b \rangle . $$
 
-No base depends on the rule, so a block is played base after base, each with its own compiled loop, and then by the
-rule. The regret is that of the rule against a base plus that of this base.
+The regret is that of the rule against a base plus that of this base.
+
+A round is one kernel (`grid_kernels`). The bases come in banks; `banks` says how to write one. The memory is flat: the
+weights of all bases in one matrix, the other arrays of each bank, and those of the rule.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from driftwise.core.kernel import clone, kernel, kinds_of, unbound
-from driftwise.core.memory_fields import distribution, packed
-from driftwise.core.types import Matrix, Vector, Words
-from driftwise.core.vectors import assign
-from driftwise.learners.contract import ExpertLearner, State, learners
-from driftwise.learners.parts.exponential_weights import dot
+from driftwise.core.errors import InvalidInput
+from driftwise.core.memory_fields import memory_type
+from driftwise.core.types import Words
+from driftwise.learners.contract import ExpertLearner, HintedLearner, State, learners
+from driftwise.learners.contract.loops import expert_loops
+from driftwise.learners.parts.banks import Bank
+from driftwise.learners.parts.grid_kernels import BankRates, GridRates, grid_parts, mix
 from driftwise.learners.parts.meta_learner import MetaLearner
-from driftwise.learners.parts.packed_memory import MemoryLayout, n_words
+from driftwise.learners.parts.stacked_memory import inner_limits, inner_memory
 
 __all__ = ["GridLearner", "grid"]
 
-STEP: Callable[..., Any] = unbound
-HINT: Callable[..., Any] = unbound
-_PART_SIZE = 2**20  # blocks are played in parts with this many weights of bases, which stay in the cache
 
-
-class Memory(NamedTuple):
-    """State of the learner between rounds."""
-
-    weights: Annotated[Vector, distribution("actions")]  # of the next round
-    bases: Annotated[Words, packed("words")]  # the bases' memories, one after the other
-    rule: Annotated[Words, packed("rule_words")]  # the rule's memory
-
-
-class GridRates(NamedTuple):
-    """The bases and the rule with their parameters, and where each memory is stored."""
-
-    bases: tuple[ExpertLearner, ...]
-    rates: tuple[Any, ...]  # of the bases
-    layouts: tuple[MemoryLayout, ...]  # of their memories
-    rows: tuple[slice, ...]  # the words of each base in the memory
-    rule_rates: Any
-    rule_layout: MemoryLayout
-
-
-class GridLoops(NamedTuple):
-    """The compiled entry points of a grid, in addition to those of its bases."""
-
-    base_losses: Callable[..., None]
-    base_weights: Callable[..., None]
-    mix: Callable[..., None]
-
-
-class GridLearner(MetaLearner[Memory, GridRates]):
+class GridLearner(MetaLearner[Any, GridRates]):
     """A set of bases and a rule that weighs them."""
 
-    grid_loops: ClassVar[GridLoops]
-
-    def entry_points(self) -> dict[str, Any]:
-        """Return the compiled functions of the grid, without those of its bases."""
-        return self.grid_loops._asdict()
+    Memory: ClassVar[Any]  # the NamedTuple that `grid` makes
+    bank_kinds: ClassVar[tuple[type, ...]]
 
     @abstractmethod
-    def bases(self, n_actions: int) -> Sequence[ExpertLearner]:
-        """Return the bases: full-feedback learners whose memories do not grow."""
+    def banks(self, n_actions: int) -> Sequence[Bank]:
+        """Return the banks, of the kinds that were given to `grid`."""
 
     @abstractmethod
     def rule(self, n_actions: int) -> ExpertLearner:
@@ -83,133 +52,91 @@ class GridLearner(MetaLearner[Memory, GridRates]):
     def set_prior(self, memory: Any, n_actions: int) -> None:
         """Write a prior over the bases into the rule's memory; by default it stays uniform."""
 
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return the first memories of all bases and of the rule, and the mixed weights."""
-        rates = self.rates(n_actions)
-        starts = [base.first_memory(n_actions, generator) for base in rates.bases]
-        rule = self.rule(n_actions).first_memory(len(starts), generator)
+    def base_shares(self, state: State) -> dict[str, float]:
+        """Return the weight of each base in the next round, by the base and its parameters; equal ones are added."""
+        self._claim(state)
+        shares: dict[str, float] = {}
+        labels = [label for bank in self._banks(state.n_actions) for label in bank.labels()]
+        for label, share in zip(labels, state.memory.rule_weights.tolist(), strict=True):
+            shares[label] = shares.get(label, 0.0) + share
+        return shares
+
+    @property
+    def memory_type(self) -> Any:
+        """The NamedTuple that `grid` made."""
+        return self.Memory
+
+    def first_memory(self, n_actions: int, generator: Words) -> Any:
+        """Return the first memories of all banks and of the rule, and the mixed weights."""
+        banks = [bank.first_memory(n_actions, generator) for bank in self._banks(n_actions)]
+        base_weights = np.concatenate([bank.weights for bank in banks])
+        rule = self.rule(n_actions).first_memory(len(base_weights), generator)
         self.set_prior(rule, n_actions)
-        weights = np.empty((1, n_actions))
-        self.grid_loops.mix(rule.weights.reshape(1, -1), np.array([[start.weights] for start in starts]), weights)
-        packed = [layout.pack(start) for layout, start in zip(rates.layouts, starts, strict=True)]
-        return Memory(weights[0], np.concatenate(packed), rates.rule_layout.pack(rule))
+        weights = np.empty(n_actions)
+        mix(rule.weights, base_weights, weights)
+        parts = [part._asdict() for part in (*banks, rule)]
+        inner = [array for part in parts for field, array in part.items() if field != "weights"]
+        return self.Memory(weights, base_weights, np.zeros(len(base_weights)), rule.weights, *inner)
 
     def rates(self, n_actions: int) -> GridRates:
-        """Return the bases and the rule with their parameters, and the layouts of all memories."""
-        bases = tuple(self.bases(n_actions))
-        layouts = tuple(MemoryLayout.of(base.start(n_actions).memory) for base in bases)
-        borders = np.cumsum([0, *(layout.size for layout in layouts)]).tolist()
-        rule = self.rule(n_actions).start(len(bases))
+        """Return the parameters of the rule and of the banks."""
+        banks = self._banks(n_actions)
+        borders = [*accumulate((bank.n_bases for bank in banks), initial=0)]
+        rows = zip(banks, pairwise(borders), strict=True)
         return GridRates(
-            bases=bases,
-            rates=tuple(base.rates(n_actions) for base in bases),
-            layouts=layouts,
-            rows=tuple(slice(*border) for border in pairwise(borders)),
-            rule_rates=rule.rates,
-            rule_layout=MemoryLayout.of(rule.memory),
+            rule=self.rule(n_actions).rates(borders[-1]),
+            banks=tuple(BankRates(*border, bank.rates(n_actions)) for bank, border in rows),
         )
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the sizes of the packed memories."""
-        bases = self.bases(n_actions)  # up to a thousand, so none is started with all actions here
-        rule = self.rule(n_actions).start(len(bases)).memory
-        return {"words": sum(n_words(base, n_actions) for base in bases), "rule_words": MemoryLayout.of(rule).size}
+        """Return the sizes of the arrays of each bank and of the rule."""
+        banks = self._banks(n_actions)
+        n_bases = sum(bank.n_bases for bank in banks)
+        limits = {"bases": n_bases, **inner_limits("rule", self.rule(n_actions).all_limits(n_bases, rounds))}
+        for i, bank in enumerate(banks):
+            limits |= inner_limits(f"bank{i}", bank.all_limits(n_actions, rounds))
+        return limits
 
-    def memory_contradiction(self, memory: Memory, rounds: int) -> str:
-        """Check the memory of every base and of the rule."""
-        n_actions = memory.weights.size
-        rates, rule = self.rates(n_actions), self.rule(n_actions)
-        for base, layout, row in zip(rates.bases, rates.layouts, rates.rows, strict=True):
-            if fault := base.memory_fault(layout.unpack(memory.bases[row]), n_actions, rounds):
-                return f"`bases`: {fault}"
-        fault = rule.memory_fault(rates.rule_layout.unpack(memory.rule), len(rates.bases), rounds)
+    def memory_contradiction(self, memory: Any, rounds: int) -> str:
+        """Check the memory of every bank and of the rule."""
+        n_actions, first = memory.weights.size, 0
+        for i, bank in enumerate(self._banks(n_actions)):
+            weights = memory.base_weights[first : first + bank.n_bases]
+            own = inner_memory(memory, bank.memory_type, f"bank{i}", weights)
+            if fault := bank.memory_fault(own, n_actions, rounds):
+                return f"`bank{i}`: {fault}"
+            first += bank.n_bases
+        rule = self.rule(n_actions)
+        own = inner_memory(memory, rule.memory_type, "rule", memory.rule_weights)
+        fault = rule.memory_fault(own, first, rounds)
         return f"`rule`: {fault}" if fault else ""
 
-    def play_block(self, state: State, losses: Matrix) -> Matrix:
-        """Play a block of rounds; its losses have been checked."""
-        played = np.empty_like(losses)
-        part = max(1, _PART_SIZE // (len(state.rates.bases) * state.n_actions))
-        for start in range(0, len(losses), part):
-            self._play(state, losses[start : start + part], played[start : start + part])
-        state.rounds += len(losses)
-        return played
-
-    def _play(self, state: State, losses: Matrix, played: Matrix) -> None:
-        rates: GridRates = state.rates
-        memory: Memory = state.memory
-        n_rounds, n_bases = len(losses), len(rates.bases)
-        plays = np.empty((n_bases, n_rounds + 1, state.n_actions))  # the last row has the weights after the block
-        for b, base in enumerate(rates.bases):
-            own = rates.layouts[b].unpack(memory.bases[rates.rows[b]])
-            base.loops.run(own, rates.rates[b], losses, plays[b, :-1])
-            plays[b, -1] = own.weights
-        base_losses, hints = np.empty((n_rounds, n_bases)), np.empty((n_rounds, n_bases))
-        self.grid_loops.base_losses(losses, plays, base_losses, hints)
-        shares = np.empty((n_rounds + 1, n_bases))
-        rule = rates.rule_layout.unpack(memory.rule)
-        self.grid_loops.base_weights(rule, rates.rule_rates, base_losses, hints, shares)
-        mixed = np.empty((n_rounds + 1, state.n_actions))
-        self.grid_loops.mix(shares, plays, mixed)
-        played[:] = mixed[:-1]
-        memory.weights[:] = mixed[-1]
+    def _banks(self, n_actions: int) -> Sequence[Bank]:
+        banks = self.banks(n_actions)
+        if (kinds := tuple(bank.kind for bank in banks)) != self.bank_kinds:
+            wanted, got = ([kind.__name__ for kind in each] for each in (self.bank_kinds, kinds))
+            raise InvalidInput(f"{type(self).__name__}: `banks` must return banks of {wanted}, got {got}.")
+        return banks
 
 
 G = TypeVar("G", bound=type[GridLearner])
 
 
-def grid(name: str, *, rule: type[ExpertLearner]) -> Callable[[G], G]:
-    """Register a grid under `name` and bind the kernels of `rule`, the class that weighs the bases."""
+def grid(name: str, *, rule: type[ExpertLearner], banks: Sequence[type], above_least: bool = False) -> Callable[[G], G]:
+    """Register a grid under `name` and bind the kernels of its parts.
+
+    `rule` is the class of the learner that weighs the bases. `banks` are the kinds of banks: a class of learners for a
+    `LearnerBank` of them, or a subclass of `Bank`. With `above_least`, the rule gets the losses of the bases above the
+    least loss of the round: equal losses are then 0 for all bases, also if their weights are rounded differently. A
+    class that is also a `HintedLearner` passes its hints to all banks.
+    """
 
     def enter(member: G) -> G:
-        step, hint, kinds = rule.compiled_loops.step, rule.compiled_loops.hint, kinds_of(rule)
-        base_weights = (
-            clone(_base_weights_hinted, name, kinds, STEP=step, HINT=hint)
-            if hint
-            else clone(_base_weights, name, kinds, STEP=step)
-        )
-        member.name = name
-        member.grid_loops = GridLoops(_base_losses, base_weights, _mix)
+        parts = grid_parts(name, rule, banks, above_least, issubclass(member, HintedLearner))
+        member.name, member.bank_kinds = name, tuple(banks)
+        member.Memory = memory_type("Memory", member.__module__, f"{member.__qualname__}.Memory", parts.fields)
+        member.compiled_loops = expert_loops(name, (member.Memory, *parts.kinds), parts.update, parts.hint)
         learners.add(name, member)
         return member
 
     return enter
-
-
-@kernel
-def _base_losses(losses: Matrix, plays: Matrix, base_losses: Matrix, hints: Matrix) -> None:
-    """Write the losses of the bases, and those of their next weights if the losses repeat."""
-    for b in range(plays.shape[0]):
-        for t in range(losses.shape[0]):
-            base_losses[t, b] = min(1.0, dot(plays[b, t], losses[t]))  # weights may sum to a little over 1
-            hints[t, b] = min(1.0, dot(plays[b, t + 1], losses[t]))
-
-
-def _base_weights(memory: Any, rates: Any, base_losses: Matrix, hints: Matrix, shares: Matrix) -> None:  # noqa: ARG001
-    """Run the rule on the losses of the bases, and write its weights."""
-    for t in range(base_losses.shape[0]):
-        assign(shares[t], memory.weights)
-        STEP(memory, rates, base_losses[t])
-    assign(shares[-1], memory.weights)
-
-
-def _base_weights_hinted(memory: Any, rates: Any, base_losses: Matrix, hints: Matrix, shares: Matrix) -> None:
-    """Run a rule that takes hints on the losses of the bases, and write its weights."""
-    for t in range(base_losses.shape[0]):
-        assign(shares[t], memory.weights)
-        STEP(memory, rates, base_losses[t])
-        HINT(memory, rates, hints[t])
-    assign(shares[-1], memory.weights)
-
-
-@kernel
-def _mix(shares: Matrix, plays: Matrix, mixed: Matrix) -> None:
-    """Write the bases' weights mixed by their shares, normalised against rounding."""
-    for t in range(mixed.shape[0]):
-        mass = 0.0
-        for k in range(mixed.shape[1]):
-            mixed[t, k] = 0.0
-            for b in range(plays.shape[0]):
-                mixed[t, k] += shares[t, b] * plays[b, t, k]
-            mass += mixed[t, k]
-        for k in range(mixed.shape[1]):
-            mixed[t, k] /= mass

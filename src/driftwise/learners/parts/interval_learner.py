@@ -10,31 +10,44 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, cast
-
-import numpy as np
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from driftwise.core.kernel import clone, kinds_of, unbound
-from driftwise.core.memory_fields import HUGE, distribution, packed, scratch, within
-from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.core.memory_fields import HUGE, within
+from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require
-from driftwise.core.vectors import assign
-from driftwise.learners.contract import ExpertLearner, Learner, State, learners
+from driftwise.learners.contract import Beliefs, ExpertLearner, State, learners
+from driftwise.learners.contract.loops import ExpertLoops, expert_loops
+from driftwise.learners.parts.effective_memory import mean_age, shares_by_label
 from driftwise.learners.parts.exponential_weights import dot
-from driftwise.learners.parts.meta_learner import MetaLearner
-from driftwise.learners.parts.packed_memory import MemoryLayout
+from driftwise.learners.parts.interval_memory import (
+    IntervalRates,
+    IntervalRows,
+    NoRates,
+    empty_memory,
+    interval_memory_type,
+    shares_contradiction,
+)
+from driftwise.learners.parts.meta_learner import BASE_RULE, MetaLearner, can_be_base
+from driftwise.learners.parts.stacked_memory import copy_kernel, inner_limits, inner_memory, place, row, row_kernel
 from driftwise.learners.parts.time_intervals import Slots
 from driftwise.registry import Registered
 
-__all__ = ["BASES", "IntervalLearner", "IntervalMemory", "NoRates", "interval_learner"]
+__all__ = ["BASES", "IntervalLearner", "IntervalRows", "NoRates", "interval_learner"]
 
 Kernel = Callable[..., Any]
 START: Kernel = unbound
 IN_USE: Kernel = unbound
-STEP: Kernel = unbound
+UPDATE: Kernel = unbound
 SCORE_ROUND: Kernel = unbound
 WRITE_SHARES: Kernel = unbound
 NEXT_ROUND: Kernel = unbound
+ROW: Kernel = unbound
+COPY: Kernel = unbound
+KIND: Kernel = unbound
+WEIGHTS = LAST = 0
+FIRST = len(IntervalRows._fields)  # the arrays of the bases follow
 
 
 BASES = (
@@ -46,43 +59,14 @@ BASES = (
 )  # the checks run on these: their memories have fields of every kind
 
 
-class IntervalMemory(NamedTuple):
-    """State of the learner between rounds."""
-
-    weights: Annotated[Vector, distribution("actions")]  # of the next round
-    clock: Annotated[Actions, packed(2)]  # the next round, counted from 1, and the number of slots in use
-    starts: Annotated[Actions, packed("slots")]  # the first round of the row in each slot, 0 where none is awake
-    scores: Annotated[Matrix, packed("slots", 2)]  # of each row; each learner defines its own
-    plays: Annotated[Matrix, packed("slots", "actions")]  # the rows' weights of the next round
-    losses: Annotated[Vector, scratch("slots")]  # the rows' losses in the round
-    shares: Annotated[Vector, scratch("slots")]  # of each row in the weights played, before normalising
-    bases: Annotated[Words, packed("slots", "words")]  # the rows' memories
-    first_play: Annotated[Vector, distribution("actions")]  # the weights of a row that starts
-    first_memory_words: Annotated[Words, packed("words")]  # its memory
-
-
-class IntervalRates(NamedTuple):
-    """The parameters of the learner and of the base, and the layout of the base's memory."""
-
-    rule: Any
-    base: Any
-    layout: MemoryLayout
-
-
-class NoRates(NamedTuple):
-    """The parameters of a learner that has none."""
-
-    none: float = 0.0
-
-
 class IntervalLoops(NamedTuple):
     """The compiled entry points of a learner with one class of base."""
 
-    run: Kernel
+    loops: ExpertLoops
     next_round: Kernel
 
 
-class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
+class IntervalLearner(MetaLearner[Any, IntervalRates]):
     """A base learner on every interval of a family."""
 
     slots: ClassVar[Slots]
@@ -91,60 +75,57 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
     base: str
 
     def require_base(self) -> None:
-        """Reject a base that cannot be started by copying a row of memory."""
+        """Reject a base that cannot be started by copying its first memory."""
         require(self, "base", isinstance(self.base, str), "the name of a learner")
-        kind = learners.get(self.base)
-        alone = issubclass(kind, ExpertLearner) and kind.play_block is ExpertLearner.play_block
-        fixed = kind.make_room is Learner.make_room
-        require(self, "base", alone and fixed, "a full-feedback learner of fixed memory, not one made of learners")
+        require(self, "base", can_be_base(learners.get(self.base)), BASE_RULE)
 
     @property
-    def interval_loops(self) -> IntervalLoops:
+    def base_type(self) -> type[ExpertLearner]:
+        """The class of the base."""
+        return cast("type[ExpertLearner]", learners.get(self.base))  # `require_base` has checked it
+
+    @property
+    def loops(self) -> ExpertLoops:
         """The loops of this learner with this base."""
-        return _loops(type(self), self.base)
+        return _loops(type(self), self.base_type).loops
 
     def entry_points(self) -> dict[str, Any]:
         """Return the compiled functions of this learner with this base."""
-        return self.interval_loops._asdict()
+        loops, next_round = _loops(type(self), self.base_type)
+        return {**loops._asdict(), "next_round": next_round}
 
     def inner_members(self) -> list[Registered]:
         """Return the base, which its field only names."""
-        return [learners.get(self.base)()]
+        return [self.base_type()]
 
     def rule_rates(self) -> Any:
         """Return the parameters of the two kernels as they read them (a NamedTuple of scalars)."""
         return NoRates()
 
-    def rates(self, n_actions: int) -> IntervalRates:
-        """Return the parameters of the learner and of its base, and the layout of the base's memory."""
-        base = learners.get(self.base)().start(n_actions)
-        return IntervalRates(self.rule_rates(), base.rates, MemoryLayout.of(base.memory))
+    @property
+    def memory_type(self) -> Any:
+        """The NamedTuple of the memory with this base."""
+        return interval_memory_type(self.base_type)
 
-    def first_memory(self, n_actions: int, generator: Words) -> IntervalMemory:
+    def rates(self, n_actions: int) -> IntervalRates:
+        """Return the parameters of the learner and of its base, and the memory with which a base starts."""
+        base = self.base_type().start(n_actions)
+        return IntervalRates(self.rule_rates(), base.rates, base.memory)
+
+    def first_memory(self, n_actions: int, generator: Words) -> Any:
         """Return the memory in which the row of round 1 has started."""
-        rates, n_slots = self.rates(n_actions), self.slots.n_slots
-        base = learners.get(self.base)().first_memory(n_actions, generator)
-        rows = IntervalMemory(
-            weights=np.empty(n_actions),
-            clock=np.zeros(2, np.int64),
-            starts=np.zeros(n_slots, np.int64),
-            scores=np.zeros((n_slots, 2)),
-            plays=np.zeros((n_slots, n_actions)),
-            losses=np.zeros(n_slots),
-            shares=np.zeros(n_slots),
-            bases=np.zeros((n_slots, rates.layout.size), np.uint64),
-            first_play=base.weights.copy(),
-            first_memory_words=rates.layout.pack(base),
-        )
-        self.interval_loops.next_round(rows, rates.rule)
-        return rows
+        rates = self.rates(n_actions)
+        memory = empty_memory(self.base_type, rates.first, self.slots.n_slots)
+        _loops(type(self), self.base_type).next_round(memory, rates)
+        return memory
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the number of slots and the size of the base's memory."""
-        return {"slots": self.slots.n_slots, "words": self.rates(n_actions).layout.size}
+        """Return the number of slots and the sizes of the base's memory."""
+        sizes = {"slots": self.slots.n_slots, **self.base_type().all_limits(n_actions, rounds)}
+        return {"slots": self.slots.n_slots, **inner_limits("base", sizes)}
 
-    def memory_contradiction(self, memory: IntervalMemory, rounds: int) -> str:
-        """Check which rows are awake, their scores, and the memory of each."""
+    def memory_contradiction(self, memory: Any, rounds: int) -> str:
+        """Check which rows are awake, their scores and shares, and the memory of each."""
         now, n_actions = rounds + 1, memory.weights.size
         in_use = int(self.slots.in_use(now))
         if memory.clock.tolist() != [now, in_use]:
@@ -152,42 +133,31 @@ class IntervalLearner(MetaLearner[IntervalMemory, IntervalRates]):
         starts = [int(self.slots.start(slot, now)) if slot < in_use else 0 for slot in range(len(memory.starts))]
         if memory.starts.tolist() != starts:
             return f"`starts` must have the rows awake in round {now}"
-        base, layout = learners.get(self.base)(), self.rates(n_actions).layout
-        first = base.start(n_actions).memory
-        unpacked = layout.unpack(memory.first_memory_words)
-        if memory.first_play.tobytes() != first.weights.tobytes() or not _is_first_memory(unpacked, first):
-            return f"`first_play` and `first_memory_words` must be those of {self.base}"
+        base = self.base_type()
+        stack = inner_memory(memory, base.memory_type, "base", memory.plays)
         for slot, start in enumerate(starts):
             if start > 0:
-                own = layout.unpack(memory.bases[slot])
-                if fault := base.memory_fault(own, n_actions, now - start):
-                    return f"`bases`: {fault}"
-                if memory.plays[slot].tobytes() != own.weights.tobytes():
-                    return "`plays` must be the next weights of `bases`"
+                if fault := base.memory_fault(row(stack, slot), n_actions, now - start):
+                    return f"`base` of slot {slot}: {fault}"
                 if not self.possible(memory.scores[slot], now - start):
                     return f"`scores` must be possible after {now - start} rounds"
-        return ""
+        return shares_contradiction(memory)
+
+    def base_shares(self, state: State[Any, IntervalRates]) -> dict[str, float]:
+        """Return the shares of the awake rows, by the rounds, counted from 0, in which they started."""
+        self._claim(state)
+        awake = state.memory.starts > 0
+        return shares_by_label((f"since round {t - 1}" for t in state.memory.starts[awake]), state.memory.shares[awake])
+
+    def beliefs(self, state: State[Any, IntervalRates]) -> Beliefs:
+        """Return the shares of the awake rows in the next play, and their mean age."""
+        found, memory = super().beliefs(state), state.memory
+        awake = memory.starts > 0
+        return replace(found, memory=mean_age(memory.clock[0] - memory.starts[awake], memory.shares[awake]))
 
     def possible(self, scores: Vector, rounds: int) -> bool:
         """Return whether a row can have these scores after so many rounds of its own."""
         return within(scores, -HUGE, HUGE)
-
-    def play_block(self, state: State, losses: Matrix) -> Matrix:
-        """Play a block of rounds; its losses have been checked."""
-        rates: IntervalRates = state.rates
-        played = np.empty_like(losses)
-        buffer = np.empty(rates.layout.size, np.uint64)  # rows are copied here in turn: the views on it are made once
-        self.interval_loops.run(
-            state.memory, rates.rule, buffer, rates.layout.unpack(buffer), rates.base, losses, played
-        )
-        state.rounds += len(losses)
-        return played
-
-
-def _is_first_memory(memory: Any, first: Any) -> bool:
-    """Return whether weights are equal, and the rest up to rounding: logarithms differ between machines."""
-    same = memory.weights.tobytes() == first.weights.tobytes()
-    return same and all(within(one, other, other) for one, other in zip(memory, first, strict=True))
 
 
 C = TypeVar("C", bound=type[IntervalLearner])
@@ -206,46 +176,42 @@ def interval_learner(name: str, *, slots: Slots, score_round: Kernel, write_shar
 
 
 @functools.cache
-def _loops(member: type[IntervalLearner], base: str) -> IntervalLoops:
-    start, in_use = member.slots.start, member.slots.in_use
-    kind = cast("type[ExpertLearner]", learners.get(base))  # `require_base` has checked it
+def _loops(member: type[IntervalLearner], base: type[ExpertLearner]) -> IntervalLoops:
+    name, kernels, memory_type = f"{member.name}-{base.name}", base.compiled_loops.kernels, base().memory_type
+    kinds = (interval_memory_type(base), IntervalRates, memory_type, *kinds_of(member), *kernels.kinds)
+    parts = {"START": member.slots.start, "ROW": row_kernel(len(memory_type._fields)), **place(memory_type, FIRST)}
     next_round = clone(
-        _next_round, member.name, kinds_of(member), START=start, IN_USE=in_use, WRITE_SHARES=member.write_shares
+        _next_round,
+        name,
+        kinds,
+        IN_USE=member.slots.in_use,
+        WRITE_SHARES=member.write_shares,
+        COPY=copy_kernel(len(memory_type._fields)),
+        **parts,
     )
-    run = clone(
-        _run,
-        f"{member.name}-{base}",
-        kinds_of(member, kind),
-        START=start,
-        STEP=kind.compiled_loops.step,
-        SCORE_ROUND=member.score_round,
-        NEXT_ROUND=next_round,
-    )
-    return IntervalLoops(run, next_round)
+    update = clone(_update, name, UPDATE=kernels.update, SCORE_ROUND=member.score_round, NEXT_ROUND=next_round, **parts)
+    return IntervalLoops(expert_loops(name, kinds, update), next_round)
 
 
-def _run(
-    rows: IntervalMemory, rates: Any, buffer: Words, base: Any, base_rates: Any, losses: Matrix, played: Matrix
-) -> None:
-    """Play a block; the arrays of the memory `base` are views on the buffer."""
-    for t in range(losses.shape[0]):
-        assign(played[t], rows.weights)
-        now, in_use = rows.clock
-        for slot in range(in_use):
-            if rows.starts[slot] > 0:
-                rows.losses[slot] = dot(rows.plays[slot], losses[t])
-        SCORE_ROUND(rows, rates, dot(rows.weights, losses[t]))
-        for slot in range(in_use):
-            if rows.starts[slot] > 0 and START(slot, now + 1) == rows.starts[slot]:
-                assign(buffer, rows.bases[slot])
-                STEP(base, base_rates, losses[t])
-                assign(rows.bases[slot], buffer)
-                assign(rows.plays[slot], base.weights)
-        NEXT_ROUND(rows, rates)
+def _update(memory: Any, rates: IntervalRates, losses: Vector) -> None:
+    """Play a round: score the rows, then update the bases of those that stay awake."""
+    rows = IntervalRows(*memory[:FIRST])
+    stack = KIND(*memory[FIRST:WEIGHTS], rows.plays, *memory[WEIGHTS:LAST])
+    now, in_use = rows.clock
+    for slot in range(in_use):
+        if rows.starts[slot] > 0:
+            rows.losses[slot] = dot(rows.plays[slot], losses)
+    SCORE_ROUND(rows, rates.rule, dot(rows.weights, losses))
+    for slot in range(in_use):
+        if rows.starts[slot] > 0 and START(slot, now + 1) == rows.starts[slot]:
+            UPDATE(KIND(*ROW(stack, slot)), rates.base, losses)
+    NEXT_ROUND(memory, rates)
 
 
-def _next_round(rows: IntervalMemory, rates: Any) -> None:
+def _next_round(memory: Any, rates: IntervalRates) -> None:
     """Advance the clock: end and start rows, and mix the weights of the awake ones."""
+    rows = IntervalRows(*memory[:FIRST])
+    stack = KIND(*memory[FIRST:WEIGHTS], rows.plays, *memory[WEIGHTS:LAST])
     now = rows.clock[0] + 1
     in_use = IN_USE(now)
     rows.clock[0] = now
@@ -253,10 +219,9 @@ def _next_round(rows: IntervalMemory, rates: Any) -> None:
     for slot in range(in_use):
         start = START(slot, now)
         if start == now:
-            assign(rows.bases[slot], rows.first_memory_words)
-            assign(rows.plays[slot], rows.first_play)
+            COPY(ROW(stack, slot), rates.first)
         rows.starts[slot] = start
-    WRITE_SHARES(rows, rates)
+    WRITE_SHARES(rows, rates.rule)
     rows.weights[:] = 0.0
     for slot in range(in_use):
         if rows.starts[slot] > 0:
