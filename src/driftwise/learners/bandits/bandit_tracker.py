@@ -7,7 +7,7 @@ changes per round. An action becomes better than the best mean $m$ at the rate $
 $m / 2$ on average. If it is played every $\tau$ rounds, that is noticed after $\tau / 2$ rounds, so not knowing costs
 $h m^2 \tau / 4K$ per round, and probing costs $\Delta / \tau$, where $\Delta$ is how much worse the action seemed. The
 sum is least at $\tau = \frac{2}{m} \sqrt{K \Delta / h}$. Evidence $g$ that the action has become better multiplies the
-odds of that by $e^g$, and here the rate of probing.
+odds of that by $e^g$, and here the rate of probing, less the evidence of 2 that is usual where there is no change.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ __all__ = ["BanditTracker"]
 
 _LEVEL_SCALE = 0.85  # on the logarithm in the index
 _LEAST_GAP = 0.02  # smaller gaps count as this much
+_USUAL_EVIDENCE = 2.0  # of a change where there is none: the median is between 1 and 2
 _FORGETTING = 1.0 - 2.0**-10  # factor on the errors of the windows in each round
 
 
@@ -106,19 +107,19 @@ _lowest = lowest_by_pruning(
 
 
 @kernel
-def _overdue(memory: Memory, action: int) -> int:
-    """Return the action whose probe is most overdue, `action` if none is due; every action was played."""
+def _overdue(memory: Memory, greedy: int) -> int:
+    """Return the action whose probe is most overdue, `greedy` if none is due; every action was played."""
     n_actions = memory.plays.size
     best = memory.means[0]
     for i in range(n_actions):
         best = min(best, memory.means[i])
     change_rate = (1.0 + memory.alarms[0]) / (1.0 + memory.clock[0])
     scale = 0.25 * best * best * change_rate / n_actions
-    most = 1.0
+    action, most = greedy, 1.0
     for i in range(n_actions):
         waited = (memory.clock[0] - memory.last_rounds[i]) * memory.haste[i] / memory.delays[i]
         due = scale * waited * waited / max(memory.means[i] - best, _LEAST_GAP)
-        if i != action and due > most:
+        if i != greedy and due > most:
             action, most = i, due
     return action
 
@@ -156,7 +157,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
             memory.errors[j] = _FORGETTING * memory.errors[j] + 0.5 * error * error / variance
     record(memory, action, loss)
     evidence, first, fallen = strongest_change(memory, action)
-    memory.haste[action] = np.exp(evidence) if fallen else 1.0
+    memory.haste[action] = np.exp(max(0.0, evidence - _USUAL_EVIDENCE)) if fallen else 1.0
     if evidence > np.log(memory.plays.size * memory.plays[action] * memory.clock[0]):
         _restart(memory, action, first)
 
@@ -183,7 +184,7 @@ class BanditTracker(BanditLearner[Memory, Rates]):
     Probing. Instead it plays the action $i$ for which the following is largest, if that is above 1 and the index of
     another is lowest:
 
-    $$ \frac{t - t_i}{U_i} \, e^{g_i} \, \frac{m}{2} \sqrt{\frac{h}{K \max(m_i - m, 0.02)}} , \qquad
+    $$ \frac{t - t_i}{U_i} \, e^{(g_i - 2)^+} \, \frac{m}{2} \sqrt{\frac{h}{K \max(m_i - m, 0.02)}} , \qquad
        h = \frac{1 + C}{1 + t} , $$
 
     with $m = \min_i m_i$, $C$ the number of changes detected, $t_i$ the rounds before the last play of $i$, $U_i$ drawn

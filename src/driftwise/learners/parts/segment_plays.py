@@ -69,7 +69,7 @@ class Memory(NamedTuple):
     variances: Annotated[Vector, between(0, "rounds", "actions")]  # B
     errors: Annotated[Vector, between(0, HUGE, WINDOWS)]  # of the mean of each window as a prediction
     last_rounds: Annotated[Actions, between(0, "rounds", "actions")]  # rounds before the last play
-    haste: Annotated[Vector, between(1, HUGE, "actions")]  # e to the evidence that the mean loss has fallen
+    haste: Annotated[Vector, between(1, HUGE, "actions")]  # the evidence that the mean loss has fallen, as a factor
     delays: Annotated[Vector, between(0.5, 1.5, "actions")]  # random factors on the time to the next probe
     clock: Annotated[Actions, between(0, "rounds", 2)]  # rounds so far, and those before the segment
     alarms: Annotated[Actions, between(0, "rounds", 1 + ALARMS)]  # number of changes, then a ring of their rounds
