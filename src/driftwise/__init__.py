@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from driftwise.learners import KLUCB as KLUCB
     from driftwise.learners import UCB1 as UCB1
     from driftwise.learners import AdaHedge as AdaHedge
+    from driftwise.learners import BanditTracker as BanditTracker
     from driftwise.learners import Beliefs as Beliefs
     from driftwise.learners import DetectAndRestart as DetectAndRestart
     from driftwise.learners import Exp3 as Exp3
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from driftwise.learners import Squint as Squint
     from driftwise.learners import Sword as Sword
     from driftwise.learners import Thompson as Thompson
+    from driftwise.learners import Tracker as Tracker
     from driftwise.results import Dynamic as Dynamic
     from driftwise.results import Interval as Interval
     from driftwise.results import Results as Results
@@ -82,6 +84,7 @@ _HOMES = {
     "Switching": "environments",
     "TwoPoint": "environments",
     "AdaHedge": "learners",
+    "BanditTracker": "learners",
     "Beliefs": "learners",
     "DetectAndRestart": "learners",
     "Exp3": "learners",
@@ -100,6 +103,7 @@ _HOMES = {
     "Squint": "learners",
     "Sword": "learners",
     "Thompson": "learners",
+    "Tracker": "learners",
     "UCB1": "learners",
     "Dynamic": "results",
     "Interval": "results",

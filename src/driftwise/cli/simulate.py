@@ -76,7 +76,8 @@ def command(
     """Play learners in an environment and measure their regret.
 
     SPEC is a TOML file with `n_rounds`, `n_runs`, `seed`, an [environment] and [[learners]]; flags override it.
-    By default, tuned learners play eight segments of Bernoulli losses.
+    Without --learner, the default learners, which need no parameters, play beside two that are tuned to the
+    environment; without --path, in eight segments of Bernoulli losses.
 
     \b
     driftwise simulate --path switching:n_segments=5,n_actions=4 --learner optimistic-gd:tuned
@@ -145,7 +146,15 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _default_learners(replayed: bool) -> list[dict[str, Any]]:
-    """Return the paper's five learners, tuned if they have a rule and the environment has measures."""
-    tunable = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
-    players: list[dict[str, Any]] = [{"name": name, **({} if replayed else {"tuned": True})} for name in tunable]
-    return [*players, {"name": "optimistic-adapt-ml-prod"}]
+    """Return the default learners, and one with each feedback to compare them with.
+
+    These are tuned to the measures of the environment, or, if replayed losses have none, do not forget.
+    """
+    from driftwise.learners import DEFAULT_LEARNERS
+
+    others = (
+        [{"name": "hedge"}, {"name": "kl-ucb"}]
+        if replayed
+        else [{"name": "optimistic-fixed-share", "tuned": True}, {"name": "sliding-window-kl-ucb", "tuned": True}]
+    )
+    return [*({"name": kind.name} for kind in DEFAULT_LEARNERS.values()), *others]

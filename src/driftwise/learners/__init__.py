@@ -2,6 +2,7 @@
 
 from driftwise.learners.bandits.adswitch import AdSwitch
 from driftwise.learners.bandits.bandit_over_bandit import BanditOverBandit
+from driftwise.learners.bandits.bandit_tracker import BanditTracker
 from driftwise.learners.bandits.cusum_ucb import CUSUMUCB
 from driftwise.learners.bandits.detect_and_restart import DetectAndRestart
 from driftwise.learners.bandits.discounted_kl_ucb import DiscountedKLUCB
@@ -47,6 +48,7 @@ from driftwise.learners.meta.cbce import CBCE
 from driftwise.learners.meta.flh import FLH
 from driftwise.learners.meta.saol import SAOL
 from driftwise.learners.meta.sword import Sword
+from driftwise.learners.meta.tracker import Tracker
 from driftwise.learners.player import AnyPlayer, Player, has_tuning_rule
 
 __all__ = [  # noqa: RUF022 (sorted as strings are)
@@ -61,10 +63,12 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "BOA",
     "BanditLearner",
     "BanditOverBandit",
+    "BanditTracker",
     "Beliefs",
     "CBCE",
     "CUSUMUCB",
     "CalibratedHedge",
+    "DEFAULT_LEARNERS",
     "DetectAndRestart",
     "DiscountedKLUCB",
     "DiscountedThompson",
@@ -100,9 +104,13 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "State",
     "Sword",
     "Thompson",
+    "Tracker",
     "TsallisINF",
     "UCB1",
     "UCBV",
     "has_tuning_rule",
     "learners",
 ]
+
+#: the default learner with each feedback; they have no parameters
+DEFAULT_LEARNERS: dict[str, type[Learner]] = {"full": Tracker, "bandit": BanditTracker}

@@ -12,7 +12,8 @@ from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.figures import canvas, figure_format, save_figure
 from driftwise.report.label_text import add_legend, literal
 from driftwise.report.number_text import power
-from driftwise.report.page.contents import Page, Panel, Series, WeightHistory
+from driftwise.report.page.contents import DotPanel, Page, Panel, Series, WeightHistory
+from driftwise.report.page.exported_dots import dot_figure
 from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, y_scale
 from driftwise.report.page.rate_formulas import plain
 from driftwise.report.page.styles import Style, styles_of
@@ -43,7 +44,10 @@ def write_figures(folder: str | os.PathLike[str], page: Page, formats: Sequence[
     for form in formats:
         figure_format(f"figure.{form}")  # raises before the first file is written
     written = []
-    figures = {panel.key: _panel_figure(panel, styles) for panel in page.panels}
+    figures = {
+        panel.key: dot_figure(panel, styles) if isinstance(panel, DotPanel) else _panel_figure(panel, styles)
+        for panel in page.panels
+    }
     figures |= {history.key: _history_figure(history) for history in page.histories}
     for key, figure in figures.items():
         for form in formats:
