@@ -157,7 +157,7 @@ def learn_noise(memory: Memory, action: int, loss: float) -> float:
     m = (memory.total[action] + 0.5) / (memory.plays[action] + 1.0)
     memory.differences[action] += 0.5 * step * step
     memory.variances[action] += m * (1.0 - m)
-    return dispersion(memory, action, overall_dispersion(memory)) * m * (1.0 - m)
+    return float(dispersion(memory, action, overall_dispersion(memory)) * m * (1.0 - m))
 
 
 @kernel
