@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape demo test check oldest newest browser fuzz interruptions bench compare docs clean
+.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -21,6 +21,9 @@ $(READY): pyproject.toml constraints.txt
 
 landscape: $(READY)  ## Measure the paper's Table 1: a table, and a page with figures (PRESET=standard: longer)
 	$(BIN)/driftwise landscape --preset $(PRESET)
+
+regret: $(READY)  ## Score the default learners against the best tuned ones in hindsight (PRESET=standard: up to two hours)
+	$(BIN)/driftwise regret --preset $(PRESET)
 
 demo: $(READY)  ## Simulate the paper's learners in a switching and in a drifting environment: tables and figures
 	$(BIN)/driftwise simulate examples/switching.toml --out out/switching.parquet --figure out/switching.png

@@ -16,6 +16,7 @@ import numpy as np
 import twins
 from common import FULL, QUICK, Effort
 from covers import covers
+from defaults import defaults
 from engine import engine
 from kernels import kernels
 from live import live
@@ -30,6 +31,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
     "threads": threads,
     "engine": engine,
     "live": live,
+    "defaults": defaults,
     "live-rivals": live_rivals,
     "rivals": rivals,
     "help": help_screen,

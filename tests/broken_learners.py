@@ -260,6 +260,20 @@ class RecognisesStartedStates(OptimisticGD):
         return super().play_block(state, losses if state in self.started else 1.0 - losses)
 
 
+@fails("beliefs_do_not_change_the_state")
+class CountsBeliefs(OptimisticGD):
+    def beliefs(self, state):
+        found = super().beliefs(state)
+        state.memory.center[:] = 1.0 / state.n_actions
+        return found
+
+
+@fails("beliefs_are_possible")
+class BelievesInAlarmsToCome(OptimisticGD):
+    def beliefs(self, state):
+        return dataclasses.replace(super().beliefs(state), alarms=(state.rounds,), n_alarms=1)
+
+
 @fails("a_rejected_run_changes_nothing")
 class CountsRejectedRuns(OptimisticGD):
     def run(self, state, losses):
@@ -269,7 +283,7 @@ class CountsRejectedRuns(OptimisticGD):
         return played
 
 
-@fails("single_action_and_single_round_work")
+@fails("single_action_and_single_round_work", "beliefs_do_not_change_the_state", "beliefs_are_possible")
 class FailsWithOneAction(OptimisticGD):
     def rates(self, n_actions):
         assert 1 / (n_actions - 1) > 0

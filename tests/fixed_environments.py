@@ -11,6 +11,7 @@ from driftwise.engine.version import VERSION
 from driftwise.environments import (
     Bernoulli,
     Beta,
+    Bursts,
     ClippedGaussian,
     CoinFlips,
     Constant,
@@ -22,7 +23,9 @@ from driftwise.environments import (
     RandomWalk,
     ScaledBernoulli,
     Segments,
+    SingleChanges,
     Sinusoidal,
+    SparseBernoulli,
     Switching,
     Table,
     TruncatedGaussian,
@@ -63,6 +66,8 @@ def adversary_numbers(adversary, learner):
 
 
 PATHS = (
+    Bursts(6, 30, 3),
+    Bursts(4, 7, 2, best=0.5, rest=0.5, burst=0.2),
     Constant((0.3, 0.5, 0.7)),
     CoinFlips(3),
     Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
@@ -71,6 +76,8 @@ PATHS = (
     RandomWalk(3, step=0.03, low=0.2, high=0.8),
     Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7)), change_points=(7,)),
     Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7), (0.1, 0.3, 0.7))),
+    SingleChanges(15, 3, low=0.2, high=0.8, lengths="random"),
+    SingleChanges(15, 3),
     Sinusoidal(3, n_periods=2.5),
     Switching(20, 3),
     Table(np.linspace(0.1, 0.9, 3000).reshape(1000, 3) ** 2),
@@ -84,6 +91,8 @@ NOISES = (
     Deterministic(),
     ScaledBernoulli(0.0, 1.0),
     ScaledBernoulli(0.1, 0.9),
+    SparseBernoulli(),
+    SparseBernoulli((1.0, 0.0, 0.1)),
     TruncatedGaussian(0.3),
     TwoPoint(0.1),
     Beta().with_variance(50.0),

@@ -182,6 +182,7 @@ def play_on(session, rng):
     learner, n_actions = session.learner, session.n_actions
     if numba.config.DISABLE_JIT:
         session.state.memory = type(session.state.memory)(*(a.view(Guarded) for a in session.state.memory))
+    expect_finite(session.beliefs())
     losses = mixed_losses(60, n_actions, seed=int(rng.integers(5)))
     if rng.random() < 0.2:
         losses = np.ones_like(losses) * (rng.random() < 0.5)
@@ -201,6 +202,12 @@ def play_on(session, rng):
             expect_distribution(row)
     else:
         assert ((played >= 0) & (played < n_actions)).all(), f"actions {played}"
+
+
+def expect_finite(beliefs):
+    estimates = [value for value in (beliefs.segments, beliefs.drift, beliefs.variance) if value is not None]
+    numbers = [*beliefs.memories, *beliefs.bases.values(), *estimates, *(beliefs.alarms or ())]
+    assert np.isfinite(np.array(numbers, float)).all(), f"beliefs {beliefs}"
 
 
 def expect_distribution(weights):

@@ -330,7 +330,12 @@ FILES = {
 MISTAKES = [
     # commands and names
     ("simulat", 2, "There is no command 'simulat'. Did you mean 'simulate'?"),
-    ("paint", 2, "There is no command 'paint'. Known: compile, landscape, list, results, show, simulate, sweep."),
+    (
+        "paint",
+        2,
+        "There is no command 'paint'. Known: compile, history, landscape, list, regret, results, show, simulate,"
+        " sweep.",
+    ),
     (
         "show optimistic-dg",
         2,

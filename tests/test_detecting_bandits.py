@@ -127,9 +127,11 @@ def test_restarts_are_those_of_the_whole_history(learner, index, restart_rule, k
         losses = jumping(n_rounds, n_actions, kind, seed=n_actions)
         actions, state = run(learner, losses, seed=3)
         uniform, _ = draws(learner, n_actions, seed=3)
-        expected, since = indices.restarting_actions(index, restart_rule, losses, uniform, actions, near_ties)
+        expected, since, alarms = indices.restarting_actions(index, restart_rule, losses, uniform, actions, near_ties)
         np.testing.assert_array_equal(actions, expected)
         np.testing.assert_array_equal(state.memory.reset_rounds, since)
+        beliefs = learner.beliefs(state)
+        assert (beliefs.alarms, beliefs.n_alarms, beliefs.segments) == (tuple(alarms), len(alarms), 1 + len(alarms))
         restarts += np.count_nonzero(since)
     assert near_ties.share() <= 0.02
     assert restarts > 0
@@ -153,11 +155,12 @@ def test_thompson_restarts_are_those_of_the_whole_history(learner, discount, res
         actions, state = run(learner, losses, seed=3)
         uniform, beta = draws(learner, n_actions, seed=3)
         index = indices.thompson(beta, discount)
-        expected, since = indices.restarting_actions(
+        expected, since, alarms = indices.restarting_actions(
             index, restart_rule, losses, uniform, actions, as_index_loss=indices.rounded(uniform)
         )
         np.testing.assert_array_equal(actions, expected)
         np.testing.assert_array_equal(state.memory.reset_rounds, since)
+        assert learner.beliefs(state).alarms == tuple(alarms)
 
 
 @pytest.mark.parametrize("name", [*TWINS, *SAMPLERS])

@@ -9,6 +9,7 @@ from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.environments import (
     Bernoulli,
     Beta,
+    Bursts,
     ClippedGaussian,
     CoinFlips,
     Constant,
@@ -18,6 +19,7 @@ from driftwise.environments import (
     RandomSegments,
     RandomWalk,
     ScaledBernoulli,
+    SingleChanges,
     Sinusoidal,
     Switching,
     Table,
@@ -31,10 +33,12 @@ from driftwise.environments.paths import paths
 from references.measures_reference import measures_reference
 
 PATHS = [
+    Bursts(20, 30, 4),
     CoinFlips(3),
     Linear((0.1, 0.6), (0.9, 0.2)),
     RandomSegments(50, 4),
     RandomWalk(3, step=0.02),
+    SingleChanges(50, 4),
     Sinusoidal(5, n_periods=20),
     Switching(30, 4, lengths="random"),
     Table(np.random.default_rng(1).random((2000, 3))),

@@ -14,6 +14,7 @@ from driftwise.environments import (
     Environment,
     ScaledBernoulli,
     Segments,
+    SparseBernoulli,
     TruncatedGaussian,
     TwoPoint,
 )
@@ -31,6 +32,8 @@ SIMULATED = [
     ClippedGaussian(20.0),
     Deterministic(),
     ScaledBernoulli(0.1, 0.9),
+    SparseBernoulli(),
+    SparseBernoulli((1.0, 0.0, 0.3)),
     TruncatedGaussian(0.05),
     TruncatedGaussian(0.4),
     TruncatedGaussian(20.0),
@@ -49,7 +52,7 @@ def test_moments_agree_with_simulation(noise):
     losses = Environment(Constant(MEANS), noise).start(n, seed=11).draw(n).losses
     actual, variances = (row[0] for row in noise.moments(np.array([MEANS])))
     scatter = losses - actual
-    # 5 standard errors on each side, 104 comparisons: a false alarm has probability below 1e-4.
+    # 5 standard errors on each side, 120 comparisons: a false alarm has probability below 1e-4.
     assert np.all(np.abs(scatter.mean(axis=0)) <= 5 * np.sqrt(variances / n) + ROUNDING)
     squares = scatter**2
     assert np.all(np.abs(squares.mean(axis=0) - variances) <= 5 * squares.std(axis=0) / np.sqrt(n) + ROUNDING)
@@ -126,6 +129,28 @@ def test_a_beta_noise_has_no_variance_at_the_ends():
     assert losses[:, 2].std() > 0.1
 
 
+def test_sparse_bernoulli_losses_are_0_or_1_in_their_share_of_the_rounds_and_else_the_mean():
+    n, means, shares = 100_000, (0.3, 0.6, 0.9, 0.4), (0.05, 1.0, 0.0, 0.05)  # three shares are repeated
+    losses = Environment(Constant(means), SparseBernoulli(shares[:3])).start(n, seed=3).draw(n).losses
+    for k, (mean, share) in enumerate(zip(means, shares, strict=True)):
+        for value, chance in ((mean, 1 - share), (1.0, share * mean), (0.0, share * (1 - mean))):
+            # 5 standard deviations of a binomial, 12 comparisons: a false alarm has probability below 1e-5.
+            assert abs((losses[:, k] == value).sum() - n * chance) <= 5 * np.sqrt(n * chance * (1 - chance))
+
+
+def test_sparse_bernoulli_with_share_one_is_bernoulli_and_with_share_zero_has_no_noise():
+    rows = np.random.default_rng(1).random((50, 3))
+    drawn = [noise.draw(rows, np.random.default_rng(2)) for noise in (SparseBernoulli(1.0), Bernoulli())]
+    assert (drawn[0] == drawn[1]).all()
+    assert (SparseBernoulli(0.0).draw(rows, np.random.default_rng(2)) == rows).all()
+    assert (SparseBernoulli(1.0).moments(rows)[1] == Bernoulli().moments(rows)[1]).all()
+
+
+def test_shares_are_one_number_or_several():
+    assert SparseBernoulli(0.25) == SparseBernoulli((0.25,)) == SparseBernoulli([0.25])
+    assert SparseBernoulli(np.array([0.25, 0.5])).shares == (0.25, 0.5)
+
+
 def test_scaled_bernoulli_is_the_distribution_of_the_lower_bound():
     # Lemma sigma1: {0, 2 sigma}, means sigma and sigma - eps, variances sigma^2 and sigma^2 - eps^2.
     sigma, eps = 0.25, 0.05
@@ -157,6 +182,13 @@ def test_measures_follow_the_actual_mean_of_a_clipped_gaussian():
         (lambda: TruncatedGaussian(2e3), "TruncatedGaussian: `scale` must be in [0, 1000], got 2000.0."),
         (lambda: ScaledBernoulli(0.5, 0.5), "ScaledBernoulli: `low` must be in [0, high = 0.5), got 0.5."),
         (lambda: ScaledBernoulli(0.0, 1.5), "ScaledBernoulli: `high` must be in (0, 1], got 1.5."),
+        *(
+            (
+                lambda shares=shares: SparseBernoulli(shares),
+                f"SparseBernoulli: `shares` must be a number in [0, 1] or a sequence of them, got {shares!r}.",
+            )
+            for shares in (1.5, (), (0.1, -0.1), "0.1", (0.1, float("nan")), ((0.1,),), True)
+        ),
         (
             lambda: Environment(Constant((0.5, 0.95)), TwoPoint(0.1)).start(5).draw(1),
             "TwoPoint: `scale` must leave mean +- scale in [0, 1], got 0.1 where the mean is 0.95.",

@@ -8,6 +8,7 @@ import pytest
 from driftwise.core.errors import InvalidInput
 from driftwise.environments import (
     Bernoulli,
+    Bursts,
     Constant,
     Deterministic,
     Environment,
@@ -16,6 +17,7 @@ from driftwise.environments import (
     RandomSegments,
     RandomWalk,
     Segments,
+    SingleChanges,
     Sinusoidal,
     Switching,
     Table,
@@ -61,6 +63,53 @@ def test_random_segments_have_exactly_their_number_and_range():
     assert rows.min() >= 0.25
     assert rows.max() <= 0.5
     assert Environment(path, Bernoulli()).measures(1000, seed=3).segments == 40
+
+
+@pytest.mark.parametrize(
+    ("n_bursts", "length", "n_actions", "n_rounds"), [(1, 1, 2, 2), (6, 20, 5, 1000), (7, 9, 3, 70)]
+)
+def test_bursts_have_exactly_their_segments_and_their_drift(n_bursts, length, n_actions, n_rounds):
+    path = Bursts(n_bursts, length, n_actions, best=0.5, rest=0.75, burst=0.25)
+    for seed in range(5):
+        measures = Environment(path, Deterministic()).measures(n_rounds, seed)
+        assert measures.segments == 2 * n_bursts
+        assert measures.drift == 0.75 + (2 * n_bursts - 1) * 0.5
+
+
+def test_bursts_are_at_the_end_of_equal_intervals_and_never_of_the_good_action():
+    others = []
+    for seed in range(40):
+        rows = means(Bursts(3, 10, 4), 100, seed)
+        good = int(np.argmin(rows[0]))
+        assert (rows[:, good] == 0.4).all()
+        in_burst = (rows == 0.1).any(axis=1)
+        assert np.flatnonzero(in_burst).tolist() == [*range(23, 33), *range(56, 66), *range(90, 100)]
+        assert (np.sort(rows[in_burst], axis=1) == [0.1, 0.4, 0.6, 0.6]).all()
+        assert (np.sort(rows[~in_burst], axis=1) == [0.4, 0.6, 0.6, 0.6]).all()
+        others += [(int(np.argmin(rows[t])) - good) % 4 for t in (23, 56, 90)]
+    # 120 draws among three: 5 standard deviations of a binomial(1/3) are 26.
+    assert np.all(np.abs(np.bincount(others, minlength=4)[1:] - 40) < 26)
+
+
+def test_at_a_single_change_one_mean_is_drawn_again():
+    path = SingleChanges(500, 3, low=0.25, high=0.75)
+    rows = means(path, 500, seed=1)  # every round is a segment
+    changed = np.diff(rows, axis=0) != 0
+    assert (changed.sum(axis=1) == 1).all()
+    assert rows.min() >= 0.25
+    assert rows.max() <= 0.75
+    # 499 changes of three actions: 5 standard deviations of a binomial(1/3) are 53.
+    assert np.all(np.abs(changed.sum(axis=0) - 499 / 3) < 53)
+    for lengths in ("equal", "random"):
+        path = SingleChanges(12, 4, lengths=lengths)
+        assert Environment(path, Bernoulli()).measures(1000, seed=3).segments == 12
+
+
+def test_single_changes_have_the_expected_drift():
+    path, n = SingleChanges(9, 4, low=0.2, high=0.8), 2000
+    drifts = [Environment(path, Deterministic()).measures(50, seed).drift for seed in range(n)]
+    expected = 0.2 + 0.6 * (4 / 5 + 8 / 3)  # the largest of four uniform numbers, and eight distances of two
+    assert abs(np.mean(drifts) - expected) <= 5 * np.std(drifts) / np.sqrt(n)
 
 
 def test_given_segments_start_at_their_change_points():
@@ -167,6 +216,22 @@ def test_memory_does_not_grow_with_the_rounds(path):
             "Switching: `lengths` must be one of 'equal', 'random', got 'odd'.",
         ),
         (lambda: means(Switching(8, 2), 5), "Switching: `n_segments` must be <= n_rounds = 5, got 8."),
+        (lambda: Bursts(0, 5, 2), "Bursts: `n_bursts` must be a whole number >= 1, got 0."),
+        (lambda: Bursts(2, 0, 2), "Bursts: `length` must be a whole number >= 1, got 0."),
+        (lambda: Bursts(2, 5, 1), "Bursts: `n_actions` must be a whole number >= 2, got 1."),
+        (lambda: Bursts(2, 5, 2, rest=1.5), "Bursts: `rest` must be in [0, 1], got 1.5."),
+        (lambda: Bursts(2, 5, 2, best=0.7), "Bursts: `best` must be in [0, rest = 0.6], got 0.7."),
+        (lambda: Bursts(2, 5, 2, burst=0.4), "Bursts: `burst` must be in [0, best = 0.4), got 0.4."),
+        (lambda: means(Bursts(2, 3, 2), 7), "Bursts: `length` must be < n_rounds // n_bursts = 3, got 3."),
+        (lambda: SingleChanges(0, 3), "SingleChanges: `n_segments` must be a whole number >= 1, got 0."),
+        (lambda: SingleChanges(2, 0), "SingleChanges: `n_actions` must be a whole number >= 1, got 0."),
+        (lambda: SingleChanges(2, 2, high=0.0), "SingleChanges: `high` must be in (0, 1], got 0.0."),
+        (lambda: SingleChanges(2, 2, low=1.0), "SingleChanges: `low` must be in [0, high = 1.0), got 1.0."),
+        (
+            lambda: SingleChanges(2, 2, lengths="odd"),
+            "SingleChanges: `lengths` must be one of 'equal', 'random', got 'odd'.",
+        ),
+        (lambda: means(SingleChanges(8, 2), 5), "SingleChanges: `n_segments` must be <= n_rounds = 5, got 8."),
         (lambda: RandomSegments(2, 2, low=1.0), "RandomSegments: `low` must be in [0, high = 1.0), got 1.0."),
         (
             lambda: Sinusoidal(2, amplitude=0.6),

@@ -11,6 +11,7 @@ from driftwise.core.errors import InvalidInput
 from driftwise.environments import (
     Bernoulli,
     Beta,
+    Bursts,
     ClippedGaussian,
     CoinFlips,
     Constant,
@@ -22,7 +23,9 @@ from driftwise.environments import (
     Replay,
     ScaledBernoulli,
     Segments,
+    SingleChanges,
     Sinusoidal,
+    SparseBernoulli,
     Stream,
     Switching,
     Table,
@@ -33,12 +36,14 @@ from driftwise.environments.noises import noises
 from driftwise.environments.paths import paths
 
 PATHS = {
+    "bursts": Bursts(6, 30, 3),
     "constant": Constant((0.3, 0.5, 0.7)),
     "coin-flips": CoinFlips(3),
     "linear": Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
     "random-segments": RandomSegments(9, 3, low=0.2, high=0.8, lengths="random"),
     "random-walk": RandomWalk(3, step=0.03, low=0.2, high=0.8),
     "segments": Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7)), change_points=(7,)),
+    "single-changes": SingleChanges(15, 3, low=0.2, high=0.8, lengths="random"),
     "sinusoidal": Sinusoidal(3, n_periods=2.5),
     "switching": Switching(20, 3),
     "table": Table(0.2 + 0.6 * np.random.default_rng(0).random((1100, 3))),
@@ -50,6 +55,7 @@ NOISES = {
     "clipped-gaussian": ClippedGaussian(0.3),
     "deterministic": Deterministic(),
     "scaled-bernoulli": ScaledBernoulli(0.0, 1.0),
+    "sparse-bernoulli": SparseBernoulli((1.0, 0.0, 0.1)),
     "truncated-gaussian": TruncatedGaussian(0.3),
     "two-point": TwoPoint(0.1),
     "with-variance": Beta().with_variance(50.0),

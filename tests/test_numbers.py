@@ -15,7 +15,7 @@ from driftwise.core import machine_memory
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.validation import MAX_COUNT
 from driftwise.detectors import GLR, Monitor, WindowedShift
-from driftwise.environments import CoinFlips, RandomSegments, stationary
+from driftwise.environments import Bursts, CoinFlips, RandomSegments, stationary
 from driftwise.environments.paths.segments import equal_starts
 from driftwise.learners import (
     BanditOverBandit,
@@ -230,6 +230,12 @@ TOO_LARGE = {
         "RandomSegments: `n_segments`",
         10**11,
         "1.12e+04",
+    ),
+    "bursts": (
+        lambda: Environment(Bursts(10**12, 1, 2), Bernoulli()).start(10**13),
+        "Bursts: `n_bursts`",
+        10**12,
+        "6.4e+04",
     ),
     "a block": (
         lambda: simulate(ENVIRONMENT, OptimisticGD(), 10**12, block_size=10**11),

@@ -37,8 +37,8 @@ from driftwise.report.page.rate_formulas import formula, plain
 from driftwise.report.page.scales import LogScale, steps
 from driftwise.report.page.styles import styles_of
 from driftwise.report.page.table_contents import KINDS_OF_COLUMNS
-from driftwise.report.page.weight_charts import layers
 from driftwise.report.page.write import page_text
+from driftwise.report.weight_areas import layers
 from fake_page import fake_history, fake_page
 
 NAN, INF = float("nan"), float("inf")
@@ -227,7 +227,7 @@ def test_a_weight_history_is_drawn_with_finite_coordinates(history: WeightHistor
 
 def test_weights_are_stacked_and_missing_ones_count_as_zero() -> None:
     history = WeightHistory("t", "", "", [0, 1, 2], [[NAN, 0.5, INF], [1.0, 0.25, -1.0]], [0, 1, 1], [])
-    assert layers(history) == [[0.0, 0.5, 0.0], [1.0, 0.75, 0.0]]
+    assert layers(history.weights) == [[0.0, 0.5, 0.0], [1.0, 0.75, 0.0]]
 
 
 def _has_finite_coordinates(outline: Outline) -> None:

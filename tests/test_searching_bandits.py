@@ -47,8 +47,11 @@ def twins(learner, twin, parameters, family):
     for n_rounds, n_actions in SHAPES:
         losses = make_path(family, n_rounds, n_actions, seed=n_rounds)
         expected, seen = twin(losses, draws(n_rounds), **parameters)
-        actions, _ = run(learner(**parameters), losses, n_rounds, (n_rounds // 3, n_rounds // 2))
+        actions, state = run(learner(**parameters), losses, n_rounds, (n_rounds // 3, n_rounds // 2))
         np.testing.assert_array_equal(actions, expected)
+        alarms = sorted({t - 1 for t, event in seen if event in ("episode", 1, 2)})  # rounds from 0; 1 and 2 are tests
+        beliefs = state.learner.beliefs(state)
+        assert (beliefs.alarms, beliefs.n_alarms) == (tuple(alarms[-64:]), len(alarms))
         events += [event for _, event in seen]
     return events
 

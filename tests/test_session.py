@@ -17,9 +17,11 @@ from driftwise.core.errors import BadFile
 from driftwise.engine import session as module
 from driftwise.learners import (
     CBCE,
+    CUSUMUCB,
     FLH,
     GLRKLUCB,
     KLUCB,
+    MUCB,
     SAOL,
     AdaNormalHedgeTV,
     Ader,
@@ -28,6 +30,7 @@ from driftwise.learners import (
     Exp3,
     ExpertLearner,
     Hedge,
+    Master,
     OnlineGD,
     OptimisticAdaptMLProd,
     OptimisticGD,
@@ -139,13 +142,16 @@ def forge(path, weights=None, session=None, **changes):
 
 
 def test_a_session_of_another_format_is_refused(tmp_path):
-    forge(tmp_path / "session", format=3)
-    message = rf"^{tmp_path / 'session'} has session format 3; this version reads format 2\.$"
-    with pytest.raises(BadFile, match=message):
-        Session.load(tmp_path / "session")
-    forge(tmp_path / "session", format=1)
-    with pytest.raises(BadFile, match=r"Format 1 uses earlier names of parameters: start a new session\.$"):
-        Session.load(tmp_path / "session")
+    hints = {
+        1: " Format 1 uses earlier names of parameters and arrays: start a new session.",
+        2: " Format 2 has other arrays, without the rounds of alarms: start a new session.",
+        4: "",
+    }
+    for got, hint in hints.items():
+        forge(tmp_path / "session", format=got)
+        message = f"{tmp_path / 'session'} has session format {got}; this version reads format 3.{hint}"
+        with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
+            Session.load(tmp_path / "session")
 
 
 def test_a_session_of_an_unknown_learner_is_refused(tmp_path):
@@ -215,6 +221,18 @@ HOSTILE = {
     "losses without a play": (Thompson(), "plays", lambda a: a.fill(0.0)),
     "means that overflow": (KLUCB(), "plays", lambda a: a.fill(5e-324)),
     "a constant below 0": (OptimisticAdaptMLProd(), "scale", lambda a: a.fill(-1e-10)),
+    "shares that are no numbers": (SAOL(), "shares", lambda a: a.fill(np.nan)),
+    "shares of other rows": (FLH(), "shares", lambda a: put(a, slice(None), a[::-1].copy())),
+    "weights of experts that are no numbers": (AdaNormalHedgeTV(), "log_weights", lambda a: a.fill(np.nan)),
+    "infinite weights of experts": (SleepingAdaptMLProd("geometric"), "log_weights", lambda a: put(a, (0, 0), np.inf)),
+    "an alarm to come": (MUCB(), "alarms", lambda a: put(a, slice(2), [1, 5])),
+    "an alarm without a reset": (GLRKLUCB(), "alarms", lambda a: put(a, slice(2), [1, 3])),
+    "more alarms than rounds": (AdSwitch(60), "alarms", lambda a: put(a, 0, 6)),
+    "a negative number of alarms": (AdSwitch(60), "alarms", lambda a: put(a, 0, -1)),
+    "a place in the ring that is not there": (CUSUMUCB(), "alarms", lambda a: put(a, 0, 2**62)),
+    "alarms in another order": (AdSwitch(60), "alarms", lambda a: put(a, slice(3), [2, 3, 1])),
+    "an alarm that is not counted": (Master(), "alarms", lambda a: put(a, 1, 2)),
+    "a round that is not played": (Master(), "rounds", lambda a: put(a, 0, 6)),
     "a signalling number": (Hedge(), "totals", lambda a: a.view(np.uint64).fill(0x7FF0000000000001)),
 }
 

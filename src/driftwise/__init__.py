@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from driftwise.detectors import CUSUM as CUSUM
     from driftwise.detectors import GLR as GLR
     from driftwise.detectors import PageHinkley as PageHinkley
+    from driftwise.engine import History as History
     from driftwise.engine import Session as Session
+    from driftwise.engine import record as record
     from driftwise.engine import simulate as simulate
     from driftwise.environments import Bernoulli as Bernoulli
     from driftwise.environments import Beta as Beta
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from driftwise.learners import UCB1 as UCB1
     from driftwise.learners import AdaHedge as AdaHedge
     from driftwise.learners import BanditTracker as BanditTracker
+    from driftwise.learners import Beliefs as Beliefs
     from driftwise.learners import DetectAndRestart as DetectAndRestart
     from driftwise.learners import Exp3 as Exp3
     from driftwise.learners import FixedShare as FixedShare
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from driftwise.learners import Squint as Squint
     from driftwise.learners import Sword as Sword
     from driftwise.learners import Thompson as Thompson
+    from driftwise.learners import Tracker as Tracker
     from driftwise.results import Dynamic as Dynamic
     from driftwise.results import Interval as Interval
     from driftwise.results import Results as Results
@@ -65,7 +69,9 @@ _HOMES = {
     "CUSUM": "detectors",
     "GLR": "detectors",
     "PageHinkley": "detectors",
+    "History": "engine",
     "Session": "engine",
+    "record": "engine",
     "simulate": "engine",
     "Bernoulli": "environments",
     "Beta": "environments",
@@ -79,6 +85,7 @@ _HOMES = {
     "TwoPoint": "environments",
     "AdaHedge": "learners",
     "BanditTracker": "learners",
+    "Beliefs": "learners",
     "DetectAndRestart": "learners",
     "Exp3": "learners",
     "FixedShare": "learners",
@@ -96,6 +103,7 @@ _HOMES = {
     "Squint": "learners",
     "Sword": "learners",
     "Thompson": "learners",
+    "Tracker": "learners",
     "UCB1": "learners",
     "Dynamic": "results",
     "Interval": "results",

@@ -312,13 +312,13 @@ class Restarts(NamedTuple):
 
 
 def restarting_actions(index, restarts, losses, uniform, made=None, near_ties=None, as_index_loss=unchanged):
-    """Return the actions of an index learner that restarts, and the last reset of each action; `uniform()` draws.
+    """Return the actions of an index learner that restarts, the last reset of each action, and the rounds of alarms.
 
-    The detector takes the losses themselves, the index takes `as_index_loss` of them.
+    `uniform()` draws. The detector takes the losses themselves, the index takes `as_index_loss` of them.
     """
     n_rounds, n_actions = losses.shape
     past, near_ties = Past(n_rounds, n_actions), near_ties or NearTies()
-    observed = [[] for _ in range(n_actions)]
+    observed, alarms = [[] for _ in range(n_actions)], []
     start = 0
     period = ceil(n_actions / restarts.exploration_rate) if restarts.exploration_rate > 0 else None
     for t in range(n_rounds):
@@ -335,10 +335,11 @@ def restarting_actions(index, restarts, losses, uniform, made=None, near_ties=No
         past.add(action, as_index_loss(losses[t, action]))
         observed[action].append(float(losses[t, action]))
         if raises(restarts.test(observed[action]), restarts.reaching):
+            alarms.append(t)
             for reset in range(n_actions) if restarts.everywhere else [action]:
                 past.since[reset], observed[reset] = t + 1, []
             start = t + 1 if restarts.everywhere else start
-    return past.actions, past.since
+    return past.actions, past.since, alarms
 
 
 # Bandit over bandit

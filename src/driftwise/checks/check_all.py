@@ -7,6 +7,7 @@ from typing import Any
 
 from driftwise.checks import (
     bandit_checks,
+    belief_checks,
     common_checks,
     description_checks,
     environment_checks,
@@ -45,7 +46,7 @@ def checks_of(member: Learner | LossSource) -> list[Check]:
         found += hinted_checks.CHECKS
     if isinstance(member, BanditLearner):
         found += bandit_checks.CHECKS
-    return found + common_checks.CHECKS
+    return found + belief_checks.CHECKS + common_checks.CHECKS
 
 
 def check_learner(learner: Learner | type[Learner]) -> None:

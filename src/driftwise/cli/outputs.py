@@ -13,17 +13,23 @@ from driftwise.core.files import check_writable
 from driftwise.report.figures import canvas, figure_format
 from driftwise.results.formats import check_format
 
-__all__ = ["check_output_files", "check_outputs"]
+__all__ = ["check_figure", "check_output_files", "check_outputs"]
 
 
 def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) -> None:
     """Reject output files that cannot be written, or that the same command reads or writes elsewhere."""
     if out is not None:
         check_format(out)
+    check_figure("simulate", figure, ())
+    check_output_files("simulate", (out, figure), inputs)
+
+
+def check_figure(command: str, figure: Path | None, inputs: Sequence[Any]) -> None:
+    """Reject the file of a figure that cannot be drawn or written, or that the same command reads."""
     if figure is not None:
         figure_format(figure)
         canvas()
-    check_output_files("simulate", (out, figure), inputs)
+        check_output_files(command, (figure,), inputs)
 
 
 def check_output_files(command: str, outputs: Sequence[Path | None], inputs: Sequence[Any]) -> None:

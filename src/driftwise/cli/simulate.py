@@ -7,15 +7,13 @@ from typing import Any
 
 import click
 
+from driftwise.cli.environment_options import DEFAULT_ENVIRONMENT, environment_options, environment_table
 from driftwise.cli.progress import notes, progress_bar
 
 __all__ = ["command"]
 
 _DEFAULTS: dict[str, Any] = {
-    "environment": {
-        "path": {"name": "switching", "n_segments": 8, "n_actions": 10},
-        "noise": {"name": "bernoulli"},
-    },
+    "environment": DEFAULT_ENVIRONMENT,
     "n_rounds": 2000,
     "n_runs": 20,
     "seed": 0,
@@ -27,16 +25,7 @@ _DEFAULTS: dict[str, Any] = {
 
 @click.command("simulate")
 @click.argument("spec", type=click.Path(path_type=Path), required=False)
-@click.option("--path", metavar="NAME[:K=V,..]", help="How the means move; see `driftwise list paths`.")
-@click.option(
-    "--noise", metavar="NAME[:K=V,..]", help="Distribution of the losses around the means; see `driftwise list noises`."
-)
-@click.option("--drift", type=float, metavar="V", help="Scale the path to this total drift.")
-@click.option("--variance", type=float, metavar="LAMBDA", help="Scale the noise to this total variance.")
-@click.option(
-    "--replay", metavar="FILE", help="Replay recorded losses (.npy, .csv, .parquet) instead of a path and a noise."
-)
-@click.option("--header/--no-header", default=None, help="Whether the first row of a replayed .csv holds names.")
+@environment_options
 @click.option(
     "--learner",
     "learner",
@@ -87,7 +76,8 @@ def command(
     """Play learners in an environment and measure their regret.
 
     SPEC is a TOML file with `n_rounds`, `n_runs`, `seed`, an [environment] and [[learners]]; flags override it.
-    By default, tuned learners play eight segments of Bernoulli losses.
+    Without --learner, the default learners, which need no parameters, play beside two that are tuned to the
+    environment; without --path, in eight segments of Bernoulli losses.
 
     \b
     driftwise simulate --path switching:n_segments=5,n_actions=4 --learner optimistic-gd:tuned
@@ -143,15 +133,7 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
         for key in ("n_rounds", "n_runs", "seed", "comparator", "play", "realised")
         if flags[key] is not None
     }
-    environment = dict(settings["environment"])
-    if flags["replay"]:
-        environment = {"replay": flags["replay"]}
-    for key in ("path", "noise"):
-        if flags[key]:
-            environment[key] = parse_member(flags[key])
-    for key in ("drift", "variance", "header"):
-        if flags[key] is not None:
-            environment[key] = flags[key]
+    environment = environment_table(settings["environment"], flags)
     for key in ("n_rounds", "n_runs"):
         if "replay" in environment and key not in spec and flags[key] is None:
             settings[key] = None
@@ -164,7 +146,15 @@ def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _default_learners(replayed: bool) -> list[dict[str, Any]]:
-    """Return the paper's five learners, tuned if they have a rule and the environment has measures."""
-    tunable = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
-    players: list[dict[str, Any]] = [{"name": name, **({} if replayed else {"tuned": True})} for name in tunable]
-    return [*players, {"name": "optimistic-adapt-ml-prod"}]
+    """Return the default learners, and one with each feedback to compare them with.
+
+    These are tuned to the measures of the environment, or, if replayed losses have none, do not forget.
+    """
+    from driftwise.learners import DEFAULT_LEARNERS
+
+    others = (
+        [{"name": "hedge"}, {"name": "kl-ucb"}]
+        if replayed
+        else [{"name": "optimistic-fixed-share", "tuned": True}, {"name": "sliding-window-kl-ucb", "tuned": True}]
+    )
+    return [*({"name": kind.name} for kind in DEFAULT_LEARNERS.values()), *others]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from driftwise.cli.progress import notes, progress_bar
+from driftwise.cli.progress import duration, hint_on_interrupt, notes, progress_bar, sweep_progress
 
 if TYPE_CHECKING:
-    from driftwise.sweeps import Progress, Sweep
+    from driftwise.sweeps import Sweep
     from driftwise.sweeps.costs import Costs
 
 __all__ = ["command"]
@@ -71,7 +71,7 @@ def command(
                 _show_plan(sweep, stored, costs, _n_threads(threads, client), quiet, dry_run)
         if dry_run:
             return
-        with notes(quiet), _hint_on_interrupt(), _progress(quiet) as progress:
+        with notes(quiet), hint_on_interrupt("cells"), sweep_progress(quiet) as progress:
             (results,) = run_sweeps(
                 [sweep],
                 folder,
@@ -145,57 +145,3 @@ def _cluster(address: str | None, connect: Callable[[str], Any]) -> Iterator[Any
         yield client
     finally:
         client.close(timeout=2)
-
-
-@contextlib.contextmanager
-def _hint_on_interrupt() -> Iterator[None]:
-    """On an interrupt, say how to continue."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        command_line = shlex.join(["driftwise", *sys.argv[1:]])
-        click.echo(f"\ndriftwise: finished cells are stored; to continue: {command_line}", err=True)
-        raise
-
-
-@contextlib.contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Show a line with the number of cells and the remaining time; on a terminal it is rewritten."""
-    if quiet:
-        yield None
-        return
-    is_terminal = sys.stderr.isatty()
-    shown_at, last_note = [0], [""]
-
-    def show(now: Progress) -> None:
-        left = "" if now.seconds_left is None or now.done == now.total else f", about {duration(now.seconds_left)} left"
-        failed = f", {now.failed} failed" if now.failed else ""
-        note = f", {now.note}" if now.note else ""
-        line = f"{now.done} of {now.total} cells ({100 * now.done // now.total} %){failed}{left}{note}"
-        tenth = 10 * now.done // now.total
-        if is_terminal:
-            click.echo(f"\r\033[K{line}", nl=False, err=True)
-        elif tenth > shown_at[0] or (now.note and now.note != last_note[0]):  # a log file gets few lines
-            click.echo(line, err=True)
-        last_note[0] = now.note
-        shown_at[0] = max(tenth, shown_at[0])
-
-    try:
-        yield show
-    finally:
-        if is_terminal:
-            click.echo("", err=True)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words, in two units at most.
-
-    >>> [duration(seconds) for seconds in (0.2, 42, 750, 9000, 200_000)]
-    ['1 s', '42 s', '12 min 30 s', '2 h 30 min', '2 d 7 h']
-    """
-    whole = max(1, round(seconds))
-    for unit, size, smaller, part in (("d", 86_400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
-        if whole >= size:
-            rest = whole % size // part
-            return f"{whole // size} {unit}{f' {rest} {smaller}' if rest else ''}"
-    return f"{whole} s"

@@ -1,6 +1,7 @@
-"""Run learners in environments: `simulate` plays many runs, `Session` keeps one learner on a live stream."""
+"""Run learners in environments: `simulate` plays many runs, `record` one run, and `Session` a live stream."""
 
+from driftwise.engine.history import History, record
 from driftwise.engine.session import Session
 from driftwise.engine.simulation import simulate
 
-__all__ = ["Session", "simulate"]
+__all__ = ["History", "Session", "record", "simulate"]

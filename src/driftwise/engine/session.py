@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.archives import read_archive, write_archive
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName, shown
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.types import Vector
 from driftwise.core.validation import MAX_COUNT, count
-from driftwise.learners import Learner, State, learners
+from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
 
 __all__ = ["Session"]
 
-FORMAT = 2  # format 1 used other names of parameters and arrays
+FORMAT = 3
+_EARLIER = {1: "uses earlier names of parameters and arrays", 2: "has other arrays, without the rounds of alarms"}
 
 
 class Session:
@@ -38,27 +39,46 @@ class Session:
 
     Parameters
     ----------
-    learner : Learner
-        The learner, such as `OptimisticGD()`.
+    learner : Learner, default None
+        The learner, such as `OptimisticGD()`. None: `Tracker()` with full feedback, `BanditTracker()` with bandit
+        feedback, which need no parameters.
     n_actions : int
         Number of actions, >= 1.
     seed : int, default 0
         Seed of the learner's random numbers, >= 0.
+    feedback : {"full", "bandit"}, default None
+        What is observed after each round: the losses of all actions, or that of the chosen one. None: that of the
+        learner, "full" if none is given.
 
     Examples
     --------
-    >>> from driftwise import OptimisticGD
-    >>> session = Session(OptimisticGD(), n_actions=2)
+    >>> session = Session(n_actions=2)
     >>> for losses in ([0.0, 1.0], [0.1, 0.9]):
     ...     weights = session.predict()
     ...     session.update(losses)
-    >>> session.rounds
-    2
+    >>> session
+    Session(Tracker(), n_actions=2, rounds=2)
     """
 
-    def __init__(self, learner: Learner, n_actions: int, seed: int = 0) -> None:
+    def __init__(
+        self,
+        learner: Learner | None = None,
+        n_actions: int | None = None,
+        seed: int = 0,
+        *,
+        feedback: str | None = None,
+    ) -> None:
+        if n_actions is None:
+            raise InvalidInput("Session: `n_actions` must be given: Session(n_actions=3).")
+        if feedback not in (None, *DEFAULT_LEARNERS):
+            raise rejection("Session", "feedback", "'full' or 'bandit'", feedback)
+        if learner is None:
+            learner = DEFAULT_LEARNERS[feedback or "full"]()
         if not isinstance(learner, Learner):
             raise InvalidInput(f"Session: `learner` must be a learner, got {shown(learner)}.")
+        if feedback not in (None, learner.feedback):
+            rule = f"'{learner.feedback}', the feedback of {learner.name}"
+            raise rejection("Session", "feedback", rule, feedback)
         self.learner = learner
         self.state: State = learner.start(n_actions, seed)
         self._lock = threading.Lock()  # compiled rounds release the interpreter's lock
@@ -128,6 +148,11 @@ class Session:
         with self._lock:
             learner.update(self.state, *feedback)
 
+    def beliefs(self) -> Beliefs:
+        """Return what the learner believes after the rounds so far: effective memory, weights of bases, alarms."""
+        with self._lock:
+            return self.learner.beliefs(self.state)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session to a file; an existing file is replaced only when the new one is complete."""
         with self._lock:
@@ -151,7 +176,7 @@ class Session:
         header, arrays = _read(path)
         if header["format"] != FORMAT:
             got = header["format"]
-            hint = " Format 1 uses earlier names of parameters: start a new session." if got == 1 else ""
+            hint = f" Format {got} {_EARLIER[got]}: start a new session." if got in _EARLIER else ""
             raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.{hint}")
         try:
             learner = learners.build(header["learner"])

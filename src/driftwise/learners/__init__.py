@@ -23,7 +23,7 @@ from driftwise.learners.bandits.thompson import Thompson
 from driftwise.learners.bandits.tsallis_inf import TsallisINF
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.bandits.ucb_v import UCBV
-from driftwise.learners.contract import BanditLearner, ExpertLearner, Learner, State, learners
+from driftwise.learners.contract import BanditLearner, Beliefs, ExpertLearner, Learner, State, learners
 from driftwise.learners.experts.ada_hedge import AdaHedge
 from driftwise.learners.experts.ada_normal_hedge import AdaNormalHedge
 from driftwise.learners.experts.ada_normal_hedge_tv import AdaNormalHedgeTV
@@ -48,6 +48,7 @@ from driftwise.learners.meta.cbce import CBCE
 from driftwise.learners.meta.flh import FLH
 from driftwise.learners.meta.saol import SAOL
 from driftwise.learners.meta.sword import Sword
+from driftwise.learners.meta.tracker import Tracker
 from driftwise.learners.player import AnyPlayer, Player, has_tuning_rule
 
 __all__ = [  # noqa: RUF022 (sorted as strings are)
@@ -63,9 +64,11 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "BanditLearner",
     "BanditOverBandit",
     "BanditTracker",
+    "Beliefs",
     "CBCE",
     "CUSUMUCB",
     "CalibratedHedge",
+    "DEFAULT_LEARNERS",
     "DetectAndRestart",
     "DiscountedKLUCB",
     "DiscountedThompson",
@@ -101,9 +104,13 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "State",
     "Sword",
     "Thompson",
+    "Tracker",
     "TsallisINF",
     "UCB1",
     "UCBV",
     "has_tuning_rule",
     "learners",
 ]
+
+#: the default learner with each feedback; they have no parameters
+DEFAULT_LEARNERS: dict[str, type[Learner]] = {"full": Tracker, "bandit": BanditTracker}

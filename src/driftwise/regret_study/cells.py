@@ -33,9 +33,12 @@ from driftwise.environments import (
     TwoPoint,
 )
 
-__all__ = ["LONG", "Cell", "cells", "quick_cells"]
+__all__ = ["HALVES", "KINDS", "LONG", "MEDIUM", "SHORT", "Cell", "cells", "quick_cells"]
 
+HALVES = ("tuning", "untouched")
+KINDS = ("constant", "switching", "drifting", "adversary")
 SHORT, MEDIUM, LONG = 1_000, 10_000, 100_000  # numbers of rounds
+_DRIFTING = (Linear, RandomWalk, Sinusoidal)
 _FEW, _SOME, _MANY = 2, 5, 20  # actions
 
 NOISES: dict[str, Noise] = {
@@ -111,8 +114,16 @@ class Cell:
 
     @functools.cached_property
     def half(self) -> str:
-        """ "tuning" or "untouched", by a digest of the name."""
-        return "untouched" if hashlib.sha256(self.name.encode()).digest()[0] % 2 else "tuning"
+        """One of `HALVES`, by a digest of the name."""
+        return HALVES[hashlib.sha256(self.name.encode()).digest()[0] % 2]
+
+    @property
+    def kind(self) -> str:
+        """One of `KINDS`: how the means move."""
+        if isinstance(self.source, Adversary):
+            return "adversary"
+        path = self.source.path
+        return "constant" if isinstance(path, Constant) else "drifting" if isinstance(path, _DRIFTING) else "switching"
 
 
 # Cells with 100,000 rounds: (path or adversary, noise, actions).

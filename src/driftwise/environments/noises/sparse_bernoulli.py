@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +24,9 @@ class SparseBernoulli(Noise):
 
     Parameters
     ----------
-    shares : float or sequence of float, default 0.02
-        Probability of a loss of 0 or 1 ($q$), in [0, 1]. A sequence has the shares of the actions in turn: action $k$
-        has the share number $k$ modulo its length.
+    shares : float or sequence of float, default (0.02,)
+        Probability of a loss of 0 or 1 ($q$), in [0, 1]. A sequence has the shares of the actions; if it is shorter, it
+        is repeated.
 
     Notes
     -----
@@ -47,7 +46,7 @@ class SparseBernoulli(Noise):
 
     def __post_init__(self) -> None:
         values: Any = self.shares
-        several = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str)
+        several = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim > 0)
         numbers = [as_real(value) for value in (values if several else [values])]
         if not numbers or not all(number is not None and 0 <= number <= 1 for number in numbers):
             raise rejection(self, "shares", "a number in [0, 1] or a sequence of them", values)

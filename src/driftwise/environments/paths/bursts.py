@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import require, require_count, require_number
 from driftwise.environments.paths.path import MeanStream, Path, path
@@ -25,8 +26,8 @@ class _BurstStream(SegmentStream):
         """Return the means; segments with an odd number are bursts."""
         means = np.full((last - first, self._path.n_actions), self._path.rest)
         means[:, self._usual] = self._path.best
-        for j in range(first | 1, last, 2):
-            means[j - first, self._in_burst[j // 2]] = self._path.burst
+        bursts = np.arange(first | 1, last, 2)
+        means[bursts - first, self._in_burst[bursts // 2]] = self._path.burst
         return means
 
 
@@ -82,8 +83,9 @@ class Bursts(Path):
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
         """Return the means of a run; the good action and those of the bursts are drawn here."""
-        fits = self.n_bursts * (self.length + 1) <= n_rounds
-        require(self, "length", fits, f"< n_rounds / n_bursts = {n_rounds / self.n_bursts:g}")
+        shortest = n_rounds // self.n_bursts
+        require(self, "length", self.length < shortest, f"< n_rounds // n_bursts = {shortest}")
+        check_memory(self, "n_bursts", self.n_bursts, 64 * self.n_bursts)
         intervals = np.append(equal_starts(self.n_bursts, n_rounds), n_rounds)
         starts = np.empty(2 * self.n_bursts, np.int64)
         starts[::2] = intervals[:-1]

@@ -54,7 +54,9 @@ class SingleChanges(Path):
     -----
     $\mu_{1,k} \sim U[a, b]$ for all $k$. At the start of segment $j = 2, \dots, n$ an action $i_j$ is drawn uniformly
     and $\mu_{j,i_j} \sim U[a, b]$ again; the other means stay. A change of an action that is not played cannot be
-    observed with bandit feedback. $\Gamma = n$.
+    observed with bandit feedback.
+
+    $$ \Gamma = n, \qquad E[V] = a + (b - a) \left( \frac{K}{K + 1} + \frac{n - 1}{3} \right) . $$
 
     Examples
     --------

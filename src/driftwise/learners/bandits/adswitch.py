@@ -27,7 +27,7 @@ default is 2, for which nothing is proved; in $10^5$ rounds it had a third to an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -40,7 +40,8 @@ from driftwise.core.memory_fields import HUGE, between, generator, packed, withi
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
-from driftwise.learners.contract import BanditLearner, bandit
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.parts.alarm_log import alarm_log, alarms, empty_log, record_alarm
 from driftwise.learners.parts.recent_sums import (
     Sums,
     bounds_on_mean,
@@ -69,6 +70,7 @@ class Memory(NamedTuple):
     last: Annotated[Actions, between(0, "rounds", "actions")]  # the round of the last play
     clock: Annotated[Actions, between(0, "after", 3)]  # rounds, rounds of this episode, episodes
     horizon: Annotated[Vector, packed(2)]  # T and ln T
+    alarms: Annotated[Actions, alarm_log()]  # changes that began an episode
     generator: Annotated[Words, generator()]
 
 
@@ -132,6 +134,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     record(memory.sums, action, loss)
     n_rows = rows_in_use(clock[1], rates.resolution)
     if _has_changed(memory, n_rows, action):
+        record_alarm(memory.alarms, clock[0] - 1)
         _begin_episode(memory, clock[2] + 1)
     else:
         evict(memory.sums, n_rows, rates.threshold_scale * horizon[1], memory.gap, memory.floor, memory.ceiling)
@@ -227,7 +230,13 @@ class AdSwitch(BanditLearner[Memory, Rates]):
         check_memory(self, "resolution", self.resolution, sums_bytes(n_actions, self.resolution))
         floor, gap, plays_left = np.zeros((3, n_actions))
         sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
-        return Memory(sums, floor, np.ones(n_actions), gap, plays_left, last, clock, self._horizon(0), generator)
+        horizon, log = self._horizon(0), empty_log()
+        return Memory(sums, floor, np.ones(n_actions), gap, plays_left, last, clock, horizon, log, generator)
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the changes that began an episode, and the rounds of this episode."""
+        found = super().beliefs(state)
+        return replace(found, memory=float(state.memory.clock[1]), **alarms(state.memory.alarms))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rows of the sums and the limit of the clock; episodes are counted from 1."""

@@ -6,7 +6,7 @@ The original has another confidence radius. Equal windows count once in $J$, who
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +20,8 @@ from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
-from driftwise.learners.contract import BanditLearner, bandit
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.parts.effective_memory import shares_by_label
 from driftwise.learners.parts.index_learner import lowest, slide_by
 from driftwise.learners.parts.index_memory_checks import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.parts.sampling import draw
@@ -177,6 +178,12 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
             block_loss=np.zeros(1),
             generator=generator,
         )
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the probabilities of the windows, and the rounds in the window of this block."""
+        found, memory = super().beliefs(state), state.memory
+        labels = (f"window of {window}" for window in memory.windows)
+        return replace(found, memory=float(memory.counted[0]), bases=shares_by_label(labels, memory.chances))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return block length, number of windows, rounds of this block and how far below 0 rounding takes sums."""

@@ -6,7 +6,7 @@ This file scales the weights to the sum 1 after every round.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -18,7 +18,8 @@ from driftwise.core.memory_fields import chances, distribution, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import BanditLearner, bandit
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.parts.effective_memory import faded_rounds
 from driftwise.learners.parts.exponential_weights import share
 from driftwise.learners.parts.sampling import chance, draw
 from driftwise.theory import adversarial, vacuous
@@ -136,6 +137,11 @@ class Exp3S(BanditLearner[Memory, Rates]):
         """Return uniform probabilities and weights."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), generator)
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        r"""Return the effective memory of a share $e \alpha / (1 + e \alpha)$ of the weights that becomes uniform."""
+        found, shared = super().beliefs(state), state.rates.shared
+        return replace(found, memory=faded_rounds(shared / (1.0 + shared), state.rounds))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the exploration rate, and the share of all weights that is added."""

@@ -23,7 +23,7 @@ radii of all instances hold with a probability of at least $1 - K \delta^2$.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -34,7 +34,8 @@ from driftwise.core.log_ratio import log_ratio
 from driftwise.core.measures import Measures
 from driftwise.core.types import Words
 from driftwise.core.validation import count, require_count, require_number
-from driftwise.learners.contract import BanditLearner, bandit
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.parts.alarm_log import alarms, empty_log, record_alarm
 from driftwise.learners.parts.multi_scale_ucb import (
     ORDERS,
     Memory,
@@ -79,6 +80,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     record(memory, action, loss)
     order, rounds = memory.block[0], memory.block[1]
     if _fails(memory, rates.tolerance):
+        record_alarm(memory.alarms, memory.rounds[0] - 1)
         begin_block(memory, 0)
     elif rounds == 1 << order:
         begin_block(memory, min(order + 1, ORDERS - 1))
@@ -164,7 +166,14 @@ class Master(BanditLearner[Memory, Rates]):
         ends = np.eye(1, ORDERS, dtype=np.int64)[0]
         block, action = np.zeros((2, 2), np.int64)
         loss, excess, largest, estimate = np.zeros((4, 1))
-        return Memory(plays, totals, np.zeros(ORDERS), ends, block, loss, excess, largest, action, estimate, generator)
+        counts = np.zeros(1, np.int64), empty_log()
+        before = np.zeros(ORDERS)
+        return Memory(plays, totals, before, ends, block, loss, excess, largest, action, estimate, *counts, generator)
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the rounds of failed tests, and the plays of the instance that chooses the next action."""
+        found, memory = super().beliefs(state), state.memory
+        return replace(found, memory=float(memory.plays[memory.action[1]].sum()), **alarms(memory.alarms))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the least sum of losses less their lower confidence bounds."""

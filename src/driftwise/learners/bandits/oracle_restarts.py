@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import require
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.contract import BanditLearner, Learner, State, composed, learners
+from driftwise.learners.contract import BanditLearner, Beliefs, Learner, State, composed, learners
 from driftwise.learners.contract.loops import BanditLoops
 from driftwise.theory import vacuous
 
@@ -118,6 +118,15 @@ class OracleRestarts(BanditLearner[Any, Any]):
     def make_room(self, memory: Any, n_rounds: int) -> Any:
         """Return the memory with room for more rounds, as the base makes it."""
         return self._base.make_room(memory, n_rounds)
+
+    def beliefs(self, state: State) -> Beliefs:
+        """Return the beliefs of the base since the last change point; its alarms are counted from there too."""
+        self._claim(state)
+        since = self._since_change(state.rounds)
+        found = self._base.beliefs(State(self._base, state.n_actions, state.rates, state.memory, since))
+        first = state.rounds - since
+        alarms = None if found.alarms is None else tuple(first + t for t in found.alarms)
+        return replace(found, rounds=state.rounds, alarms=alarms)
 
     @property
     def memory_type(self) -> type:

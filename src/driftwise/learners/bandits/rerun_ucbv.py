@@ -8,7 +8,7 @@ are rigorous only up to a Freedman-type inequality; the paper's $\delta = 1/(KT)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require, require_count, require_number
-from driftwise.learners.contract import BanditLearner, bandit
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.parts.index_memory_checks import sums_contradiction
 from driftwise.theory import expected, tuning, vacuous
 
@@ -186,6 +186,10 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
         """Return a block without plays, in which every index is -1."""
         plays, total, squares = np.zeros((3, n_actions))
         return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the rounds since the last restart."""
+        return replace(super().beliefs(state), memory=float(state.memory.elapsed[0]))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rounds of the block so far."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from driftwise.core.memory_fields import HUGE, between, chances, exactly, genera
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
-from driftwise.learners.contract import BanditLearner, bandit
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.parts.sampling import draw
 from driftwise.theory import adversarial, vacuous
 
@@ -129,6 +129,10 @@ class Rexp3(BanditLearner[Memory, Rates]):
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform probabilities and no gains."""
         return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1, np.int64), generator)
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the rounds since the last restart."""
+        return replace(super().beliefs(state), memory=float(state.memory.elapsed[0]))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rounds of the block so far."""

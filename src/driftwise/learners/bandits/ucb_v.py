@@ -6,7 +6,7 @@ Algorithm 1 of Wei, Hong and Lu (`rerun-ucbv`) has other constants and restarts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
+from driftwise.learners.contract import Beliefs, State
 from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
 
 __all__ = ["UCBV"]
@@ -91,6 +92,13 @@ class UCBV(IndexLearner[Rates]):
     def __post_init__(self) -> None:
         require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
         require_number(self, "bias", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+
+    def beliefs(self, state: State[IndexMemory, Rates]) -> Beliefs:
+        """Return the estimate of the variance: that of a round, summed over the actions, times the rounds."""
+        found, memory = super().beliefs(state), state.memory
+        plays = np.maximum(1.0, memory.plays)
+        variances = np.maximum(0.0, memory.squares / plays - (memory.total / plays) ** 2)
+        return replace(found, variance=state.rounds * float(variances.sum()))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the parameters."""

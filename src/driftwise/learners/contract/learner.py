@@ -19,6 +19,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
+from driftwise.learners.contract.beliefs import Beliefs
 from driftwise.learners.contract.memory_checks import MemoryChecks
 from driftwise.learners.contract.state import State
 from driftwise.learners.contract.tuning_rules import reporting_caveats
@@ -83,6 +84,14 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
     def bound(self, measures: Measures) -> float | None:
         """Return the bound of its theorem on the expected dynamic regret, constants explicit; None if there is none."""
         return None
+
+    def beliefs(self, state: State[M, R]) -> Beliefs:
+        """Return what the learner believes after the rounds so far; the state does not change.
+
+        By default all rounds count. A learner that forgets, mixes, estimates or restarts adds to this.
+        """
+        self._claim(state)
+        return Beliefs(state.rounds, memory=float(state.rounds))
 
     @functools.cached_property
     def grows(self) -> bool:

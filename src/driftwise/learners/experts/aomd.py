@@ -7,7 +7,7 @@ one phase: $\lambda$ is constant, and `tuned` sets it from the number of segment
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.contract import ExpertLearner, expert
+from driftwise.learners.contract import Beliefs, ExpertLearner, State, expert
 from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import expected, pathwise_meta, tuning, vacuous
 
@@ -124,6 +124,10 @@ class AOMD(ExpertLearner[Memory, Rates]):
         """Return uniform weights, zero losses and A = 1."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.ones(2))
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        r"""Return $(A_t - 1) / 2$ as the estimate of the variance: the losses of two rounds differ by twice theirs."""
+        return replace(super().beliefs(state), variance=0.5 * (float(state.memory.deviation[0]) - 1.0))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the largest possible A after `rounds` rounds."""

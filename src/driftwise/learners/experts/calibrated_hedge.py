@@ -7,7 +7,7 @@ that the time per round is constant.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -19,7 +19,8 @@ from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import ExpertLearner, expert
+from driftwise.learners.contract import Beliefs, ExpertLearner, State, expert
+from driftwise.learners.parts.effective_memory import shares_by_label
 from driftwise.learners.parts.exponential_weights import dot, exponential_weights
 
 __all__ = ["CalibratedHedge"]
@@ -111,6 +112,12 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
         check_memory(self, "n_rates", self.n_rates, 8 * self.n_rates * (n_actions + 1))
         plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
         return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the weight of each rate: 1 for the one that is played, 0 for the others."""
+        found, best = super().beliefs(state), state.memory.total_losses.argmin()
+        labels = (f"learning rate {math.ldexp(self.largest_rate, -j):.3g}" for j in range(self.n_rates))
+        return replace(found, bases=shares_by_label(labels, np.arange(self.n_rates) == best))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rates."""

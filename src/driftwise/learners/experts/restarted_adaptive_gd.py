@@ -6,7 +6,7 @@ infinite rate projects on the face of least losses; the rate stays infinite whil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count
-from driftwise.learners.contract import ExpertLearner, expert
+from driftwise.learners.contract import Beliefs, ExpertLearner, State, expert
 from driftwise.learners.parts.simplex import proximal_step
 from driftwise.theory import expected, tuning
 
@@ -129,6 +129,10 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
         """Return uniform weights, a uniform center, zero losses and a new block."""
         uniform = np.full(n_actions, 1.0 / n_actions)
         return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.zeros(1), np.zeros(1, np.int64))
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the rounds since the last restart."""
+        return replace(super().beliefs(state), memory=float(state.memory.elapsed[0]))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the rounds played in the block, and the largest possible deviation in it."""

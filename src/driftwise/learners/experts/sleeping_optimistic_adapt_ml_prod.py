@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -33,13 +33,15 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice, require_count
-from driftwise.learners.contract import ExpertLearner, expert
+from driftwise.learners.contract import Beliefs, ExpertLearner, State, expert
+from driftwise.learners.parts.effective_memory import mean_age, shares_by_age
 from driftwise.learners.parts.prod_experts import (
     RATE_CAP,
     ProdExperts,
     absorb,
     experts_contradiction,
     new_experts,
+    row_shares,
     solve,
     wake,
 )
@@ -170,6 +172,14 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
         """Return ln(KT), 0 for the anytime prior, and the resolution, 0 for exact memory."""
         log_experts = math.log(n_actions * self.n_rounds) if self.n_rounds else 0.0
         return Rates(log_experts, self.resolution if self.memory == "merged" else 0)
+
+    def beliefs(self, state: State[ProdExperts, Rates]) -> Beliefs:
+        """Return the share of the weights that rows of each age have, and their mean age."""
+        found, memory = super().beliefs(state), state.memory
+        sizes = memory.size[: memory.awake[0]]
+        # Row s started before round s + 1; one that was merged from several has their mean age.
+        ages, shares = state.rounds - (np.cumsum(sizes) - 0.5 * (sizes + 1)), row_shares(memory)
+        return replace(found, memory=mean_age(ages, shares), bases=shares_by_age(ages, shares))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rows started, the largest constant in their rates, and the room for merged rows."""

@@ -73,6 +73,7 @@ class Bank(MemoryChecks[M], ABC, Generic[M, R]):
     """Several bases of a grid, which one kernel advances."""
 
     update: ClassVar[Kernel]  # update(memory, rates, losses)
+    hint: ClassVar[Kernel | None] = None  # hint(memory, rates, guess), for grids that take hints
 
     @property
     def kind(self) -> type:
@@ -165,13 +166,15 @@ class BankParts(NamedTuple):
     axes: tuple[str, ...]  # in front of those that the memory declares
     template: Kernel  # plays a round of the bank; the grid binds the place of its memory
     kernels: dict[str, Any]  # what is bound to the template beside the place
+    hint: Kernel | None  # takes the place of `UPDATE` for a guess of the next losses
     kinds: tuple[type, ...]  # NamedTuples that the kernels read
 
 
 def bank_parts(kind: Any) -> BankParts:
     """Return the parts of a bank: of a subclass of `Bank`, or of the `LearnerBank` of a class of learners."""
     if issubclass(kind, Bank):
-        return BankParts(returned_type(kind, "first_memory"), (), _advance, {"UPDATE": kind.update}, kinds_of(kind))
+        memory_type, kernels = returned_type(kind, "first_memory"), {"UPDATE": kind.update}
+        return BankParts(memory_type, (), _advance, kernels, kind.hint, kinds_of(kind))
     if not can_be_base(kind):
         raise InvalidInput(f"{kind.__name__}: a base of a grid must be {BASE_RULE}.")
     memory_type, rates_type = returned_type(kind, "first_memory"), returned_type(kind, "rates")
@@ -182,7 +185,7 @@ def bank_parts(kind: Any) -> BankParts:
         "ROW": row_kernel(len(memory_type._fields)),
         "RATES_ROW": row_kernel(len(rates_type._fields)),
     }
-    return BankParts(memory_type, ("bases",), _advance_each, kernels, (rates_type, *own.kinds))
+    return BankParts(memory_type, ("bases",), _advance_each, kernels, own.hint, (rates_type, *own.kinds))
 
 
 def _advance(memory: Any, rates: Any, losses: Vector) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +25,9 @@ from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_number
 from driftwise.core.vectors import largest, least
-from driftwise.learners.contract import ExpertLearner
+from driftwise.learners.contract import Beliefs, ExpertLearner, State
 from driftwise.learners.contract.type_variables import M
+from driftwise.learners.parts.effective_memory import faded_rounds
 from driftwise.learners.parts.exponential_weights import exponential_weights, share
 from driftwise.theory import vacuous
 
@@ -105,6 +106,10 @@ class FixedShareLearner(ExpertLearner[M, Rates]):
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where the bound is no better than that of uniform weights."""
         return vacuous.bound(measures, self.bound(measures))
+
+    def beliefs(self, state: State[M, Rates]) -> Beliefs:
+        """Return the effective memory, of which a round forgets the share `switch_rate`."""
+        return replace(super().beliefs(state), memory=faded_rounds(self.switch_rate, state.rounds))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the largest possible total after `rounds` rounds."""

@@ -8,6 +8,7 @@ from driftwise.core.corners import NoLearning
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.contract.type_variables import R
+from driftwise.learners.parts.effective_memory import faded_rounds
 from driftwise.learners.parts.index_learner import IndexLearner
 from driftwise.theory import tuning, vacuous
 
@@ -40,6 +41,10 @@ class DiscountedLearner(IndexLearner[R]):
         """Return a reason where its memory is as long as a segment."""
         return vacuous.discount(measures, self.discount)
 
+    def counted_rounds(self, rounds: int) -> float:
+        """Return the sum of the discounted weights of the rounds."""
+        return faded_rounds(1.0 - self.discount, rounds)
+
 
 class WindowedLearner(IndexLearner[R]):
     """An index learner that counts only the latest rounds."""
@@ -58,6 +63,10 @@ class WindowedLearner(IndexLearner[R]):
     def tuning_caveat(self, measures: Measures) -> str:
         """Return a reason where its window is as long as a segment, or holds no action twice."""
         return vacuous.window(measures, self.window)
+
+    def counted_rounds(self, rounds: int) -> float:
+        """Return the number of rounds in the window."""
+        return float(min(rounds, self.window or rounds))
 
     @property
     def ring(self) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput
 from driftwise.core.memory_fields import memory_type
 from driftwise.core.types import Words
-from driftwise.learners.contract import ExpertLearner, State, learners
+from driftwise.learners.contract import ExpertLearner, HintedLearner, State, learners
 from driftwise.learners.contract.loops import expert_loops
 from driftwise.learners.parts.banks import Bank
 from driftwise.learners.parts.grid_kernels import BankRates, GridRates, grid_parts, mix
@@ -122,18 +122,20 @@ class GridLearner(MetaLearner[Any, GridRates]):
 G = TypeVar("G", bound=type[GridLearner])
 
 
-def grid(name: str, *, rule: type[ExpertLearner], banks: Sequence[type]) -> Callable[[G], G]:
+def grid(name: str, *, rule: type[ExpertLearner], banks: Sequence[type], above_least: bool = False) -> Callable[[G], G]:
     """Register a grid under `name` and bind the kernels of its parts.
 
     `rule` is the class of the learner that weighs the bases. `banks` are the kinds of banks: a class of learners for a
-    `LearnerBank` of them, or a subclass of `Bank`.
+    `LearnerBank` of them, or a subclass of `Bank`. With `above_least`, the rule gets the losses of the bases above the
+    least loss of the round: equal losses are then 0 for all bases, also if their weights are rounded differently. A
+    class that is also a `HintedLearner` passes its hints to all banks.
     """
 
     def enter(member: G) -> G:
-        parts = grid_parts(name, rule, banks)
+        parts = grid_parts(name, rule, banks, above_least, issubclass(member, HintedLearner))
         member.name, member.bank_kinds = name, tuple(banks)
         member.Memory = memory_type("Memory", member.__module__, f"{member.__qualname__}.Memory", parts.fields)
-        member.compiled_loops = expert_loops(name, (member.Memory, *parts.kinds), parts.update)
+        member.compiled_loops = expert_loops(name, (member.Memory, *parts.kinds), parts.update, parts.hint)
         learners.add(name, member)
         return member
 

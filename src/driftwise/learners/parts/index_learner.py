@@ -10,6 +10,7 @@ kernels avoid computing most of them: see `index_pruning`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,8 +19,9 @@ from driftwise.core.kernel import clone, generic_kernel, kernel, unbound
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.memory_fields import between, generator, index, packed
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.learners.contract import BanditLearner, bandit
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.contract.type_variables import R
+from driftwise.learners.parts.alarm_log import alarm_log
 from driftwise.learners.parts.index_memory_checks import ring_contradiction, rounding, sums_contradiction
 from driftwise.learners.parts.index_pruning import Pruning, lowest_by_pruning
 
@@ -57,6 +59,7 @@ class IndexMemory(NamedTuple):
     ring_actions: Annotated[Actions, index("actions", "window", none=True)]  # the latest ones; empty without a window
     ring_losses: Annotated[Vector, between(0, 1, "window")]
     detector_rows: Annotated[Matrix, packed("actions", "width")]  # memories of detectors; no columns without them
+    alarms: Annotated[Actions, alarm_log("log")]  # of the detectors; empty without them
     generator: Annotated[Words, generator()]
 
 
@@ -181,6 +184,14 @@ class IndexLearner(BanditLearner[IndexMemory, R]):
         """The number of rounds in the window; 0 where there is none."""
         return 0
 
+    def counted_rounds(self, rounds: int) -> float:
+        """Return how many of `rounds` rounds since a reset count, each with its weight."""
+        return float(rounds)
+
+    def beliefs(self, state: State[IndexMemory, R]) -> Beliefs:
+        """Return the effective memory: the rounds in its statistics, each with its weight."""
+        return replace(super().beliefs(state), memory=self.counted_rounds(state.rounds))
+
     def first_memory(self, n_actions: int, generator: Words) -> IndexMemory:
         """Return statistics of no rounds."""
         check_memory(self, "window", self.ring, 16 * self.ring)
@@ -195,12 +206,13 @@ class IndexLearner(BanditLearner[IndexMemory, R]):
             ring_actions=np.full(self.ring, -1),
             ring_losses=np.zeros(self.ring),
             detector_rows=np.zeros((n_actions, 0)),
+            alarms=np.zeros(0, np.int64),
             generator=generator,
         )
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the sizes of the ring and of a detector's memory, and how far below 0 rounding may leave sums."""
-        return {"window": self.ring, "width": 0, "least_sum": -rounding(self.ring)}
+        """Return the sizes of ring, detector's memory and alarm log, and how far below 0 rounding may leave sums."""
+        return {"window": self.ring, "width": 0, "log": 0, "least_sum": -rounding(self.ring)}
 
     def memory_contradiction(self, memory: IndexMemory, rounds: int) -> str:
         """Check the sums against each other and against the ring."""

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from driftwise.core.kernel import clone, kinds_of, unbound
 from driftwise.core.memory_fields import HUGE, within
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require
-from driftwise.learners.contract import ExpertLearner, learners
+from driftwise.learners.contract import Beliefs, ExpertLearner, State, learners
 from driftwise.learners.contract.loops import ExpertLoops, expert_loops
+from driftwise.learners.parts.effective_memory import mean_age, shares_by_label
 from driftwise.learners.parts.exponential_weights import dot
 from driftwise.learners.parts.interval_memory import (
     IntervalRates,
@@ -25,6 +27,7 @@ from driftwise.learners.parts.interval_memory import (
     NoRates,
     empty_memory,
     interval_memory_type,
+    shares_contradiction,
 )
 from driftwise.learners.parts.meta_learner import BASE_RULE, MetaLearner, can_be_base
 from driftwise.learners.parts.stacked_memory import copy_kernel, inner_limits, inner_memory, place, row, row_kernel
@@ -122,7 +125,7 @@ class IntervalLearner(MetaLearner[Any, IntervalRates]):
         return {"slots": self.slots.n_slots, **inner_limits("base", sizes)}
 
     def memory_contradiction(self, memory: Any, rounds: int) -> str:
-        """Check which rows are awake, their scores, and the memory of each."""
+        """Check which rows are awake, their scores and shares, and the memory of each."""
         now, n_actions = rounds + 1, memory.weights.size
         in_use = int(self.slots.in_use(now))
         if memory.clock.tolist() != [now, in_use]:
@@ -138,7 +141,19 @@ class IntervalLearner(MetaLearner[Any, IntervalRates]):
                     return f"`base` of slot {slot}: {fault}"
                 if not self.possible(memory.scores[slot], now - start):
                     return f"`scores` must be possible after {now - start} rounds"
-        return ""
+        return shares_contradiction(memory)
+
+    def base_shares(self, state: State[Any, IntervalRates]) -> dict[str, float]:
+        """Return the shares of the awake rows, by the rounds, counted from 0, in which they started."""
+        self._claim(state)
+        awake = state.memory.starts > 0
+        return shares_by_label((f"since round {t - 1}" for t in state.memory.starts[awake]), state.memory.shares[awake])
+
+    def beliefs(self, state: State[Any, IntervalRates]) -> Beliefs:
+        """Return the shares of the awake rows in the next play, and their mean age."""
+        found, memory = super().beliefs(state), state.memory
+        awake = memory.starts > 0
+        return replace(found, memory=mean_age(memory.clock[0] - memory.starts[awake], memory.shares[awake]))
 
     def possible(self, scores: Vector, rounds: int) -> bool:
         """Return whether a row can have these scores after so many rounds of its own."""

@@ -12,14 +12,14 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from driftwise.core.memory_fields import distribution, fields_of, memory_type, packed, scratch
+from driftwise.core.memory_fields import HUGE, distribution, fields_of, memory_type, packed, scratch, within
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.learners.contract import ExpertLearner, learners
 from driftwise.learners.contract.memory_checks import returned_type
 from driftwise.learners.parts.meta_learner import can_be_base
 from driftwise.learners.parts.stacked_memory import inner_fields
 
-__all__ = ["IntervalRates", "IntervalRows", "NoRates", "empty_memory", "interval_memory_type"]
+__all__ = ["IntervalRates", "IntervalRows", "NoRates", "empty_memory", "interval_memory_type", "shares_contradiction"]
 
 
 class IntervalRows(NamedTuple):
@@ -31,7 +31,7 @@ class IntervalRows(NamedTuple):
     scores: Annotated[Matrix, packed("slots", 2)]  # of each row; each learner defines its own
     plays: Annotated[Matrix, packed("slots", "actions")]  # the rows' weights of the next round
     losses: Annotated[Vector, scratch("slots")]  # the rows' losses in the round
-    shares: Annotated[Vector, scratch("slots")]  # of each row in the weights played, before normalising
+    shares: Annotated[Vector, packed("slots")]  # of each row in the weights of the next round, before normalising
 
 
 class IntervalRates(NamedTuple):
@@ -75,3 +75,13 @@ def empty_memory(base: type[ExpertLearner], first: Any, n_slots: int) -> Any:
         shares=np.zeros(n_slots),
     )
     return interval_memory_type(base)(*rows, *stacks.values())
+
+
+def shares_contradiction(memory: Any) -> str:
+    """Return the fault of the shares of the awake rows, '' if there is none."""
+    awake = memory.starts > 0
+    shares = memory.shares[awake]
+    if not (within(shares, 0.0, HUGE) and shares.min() >= 0.0 and shares.sum() > 0.0):
+        return f"`shares` must be in [0, {HUGE:g}] and not all 0"
+    mixed = (shares / shares.sum()) @ memory.plays[awake]
+    return "" if within(memory.weights, mixed, mixed) else "`weights` must follow from `shares` and `plays`"

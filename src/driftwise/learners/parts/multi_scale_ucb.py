@@ -18,9 +18,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from driftwise.core.kernel import kernel
-from driftwise.core.memory_fields import between, generator, packed
+from driftwise.core.memory_fields import between, exactly, generator, packed
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.learners.parts.alarm_log import alarm_log
 
 __all__ = ["ORDERS", "Memory", "begin_block", "begin_instances", "next_action", "record", "rho"]
 
@@ -40,6 +41,8 @@ class Memory(NamedTuple):
     largest_estimate: Annotated[Vector, between(0, 1, 1)]  # the largest h of the block
     action: Annotated[Actions, packed(2)]  # the next action, and the order of the instance that chose it
     estimate: Annotated[Vector, between(0, 1, 1)]  # h of the next round
+    rounds: Annotated[Actions, exactly("rounds", 1)]
+    alarms: Annotated[Actions, alarm_log()]  # rounds after which a test failed
     generator: Annotated[Words, generator()]
 
 
@@ -102,6 +105,7 @@ def next_action(memory: Memory, log_term: float) -> None:
 def record(memory: Memory, action: int, loss: float) -> None:
     """Update the block and the instance that chose the action with the loss of the round."""
     order, estimate = memory.action[1], memory.estimate[0]
+    memory.rounds[0] += 1
     memory.plays[order, action] += 1.0
     memory.totals[order, action] += loss
     memory.block[1] += 1

@@ -21,7 +21,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import HUGE, between, distribution, scratch, within
 from driftwise.core.types import Actions, Matrix, Vector
 
-__all__ = ["ProdExperts", "absorb", "experts_contradiction", "new_experts", "solve", "wake"]
+__all__ = ["ProdExperts", "absorb", "experts_contradiction", "new_experts", "row_shares", "solve", "wake"]
 
 RATE_CAP = 0.25
 _CLOSE = 1e-12  # the last step of Newton's method
@@ -60,6 +60,15 @@ def new_experts(n_rows: int, n_actions: int) -> ProdExperts:
         exponents=np.zeros(rows),
         action_weights=np.zeros(n_actions),
     )
+
+
+def row_shares(experts: ProdExperts) -> Vector:
+    """Return the weights of the awake rows in the next round, each a sum over its experts, the largest near 1."""
+    rows = slice(int(experts.awake[0]))
+    rate = experts.rate[rows]
+    exponents = rate * (experts.potential[rows] - experts.guess + experts.guessed_loss[0])
+    shares: Vector = (rate * np.exp(exponents - exponents.max())).sum(axis=1)
+    return shares
 
 
 def experts_contradiction(experts: ProdExperts, rounds: int) -> str:

@@ -13,6 +13,7 @@ import functools
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +24,9 @@ from driftwise.core.random import next_uniform
 from driftwise.core.types import Words
 from driftwise.detectors import Detector
 from driftwise.detectors.detector import widened
-from driftwise.learners.contract import BanditLearner
+from driftwise.learners.contract import BanditLearner, Beliefs, State
 from driftwise.learners.contract.loops import BanditLoops, bandit_loops
+from driftwise.learners.parts.alarm_log import LOG_SIZE, alarms, empty_log, latest_alarms, record_alarm
 from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, counted, lowest, reset_action
 
 __all__ = ["RestartRule", "RestartingLearner", "RestartingRates", "schedule"]
@@ -79,6 +81,7 @@ def _update(memory: IndexMemory, rates: RestartingRates, action: int, loss: floa
     memory.clock[0] += 1
     if not OBSERVE(memory.detector_rows[action], rates.detector, loss):
         return
+    record_alarm(memory.alarms, memory.clock[0] - 1)
     if rates.restarts.everywhere:
         for i in range(memory.plays.size):
             reset_action(memory, i)
@@ -107,6 +110,14 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
         base, detector = self.parts
         return _loops(type(base), type(detector), self.by_age)
 
+    def beliefs(self, state: State[IndexMemory, RestartingRates]) -> Beliefs:
+        """Return the alarms, and the rounds since the last reset that count: of each action, or of all."""
+        found, memory = super().beliefs(state), state.memory
+        ages = state.rounds - memory.reset_rounds
+        counted = tuple(self.parts[0].counted_rounds(int(age)) for age in ages)
+        together = state.rates.restarts.everywhere
+        return replace(found, memory=counted[0] if together else counted, **alarms(memory.alarms))
+
     def rates(self, n_actions: int) -> RestartingRates:
         """Return the parameters of the index, of the detector and of the restarts."""
         base, detector = self.parts
@@ -116,7 +127,8 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
         """Return statistics of no rounds, and detectors without values."""
         base, detector = self.parts
         check_memory(self, "detector", detector, 8 * n_actions * detector.room(1))
-        return base.first_memory(n_actions, generator)._replace(detector_rows=np.zeros((n_actions, detector.room(1))))
+        rows = np.zeros((n_actions, detector.room(1)))
+        return base.first_memory(n_actions, generator)._replace(detector_rows=rows, alarms=empty_log())
 
     @functools.cached_property
     def grows(self) -> bool:
@@ -129,9 +141,9 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
         return memory if width <= rows.shape[1] else memory._replace(detector_rows=widened(rows, width))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the sizes of the ring and of the detector's memory."""
+        """Return the sizes of the ring, of the detector's memory and of the alarm log."""
         base, detector = self.parts
-        return {**base.memory_limits(n_actions, rounds), "width": detector.room(rounds + 1)}
+        return {**base.memory_limits(n_actions, rounds), "width": detector.room(rounds + 1), "log": LOG_SIZE}
 
     def memory_contradiction(self, memory: IndexMemory, rounds: int) -> str:
         """Check the memories of the index learner and of the detector."""
@@ -140,7 +152,8 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
             return fault
         if not all(detector.accepts(row, rounds) for row in memory.detector_rows):
             return f"`detector_rows` must be possible for {detector.name} after {rounds} rounds"
-        return ""
+        last = max((t + 1 for t in latest_alarms(memory.alarms)), default=0)
+        return "" if memory.reset_rounds.max() == last else "`reset_rounds` must agree with the last of `alarms`"
 
 
 def schedule(exploration_rate: float, n_actions: int) -> int:

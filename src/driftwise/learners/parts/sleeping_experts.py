@@ -14,16 +14,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.kernel import clone, kernel, unbound
-from driftwise.core.memory_fields import between, distribution, exactly, packed, scratch
+from driftwise.core.memory_fields import between, distribution, exactly, packed, scratch, within
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.vectors import assign, least
-from driftwise.learners.contract import ExpertLearner
+from driftwise.learners.contract import Beliefs, ExpertLearner, State
+from driftwise.learners.parts.effective_memory import mean_age, shares_by_age
 from driftwise.learners.parts.time_intervals import COVERS, Cover, last_round
 
 __all__ = ["Rates", "SleepingExperts", "SleepingLearner", "WeightRule", "rule"]
@@ -46,7 +48,7 @@ class SleepingExperts(NamedTuple):
     starts: Annotated[Actions, packed("rows")]  # the round in which a row started
     ends: Annotated[Actions, packed("rows")]  # the last round in which it is awake
     stats: Annotated[npt.NDArray[np.float64], packed("rows", "actions", "stats")]  # of each expert; the rule's numbers
-    log_weights: Annotated[Matrix, scratch("rows", "actions")]
+    log_weights: Annotated[Matrix, packed("rows", "actions")]  # of the experts in the next round
     action_weights: Annotated[Vector, scratch("actions")]  # sums over the rows, before normalising
 
 
@@ -188,7 +190,18 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
             return f"`ends` must have the last rounds of the rows awake in round {rounds + 1}"
         if not self.rule.possible(memory.stats[:n_rows].reshape(-1, self.rule.n_stats), rounds):
             return f"`stats` must be possible after {rounds} rounds"
+        if n_rows and not _follows(memory.weights, memory.log_weights[:n_rows]):
+            return "`weights` must follow from `log_weights`"
         return ""
+
+    def beliefs(self, state: State[SleepingExperts, Rates]) -> Beliefs:
+        """Return the share of the weights that rows of each age have, and their mean age, if there are rows."""
+        found, memory = super().beliefs(state), state.memory
+        if self.starts() == COVERS["single"] or not memory.awake[0]:
+            return found
+        rows = slice(int(memory.awake[0]))
+        ages, shares = state.rounds + 1 - memory.starts[rows], _scaled(memory.log_weights[rows]).sum(axis=1)
+        return replace(found, memory=mean_age(ages, shares), bases=shares_by_age(ages, shares))
 
     @functools.cached_property
     def grows(self) -> bool:
@@ -218,3 +231,16 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
             log_weights=np.zeros((n_rows, n_actions)),
             action_weights=np.zeros(n_actions),
         )
+
+
+def _scaled(log_weights: Matrix) -> Matrix:
+    """Return weights divided by the largest; all are equal if all are 0."""
+    top = log_weights.max()
+    return np.exp(log_weights - top) if top > -np.inf else np.ones_like(log_weights)
+
+
+def _follows(weights: Vector, log_weights: Matrix) -> bool:
+    if not (log_weights < np.inf).all():  # which NaN is not
+        return False
+    scaled = _scaled(log_weights)
+    return within(weights, *(scaled.sum(axis=0) / scaled.sum(),) * 2)

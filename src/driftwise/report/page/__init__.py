@@ -9,7 +9,18 @@ The caller fills a `Page` with numbers and text, and `write_page(path, page)` wr
 >>> page = Page("Simulations", table=table, panels=[panel])
 """
 
-from driftwise.report.page.contents import Axis, Claim, Group, Line, Page, Panel, RowPanel, Series, WeightHistory
+from driftwise.report.page.contents import (
+    Axis,
+    Claim,
+    DotPanel,
+    Group,
+    Line,
+    Page,
+    Panel,
+    RowPanel,
+    Series,
+    WeightHistory,
+)
 from driftwise.report.page.exported_figures import write_figures
 from driftwise.report.page.table_contents import Column, Filter, Measured, Table, Text
 from driftwise.report.page.write import write_page
@@ -18,6 +29,7 @@ __all__ = [
     "Axis",
     "Claim",
     "Column",
+    "DotPanel",
     "Filter",
     "Group",
     "Line",

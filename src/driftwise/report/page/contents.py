@@ -14,7 +14,7 @@ from driftwise.report.page.scales import SCALES
 from driftwise.report.page.table_contents import Measured, Table, is_key
 
 __all__ = ["GROUP_STYLES", "KINDS", "SECTIONS", "Axis", "Claim", "Group", "Line", "Page", "Panel", "Series"]
-__all__ += ["RowPanel", "WeightHistory"]
+__all__ += ["DotPanel", "RowPanel", "WeightHistory"]
 
 GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
@@ -114,6 +114,23 @@ class RowPanel(Panel):
 
 
 @dataclass(frozen=True)
+class DotPanel(Panel):
+    """A figure that compares distributions: each series has a row with a dot for each mean and a mark at its centre."""
+
+    names: Sequence[str] = ()  # of the points; `x` of a series is the index of a name
+    centers: Sequence[float] = ()  # of the series, such as geometric means
+    center_label: str = "mean"
+    rules: Sequence[float] = ()  # the numbers at which there are lines through all rows
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = all(x in range(len(self.names)) for one in self.series for x in one.x)
+        require(self, "names", known, "one for each value of `x` of a series")
+        _require_length(self, "centers", len(self.series), "series")
+        require(self, "lines", not self.lines, "absent")
+
+
+@dataclass(frozen=True)
 class WeightHistory:
     """A learner's weights on one path of losses, averaged over a few hundred intervals of rounds."""
 
@@ -165,6 +182,7 @@ class Page:
     notes: Sequence[str] = ()
     groups: Sequence[Group] = ()
     figures_heading: str = "Figures"
+    figures_first: bool = False  # whether they are above the table
     commands_heading: str = "Commands to repeat the measurements"
     hint: str = "Click on a name in a legend to hide or show it in all figures."
 

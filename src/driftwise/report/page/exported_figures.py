@@ -12,12 +12,12 @@ from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.figures import canvas, figure_format, save_figure
 from driftwise.report.label_text import add_legend, literal
 from driftwise.report.number_text import power
-from driftwise.report.page.contents import Page, Panel, Series, WeightHistory
+from driftwise.report.page.contents import DotPanel, Page, Panel, Series, WeightHistory
+from driftwise.report.page.exported_dots import dot_figure
 from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, y_scale
 from driftwise.report.page.rate_formulas import plain
 from driftwise.report.page.styles import Style, styles_of
-from driftwise.report.page.weight_charts import best_intervals, layers
-from driftwise.report.palette import COLOURS
+from driftwise.report.weight_areas import action_fill, draw_areas, draw_best
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -44,7 +44,10 @@ def write_figures(folder: str | os.PathLike[str], page: Page, formats: Sequence[
     for form in formats:
         figure_format(f"figure.{form}")  # raises before the first file is written
     written = []
-    figures = {panel.key: _panel_figure(panel, styles) for panel in page.panels}
+    figures = {
+        panel.key: dot_figure(panel, styles) if isinstance(panel, DotPanel) else _panel_figure(panel, styles)
+        for panel in page.panels
+    }
     figures |= {history.key: _history_figure(history) for history in page.histories}
     for key, figure in figures.items():
         for form in formats:
@@ -106,14 +109,11 @@ def _draw_series(axes: Axes, panel: Panel, series: Series, style: Style, below: 
 
 def _history_figure(history: WeightHistory) -> Figure:
     figure, axes = _blank(2.8, _HISTORY_COLUMNS, len(history.weights))
-    keys: list[tuple[Artist, str]] = []
-    below = [0.0] * len(history.rounds)
-    for k, top in enumerate(layers(history)):
-        keys.append((axes.fill_between(history.rounds, below, top, linewidth=0, **_fill(k)), f"action {k + 1}"))
-        below = top
-    for action, first, last in best_intervals(history):
-        right = history.rounds[min(last + 1, len(history.rounds) - 1)]
-        axes.axvspan(history.rounds[first], right, ymin=0.0, ymax=0.06, linewidth=0, **_fill(action))
+    fills = [action_fill(k) for k in range(len(history.weights))]
+    areas = draw_areas(axes, history.rounds, history.weights, fills)
+    keys = [(area, f"action {k + 1}") for k, area in enumerate(areas)]
+    if len(history.rounds):
+        draw_best(axes, history.rounds, history.best, history.rounds[-1])
     for point in history.change_points:
         axes.axvline(point, color="0.2", linewidth=0.8, linestyle=(0, (2, 2)))
     # Below 0 is the strip of the best action.
@@ -129,8 +129,3 @@ def _history_figure(history: WeightHistory) -> Figure:
         axes.set_xlim(history.rounds[0], max(history.rounds[-1], history.rounds[0] + 1))
     add_legend(figure, keys, _HISTORY_COLUMNS, fontsize="small")
     return figure
-
-
-def _fill(k: int) -> dict[str, Any]:
-    """Return the colour of an action; after the last colour the palette repeats, paler."""
-    return {"color": COLOURS[k % len(COLOURS)], "alpha": 0.72 if k < len(COLOURS) else 0.35}

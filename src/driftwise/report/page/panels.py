@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from driftwise.core.tuning_caveats import MARK, marked
-from driftwise.report.page.contents import Line, Panel, RowPanel
+from driftwise.report.page.contents import DotPanel, Line, Panel, RowPanel
 from driftwise.report.page.curve_charts import exponent_text, panel_chart
+from driftwise.report.page.dot_charts import dot_chart, dot_numbers
 from driftwise.report.page.markup import Markup, element, joined
 from driftwise.report.page.panel_scales import drawable_point
 from driftwise.report.page.rate_formulas import formula
@@ -26,7 +27,7 @@ def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     return element(
         "figure",
         element("h4", panel.title, id=f"{panel.key}-title"),
-        element("div", (row_chart if isinstance(panel, RowPanel) else panel_chart)(panel, styles), class_="picture"),
+        element("div", _chart(panel, styles), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
         element("p", note, class_="note") if missing else "",
         *(element("p", f"{MARK} {one.label}: {one.caveat}.", class_="note") for one in panel.series if one.caveat),
@@ -36,13 +37,21 @@ def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     )
 
 
+def _chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
+    if isinstance(panel, DotPanel):
+        return dot_chart(panel, styles)
+    return (row_chart if isinstance(panel, RowPanel) else panel_chart)(panel, styles)
+
+
 def _line_swatch(line: Line) -> Markup:
     stroke = element("path", class_=f"bound {line.kind}", d="M1,7H27")
     return element("svg", stroke, class_="swatch", viewBox="0 0 28 14", width=28, height=14, aria_hidden="true")
 
 
 def _numbers(panel: Panel) -> Markup:
-    """Return every number of the chart as a table."""
+    """Return every number of the chart as a table; of dots, the centre and the range of each row."""
+    if isinstance(panel, DotPanel):
+        return dot_numbers(panel)
     heads = [element("th", head, scope="col") for head in (panel.x.label, panel.y.label, "from", "to")]
     bodies = [
         _body(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, groupby
+from collections.abc import Sequence
 
 from driftwise.core.tuning_caveats import MARK, marked
 from driftwise.report.page.contents import WeightHistory
@@ -13,8 +12,9 @@ from driftwise.report.page.markup import Markup, element
 from driftwise.report.page.scales import LinearScale, steps
 from driftwise.report.palette import COLOURS
 from driftwise.report.tables import number
+from driftwise.report.weight_areas import best_intervals, layers
 
-__all__ = ["best_intervals", "history_figure", "layers", "time_scale"]
+__all__ = ["history_figure", "time_scale"]
 
 _WIDTH, _HEIGHT = 520, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 510.0, 30.0, 204.0
@@ -41,20 +41,6 @@ def history_figure(history: WeightHistory) -> Markup:
     )
 
 
-def layers(history: WeightHistory) -> list[list[float]]:
-    """Return the cumulative sums of the weights over actions, one line per action; a missing weight counts as 0."""
-    columns = zip(*history.weights, strict=True)
-    sums = [list(accumulate(w if math.isfinite(w) and w > 0 else 0.0 for w in column)) for column in columns]
-    return [list(line) for line in zip(*sums, strict=True)]
-
-
-def best_intervals(history: WeightHistory) -> Iterator[tuple[int, int, int]]:
-    """Yield each best action with the first and the last index of the interval on which it is the best."""
-    for action, group in groupby(range(len(history.best)), key=lambda i: history.best[i]):
-        places = list(group)
-        yield int(action), places[0], places[-1]
-
-
 def time_scale(history: WeightHistory, start: float, end: float) -> LinearScale:
     """Return a scale for the rounds of a history."""
     first, last = (history.rounds[0], history.rounds[-1]) if len(history.rounds) else (0, 1)
@@ -64,14 +50,14 @@ def time_scale(history: WeightHistory, start: float, end: float) -> LinearScale:
 def _chart(history: WeightHistory) -> Markup:
     x_scale = time_scale(history, _LEFT, _RIGHT)
     y_scale = LinearScale(0.0, 1.0, _BOTTOM, _TOP)
-    tops = layers(history)
+    tops = layers(history.weights)
     # Drawn from the top layer down: each layer covers the lower part of the one before.
     areas = [
         element("path", class_=f"area {_action(k)}", d=_area(history, tops[k], x_scale, y_scale))
         for k in range(len(tops))
     ]
     strip = []
-    for action, first, last in best_intervals(history):
+    for action, first, last in best_intervals(history.best):
         left = x_scale.at(history.rounds[first])
         right = x_scale.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
         shape = {"x": left, "y": _STRIP, "width": max(0.5, right - left), "height": _STRIP_HEIGHT}
@@ -138,7 +124,7 @@ def _numbers(history: WeightHistory) -> Markup:
         for head in ("from round", "to round", "best action", f"its mean {history.what}", "at the end")
     ]
     rows = []
-    for action, first, last in best_intervals(history):
+    for action, first, last in best_intervals(history.best):
         ends = history.rounds[last + 1] - 1 if last + 1 < len(history.rounds) else history.rounds[last]
         held = [float(w) for w in history.weights[action][first : last + 1]]
         known = [w for w in held if math.isfinite(w)]

@@ -76,7 +76,11 @@ def _sections(page: Page) -> list[_Section]:
         (page.commands_heading, _list(commands, "commands")),
         ("Notes", _list(page.notes, "notes")),
     )
-    return [_Section(name, *content) for name, content in zip(SECTIONS, contents, strict=True)]
+    sections = [_Section(name, *content) for name, content in zip(SECTIONS, contents, strict=True)]
+    if page.figures_first:
+        table_at, figures_at = SECTIONS.index("Table"), SECTIONS.index("Figures")
+        sections.insert(table_at, sections.pop(figures_at))
+    return sections
 
 
 def _claim(claim: Claim) -> Markup:

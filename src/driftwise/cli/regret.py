@@ -1,0 +1,143 @@
+"""`driftwise regret`: default and parameter-free learners against the best tuned learner in hindsight."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from driftwise.cli.progress import hint_on_interrupt, notes, sweep_progress
+
+__all__ = ["command"]
+
+
+@click.command("regret")
+@click.option(
+    "--preset",
+    type=click.Choice(["quick", "standard"]),
+    default="quick",
+    show_default=True,
+    help="quick: the cells with 1,000 rounds and 5 actions, minutes; standard: all cells, up to two hours.",
+)
+@click.option(
+    "--feedback", type=click.Choice(["full", "bandit", "both"]), default="both", show_default=True, help="Of learners."
+)
+@click.option("--cells", "pattern", metavar="PATTERN", help="Only cells with such a name; * stands for any text.")
+@click.option(
+    "--half",
+    type=click.Choice(["tuning", "untouched", "both"]),
+    default="both",
+    show_default=True,
+    help="Of the cells.",
+)
+@click.option("--learners", metavar="NAME[,NAME..]", help="Only these learners; any of `driftwise list learners`.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("out/regret"),
+    show_default=True,
+    help="Folder of the page and of finished runs, which are not repeated.",
+)
+@click.option("--csv", type=click.Path(path_type=Path), help="Write all scores, one line per learner and cell.")
+@click.option("--figures", is_flag=True, help="Also write the figures of scores as PNG and SVG.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
+@click.option("--threads", type=int, help="Threads; they do not change the results.  [default: all]")
+@click.option("--quiet", is_flag=True, help="No progress and no notes on standard error.")
+def command(
+    preset: str,
+    feedback: str,
+    pattern: str | None,
+    half: str,
+    learners: str | None,
+    out: Path,
+    csv: Path | None,
+    figures: bool,
+    seed: int,
+    threads: int | None,
+    quiet: bool,
+) -> None:
+    """Score the default learners and all parameter-free ones against the best tuned learner in hindsight.
+
+    In each cell (an environment, a number of actions and a number of rounds) the score of a learner is
+    (R + a) / (R* + a): R is its dynamic regret and R* that of the best of about seventy tuned learners, chosen in
+    hindsight. Runs are added until the standard error of the default learner's score is at most 0.1. Prints geometric
+    means, worst cells and counts for both halves of the cells, of which the defaults were tuned on one only, and writes
+    an HTML page.
+
+    \b
+    driftwise regret --preset quick
+    driftwise regret --preset standard --feedback full --csv scores.csv
+    driftwise regret --cells '*random walk*' --learners cbce,sword
+    """
+    from driftwise import __version__
+    from driftwise.cli.outputs import check_output_files
+    from driftwise.core.errors import InvalidInput
+    from driftwise.core.validation import check_seed, count
+    from driftwise.regret_study.scored_learners import chosen_learners, scored_learners
+    from driftwise.regret_study.scores_csv import write_scores_csv
+    from driftwise.regret_study.study import PRESETS, run_study, select_cells
+    from driftwise.regret_study.study_page import study_page
+    from driftwise.regret_study.study_text import study_text
+    from driftwise.report.figures import canvas
+    from driftwise.report.page import DotPanel, write_figures, write_page
+
+    if figures:
+        canvas()  # raises now, not after the runs, if Matplotlib is missing
+
+    feedbacks = ["full", "bandit"] if feedback == "both" else [feedback]
+    cells = select_cells(PRESETS[preset].cells, pattern, None if half == "both" else half)
+    if learners is None:
+        scored = {one: scored_learners(one) for one in feedbacks}
+    else:
+        chosen = chosen_learners([name.strip() for name in learners.split(",")])
+        scored = {one: chosen[one] for one in feedbacks}
+    if not any(one in cell.feedbacks for one in scored if scored[one] for cell in cells):
+        raise InvalidInput("regret: there is no learner for the feedback of these cells.")
+    n_threads = None if threads is None else count("regret", "threads", threads)
+    seed = check_seed("regret", seed)
+    # The page of a selection must not replace the page of all cells and learners.
+    whole = feedback == "both" and pattern is None and half == "both" and learners is None
+    name = preset if whole else f"{preset}-selection"
+    page_file = out / f"{name}.html"
+    check_output_files("regret", (page_file, out / "runs" / "manifest.json", csv), ())
+    with notes(quiet), hint_on_interrupt("runs"):
+        scores = run_study(
+            cells,
+            scored,
+            PRESETS[preset].effort,
+            seed,
+            out / "runs",
+            n_threads,
+            lambda title: sweep_progress(quiet, title, "runs"),
+        )
+    n_cells = len({one.cell.name for one in scores})
+    about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
+    words = ["driftwise", "regret", "--preset", preset, *_selection(feedback, pattern, half, learners)]
+    report = study_page(scores, [shlex.join([*words, "--seed", str(seed)])], about)
+    write_page(page_file, report)
+    click.echo(study_text(scores))
+    if csv is not None:
+        write_scores_csv(csv, scores)
+    if figures:
+        dots = [panel for panel in report.panels if isinstance(panel, DotPanel)]
+        write_figures(out / f"{name}-figures", replace(report, panels=dots))
+    click.echo(f"\nscores: {csv}" if csv is not None else "")
+    if figures:
+        click.echo(f"figures: {out / f'{name}-figures'}")
+    click.echo(f"page: {page_file}")
+
+
+def _selection(feedback: str, pattern: str | None, half: str, learners: str | None) -> list[str]:
+    """Return the options that select cells and learners, as words of the command line."""
+    words = []
+    for option, value, usual in (
+        ("--feedback", feedback, "both"),
+        ("--cells", pattern, None),
+        ("--half", half, "both"),
+        ("--learners", learners, None),
+    ):
+        if value is not None and value != usual:
+            words += [option, value]
+    return words

@@ -1,0 +1,54 @@
+"""The learners that the regret study scores: the defaults, and those of `scored_learners.toml` beside this file."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Sequence
+from importlib import resources
+from typing import NamedTuple
+
+from driftwise.learners import DEFAULT_LEARNERS, Player, learners
+
+__all__ = ["ScoredLearner", "chosen_learners", "scored_learners"]
+
+
+class ScoredLearner(NamedTuple):
+    """A learner that is scored, with its label."""
+
+    label: str
+    player: Player
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is one of the default learners."""
+        return self.player.kind in DEFAULT_LEARNERS.values()
+
+    @property
+    def settings_text(self) -> str:
+        """The parameters that differ from the defaults, "" if there are none."""
+        usual = Player(self.player.name).settings
+        changed = {name: value for name, value in self.player.settings.items() if value != usual[name]}
+        return ", ".join(f"{name} = {value}" for name, value in changed.items())
+
+
+@functools.cache
+def scored_learners(feedback: str) -> tuple[ScoredLearner, ...]:
+    """Return the learners with this feedback, the default one first."""
+    text = (resources.files(__package__) / "scored_learners.toml").read_text(encoding="utf-8")
+    tables = [{"name": DEFAULT_LEARNERS[feedback].name}, *tomllib.loads(text)[feedback]]
+    return tuple(_scored(table) for table in tables)
+
+
+def chosen_learners(names: Sequence[str]) -> dict[str, tuple[ScoredLearner, ...]]:
+    """Return learners by feedback and in this order: as they are scored, or else with their default parameters."""
+    known = {one.player.name: one for feedback in DEFAULT_LEARNERS for one in scored_learners(feedback)}
+    found: dict[str, list[ScoredLearner]] = {feedback: [] for feedback in DEFAULT_LEARNERS}
+    for name in dict.fromkeys(names):
+        found[learners.get(name).feedback].append(known.get(name) or _scored({"name": name}))
+    return {feedback: tuple(some) for feedback, some in found.items()}
+
+
+def _scored(spec: dict[str, object]) -> ScoredLearner:
+    player = Player.from_spec(spec)
+    return ScoredLearner(f"{player.name} (told T)" if player.tuned else player.name, player)

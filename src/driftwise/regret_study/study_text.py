@@ -1,0 +1,108 @@
+"""The study as text: what the scores are, a table of learners for each feedback, and the worst cells."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from driftwise.regret_study.cells import HALVES, KINDS
+from driftwise.regret_study.score_summaries import ScoreSummary, summaries
+from driftwise.regret_study.study import CellScore
+from driftwise.report.number_text import fixed
+from driftwise.report.tables import TableGroup, grouped_table, number, text_table
+
+__all__ = ["EXPLANATION", "forms_text", "study_text", "tuned_text"]
+
+WIDTH = 100
+_WORST = 10  # cells that are listed
+_TWO_DIGITS, _THREE_DIGITS = 10.0, 100.0  # regrets from here on have one decimal, or none
+
+EXPLANATION = (
+    "Score: (R + a) / (R* + a). R is the mean dynamic regret of a learner, R* that of the tuned learner with the least"
+    " regret in the cell: it is chosen in hindsight by the even runs and counts in the odd runs, and the other way"
+    " round. a = 5 with full feedback, a quarter of the root of T with bandit feedback. After ±: the standard error."
+    ' The default learners were tuned on the cells of the half "tuning" only; a digest of its name assigns a cell to'
+    " a half."
+)
+
+
+def study_text(scores: Sequence[CellScore], width: int = WIDTH) -> str:
+    """Return all tables."""
+    parts = [_paragraph(EXPLANATION, width)]
+    for feedback in dict.fromkeys(one.feedback for one in scores):
+        parts += [_learners(scores, feedback, width), _worst_cells(scores, feedback, width)]
+    return "\n\n".join(parts)
+
+
+def tuned_text(score: CellScore) -> str:
+    """Return the best tuned learner of a cell as text; two if even and odd runs choose different ones."""
+    return " or ".join(player.label for player in score.tuned)
+
+
+def forms_text(scores: Sequence[CellScore], feedback: str) -> list[str]:
+    """Return in which form learners play, if it is not that of their default parameters."""
+    mine = dict.fromkeys(one.learner for one in scores if one.feedback == feedback)
+    told = [one.player.name for one in mine if one.player.tuned]
+    short = [f"{one.player.name} ({one.settings_text})" for one in mine if one.settings_text]
+    notes = {
+        "Told the numbers of actions and rounds (told T)": told,
+        "In another form than the default one": short,
+    }
+    return [f"{text}: {', '.join(names)}." for text, names in notes.items() if names]
+
+
+def _paragraph(text: str, width: int) -> str:
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
+    """Return the table of learners, with a group of rows for each half."""
+    groups = []
+    kinds = [kind for kind in KINDS if any(one.cell.kind == kind and one.feedback == feedback for one in scores)]
+    present = [half for half in HALVES if any(one.cell.half == half and one.feedback == feedback for one in scores)]
+    for half in (*present, None) if len(present) > 1 else present:
+        found = summaries(scores, feedback, half)
+        heading = f"{'both halves' if half is None else f'half {half!r}'}: {found[0].n_cells} cells"
+        groups.append(TableGroup(heading, [_row(one, kinds) for one in found]))
+    headers = ["learner", "mean", "worst", "> 2", *kinds]
+    about = (
+        f"Scores with {feedback} feedback: geometric mean over cells, the worst cell, cells above 2, and geometric"
+        " means by kind of environment."
+    )
+    notes = [_paragraph(text, width) for text in forms_text(scores, feedback)]
+    return "\n".join([_paragraph(about, width), "", grouped_table(headers, groups), *([""] if notes else []), *notes])
+
+
+def _row(one: ScoreSummary, kinds: Sequence[str]) -> list[str]:
+    worst = f"{fixed(one.worst.score.value, 2)} ± {fixed(one.worst.score.error, 2)}"
+    by_kind = [fixed(one.by_kind[kind], 2) if kind in one.by_kind else number(None) for kind in kinds]
+    return [one.learner.label, fixed(one.mean, 2), worst, str(one.n_bad), *by_kind]
+
+
+def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
+    """Return the cells in which the first learner has the largest scores, with the best tuned learner of each."""
+    mine = [one for one in scores if one.feedback == feedback]
+    first = mine[0].learner.label
+    worst = sorted((one for one in mine if one.learner.label == first), key=lambda one: -one.score.value)[:_WORST]
+    rows = [
+        [
+            one.cell.name,
+            f"{fixed(one.score.value, 2)} ± {fixed(one.score.error, 2)}",
+            _with_error(one.score.regret, one.score.regret_error),
+            _with_error(one.score.best_regret, one.score.best_regret_error),
+            str(one.score.n_runs),
+        ]
+        for one in worst
+    ]
+    head, rule, *lines = text_table(["cell", "score", "R", "R*", "runs"], rows).splitlines()
+    found = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
+    for one, line in zip(worst, lines, strict=True):
+        text = f"{one.cell.half}; {tuned_text(one)}"
+        found += [line, *textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")]
+    return "\n".join(found)
+
+
+def _with_error(value: float, error: float) -> str:
+    """Return a regret and its standard error with the same number of decimals."""
+    decimals = 0 if value >= _THREE_DIGITS else 1 if value >= _TWO_DIGITS else 2
+    return f"{fixed(value, decimals)} ± {fixed(error, decimals)}"
