@@ -54,8 +54,11 @@ def expect_reference(losses, most_near_ties=0.01):
     np.testing.assert_array_equal(actions, expected)
     memory = state.memory
     assert memory.alarms[0] == len(end.alarms)
-    latest = end.alarms[-64:]
-    assert sorted(memory.alarms[1:][memory.alarms[1:] > 0]) == latest
+    beliefs = LEARNER.beliefs(state)
+    assert list(beliefs.alarms) == end.alarms[-64:]
+    assert beliefs.memory == sum(len(end.recent(i, end.window())) for i in range(losses.shape[1]))
+    largest = max((np.mean(end.plays(i)) for i in range(losses.shape[1]) if end.plays(i)), default=0.0)
+    assert beliefs.drift == pytest.approx(largest + end.drift, abs=1e-9)
     assert [len(end.plays(i)) for i in range(losses.shape[1])] == memory.plays.tolist()
     np.testing.assert_allclose(memory.differences, end.A, rtol=1e-9)
     np.testing.assert_allclose(memory.errors, end.errors, rtol=1e-6, atol=1e-9)
@@ -143,7 +146,7 @@ def test_a_change_is_an_alarm_and_the_later_plays_are_kept():
     losses, means = drawn(Segments(((0.3, 0.6), (0.9, 0.6)), (1000,)), Bernoulli(), 1300)
     actions, state = run(LEARNER, losses)
     assert state.memory.alarms[0] == 1
-    assert 1000 < state.memory.alarms[1] < 1060
+    assert 1000 <= state.memory.alarms[1] < 1060
     assert 940 <= state.memory.clock[1] <= state.memory.alarms[1]
     assert regret(actions, means) < 0.5 * regret(reference(losses, ["alarms", "windows"])[0], means)
 
@@ -169,6 +172,14 @@ def test_means_that_drift_are_followed_with_short_windows():
     assert regret(run(LEARNER, losses)[0], means) < 0.9 * regret(reference(losses, ["windows"])[0], means)
 
 
+def test_beliefs_estimate_the_variance_and_the_jumps():
+    losses, _ = drawn(Segments(((0.3, 0.6), (0.9, 0.6)), (1000,)), Bernoulli(), 1300)
+    beliefs = LEARNER.beliefs(run(LEARNER, losses)[1])
+    assert (beliefs.segments, beliefs.n_alarms) == (2, 1)
+    assert beliefs.drift == pytest.approx(0.9 + 0.6, abs=0.2)
+    assert beliefs.variance == pytest.approx(1300 * (0.9 * 0.1 + 0.6 * 0.4), rel=0.3)
+
+
 # Borders
 
 
@@ -186,9 +197,9 @@ def test_memory_does_not_grow_and_the_ring_keeps_the_latest_alarms():
     memory = state.memory
     n = int(memory.alarms[0])
     assert n > 64
-    ring = memory.alarms[1:]
-    assert ring[(n - 1) % 64] == ring.max() > len(losses) - 2000
-    assert np.array_equal(np.sort(ring), np.roll(ring, -(n % 64)))
+    latest = LEARNER.beliefs(state).alarms
+    assert len(latest) == 64
+    assert latest[-1] > len(losses) - 2000
     assert sum(field.nbytes for field in memory) == sum(field.nbytes for field in LEARNER.start(2).memory)
 
 
@@ -208,7 +219,8 @@ def test_memory_does_not_grow_and_the_ring_keeps_the_latest_alarms():
         ("haste", 1, 0.0, "`haste` must be in"),
         ("delays", 1, 0.0, "`delays` must be in"),
         ("errors", 0, np.nan, "`errors` must be in"),
-        ("alarms", 0, -1, "`alarms` must be in"),
+        ("alarms", 0, -1, "`alarms` must be increasing rounds"),
+        ("drift", 0, -1.0, "`drift` must be in"),
     ],
 )
 def test_a_memory_that_cannot_be_is_rejected(field, at, value, rule):

@@ -18,7 +18,7 @@ class Tracker:
         self.A, self.B = [0.0] * n_actions, [0.0] * n_actions
         self.errors = [0.0] * len(WINDOWS)
         self.last, self.evidence, self.delay = [0] * n_actions, [0.0] * n_actions, [1.0] * n_actions
-        self.t, self.start, self.alarms = 0, 0, []
+        self.t, self.start, self.alarms, self.drift = 0, 0, [], 0.0
 
     def plays(self, i):
         return [loss for bucket in self.buckets[i] for loss in bucket]
@@ -75,12 +75,6 @@ class Tracker:
         def ratio(i):
             haste = exp(max(0, self.evidence[i] - 2))
             between = 2 / m * (self.K * max(means[i] - m, 0.02) / h) ** 0.5 * self.delay[i] / haste
-                2
-                / m
-                * (self.K * max(means[i] - m, 0.02) / h) ** 0.5
-                * self.delay[i]
-                * exp(-max(0, self.evidence[i] - 2))
-            )
             return (self.t - self.last[i]) / between
 
         most, action = max(((ratio(i), -i) for i in range(self.K) if i != greedy), default=(0.0, 0))
@@ -104,8 +98,9 @@ class Tracker:
         evidence, first, fallen = self.change(i)
         self.evidence[i] = evidence if fallen and "haste" not in self.without else 0.0
         if evidence > log(self.K * (len(earlier) + 1) * self.t) and "alarms" not in self.without:
-            self.alarms.append(self.t)
-            self.buckets[i] = self.buckets[i][first:]
+            self.alarms.append(self.t - 1)
+            self.buckets[i], before = self.buckets[i][first:], [x for bucket in self.buckets[i][:first] for x in bucket]
+            self.drift += abs(fsum(self.plays(i)) / len(self.plays(i)) - fsum(before) / len(before))
             self.start = self.t - len(self.plays(i))
             self.evidence = [0.0] * self.K
             for other in range(self.K):
