@@ -18,7 +18,7 @@ class Tracker:
         self.A, self.B = [0.0] * n_actions, [0.0] * n_actions
         self.errors = [0.0] * len(WINDOWS)
         self.last, self.evidence, self.delay = [0] * n_actions, [0.0] * n_actions, [1.0] * n_actions
-        self.t, self.start, self.alarms, self.probes = 0, 0, [], []
+        self.t, self.start, self.alarms, self.drift = 0, 0, [], 0.0
 
     def plays(self, i):
         return [loss for bucket in self.buckets[i] for loss in bucket]
@@ -53,18 +53,14 @@ class Tracker:
             least_mean(means[i], self.dispersion(i) * level / len(losses[i])) if losses[i] else -inf
             for i in range(self.K)
         ]
-        # where a probe is due it is no matter which of two equal indices is lowest, so that is decided first
-        plays = [len(self.plays(i)) for i in range(self.K)]
-        probed = None
-        for greedy in range(self.K):
-            action = self.overdue(greedy, means) if None not in means else greedy
-            if action != greedy and action == made and indices[greedy] <= min(indices) + near_ties.close:
-                probed = action
-        action = near_ties.settle(indices, plays, made) if probed is None else probed
-        if probed is None and indices[action] > -inf:
-            action = self.overdue(action, means)
-        else:
-            self.probes += [self.t] if probed is not None else []
+        best = min(range(self.K), key=lambda i: (indices[i], len(self.plays(i)), i))
+        action = self.overdue(best, means) if indices[best] > -inf else best
+        near_ties.choices += 1
+        if made not in (None, action) and indices[best] > -inf:
+            lowest = [i for i in range(self.K) if indices[i] <= indices[best] + near_ties.close]
+            if made in [self.overdue(greedy, means) for greedy in lowest]:
+                near_ties.n_near += 1
+                action = made
         self.delay[action] = 1.0 if "delays" in self.without else 0.5 + self.uniform()
         return action
 
@@ -77,7 +73,8 @@ class Tracker:
             return greedy
 
         def ratio(i):
-            between = 2 / m * (self.K * max(means[i] - m, 0.02) / h) ** 0.5 * self.delay[i] * exp(-max(0, self.evidence[i] - 2))
+            haste = exp(max(0, self.evidence[i] - 2))
+            between = 2 / m * (self.K * max(means[i] - m, 0.02) / h) ** 0.5 * self.delay[i] / haste
             return (self.t - self.last[i]) / between
 
         most, action = max(((ratio(i), -i) for i in range(self.K) if i != greedy), default=(0.0, 0))
@@ -101,8 +98,9 @@ class Tracker:
         evidence, first, fallen = self.change(i)
         self.evidence[i] = evidence if fallen and "haste" not in self.without else 0.0
         if evidence > log(self.K * (len(earlier) + 1) * self.t) and "alarms" not in self.without:
-            self.alarms.append(self.t)
-            self.buckets[i] = self.buckets[i][first:]
+            self.alarms.append(self.t - 1)
+            self.buckets[i], before = self.buckets[i][first:], [x for bucket in self.buckets[i][:first] for x in bucket]
+            self.drift += abs(fsum(self.plays(i)) / len(self.plays(i)) - fsum(before) / len(before))
             self.start = self.t - len(self.plays(i))
             self.evidence = [0.0] * self.K
             for other in range(self.K):
@@ -119,8 +117,8 @@ class Tracker:
 
         best = (0.0, 0, False)
         for j in range(len(self.buckets[i]) - 1, 0, -1):
-            after = [loss for bucket in self.buckets[i][j:] for loss in bucket]
-            before = plays[: n - len(after)]
+            s = sum(len(bucket) for bucket in self.buckets[i][j:])
+            before, after = plays[: n - s], plays[n - s :]
             x, y = fsum(after) / len(after), fsum(before) / len(before)
             evidence = len(after) * h(abs(x - m)) + len(before) * h(abs(y - m))
             if evidence > best[0]:
