@@ -378,7 +378,7 @@ def test_default_sessions_follow_a_change():
         chosen.append(action)
     assert full.predict()[2] > 0.95
     assert np.mean(np.array(chosen[-100:]) == 2) > 0.8
-    assert full.beliefs().segments == bandit.beliefs().segments == 2
+    assert full.beliefs().segments == 2
 
 
 @pytest.mark.parametrize(
