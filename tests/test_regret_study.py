@@ -215,7 +215,7 @@ def test_runs_are_doubled_until_the_error_is_small_and_at_most_up_to_a_limit(tmp
         yield None
 
     (found,) = measured(tmp_path, Effort({60: 4}, most_runs=20, largest_error=0.0), stage)
-    assert titles == ["full feedback: 1 cells"] + ["full feedback: more runs in 1 cells"] * 3
+    assert titles == ["full feedback: 1 cell"] + ["full feedback: more runs in 1 cell"] * 3
     assert {len(found.regrets[HEDGE.player]), len(found.regrets[SQUINT.player]), found.n_runs} == {20}
     enough = found.score(HEDGE).error * 1.2
     (less,) = measured(tmp_path, Effort({60: 4}, most_runs=200, largest_error=enough))
