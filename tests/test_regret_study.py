@@ -17,12 +17,12 @@ from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName
 from driftwise.core.measures import Measures
 from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
-from driftwise.learners import FixedShare, Hedge, Player, learners
+from driftwise.learners import DEFAULT_LEARNERS, FixedShare, Hedge, Player, Squint, learners
 from driftwise.regret_study import study
 from driftwise.regret_study.cell_regrets import CellRegrets, Effort, measure_cells
 from driftwise.regret_study.cells import HALVES, KINDS, LONG, Cell, cells, quick_cells
 from driftwise.regret_study.score_summaries import geometric_mean, summaries, summary
-from driftwise.regret_study.scored_learners import DEFAULTS, ScoredLearner, chosen_learners, scored_learners
+from driftwise.regret_study.scored_learners import ScoredLearner, chosen_learners, scored_learners
 from driftwise.regret_study.scores import Score, best_tuned, offset, score
 from driftwise.regret_study.scores_csv import SCORE_COLUMNS, write_scores_csv
 from driftwise.regret_study.study import PRESETS, CellScore, Preset, run_study, select_cells
@@ -89,6 +89,8 @@ def test_tuned_and_scored_learners_have_the_feedback_and_are_distinct(feedback):
         assert {player.kind.feedback for player in players} == {feedback}
     labels = [one.label for one in scored_learners(feedback)]
     assert len({*labels}) == len(labels)
+    assert [one.player.kind for one in scored_learners(feedback) if one.is_default] == [DEFAULT_LEARNERS[feedback]]
+    assert scored_learners(feedback)[0].player == Player.of(DEFAULT_LEARNERS[feedback]())
 
 
 @pytest.mark.parametrize("feedback", FEEDBACKS)
@@ -310,7 +312,7 @@ def test_the_error_of_a_geometric_mean_is_its_standard_deviation():
 
 
 def test_summaries_are_by_half_and_sorted_with_the_default_learner_first(monkeypatch):
-    monkeypatch.setitem(DEFAULTS, "full", "squint")
+    monkeypatch.setitem(DEFAULT_LEARNERS, "full", Squint)
     one, other = cells_in("tuning")[0], cells_in("untouched")[0]
     scores = [cell_score(x, label, cell) for x, label, cell in ((3, "b", one), (9, "b", other), (2, "a", one))]
     default = CellScore(one, "full", SQUINT, Score(5.0, 0.1, 10.0, 1.0, 5.0, 1.0, 16), TUNED[:1])

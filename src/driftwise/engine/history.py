@@ -197,10 +197,8 @@ def record(
     seed, n_actions = check_seed("record", seed), source.n_actions
     points = min(points, n_rounds)
     check_memory("record", "points", points, 16 * points * n_actions)
-    if source.has_means:
-        stream, measures = source.start_measured(n_rounds, seed)
-    else:
-        stream, measures = source.start(n_rounds, seed), None
+    measures = source.measures(n_rounds, seed) if source.has_means else None
+    stream = source.start(n_rounds, seed)
     player = Player.of(learner)
     with collected() as reasons:
         made = player.learner(n_actions, n_rounds, measures, source.budget(n_rounds))

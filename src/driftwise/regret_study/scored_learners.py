@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import NamedTuple
 
-from driftwise.learners import Player, learners
+from driftwise.learners import DEFAULT_LEARNERS, Player, learners
 
-__all__ = ["DEFAULTS", "ScoredLearner", "chosen_learners", "scored_learners"]
-
-DEFAULTS = {"full": "tracker", "bandit": "bandit-tracker"}  # by feedback
+__all__ = ["ScoredLearner", "chosen_learners", "scored_learners"]
 
 
 class ScoredLearner(NamedTuple):
@@ -24,7 +22,7 @@ class ScoredLearner(NamedTuple):
     @property
     def is_default(self) -> bool:
         """Whether it is one of the default learners."""
-        return self.player.name in DEFAULTS.values()
+        return self.player.kind in DEFAULT_LEARNERS.values()
 
     @property
     def settings_text(self) -> str:
@@ -38,14 +36,14 @@ class ScoredLearner(NamedTuple):
 def scored_learners(feedback: str) -> tuple[ScoredLearner, ...]:
     """Return the learners with this feedback, the default one first."""
     text = (resources.files(__package__) / "scored_learners.toml").read_text(encoding="utf-8")
-    default = [_scored({"name": DEFAULTS[feedback]})] if DEFAULTS[feedback] in learners else []
-    return (*default, *(_scored(table) for table in tomllib.loads(text)[feedback]))
+    tables = [{"name": DEFAULT_LEARNERS[feedback].name}, *tomllib.loads(text)[feedback]]
+    return tuple(_scored(table) for table in tables)
 
 
 def chosen_learners(names: Sequence[str]) -> dict[str, tuple[ScoredLearner, ...]]:
     """Return learners by feedback and in this order: as they are scored, or else with their default parameters."""
-    known = {one.player.name: one for feedback in DEFAULTS for one in scored_learners(feedback)}
-    found: dict[str, list[ScoredLearner]] = {feedback: [] for feedback in DEFAULTS}
+    known = {one.player.name: one for feedback in DEFAULT_LEARNERS for one in scored_learners(feedback)}
+    found: dict[str, list[ScoredLearner]] = {feedback: [] for feedback in DEFAULT_LEARNERS}
     for name in dict.fromkeys(names):
         found[learners.get(name).feedback].append(known.get(name) or _scored({"name": name}))
     return {feedback: tuple(some) for feedback, some in found.items()}

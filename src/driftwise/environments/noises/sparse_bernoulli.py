@@ -24,7 +24,7 @@ class SparseBernoulli(Noise):
 
     Parameters
     ----------
-    shares : float or sequence of float, default 0.02
+    shares : float or sequence of float, default (0.02,)
         Probability of a loss of 0 or 1 ($q$), in [0, 1]. A sequence has the shares of the actions; if it is shorter, it
         is repeated.
 

@@ -7,25 +7,22 @@ changes per round. An action becomes better than the best mean $m$ at the rate $
 $m / 2$ on average. If it is played every $\tau$ rounds, that is noticed after $\tau / 2$ rounds, so not knowing costs
 $h m^2 \tau / 4K$ per round, and probing costs $\Delta / \tau$, where $\Delta$ is how much worse the action seemed. The
 sum is least at $\tau = \frac{2}{m} \sqrt{K \Delta / h}$. Evidence $g$ that the action has become better multiplies the
-odds of that by $e^g$, and here the rate of probing.
+odds of that by $e^g$, and here the rate of probing, less the evidence of 2 that is usual where there is no change.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from driftwise.core.divergence import least_mean
-from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import kernel
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Words
-from driftwise.learners.contract import BanditLearner, bandit
-from driftwise.learners.parts.index_pruning import Pruning, lowest_by_pruning
+from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.parts.alarm_log import alarms, empty_log, record_alarm
+from driftwise.learners.parts.dispersed_index import Rates, lowest, summarise, window_in_use
 from driftwise.learners.parts.segment_plays import (
-    ALARMS,
     BUCKETS,
     WINDOWS,
     Memory,
@@ -41,92 +38,33 @@ from driftwise.learners.parts.segment_plays import (
 
 __all__ = ["BanditTracker"]
 
-_LEVEL_SCALE = 0.85  # on the logarithm in the index
 _LEAST_GAP = 0.02  # smaller gaps count as this much
+_USUAL_EVIDENCE = 2.0  # of a change where there is none: the median is between 1 and 2
 _FORGETTING = 1.0 - 2.0**-10  # factor on the errors of the windows in each round
 
 
-class Rates(NamedTuple):
-    """Placeholder: there are no parameters, and a kernel needs at least one number."""
-
-    none: float = 0.0
-
-
 @kernel
-def _window(memory: Memory) -> int:
-    """Return the window with the smallest error; all plays unless another is clearly better."""
-    best = WINDOWS - 1
-    least = memory.errors[best] - np.log(memory.clock[0] + 2.0)
-    for j in range(WINDOWS - 1):
-        if memory.errors[j] < least:
-            best, least = j, memory.errors[j]
-    return best
-
-
-@kernel
-def _summarise(memory: Memory) -> None:
-    """Compute mean and budget of each action."""
-    window, overall = _window(memory), overall_dispersion(memory)
-    level = _LEVEL_SCALE * np.log(memory.clock[0] - memory.clock[1] + 1.0)
-    for i in range(memory.plays.size):
-        plays, total = recent(memory, i, window)
-        if plays > 0.0:
-            memory.means[i] = total / plays
-            memory.budgets[i] = dispersion(memory, i, overall) * level / plays
-
-
-@kernel
-def _index(memory: Memory, rates: Rates, action: int, level: float) -> float:  # noqa: ARG001
-    return least_mean(memory.means[action], memory.budgets[action]) if memory.plays[action] > 0.0 else -np.inf
-
-
-@kernel
-def _estimate(memory: Memory, rates: Rates, action: int, level: float) -> float:  # noqa: ARG001
-    return least_mean_roughly(memory.means[action], memory.budgets[action]) if memory.plays[action] > 0.0 else -np.inf
-
-
-@kernel
-def _exceeds(memory: Memory, rates: Rates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
-    return memory.plays[action] > 0.0 and least_mean_exceeds(memory.means[action], memory.budgets[action], bound)
-
-
-@kernel
-def _no_count(memory: Memory, action: int) -> float:  # noqa: ARG001
-    return 0.0
-
-
-@kernel
-def _no_level(count: float, rates: Rates) -> float:  # noqa: ARG001
-    return 0.0
-
-
-_lowest = lowest_by_pruning(
-    "bandit-tracker", Pruning(_estimate, _exceeds), COUNTED=_no_count, LEVEL=_no_level, SCORE=_index, CHANCE=1.0
-)
-
-
-@kernel
-def _overdue(memory: Memory, action: int) -> int:
-    """Return the action whose probe is most overdue, `action` if none is due; every action was played."""
+def _overdue(memory: Memory, greedy: int) -> int:
+    """Return the action whose probe is most overdue, `greedy` if none is due; every action was played."""
     n_actions = memory.plays.size
     best = memory.means[0]
     for i in range(n_actions):
         best = min(best, memory.means[i])
     change_rate = (1.0 + memory.alarms[0]) / (1.0 + memory.clock[0])
     scale = 0.25 * best * best * change_rate / n_actions
-    most = 1.0
+    action, most = greedy, 1.0
     for i in range(n_actions):
         waited = (memory.clock[0] - memory.last_rounds[i]) * memory.haste[i] / memory.delays[i]
         due = scale * waited * waited / max(memory.means[i] - best, _LEAST_GAP)
-        if i != action and due > most:
+        if i != greedy and due > most:
             action, most = i, due
     return action
 
 
 @kernel
 def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:
-    _summarise(memory)
-    action = _lowest(memory, rates)[0]
+    summarise(memory)
+    action = lowest(memory, rates)[0]
     if memory.plays[action] > 0.0:
         action = _overdue(memory, action)
     memory.delays[action] = 0.5 + next_uniform(memory.generator)
@@ -136,12 +74,14 @@ def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:
 @kernel
 def _restart(memory: Memory, action: int, first: int) -> None:
     """Keep the plays of the action since its bucket `first`, and the last play of every other action."""
+    plays, total = memory.plays[action], memory.total[action]
     for i in range(memory.plays.size):
         discard_before(memory, i, first if i == action else max(0, memory.n_buckets[i] - 1))
         memory.haste[i] = 1.0
     memory.clock[1] = memory.clock[0] - int(memory.plays[action])
-    memory.alarms[1 + memory.alarms[0] % ALARMS] = memory.clock[0]
-    memory.alarms[0] += 1
+    record_alarm(memory.alarms, memory.clock[0] - 1)
+    after, sum_after = memory.plays[action], memory.total[action]
+    memory.drift[0] += abs(sum_after / after - (total - sum_after) / (plays - after))
 
 
 @kernel
@@ -156,7 +96,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
             memory.errors[j] = _FORGETTING * memory.errors[j] + 0.5 * error * error / variance
     record(memory, action, loss)
     evidence, first, fallen = strongest_change(memory, action)
-    memory.haste[action] = np.exp(evidence) if fallen else 1.0
+    memory.haste[action] = np.exp(max(0.0, evidence - _USUAL_EVIDENCE)) if fallen else 1.0
     if evidence > np.log(memory.plays.size * memory.plays[action] * memory.clock[0]):
         _restart(memory, action, first)
 
@@ -183,7 +123,7 @@ class BanditTracker(BanditLearner[Memory, Rates]):
     Probing. Instead it plays the action $i$ for which the following is largest, if that is above 1 and the index of
     another is lowest:
 
-    $$ \frac{t - t_i}{U_i} \, e^{g_i} \, \frac{m}{2} \sqrt{\frac{h}{K \max(m_i - m, 0.02)}} , \qquad
+    $$ \frac{t - t_i}{U_i} \, e^{(g_i - 2)^+} \, \frac{m}{2} \sqrt{\frac{h}{K \max(m_i - m, 0.02)}} , \qquad
        h = \frac{1 + C}{1 + t} , $$
 
     with $m = \min_i m_i$, $C$ the number of changes detected, $t_i$ the rounds before the last play of $i$, $U_i$ drawn
@@ -237,11 +177,25 @@ class BanditTracker(BanditLearner[Memory, Rates]):
             haste=np.ones(n_actions),
             delays=np.ones(n_actions),
             clock=np.zeros(2, np.int64),
-            alarms=np.zeros(1 + ALARMS, np.int64),
+            alarms=empty_log(),
+            drift=np.zeros(1),
             means=means,
             budgets=budgets,
             generator=generator,
         )
+
+    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+        """Return the plays that count, the alarms, and estimates of drift and variance.
+
+        The drift is the largest mean now plus the jumps of the actions that raised alarms, the variance that of all
+        actions now, for all rounds.
+        """
+        found, memory, overall = super().beliefs(state), state.memory, overall_dispersion(state.memory)
+        counted = sum(recent(memory, i, window_in_use(memory))[0] for i in range(state.n_actions))
+        means = np.clip(memory.total / np.maximum(memory.plays, 1.0), 0.0, 1.0)
+        dispersions = np.array([dispersion(memory, i, overall) for i in range(state.n_actions)])
+        drift, variance = float(means.max() + memory.drift[0]), float(dispersions @ (means * (1.0 - means)))
+        return replace(found, memory=counted, drift=drift, variance=state.rounds * variance, **alarms(memory.alarms))
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the clock, and the buckets against the sums."""

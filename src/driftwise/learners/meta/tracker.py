@@ -105,13 +105,13 @@ class Tracker(GridLearner, HintedLearner):
 
     def beliefs(self, state: State) -> Beliefs:
         """Return the weights of the bases, their mean memory, and estimates of segments, drift and variance."""
-        memory = state.memory
+        found, memory = super().beliefs(state), state.memory
         bank = inner_memory(memory, _BANK.memory_type, "bank0", memory.base_weights)
         width = float(bank.range[0])
         gain = float(bank.even_total[0] - memory.rule_totals.min()) / (width * state.rounds) if width else 0.0
         lengths = _BANK.memories(state.n_actions, state.rounds, gain)
         estimated = estimates(bank)._asdict()
-        return replace(super().beliefs(state), memory=float(memory.rule_weights @ lengths), **estimated)
+        return replace(found, memory=float(memory.rule_weights @ lengths), **estimated)
 
     def bound(self, measures: Measures) -> float:
         """Return the bound for losses in [0, 1] against sequences with as many switches as the means."""

@@ -32,9 +32,9 @@ from driftwise.core.exponential_histograms import merging
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import HUGE, between, generator, packed, scratch
 from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.learners.parts.alarm_log import alarm_log
 
 __all__ = [
-    "ALARMS",
     "BUCKETS",
     "WINDOWS",
     "Memory",
@@ -50,7 +50,6 @@ __all__ = [
 
 Buckets = npt.NDArray[np.float64]  # (n_actions, BUCKETS, 2)
 
-ALARMS = 64  # rounds of the latest changes that are kept
 WINDOWS = 4  # that are compared: of 1, 8, 64 plays, and all plays
 _RESOLUTION = 3  # buckets of a size
 BUCKETS = _RESOLUTION * 48 + 1  # enough for 2^48 plays, and one more before buckets are merged
@@ -69,10 +68,11 @@ class Memory(NamedTuple):
     variances: Annotated[Vector, between(0, "rounds", "actions")]  # B
     errors: Annotated[Vector, between(0, HUGE, WINDOWS)]  # of the mean of each window as a prediction
     last_rounds: Annotated[Actions, between(0, "rounds", "actions")]  # rounds before the last play
-    haste: Annotated[Vector, between(1, HUGE, "actions")]  # e to the evidence that the mean loss has fallen
+    haste: Annotated[Vector, between(1, HUGE, "actions")]  # the evidence that the mean loss has fallen, as a factor
     delays: Annotated[Vector, between(0.5, 1.5, "actions")]  # random factors on the time to the next probe
     clock: Annotated[Actions, between(0, "rounds", 2)]  # rounds so far, and those before the segment
-    alarms: Annotated[Actions, between(0, "rounds", 1 + ALARMS)]  # number of changes, then a ring of their rounds
+    alarms: Annotated[Actions, alarm_log()]  # the changes
+    drift: Annotated[Vector, between(0, "rounds", 1)]  # how far the mean losses of their actions jumped, in all
     means: Annotated[Vector, scratch("actions")]  # in the window in use
     budgets: Annotated[Vector, scratch("actions")]  # divergence from the mean within which an index lies
     generator: Annotated[Words, generator()]
@@ -157,7 +157,7 @@ def learn_noise(memory: Memory, action: int, loss: float) -> float:
     m = (memory.total[action] + 0.5) / (memory.plays[action] + 1.0)
     memory.differences[action] += 0.5 * step * step
     memory.variances[action] += m * (1.0 - m)
-    return dispersion(memory, action, overall_dispersion(memory)) * m * (1.0 - m)
+    return float(dispersion(memory, action, overall_dispersion(memory)) * m * (1.0 - m))
 
 
 @kernel
