@@ -55,6 +55,27 @@ def test_a_damaged_session_is_refused(field, session, tmp_path):
 
 
 @pytest.mark.interpreted
+@pytest.mark.parametrize("field", ["bank0_totals", "bank0_even_total"])
+def test_totals_beyond_the_range_of_the_losses_are_refused(field, tmp_path):
+    session = Session(Tracker(), 3)
+    for losses in mixed_losses(7, 3):
+        session.update(losses / 8)
+    getattr(session.state.memory, field)[:] = (0.0, 1.0, 0.5) if field == "bank0_totals" else 1.0
+    session.save(tmp_path / "session")
+    with pytest.raises(BadFile, match="must be at most range \\* rounds"):
+        Session.load(tmp_path / "session")
+
+
+@pytest.mark.interpreted
+def test_a_range_before_the_first_round_is_refused(tmp_path):
+    session = Session(Tracker(), 3)
+    session.state.memory.bank0_range[0] = 0.5
+    session.save(tmp_path / "session")
+    with pytest.raises(BadFile, match=r"`range` must be in \[0, 0\]"):
+        Session.load(tmp_path / "session")
+
+
+@pytest.mark.interpreted
 @pytest.mark.parametrize("clock", [(1, 64, 0), (1, 7, -1), (7, 1, 0), (2, 3, 1), (1, -1, 8), (2**62, 0, 7), (0, 7, 7)])
 def test_a_clock_that_does_not_fit_the_rounds_is_refused(clock, session, tmp_path):
     session.state.memory.bank0_clock[:] = clock

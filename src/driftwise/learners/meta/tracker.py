@@ -110,8 +110,8 @@ class Tracker(GridLearner, HintedLearner):
         """Return the weights of the bases, their mean memory, and estimates of segments, drift and variance."""
         found, memory = super().beliefs(state), state.memory
         bank = inner_memory(memory, _BANK.memory_type, "bank0", memory.base_weights)
-        width = float(bank.range[0])
-        gain = float(bank.even_total[0] - memory.rule_totals.min()) / (width * state.rounds) if width else 0.0
+        most = float(bank.range[0]) * state.rounds
+        gain = float(bank.even_total[0] - memory.rule_totals.min()) / most if most > 0.0 else 0.0
         lengths = _BANK.memories(state.n_actions, state.rounds, gain)
         estimated = estimates(bank)._asdict()
         return replace(found, memory=float(memory.rule_weights @ lengths), **estimated)
