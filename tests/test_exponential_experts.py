@@ -177,6 +177,22 @@ def test_ada_hedge_keeps_its_bounds_at_every_round():
     on_many_paths(check_ada_hedge, 1000)
 
 
+@pytest.mark.parametrize("small", [1e-9, 1e-15])
+def test_ada_hedge_keeps_its_bound_when_a_weight_underflowed_and_the_range_grows(small):
+    """After small losses the rate is large and a weight is 0; its action must still count in the mix loss."""
+    learner, lost, totals = AdaHedge(), 0.0, np.zeros(2)
+    state = learner.start(2)
+    learner.run(state, np.tile([small, 0.0], (3000, 1)))
+    assert learner.predict(state)[0] == 0.0
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        weights = learner.predict(state)
+        losses = np.eye(2)[weights.argmax()] * (1.0 - 1e-3 * rng.random())
+        lost, totals = lost + weights @ losses, totals + losses
+        learner.update(state, losses)
+    assert lost - totals.min() <= pathwise_experts.ada_hedge_worst(2, 1000) + 3000 * small
+
+
 def test_the_bounds_of_ada_hedge_worked_by_hand():
     """Theorem 6: two rounds whose losses have variances 1/4 and 3/16 under the play; then 100 rounds of the worst."""
     weights, losses = np.array([[0.5, 0.5], [0.75, 0.25]]), np.array([[0.0, 1.0], [1.0, 0.0]])

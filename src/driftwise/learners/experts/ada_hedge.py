@@ -41,19 +41,31 @@ class Rates(NamedTuple):
 
 
 @kernel
-def mixability_gap(weights: Vector, losses: Vector, rate: float) -> float:
-    """Return the loss of the weights less their mix loss; at least 0, whatever the rounding."""
-    least = np.inf
+def _mixability_gap(memory: Memory, losses: Vector, rate: float) -> float:
+    r"""Return the loss of the weights less their mix loss; at least 0, whatever the rounding.
+
+    Losses are compared with that of the action of largest weight, so that equal losses give a gap of 0. The factors
+    $w_k e^{-\eta \ell_k}$ are computed from the totals, relative to that action's: a weight may underflow and its action
+    still have the least loss.
+    """
+    weights, totals = memory.weights, memory.totals
+    top = 0
     for k in range(weights.size):
+        if weights[k] > weights[top]:
+            top = k
+    excess, least, highest = 0.0, 0.0, 0.0
+    for k in range(weights.size):
+        excess += weights[k] * (losses[k] - losses[top])
         if weights[k] > 0.0:
-            least = min(least, losses[k])
-    excess = 0.0  # loss above the least, so that equal losses give a gap of exactly 0
+            least = min(least, losses[k] - losses[top])
+        if rate < np.inf:
+            highest = max(highest, -rate * (totals[k] - totals[top] + losses[k] - losses[top]))
+    if rate == np.inf:
+        return max(0.0, excess - least)
     mass = 0.0
     for k in range(weights.size):
-        if weights[k] > 0.0:
-            excess += weights[k] * (losses[k] - least)
-            mass += weights[k] * np.exp(-rate * (losses[k] - least)) if rate < np.inf else 0.0
-    return max(0.0, excess + np.log(mass) / rate) if rate < np.inf else excess
+        mass += np.exp(-rate * (totals[k] - totals[top] + losses[k] - losses[top]) - highest)
+    return max(0.0, excess + (np.log(weights[top] * mass) + highest) / rate)
 
 
 @kernel
@@ -63,7 +75,7 @@ def _rate(log_actions: float, gap: float) -> float:
 
 @kernel
 def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
-    memory.gap[0] += mixability_gap(memory.weights, losses, _rate(rates.log_actions, memory.gap[0]))
+    memory.gap[0] += _mixability_gap(memory, losses, _rate(rates.log_actions, memory.gap[0]))
     for k in range(losses.size):
         memory.totals[k] += losses[k]
     exponential_weights(memory.totals, _rate(rates.log_actions, memory.gap[0]), memory.weights)

@@ -27,10 +27,10 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
-from driftwise.core.vectors import largest
+from driftwise.core.vectors import largest, least
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.loops import expert_loops
-from driftwise.learners.experts.ada_hedge import mixability_gap
+from driftwise.learners.parts.exponential_weights import dot
 
 __all__ = ["PriorAdaHedge"]
 
@@ -60,12 +60,36 @@ def _rate(code_length: float, gap: float) -> float:
 
 
 @kernel
+def _gap(memory: Memory, rates: Rates, losses: Vector, rate: float) -> float:
+    r"""Return the loss of the weights less their mix loss, for a finite rate; at least 0, whatever the rounding.
+
+    Losses are compared with that of the action of largest weight, and the factors $w_i e^{-\eta \ell_i}$ are computed
+    from the totals, relative to that action's: a weight may underflow and its action still have the least loss.
+    """
+    weights, totals, log_prior = memory.weights, memory.totals, rates.log_prior
+    top = 0
+    for i in range(losses.size):
+        if weights[i] > weights[top]:
+            top = i
+    excess, highest = 0.0, 0.0
+    for i in range(losses.size):
+        excess += weights[i] * (losses[i] - losses[top])
+        behind = totals[i] - totals[top] + losses[i] - losses[top]
+        highest = max(highest, log_prior[i] - log_prior[top] - rate * behind)
+    mass = 0.0
+    for i in range(losses.size):
+        behind = totals[i] - totals[top] + losses[i] - losses[top]
+        mass += np.exp(log_prior[i] - log_prior[top] - rate * behind - highest)
+    return max(0.0, excess + (np.log(weights[top] * mass) + highest) / rate)
+
+
+@kernel
 def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     gap, totals, weights = memory.gap, memory.totals, memory.weights
     if gap[0] > 0.0:
-        gap[0] += mixability_gap(weights, losses, _rate(rates.code_length, gap[0]))
+        gap[0] += _gap(memory, rates, losses, _rate(rates.code_length, gap[0]))
     else:
-        first = mixability_gap(weights, losses, np.inf)
+        first = dot(weights, losses) - least(losses)  # the gap at an infinite rate
         gap[0] = first if first > _ROUNDING * largest(losses) else 0.0
     lowest = np.inf
     for i in range(losses.size):

@@ -7,10 +7,12 @@ differences of consecutive losses are summed for each action.
 - Variance: half of the summed squared differences. Movements of the means add to it.
 - Drift: the largest mean loss of the first block, plus the differences between the means of neighbouring blocks that
   are larger than noise, each the maximum over actions. A difference of action $k$ is larger than noise if it exceeds
-  $2 \sqrt{(v_k / L) \ln(2 K n)}$, with $v_k$ its variance in a round, $L$ the length and $n$ the number of blocks. The
-  same is computed with blocks of two, four, ... times the length, which show smaller changes; the largest drift counts.
-- Segments: 1 plus the number of runs of such differences, with blocks of that length. A change within a block makes two
-  neighbouring differences, so a run counts as one change.
+  $\sqrt{8 (v_k / L) \ln(2 K n)}$, with $v_k$ its variance in a round, $L$ the length and $n$ the number of blocks:
+  without changes, a normal difference has the variance $2 v_k / L$ and exceeds it with probability at most
+  $2 / (2 K n)^2$, so that any of the $K n$ differences does with probability at most $1 / (2 K n)$. The same is computed
+  with blocks of two, four, ... times the length, which show smaller changes; the largest drift counts.
+- Segments: 1 plus the number of runs of such differences. A change within a block makes two neighbouring differences,
+  so a run counts as one change; long blocks have a run of many changes, so the largest number counts.
 
 The estimates are coarse: changes that are shorter than a block, or smaller than noise, are not seen.
 """
@@ -70,9 +72,7 @@ def estimates(memory: Any) -> Estimates:
     rounds = length * full + filled
     variance = float(memory.squares.sum()) / 2
     means = memory.means[:full]
-    if filled and not full:
-        means = (memory.sums / filled)[None]
-    if len(means) == 0:
+    if full == 0:  # before round 1: the first blocks are single rounds
         return Estimates(1.0, 0.0, variance)
     per_round = memory.squares / (2 * max(1, rounds - 1))
     found = [_movements(means, per_round / length)]
@@ -80,13 +80,13 @@ def estimates(memory: Any) -> Estimates:
         half = len(means) // 2
         means, length = means[: 2 * half].reshape(half, 2, -1).mean(axis=1), 2 * length
         found.append(_movements(means, per_round / length))
-    segments, drift = max(found, key=lambda pair: pair[1])
-    return Estimates(segments, drift, variance)
+    segments, drifts = zip(*found, strict=True)
+    return Estimates(max(segments), max(drifts), variance)
 
 
 def _movements(means: Matrix, variances: Vector) -> tuple[float, float]:
     """Return the numbers of segments and of the drift, from the means of blocks and the variances of these means."""
-    noise = 2 * np.sqrt(variances * np.log(2 * means.size))
+    noise = np.sqrt(8 * variances * np.log(2 * means.size))
     moved = np.abs(np.diff(means, axis=0))
     sizes = np.where(moved > noise, moved, 0.0).max(axis=1, initial=0.0)
     starts = np.diff((sizes > 0).astype(np.int64), prepend=0) == 1

@@ -34,6 +34,7 @@ from driftwise.learners.parts.running_measures import N_BLOCKS, block_contradict
 __all__ = ["TrackingBank"]
 
 _TIE = 1e-9  # actions whose totals differ by this share of the range are tied: it may be rounding
+_SLACK = 1.001  # for rounding, in the rules of a memory
 _LEADER, _LAST, _FIRST_PAIR = 0, 1, 2  # rows of the weights; a pair has Fixed Share, then its optimistic form
 
 
@@ -43,7 +44,7 @@ class Memory(NamedTuple):
     weights: Annotated[Matrix, distribution("bases", "actions")]  # of the next round
     totals: Annotated[Vector, between(0, "rounds", "actions")]  # total losses above the least total
     centers: Annotated[Matrix, distribution("pairs", "actions")]  # x, for each pair of rates
-    range: Annotated[Vector, between(0, 1, 1)]  # b
+    range: Annotated[Vector, between(0, "widest", 1)]  # b
     even_total: Annotated[Vector, between(0, "rounds", 1)]  # total loss of uniform weights above the least losses
     scaled: Annotated[Vector, scratch("actions")]  # z, or a guess of it
     factors: Annotated[Matrix, scratch("learning_rates", "actions")]  # exp(-eta z)
@@ -198,14 +199,17 @@ class TrackingBank(Bank[Memory, Rates]):
         return Rates(np.array(self.learning_rates), np.array(self.switch_rates))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
-        """Return the numbers of pairs and of learning rates."""
-        return {"pairs": len(self.pairs), "learning_rates": len(self.learning_rates)}
+        """Return the numbers of pairs and of learning rates, and the widest range of losses."""
+        return {"pairs": len(self.pairs), "learning_rates": len(self.learning_rates), "widest": min(1, rounds)}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the floor of the weights of Fixed Share, on which its kernel relies, and the blocks of losses."""
         floors = np.array([alpha for _, alpha in self.pairs]) / memory.totals.size
-        if not (memory.centers >= 0.999 * floors[:, None]).all():
+        if not (memory.centers >= floors[:, None] / _SLACK).all():
             return "`centers` must be at least switch_rate / n_actions"
         if memory.totals.min() != 0.0:
             return "`totals` must have the least at 0"
+        most = memory.range[0] * rounds * _SLACK
+        if memory.totals.max() > most or memory.even_total[0] > most:
+            return "`totals` and `even_total` must be at most range * rounds"
         return block_contradiction(memory, rounds)

@@ -1,0 +1,129 @@
+"""Tracker, from the formulas of its docstring: every base of the grid alone, then AdaHedge with a prior over them.
+
+Totals are fractions, and weights are divided by the largest before they are normalised: uniform weights are then the
+number 1/K in every base. Bases whose losses differ by less than 1e-12 of the largest are taken as equal.
+"""
+
+from fractions import Fraction
+from math import exp, fsum, inf, log
+
+import numpy as np
+
+LEADER_PRIOR = 0.8
+RATES = (0.3, 1.0, 3.0, 10.0, 30.0)
+SWITCH_RATES = (1e-8, 1e-5, 1e-2)
+TIE, ROUNDING = 1e-9, 1e-12
+PAIRS = [(eta, alpha) for eta in RATES for alpha in SWITCH_RATES]
+N_BASES = 2 + 2 * len(PAIRS)
+PRIOR = np.array([LEADER_PRIOR] + [(1 - LEADER_PRIOR) / (N_BASES - 1)] * (N_BASES - 1))
+CODE_LENGTH = float(max(-log(p) for p in PRIOR))
+
+
+def guesses_and_scaled(losses, hints=None):
+    """Return b_t, z_t and g_t: the hint above its least, divided by max(b_{t-1}, its range), or z_{t-1} without one."""
+    largest, scaled, guesses, before = [], [], [], 0.0
+    for t, loss in enumerate(losses):
+        if hints is not None and hints[t] is not None:
+            guesses.append(_scaled(hints[t], max(before, max(hints[t]) - min(hints[t]))))
+        else:
+            guesses.append(scaled[-1] if t else [0.0] * len(loss))
+        before = max(before, max(loss) - min(loss))
+        largest.append(before)
+        scaled.append(_scaled(loss, before))
+    return np.array(largest), np.array(scaled), np.array(guesses)
+
+
+def base_plays(losses, hints=None):
+    """Return the weights of every base, (rounds, bases, actions): leader, last losses, and both forms of each pair."""
+    largest, scaled, guesses = guesses_and_scaled(losses, hints)
+    plays = [leader(losses, largest), [_uniform_on_least(guess, TIE) for guess in guesses]]
+    for pair in PAIRS:
+        plays += [fixed_share(scaled, guess, *pair) for guess in (np.zeros_like(guesses), guesses)]
+    return np.array(plays).transpose(1, 0, 2)
+
+
+def leader(losses, largest):
+    """Uniform on the actions whose exact total loss is within 1e-9 of the range so far of the least."""
+    totals, played = [Fraction(0)] * len(losses[0]), []
+    for t, loss in enumerate(losses):
+        played.append(_uniform_on_least(totals, Fraction(TIE * largest[t - 1]) if t else 0))
+        totals = [total + Fraction(float(value)) for total, value in zip(totals, loss, strict=True)]
+    return played
+
+
+def fixed_share(scaled, guesses, eta, alpha):
+    """x_{t+1} = (1 - alpha) x_t exp(-eta z_t) / Z_t + alpha / K, played after one more factor exp(-eta g_t)."""
+    n_actions = len(scaled[0])
+    x, played = np.full(n_actions, 1 / n_actions), []
+    for z, g in zip(scaled, guesses, strict=True):
+        played.append(_normalised(x * np.exp(-eta * g)))
+        x = (1 - alpha) * _normalised(x * np.exp(-eta * z)) + alpha / n_actions
+    return played
+
+
+def ada_hedge_with_prior(lost, prior=PRIOR):
+    """Return the weights of the bases and the total gap after every round; without a gap the weights are the prior.
+
+    The mix loss is M_t - M_{t-1}, with M = -(1/eta) ln sum_i pi_i exp(-eta L_i); no weight that underflows matters.
+    """
+    length = max(-log(p) for p in prior)
+    totals, gap, weights, gaps = [Fraction(0)] * len(prior), 0.0, [], []
+    for loss in lost:
+        after = [total + Fraction(float(value)) for total, value in zip(totals, loss, strict=True)]
+        rate = length / gap if gap > 0 else inf
+        weights.append(q := _posterior(totals, rate, prior))
+        least = min(loss)
+        added = fsum(share * (value - least) for value, share in zip(loss, q, strict=True))
+        if rate < inf:
+            moved = float(min(after) - min(totals) - Fraction(float(least)))
+            added -= moved - (_log_mass(after, rate, prior) - _log_mass(totals, rate, prior)) / rate
+        elif added <= ROUNDING * max(loss):
+            added = 0.0
+        gap += max(0.0, added)
+        gaps.append(gap)
+        totals = after
+    return np.array(weights), np.array(gaps)
+
+
+def _log_mass(totals, rate, prior):
+    least = min(totals)
+    return log(fsum(p * exp(-rate * float(total - least)) for p, total in zip(prior, totals, strict=True)))
+
+
+def tracker_parts(losses, hints=None):
+    """Return (weights, weights of the bases, plays of the bases, losses of the bases above the round's least, gaps)."""
+    plays = base_plays(losses, hints)
+    above = losses - losses.min(axis=1, keepdims=True)
+    lost = np.array([[fsum(play * row) for play in bases] for bases, row in zip(plays, above, strict=True)])
+    shares, gaps = ada_hedge_with_prior(lost)
+    return np.einsum("tb,tbk->tk", shares, plays), shares, plays, lost, gaps
+
+
+def tracker(losses, hints=None):
+    """Return the weights that Tracker plays."""
+    return tracker_parts(losses, hints)[0]
+
+
+def _posterior(totals, rate, prior):
+    """Return pi_i exp(-rate L_i), normalised."""
+    if rate == inf:
+        return prior
+    least = min(totals)
+    mass = [p * exp(-rate * float(total - least)) for p, total in zip(prior, totals, strict=True)]
+    return np.array(mass) / fsum(mass)
+
+
+def _scaled(values, largest):
+    least = min(values)
+    return [(value - least) / largest if largest > 0 else 0.0 for value in values]
+
+
+def _normalised(values):
+    values = values / values.max()
+    return values / fsum(values)
+
+
+def _uniform_on_least(values, tolerance):
+    least = min(values)
+    ties = [float(value - least <= tolerance) for value in values]
+    return [tie / sum(ties) for tie in ties]
