@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 landscape: $(READY)  ## Measure the paper's Table 1: a table, and a page with figures (PRESET=standard: longer)
 	$(BIN)/driftwise landscape --preset $(PRESET)
 
-regret: $(READY)  ## Score the default learners against the best tuned ones in hindsight (PRESET=standard: up to two hours)
+regret: $(READY)  ## Score the default learners against the best tuned ones in hindsight (PRESET=standard: longer)
 	$(BIN)/driftwise regret --preset $(PRESET)
 
 demo: $(READY)  ## Simulate the paper's learners in a switching and in a drifting environment: tables and figures

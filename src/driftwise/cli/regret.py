@@ -19,7 +19,7 @@ __all__ = ["command"]
     type=click.Choice(["quick", "standard"]),
     default="quick",
     show_default=True,
-    help="quick: the cells with 1,000 rounds and 5 actions, minutes; standard: all cells, up to two hours.",
+    help="quick: the cells with 1,000 rounds and 5 actions, minutes; standard: all cells, longer.",
 )
 @click.option(
     "--feedback", type=click.Choice(["full", "bandit", "both"]), default="both", show_default=True, help="Of learners."
