@@ -156,6 +156,7 @@ def test_the_bound_holds_on_long_adaptive_paths():
     assert tally.worst > 0.4
 
 
+@pytest.mark.interpreted
 def test_the_rule_keeps_its_bound_when_a_weight_underflowed_and_the_range_grows():
     """After small losses the rate is large and a weight is 0; its action must still count in the mix loss."""
     rule, lost, totals = PriorAdaHedge((0.9, 0.1)), 0.0, np.zeros(2)
