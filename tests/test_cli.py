@@ -121,12 +121,12 @@ def test_simulate_prints_the_table_of_the_library(lines):
     assert table == results.table().splitlines()
 
 
-PAPER = ("optimistic-gd", "restarted-adaptive-gd", "sleeping-optimistic-adapt-ml-prod", "rerun-ucbv")
+DEFAULTS = ("tracker", "bandit-tracker")
 
 
-def test_simulate_without_learners_plays_the_papers_five_tuned_if_they_have_a_rule(as_json):
+def test_simulate_without_learners_plays_the_defaults_beside_two_tuned_learners(as_json):
     found = as_json("simulate", "--rounds", "400", "--runs", "2")
-    expected = [*(f"{name} (tuned)" for name in PAPER), "optimistic-adapt-ml-prod"]
+    expected = [*DEFAULTS, "optimistic-fixed-share (tuned)", "sliding-window-kl-ucb (tuned)"]
     assert [row["learner"] for row in found["learners"]] == expected
     assert [len(found["measures"]), len(found["realised"])] == [2, 2]
     assert min(row["behind"]["mean"] for row in found["learners"]) == 0.0
@@ -288,7 +288,7 @@ def test_recordings_of_every_kind_are_replayed(as_json, tmp_path):
 def test_a_recording_is_played_once_and_to_learners_untuned(as_json, tmp_path):
     np.save(tmp_path / "losses.npy", np.random.default_rng(2).random((30, 3)))
     found = as_json("simulate", "--replay", "losses.npy")
-    assert [row["learner"] for row in found["learners"]] == [*PAPER, "optimistic-adapt-ml-prod"]
+    assert [row["learner"] for row in found["learners"]] == [*DEFAULTS, "hedge", "kl-ucb"]
     assert found["n_runs"] == 1
 
 

@@ -11,7 +11,7 @@ import pytest
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 
-from browser import browser
+from browser import browser, screen
 from driftwise.core.errors import InvalidInput
 from driftwise.report.page import Axis, Column, DotPanel, Group, Line, Page, Series, Table, write_figures, write_page
 from driftwise.report.page.dot_charts import heights
@@ -117,6 +117,7 @@ def test_dots_can_be_read_in_a_browser(tmp_path: Path):
         dot = chrome.find_elements(By.CSS_SELECTOR, "#dots .series[data-series=other] .dot")[-1]
         ActionChains(chrome, duration=0).move_to_element(dot).perform()
         assert chrome.find_element(By.ID, "tip").text.split("\n") == ["other", "drifting", "score 9 [8.1, 9.9]"]
-        width = chrome.execute_script("return document.documentElement.scrollWidth")
-        assert width <= 1280
+        for width in (360, 1280):
+            with screen(chrome, width):
+                assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
         assert chrome.get_log("browser") == []

@@ -215,7 +215,7 @@ def test_runs_are_doubled_until_the_error_is_small_and_at_most_up_to_a_limit(tmp
         yield None
 
     (found,) = measured(tmp_path, Effort({60: 4}, most_runs=20, largest_error=0.0), stage)
-    assert titles == ["full feedback: 1 cells"] + ["full feedback: more runs in 1 cells"] * 3
+    assert titles == ["full feedback: 1 cell"] + ["full feedback: more runs in 1 cell"] * 3
     assert {len(found.regrets[HEDGE.player]), len(found.regrets[SQUINT.player]), found.n_runs} == {20}
     enough = found.score(HEDGE).error * 1.2
     (less,) = measured(tmp_path, Effort({60: 4}, most_runs=200, largest_error=enough))
@@ -368,7 +368,7 @@ def test_the_text_fits_a_terminal_and_has_both_halves_and_the_worst_cells(scores
     worst = max((one for one in scores if one.learner is HEDGE), key=lambda one: one.score.value)
     first = text[text.index("The worst cells of hedge") :].splitlines()[4:6]
     assert first[0].startswith(worst.cell.name)
-    assert f"{worst.score.value:.2f} ± {worst.score.error:.2f}" in first[0]
+    assert f"{worst.score.value:.2f} ±{worst.score.error:.2f}" in first[0]
     assert first[1].startswith(f"  {worst.cell.half}; {worst.tuned[0].label}")
 
 
@@ -378,6 +378,14 @@ def test_the_text_says_in_which_form_learners_play(scores):
     text = " ".join(study_text([*scores, *(scores[0]._replace(learner=one) for one in (learner, told))]).split())
     assert "In another form than the default one: sleeping-adapt-ml-prod (cover = hazan-seshadhri)." in text
     assert "Told the numbers of actions and rounds (told T): ader." in text
+
+
+def test_the_table_of_all_learners_fits_a_terminal_with_large_scores():
+    one, other = (cells_in(half, KINDS) for half in HALVES)
+    learner = next(one for one in scored_learners("full") if one.player.name == "sleeping-optimistic-adapt-ml-prod")
+    large = Score(1842.97, 117.14, 12345.6, 1234.5, 5.0, 1.0, 200)
+    scores = [CellScore(cell, "full", learner, large, TUNED) for cell in (*one, *other)] * 20
+    assert max(map(len, study_text(scores).splitlines())) <= 100
 
 
 def test_the_page_has_a_dot_for_each_score_and_a_row_for_each_cell(scores, tmp_path):

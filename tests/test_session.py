@@ -13,7 +13,7 @@ import pytest
 
 from driftwise import Session
 from driftwise.checks.plays import expect_same, mixed_losses
-from driftwise.core.errors import BadFile
+from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.engine import session as module
 from driftwise.learners import (
     CBCE,
@@ -27,6 +27,7 @@ from driftwise.learners import (
     Ader,
     AdSwitch,
     BanditOverBandit,
+    BanditTracker,
     Exp3,
     ExpertLearner,
     Hedge,
@@ -42,6 +43,7 @@ from driftwise.learners import (
     Squint,
     Sword,
     Thompson,
+    Tracker,
     TsallisINF,
     learners,
 )
@@ -353,3 +355,45 @@ def test_a_pickle_is_not_opened(tmp_path):
         np.savez(file, driftwise_session=np.array([print], dtype=object))
     with pytest.raises(BadFile, match=r"is not a complete session file"):
         Session.load(tmp_path / "session")
+
+
+# Default learners
+
+
+def test_a_session_without_a_learner_has_the_default_of_its_feedback():
+    assert Session(n_actions=3).learner == Tracker()
+    assert Session(n_actions=3, feedback="full").learner == Tracker()
+    assert Session(n_actions=3, feedback="bandit").learner == BanditTracker()
+    assert Session(OptimisticGD(), 3, feedback="full").learner == OptimisticGD()
+
+
+def test_default_sessions_follow_a_change():
+    rng = np.random.default_rng(1)
+    losses = (rng.random((600, 3)) < np.repeat([[0.1, 0.8, 0.8], [0.8, 0.8, 0.1]], 300, axis=0)).astype(float)
+    full, bandit, chosen = Session(n_actions=3), Session(n_actions=3, feedback="bandit"), []
+    for row in losses:
+        full.update(row)
+        action, probability = bandit.choose()
+        bandit.update(action, row[action], probability)
+        chosen.append(action)
+    assert full.predict()[2] > 0.95
+    assert np.mean(np.array(chosen[-100:]) == 2) > 0.8
+    assert full.beliefs().segments == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "Session: `n_actions` must be given: Session(n_actions=3)."),
+        ({"learner": 3}, "Session: `n_actions` must be given: Session(n_actions=3)."),
+        ({"n_actions": 2, "feedback": "some"}, "Session: `feedback` must be 'full' or 'bandit', got 'some'."),
+        (
+            {"learner": OptimisticGD(), "n_actions": 2, "feedback": "bandit"},
+            "Session: `feedback` must be 'full', the feedback of optimistic-gd, got 'bandit'.",
+        ),
+    ],
+)
+def test_sessions_reject_contradictions(arguments, message):
+    with pytest.raises(InvalidInput) as error:
+        Session(**arguments)
+    assert str(error.value) == message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from driftwise.regret_study.cells import Cell
 from driftwise.regret_study.scored_learners import ScoredLearner
 from driftwise.regret_study.scores import BestTuned, Score, best_tuned, offset, score
 from driftwise.sweeps import Progress, Sweep, run_sweeps
+from driftwise.sweeps.costs import Costs
 
 __all__ = ["CellRegrets", "Effort", "Stage", "measure_cells"]
 
@@ -106,15 +107,16 @@ def measure_cells(
         cell.name: CellRegrets(cell, feedback, tuple(scored), tuple(tuned), {}) for cell in cells
     }
     pending = {cell.name: (everyone, effort.first_runs[cell.n_rounds]) for cell in cells}
-    first = True
+    costs, first = Costs(), True
     while pending:
-        title = f"{feedback} feedback: {'' if first else 'more runs in '}{len(pending)} cells"
+        n_cells = f"{len(pending)} cell{'s' if len(pending) > 1 else ''}"
+        title = f"{feedback} feedback: {'' if first else 'more runs in '}{n_cells}"
         sweeps = [
             Sweep({name: found[name].cell.source}, [*players], found[name].cell.n_rounds, n_runs, seed)
             for name, (players, n_runs) in pending.items()
         ]
         with stage(title) as progress:
-            played = _play(sweeps, folder, n_threads, progress)
+            played = _play(sweeps, folder, n_threads, progress, costs)
         for (name, (players, _)), regrets in zip(pending.items(), played, strict=True):
             before = found[name]
             added = dict(zip(players, regrets, strict=True))
@@ -134,10 +136,17 @@ def _players(scored: Sequence[ScoredLearner], tuned: Sequence[Player]) -> tuple[
 
 
 def _play(
-    sweeps: list[Sweep], folder: Path, n_threads: int | None, progress: Callable[[Progress], None] | None
-) -> Iterator[list[Vector]]:
-    """Yield the regrets of each player of each sweep, run by run."""
-    for sweep, results in zip(sweeps, run_sweeps(sweeps, folder, n_threads=n_threads, progress=progress), strict=True):
-        for place, _, run, error in results.failures()[:1]:
+    sweeps: list[Sweep],
+    folder: Path,
+    n_threads: int | None,
+    progress: Callable[[Progress], None] | None,
+    costs: Costs,
+) -> list[list[Vector]]:
+    """Return the regrets of each player of each sweep, run by run."""
+    found = []
+    results = run_sweeps(sweeps, folder, n_threads=n_threads, progress=progress, costs=costs)
+    for sweep, played in zip(sweeps, results, strict=True):
+        for place, _, run, error in played.failures()[:1]:
             raise DriftwiseError(f"regret: '{place.learner}' in '{place.environment}', run {run}: {error}")
-        yield [*results.cells.final.reshape(len(sweep.players), sweep.n_runs)]
+        found.append([*played.cells.final.reshape(len(sweep.players), sweep.n_runs)])
+    return found

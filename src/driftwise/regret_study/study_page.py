@@ -40,8 +40,8 @@ _NOTES = (
     "Standard errors are those of a ratio of two means over the same runs (delta method), given the tuned learners that"
     " were chosen. Intervals are 1.96 standard errors on both sides.",
     "All learners of a cell play on the same losses. Runs are doubled until the standard error of the default learner's"
-    " score is at most 0.1. A tuned learner whose mean regret is more than four standard errors of the difference above"
-    " the least one plays no further runs.",
+    " score is at most 0.1, or the most runs are reached (200, with the preset quick 64). A tuned learner whose mean"
+    " regret is more than four standard errors of the difference above the least one plays no further runs.",
     "Tuned learners: a grid of parameters of the usual learners, and tuning by their theorems to the exact segments,"
     " drift and variance of the environment. R* of a cell is the least regret among them, so it uses knowledge that no"
     " learner has.",
@@ -99,7 +99,7 @@ def _panels(scores: Sequence[CellScore], feedback: str) -> list[Panel]:
         DotPanel(
             f"scores-{feedback}",
             section,
-            f"{section}: scores in {len(cells)} cells, geometric means marked",
+            f"{section}: scores in {len(cells)} cells (dots), geometric means (bars)",
             Axis("cell"),
             axis,
             dots,

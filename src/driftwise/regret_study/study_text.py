@@ -15,7 +15,7 @@ __all__ = ["EXPLANATION", "forms_text", "study_text", "tuned_text"]
 
 WIDTH = 100
 _WORST = 10  # cells that are listed
-_TWO_DIGITS, _THREE_DIGITS = 10.0, 100.0  # regrets from here on have one decimal, or none
+_TWO_DIGITS, _THREE_DIGITS = 10.0, 100.0  # numbers from here on have one decimal, or none
 
 EXPLANATION = (
     "Score: (R + a) / (R* + a). R is the mean dynamic regret of a learner, R* that of the tuned learner with the least"
@@ -74,9 +74,9 @@ def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
 
 
 def _row(one: ScoreSummary, kinds: Sequence[str]) -> list[str]:
-    worst = f"{fixed(one.worst.score.value, 2)} ± {fixed(one.worst.score.error, 2)}"
-    by_kind = [fixed(one.by_kind[kind], 2) if kind in one.by_kind else number(None) for kind in kinds]
-    return [one.learner.label, fixed(one.mean, 2), worst, str(one.n_bad), *by_kind]
+    by_kind = [_shown(one.by_kind[kind]) if kind in one.by_kind else number(None) for kind in kinds]
+    worst = _with_error(one.worst.score.value, one.worst.score.error)
+    return [one.learner.label, _shown(one.mean), worst, str(one.n_bad), *by_kind]
 
 
 def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
@@ -87,7 +87,7 @@ def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     rows = [
         [
             one.cell.name,
-            f"{fixed(one.score.value, 2)} ± {fixed(one.score.error, 2)}",
+            _with_error(one.score.value, one.score.error),
             _with_error(one.score.regret, one.score.regret_error),
             _with_error(one.score.best_regret, one.score.best_regret_error),
             str(one.score.n_runs),
@@ -103,6 +103,13 @@ def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
 
 
 def _with_error(value: float, error: float) -> str:
-    """Return a regret and its standard error with the same number of decimals."""
-    decimals = 0 if value >= _THREE_DIGITS else 1 if value >= _TWO_DIGITS else 2
-    return f"{fixed(value, decimals)} ± {fixed(error, decimals)}"
+    """Return a number and its standard error with the same number of decimals."""
+    return f"{_shown(value)} ±{fixed(error, _decimals(value))}"
+
+
+def _shown(value: float) -> str:
+    return fixed(value, _decimals(value))
+
+
+def _decimals(value: float) -> int:
+    return 0 if value >= _THREE_DIGITS else 1 if value >= _TWO_DIGITS else 2
