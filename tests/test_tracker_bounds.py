@@ -1,5 +1,7 @@
 """The bounds of Tracker, of its rule and of its bases, on thousands of paths with ranges that change."""
 
+# ruff: noqa: ARG005 (all scales, and all hints, have the same arguments)
+
 from math import log, sqrt
 
 import numpy as np
