@@ -120,6 +120,8 @@ class AdaHedge(ExpertLearner[Memory, Rates]):
     array([0.8, 0.2])
     """
 
+    version = 2  # 1 left out actions whose weights underflow from the mix loss
+
     def bound(self, measures: Measures) -> float | None:
         """Return the bound against the best fixed action; None where the best action changes."""
         if measures.segments > 1:
