@@ -1,5 +1,7 @@
 """The bounds of Tracker, of its rule and of its bases, on thousands of paths with ranges that change."""
 
+# ruff: noqa: ARG005 (all scales, and all hints, have the same arguments)
+
 from math import log, sqrt
 
 import numpy as np
@@ -156,6 +158,7 @@ def test_the_bound_holds_on_long_adaptive_paths():
     assert tally.worst > 0.4
 
 
+@pytest.mark.interpreted
 def test_the_rule_keeps_its_bound_when_a_weight_underflowed_and_the_range_grows():
     """After small losses the rate is large and a weight is 0; its action must still count in the mix loss."""
     rule, lost, totals = PriorAdaHedge((0.9, 0.1)), 0.0, np.zeros(2)

@@ -45,8 +45,8 @@ def _mixability_gap(memory: Memory, losses: Vector, rate: float) -> float:
     r"""Return the loss of the weights less their mix loss; at least 0, whatever the rounding.
 
     Losses are compared with that of the action of largest weight, so that equal losses give a gap of 0. The factors
-    $w_k e^{-\eta \ell_k}$ are computed from the totals, relative to that action's: a weight may underflow and its action
-    still have the least loss.
+    $w_k e^{-\eta \ell_k}$ are computed from the totals, relative to that action's: a weight may underflow and its
+    action still have the least loss.
     """
     weights, totals = memory.weights, memory.totals
     top = 0
@@ -65,7 +65,8 @@ def _mixability_gap(memory: Memory, losses: Vector, rate: float) -> float:
     mass = 0.0
     for k in range(weights.size):
         mass += np.exp(-rate * (totals[k] - totals[top] + losses[k] - losses[top]) - highest)
-    return max(0.0, excess + (np.log(weights[top] * mass) + highest) / rate)
+    gap: float = excess + (np.log(weights[top] * mass) + highest) / rate
+    return max(0.0, gap)
 
 
 @kernel

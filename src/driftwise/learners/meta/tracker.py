@@ -57,11 +57,11 @@ class Tracker(GridLearner, HintedLearner):
       $\hat x_{t,k} \propto x_{t,k}\, e^{-\eta g_{t,k}}$, with $x_1$ uniform and
       $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z_t + \alpha / K$.
 
-    Totals that differ by at most $10^{-9}\, b_{t-1}$, and guesses that differ by at most $10^{-9}$, are tied. The other 31
-    bases share the rest of the prior $\pi$ equally. With $L_{t-1,i}$ the total loss of base $i$ (the loss of weights
+    Totals that differ by at most $10^{-9}\, b_{t-1}$, and guesses that differ by at most $10^{-9}$, are tied. The other
+    31 bases share the rest of the prior $\pi$ equally. With $L_{t-1,i}$ the total loss of base $i$ (the loss of weights
     $x$ is $\langle x, \ell_t \rangle$), $H = \max_i \ln(1/\pi_i) = 5.04$ and the total mixability gap $\Delta_{t-1}$
-    (see `AdaHedge`), base $i$ has the weight $q_{t,i} \propto \pi_i\, e^{-H L_{t-1,i} / \Delta_{t-1}}$, or $\pi_i$ while
-    $\Delta_{t-1} = 0$, and Tracker plays the mean of the bases' weights under $q_t$.
+    (see `AdaHedge`), base $i$ has the weight $q_{t,i} \propto \pi_i\, e^{-H L_{t-1,i} / \Delta_{t-1}}$, or $\pi_i$
+    while $\Delta_{t-1} = 0$, and Tracker plays the mean of the bases' weights under $q_t$.
 
     Regret: sqrt(T) + Gamma ln(K T) + 0.04 T, and in practice within a few per cent of the best tuned learner. The term
     $0.3\, T / 8$ is that of the smallest learning rate; losses that depend on the weights reach it. For every loss

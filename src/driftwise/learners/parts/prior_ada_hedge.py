@@ -10,9 +10,9 @@ $\Delta_T \le \sqrt{V H} + (\frac23 H + 1)\, S$ for losses within a range $S$, a
 van Erven, Gruenwald and Koolen, "Follow the leader if you can, hedge if you must", JMLR 15 (2014): there $\ln K$ enters
 only through the learning rate.
 
-While $\Delta = 0$ the weights are the prior: all of them are positive, so a gap of 0 means equal losses. Losses that are
-equal but for rounding add no gap; otherwise the rate would be $H$ divided by a rounding error, and rounding would choose
-the weights.
+While $\Delta = 0$ the weights are the prior: all of them are positive, so a gap of 0 means equal losses. Losses that
+are equal but for rounding add no gap; otherwise the rate would be $H$ divided by a rounding error, and rounding would
+choose the weights.
 
 It is a part of other learners and not in the registry, because its prior fixes the number of actions.
 """
@@ -80,7 +80,8 @@ def _gap(memory: Memory, rates: Rates, losses: Vector, rate: float) -> float:
     for i in range(losses.size):
         behind = totals[i] - totals[top] + losses[i] - losses[top]
         mass += np.exp(log_prior[i] - log_prior[top] - rate * behind - highest)
-    return max(0.0, excess + (np.log(weights[top] * mass) + highest) / rate)
+    gap: float = excess + (np.log(weights[top] * mass) + highest) / rate
+    return max(0.0, gap)
 
 
 @kernel

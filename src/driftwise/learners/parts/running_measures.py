@@ -9,8 +9,8 @@ differences of consecutive losses are summed for each action.
   are larger than noise, each the maximum over actions. A difference of action $k$ is larger than noise if it exceeds
   $\sqrt{8 (v_k / L) \ln(2 K n)}$, with $v_k$ its variance in a round, $L$ the length and $n$ the number of blocks:
   without changes, a normal difference has the variance $2 v_k / L$ and exceeds it with probability at most
-  $2 / (2 K n)^2$, so that any of the $K n$ differences does with probability at most $1 / (2 K n)$. The same is computed
-  with blocks of two, four, ... times the length, which show smaller changes; the largest drift counts.
+  $2 / (2 K n)^2$, so that any of the $K n$ differences does with probability at most $1 / (2 K n)$. The same is
+  computed with blocks of two, four, ... times the length, which show smaller changes; the largest drift counts.
 - Segments: 1 plus the number of runs of such differences. A change within a block makes two neighbouring differences,
   so a run counts as one change; long blocks have a run of many changes, so the largest number counts.
 
