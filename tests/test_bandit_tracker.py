@@ -191,7 +191,7 @@ def test_equal_losses_raise_no_alarm(loss):
 
 
 def test_memory_does_not_grow_and_the_ring_keeps_the_latest_alarms():
-    means = np.repeat(np.tile([[0.05, 0.95], [0.95, 0.05]], (150, 1)), 100, axis=0)
+    means = np.repeat(np.tile([[0.05, 0.95], [0.95, 0.05]], (150, 1)), 300, axis=0)
     losses = (np.random.default_rng(1).random(means.shape) < means).astype(float)
     _, state = run(LEARNER, losses)
     memory = state.memory

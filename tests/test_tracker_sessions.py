@@ -20,6 +20,7 @@ DAMAGE = {  # a damaged value for every field, and what the error names
     "bank0_totals": (0, 7.0 + 1e-3),
     "bank0_centers": ((2, 1), 0.0),
     "bank0_range": (0, 1.01),
+    "bank0_counted": (0, 7.5),
     "bank0_even_total": (0, -0.1),
     "bank0_previous": (1, 1.1),
     "bank0_squares": (1, 7.1),

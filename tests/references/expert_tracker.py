@@ -5,7 +5,7 @@ number 1/K in every base. Bases whose losses differ by less than 1e-12 of the la
 """
 
 from fractions import Fraction
-from math import exp, fsum, inf, log
+from math import exp, fsum, inf, log, sqrt
 
 import numpy as np
 
@@ -14,7 +14,7 @@ RATES = (0.3, 1.0, 3.0, 10.0, 30.0)
 SWITCH_RATES = (1e-8, 1e-5, 1e-2)
 TIE, ROUNDING = 1e-9, 1e-12
 PAIRS = [(eta, alpha) for eta in RATES for alpha in SWITCH_RATES]
-N_BASES = 2 + 2 * len(PAIRS)
+N_BASES = 4 + 2 * len(PAIRS)
 PRIOR = np.array([LEADER_PRIOR] + [(1 - LEADER_PRIOR) / (N_BASES - 1)] * (N_BASES - 1))
 CODE_LENGTH = float(max(-log(p) for p in PRIOR))
 
@@ -34,11 +34,15 @@ def guesses_and_scaled(losses, hints=None):
 
 
 def base_plays(losses, hints=None):
-    """Return the weights of every base, (rounds, bases, actions): leader, last losses, and both forms of each pair."""
+    """Return the weights of every base, (rounds, bases, actions).
+
+    They are the leader, the last losses, both forms of each pair, and both forms of the slow rates.
+    """
     largest, scaled, guesses = guesses_and_scaled(losses, hints)
     plays = [leader(losses, largest), [_uniform_on_least(guess, TIE) for guess in guesses]]
     for pair in PAIRS:
         plays += [fixed_share(scaled, guess, *pair) for guess in (np.zeros_like(guesses), guesses)]
+    plays += [fixed_share(scaled, guess) for guess in (np.zeros_like(guesses), guesses)]
     return np.array(plays).transpose(1, 0, 2)
 
 
@@ -51,11 +55,17 @@ def leader(losses, largest):
     return played
 
 
-def fixed_share(scaled, guesses, eta, alpha):
-    """x_{t+1} = (1 - alpha) x_t exp(-eta z_t) / Z_t + alpha / K, played after one more factor exp(-eta g_t)."""
+def fixed_share(scaled, guesses, rate=None, switch_rate=None):
+    """x_{t+1} = (1 - alpha) x_t exp(-eta z_t) / Z_t + alpha / K, played after one more factor exp(-eta g_t).
+
+    Without rates they are 1 / sqrt(t) and 1 / (t + 1), where t counts the rounds since the first whose losses differ.
+    """
     n_actions = len(scaled[0])
     x, played = np.full(n_actions, 1 / n_actions), []
-    for z, g in zip(scaled, guesses, strict=True):
+    first = next((t for t, z in enumerate(scaled) if max(z) > 0), len(scaled))  # the first whose losses differ
+    for now, (z, g) in enumerate(zip(scaled, guesses, strict=True)):
+        t = max(1, now - first + 1)
+        eta, alpha = rate or 1 / sqrt(t), switch_rate or 1 / (t + 1)
         played.append(_normalised(x * np.exp(-eta * g)))
         x = (1 - alpha) * _normalised(x * np.exp(-eta * z)) + alpha / n_actions
     return played

@@ -17,7 +17,7 @@ class Tracker:
         self.buckets = [[] for _ in range(n_actions)]  # of each action, oldest first, each a list of losses
         self.A, self.B = [0.0] * n_actions, [0.0] * n_actions
         self.errors = [0.0] * len(WINDOWS)
-        self.last, self.evidence, self.delay = [0] * n_actions, [0.0] * n_actions, [1.0] * n_actions
+        self.last, self.odds, self.delay = [0] * n_actions, [0.0] * n_actions, [1.0] * n_actions
         self.t, self.start, self.alarms, self.drift = 0, 0, [], 0.0
 
     def plays(self, i):
@@ -73,7 +73,7 @@ class Tracker:
             return greedy
 
         def ratio(i):
-            haste = exp(max(0, self.evidence[i] - 2))
+            haste = max(1, self.odds[i])
             between = 2 / m * (self.K * max(means[i] - m, 0.02) / h) ** 0.5 * self.delay[i] / haste
             return (self.t - self.last[i]) / between
 
@@ -96,13 +96,15 @@ class Tracker:
         self.buckets[i].append([loss])
         merge(self.buckets[i])
         evidence, first, fallen = self.change(i)
-        self.evidence[i] = evidence if fallen and "haste" not in self.without else 0.0
+        later = sum(len(bucket) for bucket in self.buckets[i][first:])
+        odds = exp(min(evidence, 700)) / (2 * later**0.5)  # an alarm follows larger evidence
+        self.odds[i] = odds if fallen and "haste" not in self.without else 0.0
         if evidence > log(self.K * (len(earlier) + 1) * self.t) and "alarms" not in self.without:
             self.alarms.append(self.t - 1)
             self.buckets[i], before = self.buckets[i][first:], [x for bucket in self.buckets[i][:first] for x in bucket]
             self.drift += abs(fsum(self.plays(i)) / len(self.plays(i)) - fsum(before) / len(before))
             self.start = self.t - len(self.plays(i))
-            self.evidence = [0.0] * self.K
+            self.odds = [0.0] * self.K
             for other in range(self.K):
                 if other != i and "others" not in self.without:
                     self.buckets[other] = self.buckets[other][-1:]

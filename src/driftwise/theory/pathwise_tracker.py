@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from driftwise.core.types import Matrix
+from driftwise.core.types import Matrix, Vector
 from driftwise.theory.fixed_share_bounds import code_length as comparator_length
 
-__all__ = ["base", "rule", "rule_worst", "tracker", "tracker_worst"]
+__all__ = ["base", "rule", "rule_worst", "slow_base", "tracker", "tracker_worst"]
 
 Pairs = Sequence[tuple[float, float]]
 
@@ -47,37 +47,73 @@ def base(losses: Matrix, switches: int, pair: tuple[float, float], hints: Matrix
     hint $h_t$: $(h_t - \min h_t)/\max(b_{t-1}, \text{range of } h_t)$.
     """
     (rate, switch_rate), (n_rounds, n_actions) = pair, losses.shape
-    ranges = np.maximum.accumulate(np.ptp(losses, axis=1))
+    ranges, spreads = _ranges_and_spreads(losses, hints)
     if ranges[-1] == 0.0:
         return 0.0
-    scaled = _scaled(losses, ranges)
-    if hints is None:
-        guesses = np.concatenate([np.zeros((1, n_actions)), scaled[:-1]])
-    else:
-        guesses = _scaled(hints, np.maximum(np.concatenate([[0.0], ranges[:-1]]), np.ptp(hints, axis=1)))
-    spread = min(float((ranges * np.ptp(moved, axis=1) ** 2).sum()) for moved in (scaled, scaled - guesses))
     length = comparator_length(n_actions, n_rounds, switches, switch_rate)
     growth = float(ranges[-1] - ranges[ranges > 0.0][0])
+    spread = min(float(spread.sum()) for spread in spreads)
     return (float(ranges[-1]) * length - growth * math.log(switch_rate)) / rate + rate / 8 * spread
+
+
+def slow_base(losses: Matrix, switches: int, hints: Matrix | None = None) -> float:
+    r"""Bound the better form of Fixed Share with the slow rates $\eta_t = 1/\sqrt t$, $\alpha_t = 1/(t+1)$.
+
+    $$ b_T \sqrt T\, [(m + 1) \ln(K T) + \ln T] + \frac18 \sum_t \frac{b_t\, d_t^2}{\sqrt t} $$
+
+    $T$ and $t$ count the rounds since the first whose losses differ. The proof is that of `base` with $b_t/\eta_t$,
+    which does not decrease, in place of $b_t$: $-\ln x_{t,k} \le \ln(K t)$, and sharing costs
+    $\sum_{t < T} \ln\frac{t+1}{t} = \ln T$.
+    """
+    ranges, spreads = _ranges_and_spreads(losses, hints)
+    if ranges[-1] == 0.0:
+        return 0.0
+    first = int((ranges > 0.0).argmax())
+    n_rounds, n_actions = len(losses) - first, losses.shape[1]
+    roots = np.sqrt(np.arange(1.0, n_rounds + 1.0))
+    spread = min(float((spread[first:] / roots).sum()) for spread in spreads)
+    return float(ranges[-1]) * _slow_length(n_actions, n_rounds, switches) + spread / 8
+
+
+def _slow_length(n_actions: int, n_rounds: int, switches: int) -> float:
+    return math.sqrt(n_rounds) * ((switches + 1) * math.log(n_actions * n_rounds) + math.log(n_rounds))
 
 
 def tracker(losses: Matrix, switches: int, code_length: float, pairs: Pairs, hints: Matrix | None = None) -> float:
     """Bound the regret against every sequence with so many switches: that of the rule plus that of the best base."""
-    return rule(losses, code_length) + min(base(losses, switches, pair, hints) for pair in pairs)
+    bases = [slow_base(losses, switches, hints), *(base(losses, switches, pair, hints) for pair in pairs)]
+    return rule(losses, code_length) + min(bases)
 
 
 def tracker_worst(n_actions: int, n_rounds: int, switches: int, code_length: float, pairs: Pairs) -> float:
-    r"""Bound `tracker` for losses in $[0, 1]$, and by $T$: $b_T = 1$, $b_1 = 0$ and $d_t = 1$ (Fixed Share)."""
+    r"""Bound `tracker` for losses in $[0, 1]$, and by $T$: $b_T = 1$, $b_1 = 0$ and $d_t = 1$ (Fixed Share).
+
+    With the slow rates it is $\sqrt T\, [(m + 1) \ln(K T) + \ln T + \frac14]$, so the regret grows more slowly than
+    $T$ against every number of switches.
+    """
     if n_actions == 1:
         return 0.0
-    best = min(
+    slow = _slow_length(n_actions, n_rounds, switches) + math.sqrt(n_rounds) / 4
+    fixed = [
         (comparator_length(n_actions, n_rounds, switches, alpha) - math.log(alpha)) / eta + eta / 8 * n_rounds
         for eta, alpha in pairs
-    )
-    return min(n_rounds, rule_worst(n_rounds, code_length) + best)
+    ]
+    return min(n_rounds, rule_worst(n_rounds, code_length) + min(slow, *fixed))
 
 
-def _scaled(values: Matrix, ranges: Matrix) -> Matrix:
+def _ranges_and_spreads(losses: Matrix, hints: Matrix | None) -> tuple[Vector, tuple[Vector, Vector]]:
+    r"""Return $b_t$, and $b_t d_t^2$ for Fixed Share and for its optimistic form."""
+    ranges: Vector = np.maximum.accumulate(np.ptp(losses, axis=1))
+    scaled = _scaled(losses, ranges)
+    if hints is None:
+        guesses = np.concatenate([np.zeros((1, losses.shape[1])), scaled[:-1]])
+    else:
+        guesses = _scaled(hints, np.maximum(np.concatenate([[0.0], ranges[:-1]]), np.ptp(hints, axis=1)))
+    plain, optimistic = (ranges * np.ptp(moved, axis=1) ** 2 for moved in (scaled, scaled - guesses))
+    return ranges, (plain, optimistic)
+
+
+def _scaled(values: Matrix, ranges: Vector) -> Matrix:
     """Return the values above the least of their round, divided by the ranges; 0 where the range is 0."""
     scaled: Matrix = (values - values.min(axis=1, keepdims=True)) / np.where(ranges > 0.0, ranges, 1.0)[:, None]
     return scaled

@@ -7,7 +7,9 @@ changes per round. An action becomes better than the best mean $m$ at the rate $
 $m / 2$ on average. If it is played every $\tau$ rounds, that is noticed after $\tau / 2$ rounds, so not knowing costs
 $h m^2 \tau / 4K$ per round, and probing costs $\Delta / \tau$, where $\Delta$ is how much worse the action seemed. The
 sum is least at $\tau = \frac{2}{m} \sqrt{K \Delta / h}$. Evidence $g$ that the action has become better multiplies the
-odds of that by $e^g$, and here the rate of probing, less the evidence of 2 that is usual where there is no change.
+odds of that, and here the rate of probing. The evidence is that of the likeliest new mean; the likelihood averaged
+over new means is smaller by a factor of about $\sqrt s$ after $s$ plays. A change is as likely to be a rise as a fall.
+So the factor is $e^g / 2 \sqrt s$.
 """
 
 from __future__ import annotations
@@ -39,7 +41,6 @@ from driftwise.learners.parts.segment_plays import (
 __all__ = ["BanditTracker"]
 
 _LEAST_GAP = 0.02  # smaller gaps count as this much
-_USUAL_EVIDENCE = 2.0  # without a change: its median is 0.5 to 1.4, its 90 % quantile 1.3 to 3 (10 to 1,000 plays)
 _FORGETTING = 1.0 - 2.0**-10  # factor on the errors of the windows in each round
 
 
@@ -95,8 +96,8 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
             error = loss - total / plays
             memory.errors[j] = _FORGETTING * memory.errors[j] + 0.5 * error * error / variance
     record(memory, action, loss)
-    evidence, first, fallen = strongest_change(memory, action)
-    memory.haste[action] = np.exp(max(0.0, evidence - _USUAL_EVIDENCE)) if fallen else 1.0
+    evidence, first, fallen_for = strongest_change(memory, action)
+    memory.haste[action] = max(1.0, 0.5 * np.exp(evidence) / np.sqrt(fallen_for)) if fallen_for > 0.0 else 1.0
     if evidence > np.log(memory.plays.size * memory.plays[action] * memory.clock[0]):
         _restart(memory, action, first)
 
@@ -123,12 +124,13 @@ class BanditTracker(BanditLearner[Memory, Rates]):
     Probing. Instead it plays the action $i$ for which the following is largest, if that is above 1 and the index of
     another is lowest:
 
-    $$ \frac{t - t_i}{U_i} \, e^{(g_i - 2)^+} \, \frac{m}{2} \sqrt{\frac{h}{K \max(m_i - m, 0.02)}} , \qquad
-       h = \frac{1 + C}{1 + t} , $$
+    $$ \frac{t - t_i}{U_i} \max\Big(1, \frac{e^{g_i}}{2 \sqrt{s_i}}\Big) \frac{m}{2}
+       \sqrt{\frac{h}{K \max(m_i - m, 0.02)}} , \qquad h = \frac{1 + C}{1 + t} , $$
 
     with $m = \min_i m_i$, $C$ the number of changes detected, $t_i$ the rounds before the last play of $i$, $U_i$ drawn
-    uniformly from [0.5, 1.5] at that play, and $g_i$ the evidence that the mean loss of $i$ has fallen, 0 if it has
-    not. So an action is probed when expected losses from not noticing a change and from probing are equal.
+    uniformly from [0.5, 1.5] at that play, and $g_i$ the evidence that the mean loss of $i$ has fallen in its latest
+    $s_i$ plays, 0 if it has not. So an action is probed when expected losses from not noticing a change and from
+    probing are equal.
 
     Changes. The evidence of a change is the largest, over splits of the plays of an action into earlier and later ones,
     of a likelihood ratio with the estimated variance (by Bennett's inequality; a rare outlier is weak evidence). Above

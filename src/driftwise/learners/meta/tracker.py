@@ -11,6 +11,10 @@ round $t$ counts $b_t$ times. With $a_t = -\ln x_{t,u_t}$ for the comparator's a
 rounds of a segment add up to $\sum_t b_t (a_t - a_{t+1})$, apart from sharing, which is at most
 $b_1 a_1 + (b_T - b_1) \max_t a_t$, and $a_t \le \ln(K/\alpha)$. So the bound for a known range holds with the range
 $b_T$ and an additional $(b_T - b_1) \ln(1/\alpha)/\eta$.
+
+A fixed learning rate has a term of the order $\eta T$ in its bound, and losses that depend on the weights reach it. The
+slow rates $1/\sqrt t$ and $1/(t+1)$ are there for such losses: the same proof, with $b_t/\eta_t$ in place of $b_t$,
+bounds their regret by about $m \sqrt T \ln(K T)$.
 """
 
 from __future__ import annotations
@@ -41,9 +45,10 @@ _RULE = PriorAdaHedge(_PRIOR)
 class Tracker(GridLearner, HintedLearner):
     r"""Tracker: the default with full feedback; follows the best action through changes, without parameters.
 
-    AdaHedge weighs 32 bases: the leader, the action that was best in the last round, and Fixed Share in its plain and
-    its optimistic form with five learning rates and three switch rates. Nothing about the losses need be known, neither
-    their range nor the number of rounds: multiplying all losses by a power of two changes no weight.
+    AdaHedge weighs 34 bases: the leader, the action that was best in the last round, and Fixed Share in its plain and
+    its optimistic form, with five learning rates and three switch rates, and with slowly falling rates. Nothing about
+    the losses need be known, neither their range nor the number of rounds: multiplying all losses by a power of two
+    changes no weight.
 
     Notes
     -----
@@ -55,19 +60,21 @@ class Tracker(GridLearner, HintedLearner):
     - the last losses, uniform on the actions with the least guess;
     - for $\eta \in \{0.3, 1, 3, 10, 30\}$ and $\alpha \in \{10^{-8}, 10^{-5}, 10^{-2}\}$: $x_t$ and
       $\hat x_{t,k} \propto x_{t,k}\, e^{-\eta g_{t,k}}$, with $x_1$ uniform and
-      $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z_t + \alpha / K$.
+      $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z_t + \alpha / K$;
+    - the same with $\eta_t = 1/\sqrt t$ and $\alpha_t = 1/(t + 1)$, where $t$ counts the rounds since the first whose
+      losses differ.
 
     Totals that differ by at most $10^{-9}\, b_{t-1}$, and guesses that differ by at most $10^{-9}$, are tied. The other
-    31 bases share the rest of the prior $\pi$ equally. With $L_{t-1,i}$ the total loss of base $i$ (the loss of weights
-    $x$ is $\langle x, \ell_t \rangle$), $H = \max_i \ln(1/\pi_i) = 5.04$ and the total mixability gap $\Delta_{t-1}$
+    33 bases share the rest of the prior $\pi$ equally. With $L_{t-1,i}$ the total loss of base $i$ (the loss of weights
+    $x$ is $\langle x, \ell_t \rangle$), $H = \max_i \ln(1/\pi_i) = 5.11$ and the total mixability gap $\Delta_{t-1}$
     (see `AdaHedge`), base $i$ has the weight $q_{t,i} \propto \pi_i\, e^{-H L_{t-1,i} / \Delta_{t-1}}$, or $\pi_i$
     while $\Delta_{t-1} = 0$, and Tracker plays the mean of the bases' weights under $q_t$.
 
-    Regret: sqrt(T) + Gamma ln(K T) + 0.04 T, and in practice within a few per cent of the best tuned learner. The term
-    $0.3\, T / 8$ is that of the smallest learning rate; losses that depend on the weights reach it. For every loss
+    Regret: Gamma sqrt(T) ln(K T), and in practice within a few per cent of the best tuned learner. For every loss
     sequence, against every sequence of actions with $m$ switches, the regret is at most
     $2 \Delta_T + \min_{\eta, \alpha} \{\frac1\eta [b_T\, C(m) + (b_T - b_1) \ln\frac1\alpha]
-    + \frac\eta8 \sum_t b_t\, d_t^2\}$, where
+    + \frac\eta8 \sum_t b_t\, d_t^2\}$, and at most
+    $2 \Delta_T + b_T \sqrt T\, [(m + 1) \ln(K T) + \ln T] + \frac18 \sum_t b_t\, d_t^2 / \sqrt t$, where
     $C(m) = (m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac1{1-\alpha}$, $d_t$ is the range of $z_t$ for Fixed Share
     and of $z_t - g_t$ for its optimistic form, and $\Delta_T \le \frac12 \sqrt{H \sum_t r_t^2} + (\frac23 H + 1)\, b_T$
     with $r_t$ the range of $\ell_t$ (`driftwise.theory.pathwise_tracker.tracker`).

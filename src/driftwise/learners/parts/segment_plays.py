@@ -166,12 +166,15 @@ def _bennett(distance: float, variance: float) -> float:
 
 
 @kernel
-def strongest_change(memory: Memory, action: int) -> tuple[float, int, bool]:
-    """Return the largest evidence of a change, the first bucket after it, and whether the mean loss has fallen."""
+def strongest_change(memory: Memory, action: int) -> tuple[float, int, float]:
+    """Return the largest evidence of a change, the first bucket after it, and the plays since a fall of the mean loss.
+
+    The latter is 0 if the mean loss has risen.
+    """
     n, total = memory.plays[action], memory.total[action]
     mean = total / n
     v = dispersion(memory, action, overall_dispersion(memory)) * max(mean * (1.0 - mean), 0.25 / (n + 1.0))
-    evidence, first, fallen = 0.0, 0, False
+    evidence, first, fallen_for = 0.0, 0, 0.0
     after, sum_after = 0.0, 0.0
     for j in range(memory.n_buckets[action] - 1, 0, -1):
         after += memory.buckets[action, j, 0]
@@ -182,8 +185,8 @@ def strongest_change(memory: Memory, action: int) -> tuple[float, int, bool]:
             continue
         here = after * _bennett(near, v) + (n - after) * _bennett(far, v)
         if here > evidence:
-            evidence, first, fallen = here, j, sum_after < after * mean
-    return evidence, first, fallen
+            evidence, first, fallen_for = here, j, after if sum_after < after * mean else 0.0
+    return evidence, first, fallen_for
 
 
 def segment_contradiction(memory: Memory) -> str:

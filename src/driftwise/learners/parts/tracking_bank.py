@@ -8,7 +8,9 @@ play:
 - the last losses: uniform weights on the actions with the least guess $g_t$, by default $z_{t-1}$;
 - for every learning rate $\eta$ and switch rate $\alpha$ Fixed Share, $x_t$, and its optimistic form, $\hat x_t$:
   $\hat x_{t,k} \propto x_{t,k}\, e^{-\eta g_{t,k}}$, and
-  $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z + \alpha / K$.
+  $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z + \alpha / K$;
+- the same with the slow rates $\eta_t = 1/\sqrt t$ and $\alpha_t = 1/(t + 1)$, for which the regret grows more slowly
+  than $T$ whatever the losses; here $t$ counts the rounds since the first whose losses differ.
 
 Both forms of Fixed Share have the same $x$, and all switch rates share the exponentials of a learning rate, so a round
 takes $K$ exponentials per learning rate. Weights are at least $\alpha / K$, so they are kept as numbers, not as
@@ -43,11 +45,12 @@ class Memory(NamedTuple):
 
     weights: Annotated[Matrix, distribution("bases", "actions")]  # of the next round
     totals: Annotated[Vector, between(0, "rounds", "actions")]  # total losses above the least total
-    centers: Annotated[Matrix, distribution("pairs", "actions")]  # x, for each pair of rates
+    centers: Annotated[Matrix, distribution("pairs", "actions")]  # x, for each pair of rates, the slow one last
     range: Annotated[Vector, between(0, "widest", 1)]  # b
+    counted: Annotated[Vector, between(0, "rounds", 1)]  # rounds since the first whose losses differ
     even_total: Annotated[Vector, between(0, "rounds", 1)]  # total loss of uniform weights above the least losses
     scaled: Annotated[Vector, scratch("actions")]  # z, or a guess of it
-    factors: Annotated[Matrix, scratch("learning_rates", "actions")]  # exp(-eta z)
+    factors: Annotated[Matrix, scratch("learning_rates", "actions")]  # exp(-eta z); the last row has the slow rate
     previous: Annotated[Vector, between(0, 1, "actions")]  # the losses of the last round
     squares: Annotated[Vector, between(0, "rounds", "actions")]  # squared differences of consecutive losses, summed
     sums: Annotated[Vector, between(0, "rounds", "actions")]  # losses of the latest block
@@ -74,8 +77,15 @@ def _uniform_below(values: Vector, limit: float, weights: Vector) -> None:
 
 
 @kernel
+def _write_slow_factors(memory: Memory, t: float) -> None:
+    """Write the exponential factors of the slow rate of round t."""
+    for k in range(memory.scaled.size):
+        memory.factors[-1, k] = np.exp(-memory.scaled[k] / np.sqrt(t))
+
+
+@kernel
 def _scale(memory: Memory, rates: Rates, values: Vector, width: float) -> None:
-    """Write the values above the least as shares of the width, and their exponential factors."""
+    """Write the values above the least as shares of the width, and their factors, but for the slow rate."""
     low = least(values)
     for k in range(values.size):
         memory.scaled[k] = (values[k] - low) / width if width > 0.0 else 0.0
@@ -87,6 +97,7 @@ def _scale(memory: Memory, rates: Rates, values: Vector, width: float) -> None:
 @kernel
 def _look_ahead(memory: Memory, rates: Rates) -> None:
     """Write the weights of the bases that use the guess, which is in `scaled` and `factors`."""
+    _write_slow_factors(memory, memory.counted[0] + 1.0)
     _uniform_below(memory.scaled, _TIE, memory.weights[_LAST])
     n_shared, n_actions = rates.switch_rates.size, memory.scaled.size
     for pair in range(memory.centers.shape[0]):
@@ -112,6 +123,10 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     n_actions, low = losses.size, least(losses)
     memory.range[0] = max(memory.range[0], largest(losses) - low)
     _scale(memory, rates, losses, memory.range[0])
+    if memory.range[0] > 0.0:
+        memory.counted[0] += 1.0
+    t = max(memory.counted[0], 1.0)  # while all losses are equal, no rate matters
+    _write_slow_factors(memory, t)
     above = 0.0
     for k in range(n_actions):
         memory.totals[k] += losses[k] - low
@@ -121,10 +136,11 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     for k in range(n_actions):
         memory.totals[k] -= lowest
     _uniform_below(memory.totals, _TIE * memory.range[0], memory.weights[_LEADER])
-    n_shared = rates.switch_rates.size
+    n_shared, slow = rates.switch_rates.size, memory.centers.shape[0] - 1
     for pair in range(memory.centers.shape[0]):
         center, factors = memory.centers[pair], memory.factors[pair // n_shared]
-        plain, switch_rate = memory.weights[_FIRST_PAIR + 2 * pair], rates.switch_rates[pair % n_shared]
+        plain = memory.weights[_FIRST_PAIR + 2 * pair]
+        switch_rate = rates.switch_rates[pair % n_shared] if pair < slow else 1.0 / (t + 1.0)
         mass = 0.0
         for k in range(n_actions):
             center[k] *= factors[k]
@@ -138,7 +154,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
 
 @dataclass(frozen=True)
 class TrackingBank(Bank[Memory, Rates]):
-    """The leader, the last losses, and Fixed Share in both forms for every pair of rates.
+    """The leader, the last losses, and Fixed Share in both forms for every pair of rates and for the slow rates.
 
     Parameters
     ----------
@@ -156,12 +172,12 @@ class TrackingBank(Bank[Memory, Rates]):
 
     @property
     def pairs(self) -> list[tuple[float, float]]:
-        """The pairs of a learning rate and a switch rate, in the order of the rows."""
+        """The pairs of a learning rate and a switch rate, in the order of the rows; the slow pair follows."""
         return list(product(self.learning_rates, self.switch_rates))
 
     def labels(self) -> list[str]:
         """Return a text for each base; Fixed Share has its learning rate and its switch rate."""
-        rates = [f"({eta:g}, {alpha:g})" for eta, alpha in self.pairs]
+        rates = [*(f"({eta:g}, {alpha:g})" for eta, alpha in self.pairs), "(1/sqrt(t), 1/t)"]
         forms = [form + text for text in rates for form in ("fixed-share", "optimistic-fixed-share")]
         return ["leader", "last losses", *forms]
 
@@ -172,7 +188,8 @@ class TrackingBank(Bank[Memory, Rates]):
         $\ln(K/\alpha)/\eta$ ranges more than another, which takes that many rounds divided by `gain`, the part of the
         range by which good actions are better in a round.
         """
-        shares = [math.log(n_actions / alpha) / eta for eta, alpha in self.pairs for _ in range(2)]
+        pairs = [*self.pairs, (1 / math.sqrt(rounds + 1), 1 / (rounds + 1))]
+        shares = [math.log(n_actions / alpha) / eta for eta, alpha in pairs for _ in range(2)]
         lengths = np.array(shares) / gain if gain > 0.0 else np.full(len(shares), np.inf)
         return np.minimum([rounds, 1.0, *lengths], rounds)
 
@@ -182,11 +199,12 @@ class TrackingBank(Bank[Memory, Rates]):
         return Memory(
             weights=np.full((self.n_bases, n_actions), even),
             totals=np.zeros(n_actions),
-            centers=np.full((len(self.pairs), n_actions), even),
+            centers=np.full((len(self.pairs) + 1, n_actions), even),
             range=np.zeros(1),
+            counted=np.zeros(1),
             even_total=np.zeros(1),
             scaled=np.zeros(n_actions),
-            factors=np.ones((len(self.learning_rates), n_actions)),
+            factors=np.ones((len(self.learning_rates) + 1, n_actions)),
             previous=np.zeros(n_actions),
             squares=np.zeros(n_actions),
             sums=np.zeros(n_actions),
@@ -200,11 +218,13 @@ class TrackingBank(Bank[Memory, Rates]):
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers of pairs and of learning rates, and the widest range of losses."""
-        return {"pairs": len(self.pairs), "learning_rates": len(self.learning_rates), "widest": min(1, rounds)}
+        n_pairs, n_rates = len(self.pairs) + 1, len(self.learning_rates) + 1
+        return {"pairs": n_pairs, "learning_rates": n_rates, "widest": min(1, rounds)}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the floor of the weights of Fixed Share, on which its kernel relies, and the blocks of losses."""
-        floors = np.array([alpha for _, alpha in self.pairs]) / memory.totals.size
+        slow = 1 / (max(1.0, memory.counted[0]) + 1)
+        floors = np.array([*(alpha for _, alpha in self.pairs), slow]) / memory.totals.size
         if not (memory.centers >= floors[:, None] / _SLACK).all():
             return "`centers` must be at least switch_rate / n_actions"
         if memory.totals.min() != 0.0:
