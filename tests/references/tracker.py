@@ -97,7 +97,7 @@ class Tracker:
         merge(self.buckets[i])
         evidence, first, fallen = self.change(i)
         later = sum(len(bucket) for bucket in self.buckets[i][first:])
-        odds = exp(min(evidence, 700)) / (2 * later**0.5)  # an alarm follows larger evidence
+        odds = exp(min(evidence, 700)) / later**0.5  # an alarm follows larger evidence
         self.odds[i] = odds if fallen and "haste" not in self.without else 0.0
         if evidence > log(self.K * (len(earlier) + 1) * self.t) and "alarms" not in self.without:
             self.alarms.append(self.t - 1)

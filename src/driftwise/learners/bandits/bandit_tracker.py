@@ -8,8 +8,7 @@ $m / 2$ on average. If it is played every $\tau$ rounds, that is noticed after $
 $h m^2 \tau / 4K$ per round, and probing costs $\Delta / \tau$, where $\Delta$ is how much worse the action seemed. The
 sum is least at $\tau = \frac{2}{m} \sqrt{K \Delta / h}$. Evidence $g$ that the action has become better multiplies the
 odds of that, and here the rate of probing. The evidence is that of the likeliest new mean; the likelihood averaged
-over new means is smaller by a factor of about $\sqrt s$ after $s$ plays. A change is as likely to be a rise as a fall.
-So the factor is $e^g / 2 \sqrt s$.
+over new means is smaller by a factor of about $\sqrt s$ after $s$ plays. So the factor is $e^g / \sqrt s$.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
             memory.errors[j] = _FORGETTING * memory.errors[j] + 0.5 * error * error / variance
     record(memory, action, loss)
     evidence, first, fallen_for = strongest_change(memory, action)
-    memory.haste[action] = max(1.0, 0.5 * np.exp(evidence) / np.sqrt(fallen_for)) if fallen_for > 0.0 else 1.0
+    memory.haste[action] = max(1.0, np.exp(evidence) / np.sqrt(fallen_for)) if fallen_for > 0.0 else 1.0
     if evidence > np.log(memory.plays.size * memory.plays[action] * memory.clock[0]):
         _restart(memory, action, first)
 
@@ -124,7 +123,7 @@ class BanditTracker(BanditLearner[Memory, Rates]):
     Probing. Instead it plays the action $i$ for which the following is largest, if that is above 1 and the index of
     another is lowest:
 
-    $$ \frac{t - t_i}{U_i} \max\Big(1, \frac{e^{g_i}}{2 \sqrt{s_i}}\Big) \frac{m}{2}
+    $$ \frac{t - t_i}{U_i} \max\Big(1, \frac{e^{g_i}}{\sqrt{s_i}}\Big) \frac{m}{2}
        \sqrt{\frac{h}{K \max(m_i - m, 0.02)}} , \qquad h = \frac{1 + C}{1 + t} , $$
 
     with $m = \min_i m_i$, $C$ the number of changes detected, $t_i$ the rounds before the last play of $i$, $U_i$ drawn
