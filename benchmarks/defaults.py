@@ -64,7 +64,10 @@ def defaults(effort: Effort) -> str:
     late = 10_000_000 if effort.repetitions > 2 else 1_000_000
     tasks = {
         "a round of tracker in blocks": (lambda: _block_time(tracker, losses), BLOCK),
-        "the kernels of its 30 bases of fixed share and its rule": (lambda: _bases_time(losses[:20_000]), None),
+        "the kernels of 30 bases of fixed share, one by one, and its rule": (
+            lambda: _bases_time(losses[:20_000]),
+            None,
+        ),
         "a round of bandit-tracker in blocks, after 100,000 rounds": (
             lambda: _block_time(bandit, losses, len(losses)),
             BLOCK,

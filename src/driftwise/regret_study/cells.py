@@ -33,7 +33,7 @@ from driftwise.environments import (
     TwoPoint,
 )
 
-__all__ = ["HALVES", "KINDS", "LONG", "MEDIUM", "SHORT", "Cell", "cells", "quick_cells"]
+__all__ = ["HALVES", "KINDS", "LONG", "MEDIUM", "SHORT", "Cell", "cells", "kinds", "make_cell", "quick_cells"]
 
 HALVES = ("tuning", "untouched")
 KINDS = ("constant", "switching", "drifting", "adversary")
@@ -146,7 +146,8 @@ _LONG_CELLS = (
 )
 
 
-def _cell(kind: str, noise: str, n_actions: int, n_rounds: int) -> Cell:
+def make_cell(kind: str, noise: str, n_actions: int, n_rounds: int) -> Cell:
+    """Return the cell of a path with a noise, or of an adversary (noise ""), of any size."""
     name = f"{kind}{f', {noise}' if noise else ''}, K = {n_actions}, T = {n_rounds}"
     if noise:
         source: Environment | Adversary = Environment(PATHS[kind][0](n_actions, n_rounds), NOISES[noise])
@@ -155,20 +156,24 @@ def _cell(kind: str, noise: str, n_actions: int, n_rounds: int) -> Cell:
     return Cell(name, source, n_actions, n_rounds)
 
 
+def kinds() -> list[tuple[str, str]]:
+    """Return all pairs of a path and a noise, and all adversaries with the noise ""."""
+    found = [(path, noise) for path, (_, noises) in PATHS.items() for noise in noises]
+    return [*found, *((adversary, "") for adversary in ADVERSARIES)]
+
+
 @functools.cache
 def cells() -> tuple[Cell, ...]:
     """Return all cells: each path with each of its noises, and each adversary, at four sizes, and the long cells.
 
     Five actions are combined with both numbers of rounds; two and twenty actions with one of them, in turn.
     """
-    kinds = [(path, noise) for path, (_, noises) in PATHS.items() for noise in noises]
-    kinds += [(adversary, "") for adversary in ADVERSARIES]
     found = []
-    for i, (kind, noise) in enumerate(kinds):
+    for i, (kind, noise) in enumerate(kinds()):
         few, many = (SHORT, MEDIUM) if i % 2 else (MEDIUM, SHORT)
         sizes = ((_FEW, few), (_SOME, SHORT), (_SOME, MEDIUM), (_MANY, many))
-        found += [_cell(kind, noise, n_actions, n_rounds) for n_actions, n_rounds in sizes]
-    return (*found, *(_cell(*one, LONG) for one in _LONG_CELLS))
+        found += [make_cell(kind, noise, n_actions, n_rounds) for n_actions, n_rounds in sizes]
+    return (*found, *(make_cell(*one, LONG) for one in _LONG_CELLS))
 
 
 def quick_cells() -> tuple[Cell, ...]:
