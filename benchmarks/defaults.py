@@ -64,7 +64,7 @@ def defaults(effort: Effort) -> str:
     late = 10_000_000 if effort.repetitions > 2 else 1_000_000
     tasks = {
         "a round of tracker in blocks": (lambda: _block_time(tracker, losses), BLOCK),
-        "the kernels of 30 bases of fixed share, one by one, and its rule": (
+        "the kernels of 30 of its bases one by one, and its rule": (
             lambda: _bases_time(losses[:20_000]),
             None,
         ),

@@ -42,8 +42,8 @@ class Session:
     learner : Learner, default None
         The learner, such as `OptimisticGD()`. None: `Tracker()` with full feedback, `BanditTracker()` with bandit
         feedback, which need no parameters.
-    n_actions : int
-        Number of actions, >= 1.
+    n_actions : int, default None
+        Number of actions, >= 1. It must be given.
     seed : int, default 0
         Seed of the learner's random numbers, >= 0.
     feedback : {"full", "bandit"}, default None
