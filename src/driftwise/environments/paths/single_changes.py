@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftwise.core.types import Actions, Matrix
-from driftwise.core.validation import require_choice, require_count, require_number
-from driftwise.environments.paths.path import MeanStream, Path, path
+from driftwise.environments.paths.path import MeanStream, path
+from driftwise.environments.paths.random_segments import RandomSegments
 from driftwise.environments.paths.segments import SegmentStream
-from driftwise.environments.paths.switching import LENGTHS, segment_starts
+from driftwise.environments.paths.switching import segment_starts
 
 __all__ = ["SingleChanges"]
 
@@ -34,7 +34,7 @@ class _SingleChangeStream(SegmentStream):
 
 @path("single-changes")
 @dataclass(frozen=True)
-class SingleChanges(Path):
+class SingleChanges(RandomSegments):
     r"""Piecewise-constant path with random means, of which one is drawn again at every change point.
 
     Parameters
@@ -65,19 +65,6 @@ class SingleChanges(Path):
     >>> environment.measures(n_rounds=1000).segments
     5
     """
-
-    n_segments: int
-    n_actions: int
-    low: float = 0.0
-    high: float = 1.0
-    lengths: str = "equal"
-
-    def __post_init__(self) -> None:
-        require_count(self, "n_segments")
-        require_count(self, "n_actions")
-        require_number(self, "high", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "low", lambda x: 0 <= x < self.high, f"in [0, high = {self.high})")
-        require_choice(self, "lengths", LENGTHS)
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
         """Return the means of a run; the change points are drawn here, the means when they are needed."""
