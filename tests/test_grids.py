@@ -39,6 +39,7 @@ from driftwise.learners import (
 from driftwise.learners.parts.banks import Bank, LearnerBank
 from driftwise.learners.parts.grid_learner import GridLearner, grid
 from driftwise.learners.parts.stacked_memory import copy_kernel, row, row_kernel, stacked_memory, stacked_rates
+from driftwise.registry import versions
 from paths import FAMILIES, make_path
 from references import gd, meta
 
@@ -391,3 +392,8 @@ def test_stacked_rates_have_the_types_of_their_annotations():
     assert stacked_rates([slow, fast]).step.dtype == np.float64
     periods = stacked_rates([RestartedAdaptiveGD(period).rates(2) for period in (7, None)]).restart_every
     assert periods.tolist() == [7, np.iinfo(np.int64).max]
+
+
+def test_stored_results_depend_on_the_versions_of_the_parts():
+    assert versions(Ader()) == {"learner ader": 1, "learner hedge": 1, "learner online-gd": 1}
+    assert versions(Sword()) == {"learner optimistic-gd": 1, "learner optimistic-hedge": 1, "learner sword": 1}

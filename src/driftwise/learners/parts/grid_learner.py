@@ -27,12 +27,15 @@ from driftwise.core.memory_fields import memory_type
 from driftwise.core.types import Words
 from driftwise.learners.contract import ExpertLearner, HintedLearner, State, learners
 from driftwise.learners.contract.loops import expert_loops
-from driftwise.learners.parts.banks import Bank
+from driftwise.learners.parts.banks import Bank, LearnerBank
 from driftwise.learners.parts.grid_kernels import BankRates, GridRates, grid_parts, mix
 from driftwise.learners.parts.meta_learner import MetaLearner
 from driftwise.learners.parts.stacked_memory import inner_limits, inner_memory
+from driftwise.registry import Registered
 
 __all__ = ["GridLearner", "grid"]
+
+_ANY = 2  # a number of actions; the classes of the parts do not depend on it
 
 
 class GridLearner(MetaLearner[Any, GridRates]):
@@ -60,6 +63,11 @@ class GridLearner(MetaLearner[Any, GridRates]):
         for label, share in zip(labels, state.memory.rule_weights.tolist(), strict=True):
             shares[label] = shares.get(label, 0.0) + share
         return shares
+
+    def inner_members(self) -> list[Registered]:
+        """Return the learners of the registry that it is made of: its rule, and one base of each bank."""
+        parts = [self.rule(_ANY), *(bank.bases[0] for bank in self._banks(_ANY) if isinstance(bank, LearnerBank))]
+        return [part for part in parts if "kind" in vars(type(part))]
 
     @property
     def memory_type(self) -> Any:
