@@ -49,6 +49,8 @@ class Beliefs:
     - a window of $\tau$ rounds: $\min(t, \tau)$;
     - a discount $\gamma$: $1 + \gamma + \dots + \gamma^{t-1}$, which tends to $1/(1-\gamma)$;
     - Fixed Share with the switch rate $\alpha$: as the discount $1 - \alpha$, so it tends to $1/\alpha$;
+    - the bases of `Tracker`: the rounds after which earlier losses no longer matter for a base at the present gains,
+      averaged by the weights of the bases;
     - restarts, on alarms or on a schedule: the rounds since the last one, of each action if actions restart one by one;
     - rows of experts, or base learners, that started in different rounds: the mean of their ages, weighed by their
       shares in the next play.
