@@ -12,9 +12,9 @@ import numpy as np
 
 from driftwise.cli.progress import sweep_progress
 from driftwise.regret_study.cell_regrets import Effort
-from driftwise.regret_study.cells import kinds, make_cell
 from driftwise.regret_study.scored_learners import scored_learners
 from driftwise.regret_study.study import run_study
+from driftwise.regret_study.study_cells import kinds, make_cell
 
 N_ACTIONS, N_ROUNDS, SEED = (3, 10), 3000, 1
 

@@ -8,7 +8,7 @@ from driftwise.environments import Bernoulli, Constant, Environment, Segments, S
 from driftwise.learners import KLUCB, BanditTracker
 from driftwise.learners.parts.segment_plays import dispersion, overall_dispersion
 from paths import make_path
-from references import tracker
+from references import bandit_tracker
 from references.indices import NearTies
 from replaying import run
 
@@ -42,7 +42,7 @@ def regret(actions, means):
 
 
 def reference(losses, without, seed=0):
-    actions, end = tracker.play(losses, uniforms(losses.shape[1], seed), without=without)
+    actions, end = bandit_tracker.play(losses, uniforms(losses.shape[1], seed), without=without)
     return np.array(actions), end
 
 
@@ -50,7 +50,7 @@ def expect_reference(losses, most_near_ties=0.01):
     """Expect the actions, the alarms and the sums of the reference."""
     near_ties = NearTies()
     actions, state = run(LEARNER, losses)
-    expected, end = tracker.play(losses, uniforms(losses.shape[1]), actions, near_ties)
+    expected, end = bandit_tracker.play(losses, uniforms(losses.shape[1]), actions, near_ties)
     np.testing.assert_array_equal(actions, expected)
     memory = state.memory
     assert memory.alarms[0] == len(end.alarms)

@@ -9,7 +9,7 @@ import pytest
 from command_line import runner
 from driftwise import Bernoulli, Deterministic, Environment, RandomWalk, Replay, Segments, Switching, record
 from driftwise.core.errors import InvalidInput, TuningWarning
-from driftwise.engine import history as module
+from driftwise.engine import run_history as module
 from driftwise.learners import CUSUMUCB, FLH, GLRKLUCB, SAOL, BanditOverBandit, FixedShare, Hedge, RestartedAdaptiveGD
 from driftwise.report.history_figure import largest_and_rest
 
@@ -220,7 +220,7 @@ def test_the_command_prints_the_beliefs_and_writes_the_figure(driftwise, tmp_pat
     assert (code, err) == (0, "wrote weights.png\n")
     assert out == (
         "fixed-share\n\nrounds            3000\neffective memory  100 rounds\n\n"
-        "The means changed in round 600, 1200, 1800, 2400.\n"
+        "The means changed in rounds 600, 1200, 1800, 2400.\n"
     )
     assert (tmp_path / "weights.png").read_bytes()[:4] == b"\x89PNG"
 

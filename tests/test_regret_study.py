@@ -20,12 +20,12 @@ from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.learners import DEFAULT_LEARNERS, FixedShare, Hedge, Player, Squint, learners
 from driftwise.regret_study import study
 from driftwise.regret_study.cell_regrets import CellRegrets, Effort, measure_cells
-from driftwise.regret_study.cells import HALVES, KINDS, LONG, Cell, cells, quick_cells
 from driftwise.regret_study.score_summaries import geometric_mean, summaries, summary
 from driftwise.regret_study.scored_learners import ScoredLearner, chosen_learners, scored_learners
 from driftwise.regret_study.scores import Score, best_tuned, offset, score
 from driftwise.regret_study.scores_csv import SCORE_COLUMNS, write_scores_csv
 from driftwise.regret_study.study import PRESETS, CellScore, Preset, run_study, select_cells
+from driftwise.regret_study.study_cells import HALVES, KINDS, LONG, Cell, cells, quick_cells
 from driftwise.regret_study.study_page import study_page
 from driftwise.regret_study.study_text import study_text
 from driftwise.regret_study.tuned_learners import tuned_learners
@@ -73,7 +73,8 @@ def test_cells_can_be_selected_by_name_and_half():
     found = select_cells(cells(), "*random walk*", "tuning")
     assert found
     assert all("random walk" in cell.name and cell.half == "tuning" for cell in found)
-    message = "regret: `cells` must be a pattern that matches the name of one of 171 cells, got 'walk'."
+    near = "'random walk, low noise, K = 5, T = 1000'"
+    message = f"regret: `cells` must be a pattern that matches one of 171 names, such as {near}, got 'walk'."
     with pytest.raises(InvalidInput) as error:
         select_cells(cells(), "walk")
     assert str(error.value) == message
@@ -111,7 +112,7 @@ def test_scored_learners_get_the_numbers_of_actions_and_rounds_at_most(feedback)
     for one in scored_learners(feedback):
         learner, other = (one.player.learner(5, 1000, measures, measures) for measures in known)
         assert learner == other, one.label
-        assert ("told T" in one.label) == (one.player.tuned == "rounds")
+        assert ("given T" in one.label) == (one.player.tuned == "rounds")
 
 
 def test_learners_can_be_chosen_by_name():
@@ -360,7 +361,7 @@ def test_the_text_fits_a_terminal_and_has_both_halves_and_the_worst_cells(scores
     text = study_text(scores)
     assert max(map(len, text.splitlines())) <= 100
     assert "R* that of the tuned learner with the least regret" in " ".join(text.split())
-    assert 'tuned on the cells of the half "tuning" only' in " ".join(text.split())
+    assert 'tuned on the cells of the half "tuning"' in " ".join(text.split())
     for half in HALVES:
         n = sum(cell.half == half and "full" in cell.feedbacks for cell in SMALL)
         assert f"half '{half}': {n} cells" in text
@@ -377,7 +378,7 @@ def test_the_text_says_in_which_form_learners_play(scores):
     told = next(one for one in scored_learners("full") if one.player.name == "ader")
     text = " ".join(study_text([*scores, *(scores[0]._replace(learner=one) for one in (learner, told))]).split())
     assert "In another form than the default one: sleeping-adapt-ml-prod (cover = hazan-seshadhri)." in text
-    assert "Told the numbers of actions and rounds (told T): ader." in text
+    assert "Given the numbers of actions and rounds (given T): ader." in text
 
 
 def test_the_table_of_all_learners_fits_a_terminal_with_large_scores():
@@ -451,7 +452,11 @@ def test_the_page_of_a_selection_does_not_replace_that_of_all(driftwise, monkeyp
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--cells", "x"), "regret: `cells` must be a pattern that matches the name of one of 6 cells, got 'x'."),
+        (
+            ("--cells", "x"),
+            "regret: `cells` must be a pattern that matches one of 6 names,"
+            " such as 'Theorem 4.1, K = 3, T = 60', got 'x'.",
+        ),
         (("--learners", "hegde"), "There is no learner 'hegde'. Did you mean 'hedge'?"),
         (
             ("--learners", "hedge", "--feedback", "bandit"),

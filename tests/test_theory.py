@@ -470,6 +470,7 @@ EVERYWHERE = {
     *("ada-normal-hedge-tv", "ader", "aomd", "exp3-s", "fixed-share", "online-gd", "optimistic-fixed-share"),
     *("optimistic-gd", "restarted-adaptive-gd", "rexp3", "sleeping-adapt-ml-prod"),
     *("sleeping-optimistic-adapt-ml-prod", "sword"),
+    "tracker",
 }
 WITH_NONTRIVIAL_BOUND = {  # learners whose bound is not trivial there
     "stationary": EVERYWHERE | EXPERTS_OF_ONE_ACTION | {"exp3", "optimistic-adapt-ml-prod", "tsallis-inf", "ucb1"},

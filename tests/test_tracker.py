@@ -9,7 +9,7 @@ from driftwise.learners import Tracker
 from driftwise.learners.meta.tracker import _PRIOR, _RULE
 from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
 from paths import EXACT_FAMILIES, FAMILIES, make_path
-from references import expert_tracker as reference
+from references import tracker as reference
 
 SHAPES = ((20, 1), (1, 4), (2, 2), (60, 2), (40, 3), (60, 5), (50, 7), (25, 50))  # rounds, actions
 

@@ -13,8 +13,7 @@ from driftwise.learners import Tracker
 from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
 from driftwise.theory import pathwise_tracker
 from paths import ADVERSARIES, Case
-from references import comparators
-from references import expert_tracker as tracker
+from references import comparators, tracker
 
 LEARNER = Tracker()
 SWITCHES = 8  # comparators with 0, 1, ..., 7 switches

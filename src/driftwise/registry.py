@@ -132,8 +132,8 @@ def versions(member: Any) -> dict[str, int]:
     """Return the version of every registered class in a member or an environment, by kind and name.
 
     >>> from driftwise.learners import SAOL
-    >>> versions(SAOL(base="squint"))
-    {'learner saol': 1, 'learner squint': 1}
+    >>> versions(SAOL(base="optimistic-gd"))
+    {'learner optimistic-gd': 1, 'learner saol': 1}
     """
     if isinstance(member, type) or not dataclasses.is_dataclass(member):
         raise rejection("versions", "member", "a member of a registry or an environment", member)

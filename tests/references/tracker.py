@@ -1,151 +1,139 @@
-r"""BanditTracker from the formulas of its docstring, with the losses of every play in lists.
+"""Tracker, from the formulas of its docstring: every base of the grid alone, then AdaHedge with a prior over them.
 
-`without` leaves a part out, to show what it is for: "probing", "haste", "delays", "windows", "noise", "alarms",
-"others" (an alarm restarts its own action only), "bennett" (a squared distance instead).
+Totals are fractions, and weights are divided by the largest before they are normalised: uniform weights are then the
+number 1/K in every base. Bases whose losses differ by less than 1e-12 of the largest are taken as equal.
 """
 
-from math import exp, fsum, inf, log
+from fractions import Fraction
+from math import exp, fsum, inf, log, sqrt
 
-from references.indices import NearTies, least_mean
+import numpy as np
 
-WINDOWS = (1, 8, 64, inf)
-
-
-class Tracker:
-    def __init__(self, n_actions, uniform, without=()):
-        self.K, self.uniform, self.without = n_actions, uniform, without
-        self.buckets = [[] for _ in range(n_actions)]  # of each action, oldest first, each a list of losses
-        self.A, self.B = [0.0] * n_actions, [0.0] * n_actions
-        self.errors = [0.0] * len(WINDOWS)
-        self.last, self.odds, self.delay = [0] * n_actions, [0.0] * n_actions, [1.0] * n_actions
-        self.t, self.start, self.alarms, self.drift = 0, 0, [], 0.0
-
-    def plays(self, i):
-        return [loss for bucket in self.buckets[i] for loss in bucket]
-
-    def recent(self, i, least):
-        """The losses in the fewest latest buckets with at least so many plays."""
-        found = []
-        for bucket in reversed(self.buckets[i]):
-            if len(found) >= least:
-                break
-            found = bucket + found
-        return found
-
-    def dispersion(self, i):
-        if "noise" in self.without:
-            return 1.0
-        overall = min(1.0, (fsum(self.A) + 0.5) / (fsum(self.B) + 0.5))
-        return min(1.0, max(0.02, (self.A[i] + overall / 2) / (self.B[i] + 0.5)))
-
-    def window(self):
-        others = [] if "windows" in self.without else list(range(3))
-        best = min(others, key=lambda j: self.errors[j], default=None)
-        good = best is not None and self.errors[best] < self.errors[3] - log(self.t + 2)
-        return WINDOWS[best if good else 3]
-
-    def choose(self, made, near_ties):
-        window = self.window()
-        losses = [self.recent(i, window) for i in range(self.K)]
-        level = 0.85 * log(self.t - self.start + 1)
-        means = [fsum(each) / len(each) if each else None for each in losses]
-        indices = [
-            least_mean(means[i], self.dispersion(i) * level / len(losses[i])) if losses[i] else -inf
-            for i in range(self.K)
-        ]
-        best = min(range(self.K), key=lambda i: (indices[i], len(self.plays(i)), i))
-        action = self.overdue(best, means) if indices[best] > -inf else best
-        near_ties.choices += 1
-        if made not in (None, action) and indices[best] > -inf:
-            lowest = [i for i in range(self.K) if indices[i] <= indices[best] + near_ties.close]
-            if made in [self.overdue(greedy, means) for greedy in lowest]:
-                near_ties.n_near += 1
-                action = made
-        self.delay[action] = 1.0 if "delays" in self.without else 0.5 + self.uniform()
-        return action
-
-    def overdue(self, greedy, means):
-        """The action with the largest ratio of the time since its last play to the time between probes."""
-        if "probing" in self.without:
-            return greedy
-        m, h = min(means), (1 + len(self.alarms)) / (1 + self.t)
-        if m == 0:
-            return greedy
-
-        def ratio(i):
-            haste = max(1, self.odds[i])
-            between = 2 / m * (self.K * max(means[i] - m, 0.02) / h) ** 0.5 * self.delay[i] / haste
-            return (self.t - self.last[i]) / between
-
-        most, action = max(((ratio(i), -i) for i in range(self.K) if i != greedy), default=(0.0, 0))
-        return -action if most > 1 else greedy
-
-    def update(self, i, loss):
-        earlier = self.plays(i)
-        self.last[i] = self.t
-        self.t += 1
-        if earlier:
-            m = (fsum(earlier) + 0.5) / (len(earlier) + 1)
-            self.A[i] += (loss - earlier[-1]) ** 2 / 2
-            self.B[i] += m * (1 - m)
-            variance = self.dispersion(i) * m * (1 - m)
-            for j, window in enumerate(WINDOWS):
-                known = self.recent(i, window)
-                error = (loss - fsum(known) / len(known)) ** 2 / (2 * variance)
-                self.errors[j] = (1 - 2**-10) * self.errors[j] + error
-        self.buckets[i].append([loss])
-        merge(self.buckets[i])
-        evidence, first, fallen = self.change(i)
-        later = sum(len(bucket) for bucket in self.buckets[i][first:])
-        odds = exp(min(evidence, 700)) / later**0.5  # an alarm follows larger evidence
-        self.odds[i] = odds if fallen and "haste" not in self.without else 0.0
-        if evidence > log(self.K * (len(earlier) + 1) * self.t) and "alarms" not in self.without:
-            self.alarms.append(self.t - 1)
-            self.buckets[i], before = self.buckets[i][first:], [x for bucket in self.buckets[i][:first] for x in bucket]
-            self.drift += abs(fsum(self.plays(i)) / len(self.plays(i)) - fsum(before) / len(before))
-            self.start = self.t - len(self.plays(i))
-            self.odds = [0.0] * self.K
-            for other in range(self.K):
-                if other != i and "others" not in self.without:
-                    self.buckets[other] = self.buckets[other][-1:]
-
-    def change(self, i):
-        plays = self.plays(i)
-        n, m = len(plays), fsum(plays) / len(plays)
-        v = self.dispersion(i) * max(m * (1 - m), 1 / (4 * (n + 1)))
-
-        def h(d):
-            return d * d / (2 * v) if "bennett" in self.without else (v + d) * log(1 + d / v) - d
-
-        best = (0.0, 0, False)
-        for j in range(len(self.buckets[i]) - 1, 0, -1):
-            s = sum(len(bucket) for bucket in self.buckets[i][j:])
-            before, after = plays[: n - s], plays[n - s :]
-            x, y = fsum(after) / len(after), fsum(before) / len(before)
-            evidence = len(after) * h(abs(x - m)) + len(before) * h(abs(y - m))
-            if evidence > best[0]:
-                best = (evidence, j, x < m)
-        return best
+LEADER_PRIOR = 0.8
+RATES = (0.3, 1.0, 3.0, 10.0, 30.0)
+SWITCH_RATES = (1e-8, 1e-5, 1e-2)
+TIE, ROUNDING = 1e-9, 1e-12
+PAIRS = [(eta, alpha) for eta in RATES for alpha in SWITCH_RATES]
+N_BASES = 4 + 2 * len(PAIRS)
+PRIOR = np.array([LEADER_PRIOR] + [(1 - LEADER_PRIOR) / (N_BASES - 1)] * (N_BASES - 1))
+CODE_LENGTH = float(max(-log(p) for p in PRIOR))
 
 
-def merge(buckets):
-    """Merge the two oldest buckets of a size that more than three have, beginning with the smallest."""
-    size = 1
-    while True:
-        alike = [j for j, bucket in enumerate(buckets) if len(bucket) == size]
-        if len(alike) <= 3:
-            return
-        j = alike[0]
-        buckets[j : j + 2] = [buckets[j] + buckets[j + 1]]
-        size *= 2
+def guesses_and_scaled(losses, hints=None):
+    """Return b_t, z_t and g_t: the hint above its least, divided by max(b_{t-1}, its range), or z_{t-1} without one."""
+    largest, scaled, guesses, before = [], [], [], 0.0
+    for t, loss in enumerate(losses):
+        if hints is not None and hints[t] is not None:
+            guesses.append(_scaled(hints[t], max(before, max(hints[t]) - min(hints[t]))))
+        else:
+            guesses.append(scaled[-1] if t else [0.0] * len(loss))
+        before = max(before, max(loss) - min(loss))
+        largest.append(before)
+        scaled.append(_scaled(loss, before))
+    return np.array(largest), np.array(scaled), np.array(guesses)
 
 
-def play(losses, uniform, made=None, near_ties=None, without=()):
-    """Return the actions and the tracker at the end; `made` decides between nearly equal indices."""
-    tracker, near_ties = Tracker(losses.shape[1], uniform, without), near_ties or NearTies()
-    actions = []
-    for t, row in enumerate(losses):
-        action = tracker.choose(None if made is None else made[t], near_ties)
-        tracker.update(action, float(row[action]))
-        actions.append(action)
-    return actions, tracker
+def base_plays(losses, hints=None):
+    """Return the weights of every base, (rounds, bases, actions).
+
+    They are the leader, the last losses, both forms of each pair, and both forms of the slow rates.
+    """
+    largest, scaled, guesses = guesses_and_scaled(losses, hints)
+    plays = [leader(losses, largest), [_uniform_on_least(guess, TIE) for guess in guesses]]
+    for pair in PAIRS:
+        plays += [fixed_share(scaled, guess, *pair) for guess in (np.zeros_like(guesses), guesses)]
+    plays += [fixed_share(scaled, guess) for guess in (np.zeros_like(guesses), guesses)]
+    return np.array(plays).transpose(1, 0, 2)
+
+
+def leader(losses, largest):
+    """Uniform on the actions whose exact total loss is within 1e-9 of the range so far of the least."""
+    totals, played = [Fraction(0)] * len(losses[0]), []
+    for t, loss in enumerate(losses):
+        played.append(_uniform_on_least(totals, Fraction(TIE * largest[t - 1]) if t else 0))
+        totals = [total + Fraction(float(value)) for total, value in zip(totals, loss, strict=True)]
+    return played
+
+
+def fixed_share(scaled, guesses, rate=None, switch_rate=None):
+    """x_{t+1} = (1 - alpha) x_t exp(-eta z_t) / Z_t + alpha / K, played after one more factor exp(-eta g_t).
+
+    Without rates they are 1 / sqrt(t) and 1 / (t + 1), where t counts the rounds since the first whose losses differ.
+    """
+    n_actions = len(scaled[0])
+    x, played = np.full(n_actions, 1 / n_actions), []
+    first = next((t for t, z in enumerate(scaled) if max(z) > 0), len(scaled))  # the first whose losses differ
+    for now, (z, g) in enumerate(zip(scaled, guesses, strict=True)):
+        t = max(1, now - first + 1)
+        eta, alpha = rate or 1 / sqrt(t), switch_rate or 1 / (t + 1)
+        played.append(_normalised(x * np.exp(-eta * g)))
+        x = (1 - alpha) * _normalised(x * np.exp(-eta * z)) + alpha / n_actions
+    return played
+
+
+def ada_hedge_with_prior(lost, prior=PRIOR):
+    """Return the weights of the bases and the total gap after every round; without a gap the weights are the prior.
+
+    The mix loss is M_t - M_{t-1}, with M = -(1/eta) ln sum_i pi_i exp(-eta L_i); no weight that underflows matters.
+    """
+    length = max(-log(p) for p in prior)
+    totals, gap, weights, gaps = [Fraction(0)] * len(prior), 0.0, [], []
+    for loss in lost:
+        after = [total + Fraction(float(value)) for total, value in zip(totals, loss, strict=True)]
+        rate = length / gap if gap > 0 else inf
+        weights.append(q := _posterior(totals, rate, prior))
+        least = min(loss)
+        added = fsum(share * (value - least) for value, share in zip(loss, q, strict=True))
+        if rate < inf:
+            moved = float(min(after) - min(totals) - Fraction(float(least)))
+            added -= moved - (_log_mass(after, rate, prior) - _log_mass(totals, rate, prior)) / rate
+        elif added <= ROUNDING * max(loss):
+            added = 0.0
+        gap += max(0.0, added)
+        gaps.append(gap)
+        totals = after
+    return np.array(weights), np.array(gaps)
+
+
+def _log_mass(totals, rate, prior):
+    least = min(totals)
+    return log(fsum(p * exp(-rate * float(total - least)) for p, total in zip(prior, totals, strict=True)))
+
+
+def tracker_parts(losses, hints=None):
+    """Return (weights, weights of the bases, plays of the bases, losses of the bases above the round's least, gaps)."""
+    plays = base_plays(losses, hints)
+    above = losses - losses.min(axis=1, keepdims=True)
+    lost = np.array([[fsum(play * row) for play in bases] for bases, row in zip(plays, above, strict=True)])
+    shares, gaps = ada_hedge_with_prior(lost)
+    return np.einsum("tb,tbk->tk", shares, plays), shares, plays, lost, gaps
+
+
+def tracker(losses, hints=None):
+    """Return the weights that Tracker plays."""
+    return tracker_parts(losses, hints)[0]
+
+
+def _posterior(totals, rate, prior):
+    """Return pi_i exp(-rate L_i), normalised."""
+    if rate == inf:
+        return prior
+    least = min(totals)
+    mass = [p * exp(-rate * float(total - least)) for p, total in zip(prior, totals, strict=True)]
+    return np.array(mass) / fsum(mass)
+
+
+def _scaled(values, largest):
+    least = min(values)
+    return [(value - least) / largest if largest > 0 else 0.0 for value in values]
+
+
+def _normalised(values):
+    values = values / values.max()
+    return values / fsum(values)
+
+
+def _uniform_on_least(values, tolerance):
+    least = min(values)
+    ties = [float(value - least <= tolerance) for value in values]
+    return [tie / sum(ties) for tie in ties]

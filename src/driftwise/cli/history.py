@@ -90,4 +90,5 @@ def _true_changes(change_points: Sequence[int]) -> str:
         return "The means did not change."
     rest = len(change_points) - _CHANGES_SHOWN
     shown = ", ".join(map(str, change_points[:_CHANGES_SHOWN]))
-    return f"The means changed in round {shown}{f' and {rest} more' if rest > 0 else ''}."
+    rounds = "rounds" if len(change_points) > 1 else "round"
+    return f"The means changed in {rounds} {shown}{f' and {rest} more' if rest > 0 else ''}."

@@ -77,7 +77,7 @@ def command(
 
     SPEC is a TOML file with `n_rounds`, `n_runs`, `seed`, an [environment] and [[learners]]; flags override it.
     Without --learner, the default learners, which need no parameters, play beside two that are tuned to the
-    environment; without --path, in eight segments of Bernoulli losses.
+    environment (with --replay: beside Hedge and KL-UCB); without --path, in eight segments of Bernoulli losses.
 
     \b
     driftwise simulate --path switching:n_segments=5,n_actions=4 --learner optimistic-gd:tuned

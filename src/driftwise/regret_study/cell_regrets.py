@@ -14,9 +14,9 @@ import numpy as np
 from driftwise.core.errors import DriftwiseError
 from driftwise.core.types import Vector
 from driftwise.learners import Player
-from driftwise.regret_study.cells import Cell
 from driftwise.regret_study.scored_learners import ScoredLearner
 from driftwise.regret_study.scores import BestTuned, Score, best_tuned, offset, score
+from driftwise.regret_study.study_cells import Cell
 from driftwise.sweeps import Progress, Sweep, run_sweeps
 from driftwise.sweeps.costs import Costs
 

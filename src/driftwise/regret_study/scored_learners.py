@@ -51,4 +51,4 @@ def chosen_learners(names: Sequence[str]) -> dict[str, tuple[ScoredLearner, ...]
 
 def _scored(spec: dict[str, object]) -> ScoredLearner:
     player = Player.from_spec(spec)
-    return ScoredLearner(f"{player.name} (told T)" if player.tuned else player.name, player)
+    return ScoredLearner(f"{player.name} (given T)" if player.tuned else player.name, player)

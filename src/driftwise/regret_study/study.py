@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import NamedTuple
 from driftwise.core.errors import rejection
 from driftwise.learners import Player
 from driftwise.regret_study.cell_regrets import Effort, Stage, measure_cells
-from driftwise.regret_study.cells import LONG, MEDIUM, SHORT, Cell, cells, quick_cells
 from driftwise.regret_study.scored_learners import ScoredLearner
 from driftwise.regret_study.scores import Score
+from driftwise.regret_study.study_cells import LONG, MEDIUM, SHORT, Cell, cells, quick_cells
 from driftwise.regret_study.tuned_learners import tuned_learners
 
 __all__ = ["PRESETS", "CellScore", "Preset", "run_study", "select_cells"]
@@ -43,13 +44,16 @@ class CellScore(NamedTuple):
 
 def select_cells(some: Sequence[Cell], pattern: str | None = None, half: str | None = None) -> list[Cell]:
     """Return the cells whose name matches a pattern, in which * stands for any text, and that are in this half."""
-    found = [
-        cell
-        for cell in some
-        if (pattern is None or fnmatch.fnmatchcase(cell.name, pattern)) and (half is None or cell.half == half)
-    ]
+    candidates = [cell for cell in some if half is None or cell.half == half]
+    if pattern is None:
+        return candidates
+    found = [cell for cell in candidates if fnmatch.fnmatchcase(cell.name, pattern)]
     if not found:
-        raise rejection("regret", "cells", f"a pattern that matches the name of one of {len(some)} cells", pattern)
+        names = [cell.name for cell in candidates]
+        near = difflib.get_close_matches(pattern, names, n=1, cutoff=0.0)[0]
+        rule = f"a pattern that matches one of {len(names)} names, such as '{near}'"
+        hint = "Preset quick has cells with K = 5 and T = 1000 only." if len(some) < len(cells()) else ""
+        raise rejection("regret", "cells", rule, pattern, hint)
     return found
 
 

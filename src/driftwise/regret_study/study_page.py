@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from driftwise.regret_study.cells import HALVES
 from driftwise.regret_study.score_summaries import ScoreSummary, summaries
 from driftwise.regret_study.study import CellScore
+from driftwise.regret_study.study_cells import HALVES
 from driftwise.regret_study.study_text import EXPLANATION, forms_text, tuned_text
 from driftwise.report.number_text import fixed
 from driftwise.report.page import (
@@ -39,7 +39,7 @@ _NOTES = (
     " computed with the true means.",
     "Standard errors are those of a ratio of two means over the same runs (delta method), given the tuned learners that"
     " were chosen. Intervals are 1.96 standard errors on both sides.",
-    "All learners of a cell play on the same losses. Runs are doubled until the standard error of the default learner's"
+    "All learners of a cell play on the same losses. Runs are doubled until the standard error of the first learner's"
     " score is at most 0.1, or the most runs are reached (200, with the preset quick 64). A tuned learner whose mean"
     " regret is more than four standard errors of the difference above the least one plays no further runs.",
     "Tuned learners: a grid of parameters of the usual learners, and tuning by their theorems to the exact segments,"
@@ -55,7 +55,7 @@ def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str)
     firsts = {feedback: next(one.learner.label for one in scores if one.feedback == feedback) for feedback in feedbacks}
     return Page(
         title="Regret without tuning",
-        subtitle=f"{_SUBTITLE} {_findings(scores, feedbacks)} {about}",
+        subtitle=f"{_SUBTITLE} {_findings(scores, firsts)} {about}",
         table=_table([one for one in scores if one.learner.label == firsts[one.feedback]]),
         panels=panels,
         commands=commands,
@@ -66,16 +66,17 @@ def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str)
     )
 
 
-def _findings(scores: Sequence[CellScore], feedbacks: Sequence[str]) -> str:
+def _findings(scores: Sequence[CellScore], firsts: Mapping[str, str]) -> str:
     """Return sentences on the first learner of each feedback, by half."""
     found = []
-    for feedback in feedbacks:
+    for feedback, first in firsts.items():
         parts = []
         for half in HALVES:
-            for one in summaries(scores, feedback, half)[:1]:
-                worst = f"at most {fixed(one.worst.score.value, 2)}"
-                parts.append(f"{fixed(one.mean, 2)} ({worst}) in {one.n_cells} cells of the half \u201c{half}\u201d")
-                first = one.learner.label
+            for one in summaries(scores, feedback, half):
+                if one.learner.label == first:
+                    worst = f"at most {fixed(one.worst.score.value, 2)}"
+                    cells = f"{one.n_cells} cells of the half \u201c{half}\u201d"
+                    parts.append(f"{fixed(one.mean, 2)} ({worst}) in {cells}")
         found.append(f"Geometric mean of the scores of {first} ({feedback} feedback): {', '.join(parts)}.")
     return " ".join(found)
 
@@ -142,7 +143,8 @@ def _table(scores: Sequence[CellScore]) -> Table:
         Column("runs", "Runs", "number", decimals=0),
     ]
     about = (
-        "The default learners in all cells, the largest scores first. The thin lines are at 1 and 2. Best tuned"
+        "The first learner with each feedback (the default, unless others were chosen) in all cells, the largest scores"
+        " first. The thin lines are at 1 and 2. Best tuned"
         " learner: the one with regret R*; two if even and odd runs choose different ones."
     )
     rows = [_row(one) for one in sorted(scores, key=lambda one: -one.score.value)]

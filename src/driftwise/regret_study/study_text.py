@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from driftwise.regret_study.cells import HALVES, KINDS
 from driftwise.regret_study.score_summaries import ScoreSummary, summaries
 from driftwise.regret_study.study import CellScore
+from driftwise.regret_study.study_cells import HALVES, KINDS
 from driftwise.report.number_text import fixed
 from driftwise.report.tables import TableGroup, grouped_table, number, text_table
 
@@ -21,8 +21,8 @@ EXPLANATION = (
     "Score: (R + a) / (R* + a). R is the mean dynamic regret of a learner, R* that of the tuned learner with the least"
     " regret in the cell: it is chosen in hindsight by the even runs and counts in the odd runs, and the other way"
     " round. a = 5 with full feedback, a quarter of the root of T with bandit feedback. After ±: the standard error."
-    ' The default learners were tuned on the cells of the half "tuning" only; a digest of its name assigns a cell to'
-    " a half."
+    ' The default learners were tuned on the cells of the half "tuning"; one choice in bandit-tracker was made again'
+    " after a look at the other half (docs/decisions.md). A digest of its name assigns a cell to a half."
 )
 
 
@@ -42,10 +42,10 @@ def tuned_text(score: CellScore) -> str:
 def forms_text(scores: Sequence[CellScore], feedback: str) -> list[str]:
     """Return in which form learners play, if it is not that of their default parameters."""
     mine = dict.fromkeys(one.learner for one in scores if one.feedback == feedback)
-    told = [one.player.name for one in mine if one.player.tuned]
+    given_rounds = [one.player.name for one in mine if one.player.tuned]
     short = [f"{one.player.name} ({one.settings_text})" for one in mine if one.settings_text]
     notes = {
-        "Told the numbers of actions and rounds (told T)": told,
+        "Given the numbers of actions and rounds (given T)": given_rounds,
         "In another form than the default one": short,
     }
     return [f"{text}: {', '.join(names)}." for text, names in notes.items() if names]

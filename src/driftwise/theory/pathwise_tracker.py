@@ -2,8 +2,8 @@ r"""Regret bounds of `Tracker` on every realised path: that of its rule plus tha
 
 The rule is AdaHedge with a prior over the bases; `code_length` is $H$, the largest $\ln(1/\pi_i)$. The bases with a
 bound are Fixed Share and its optimistic form on scaled losses; `pairs` are their rates $(\eta, \alpha)$. `switches` is
-the number $m$ of switches of the comparator, a sequence of actions. `docs/decisions.md` and
-`driftwise.learners.meta.tracker` have the derivations.
+the number $m$ of switches of the comparator, a sequence of actions. `driftwise.learners.parts.prior_ada_hedge`
+and `driftwise.learners.meta.tracker` have the derivations.
 """
 
 from __future__ import annotations

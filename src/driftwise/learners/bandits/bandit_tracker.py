@@ -1,6 +1,6 @@
-r"""BanditTracker: KL-UCB that restarts at changes it detects, adapts to the noise, and probes actions that went stale.
+r"""BanditTracker: KL-UCB that restarts at changes it detects, adapts to the noise, and probes rarely played actions.
 
-Every part was kept for what it gains in the regret study; `docs/decisions.md` has the measurements.
+`docs/decisions.md` has what each part gains in the regret study, and why three parts without a gain there are kept.
 
 How often to probe. Suppose that a change gives one of $K$ actions a new mean, uniform on [0, 1], and that there are $h$
 changes per round. An action becomes better than the best mean $m$ at the rate $h m / K$ per round, and then by
@@ -110,9 +110,10 @@ class BanditTracker(BanditLearner[Memory, Rates]):
 
     Notes
     -----
-    Action $i$ has $n_i$ plays of mean loss $m_i$ since the last detected change, which was $a$ rounds ago (see
-    "Memory"). $\phi_i \in [0.02, 1]$ is the variance of its losses relative to losses 0 and 1 with the same mean,
-    estimated from the differences of successive losses.
+    Action $i$ has $n_i$ plays of mean loss $m_i$ since the last detected change (see "Memory"). $a$ is the number of
+    plays that the action of the last alarm kept, plus the rounds since that alarm; $t$ before the first alarm.
+    $\phi_i \in [0.02, 1]$ is the variance of its losses relative to losses 0 and 1 with the same mean, estimated from
+    the differences of successive losses.
 
     Index. Round $t + 1$ plays an action without plays, otherwise the one with the lowest index
 
@@ -189,8 +190,9 @@ class BanditTracker(BanditLearner[Memory, Rates]):
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the plays that count, the alarms, and estimates of drift and variance.
 
-        The drift is the largest mean now plus the jumps of the actions that raised alarms, the variance that of all
-        actions now, for all rounds.
+        Segments are the alarms plus 1: changes that it follows without an alarm are not counted, for example because
+        the action it played became worse. The drift is the largest mean now plus the jumps of the actions that raised
+        alarms, the variance that of all actions now, for all rounds.
         """
         found, memory, overall = super().beliefs(state), state.memory, overall_dispersion(state.memory)
         counted = sum(recent(memory, i, window_in_use(memory))[0] for i in range(state.n_actions))

@@ -1,20 +1,22 @@
 r"""Tracker: the default learner with full feedback.
 
-AdaHedge over a grid of tracking learners was the best rule among those tried; `docs/decisions.md` has the measurements.
-Three choices matter. The leader has most of the prior, so that where nothing changes the other bases cost little. The
-switch rates go down to $10^{-8}$: the cost of a change grows with $\ln(1/\alpha)$ only, and sharing costs $\alpha T$.
-Fixed Share is there in its plain and in its optimistic form: the one is better with noise, the other where losses
-repeat.
+The rule is AdaHedge with a prior over the bases; `docs/decisions.md` compares grids and priors. Three choices matter.
+The leader has most of the prior, so that where nothing changes the other bases cost little. The switch rates go down to
+$10^{-8}$: the cost of a change grows with $\ln(1/\alpha)$ only, and sharing costs $\alpha T$. Fixed Share is there in
+its plain and in its optimistic form: the one is better with noise, the other where losses repeat.
 
 The price of not knowing the range of the losses. A base is Fixed Share on the scaled losses $z_t$, and its regret in
-round $t$ counts $b_t$ times. With $a_t = -\ln x_{t,u_t}$ for the comparator's action $u_t$, the inequalities of the
+round $t$ counts $b_t$ times. In one round, with $x'$ the weights before sharing,
+$\langle \hat x_t, z_t \rangle - z_{t,u} \le \frac1\eta \ln\frac{x'_{t,u}}{x_{t,u}} + \frac\eta8 d_t^2$, by Hoeffding's
+lemma under $\hat x_t$ and $\langle \hat x_t, g_t \rangle \le -\frac1\eta \ln \sum_k x_{t,k} e^{-\eta g_{t,k}}$;
+$g_t = 0$ is Fixed Share. With $a_t = -\ln x_{t,u_t}$ for the comparator's action $u_t$, the inequalities of the
 rounds of a segment add up to $\sum_t b_t (a_t - a_{t+1})$, apart from sharing, which is at most
 $b_1 a_1 + (b_T - b_1) \max_t a_t$, and $a_t \le \ln(K/\alpha)$. So the bound for a known range holds with the range
 $b_T$ and an additional $(b_T - b_1) \ln(1/\alpha)/\eta$.
 
 A fixed learning rate has a term of the order $\eta T$ in its bound, and losses that depend on the weights reach it. The
 slow rates $1/\sqrt t$ and $1/(t+1)$ are there for such losses: the same proof, with $b_t/\eta_t$ in place of $b_t$,
-bounds their regret by about $m \sqrt T \ln(K T)$.
+bounds their regret by about $(m + 1) \sqrt T \ln(K T)$.
 """
 
 from __future__ import annotations
@@ -70,14 +72,14 @@ class Tracker(GridLearner, HintedLearner):
     (see `AdaHedge`), base $i$ has the weight $q_{t,i} \propto \pi_i\, e^{-H L_{t-1,i} / \Delta_{t-1}}$, or $\pi_i$
     while $\Delta_{t-1} = 0$, and Tracker plays the mean of the bases' weights under $q_t$.
 
-    Regret: Gamma sqrt(T) ln(K T), and in practice within a few per cent of the best tuned learner. For every loss
-    sequence, against every sequence of actions with $m$ switches, the regret is at most
-    $2 \Delta_T + \min_{\eta, \alpha} \{\frac1\eta [b_T\, C(m) + (b_T - b_1) \ln\frac1\alpha]
-    + \frac\eta8 \sum_t b_t\, d_t^2\}$, and at most
-    $2 \Delta_T + b_T \sqrt T\, [(m + 1) \ln(K T) + \ln T] + \frac18 \sum_t b_t\, d_t^2 / \sqrt t$, where
-    $C(m) = (m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac1{1-\alpha}$, $d_t$ is the range of $z_t$ for Fixed Share
-    and of $z_t - g_t$ for its optimistic form, and $\Delta_T \le \frac12 \sqrt{H \sum_t r_t^2} + (\frac23 H + 1)\, b_T$
-    with $r_t$ the range of $\ell_t$ (`driftwise.theory.pathwise_tracker.tracker`).
+    Regret: Gamma sqrt(T) ln(K T); in the regret study its score against the best tuned learner in hindsight is 1.08 in
+    the geometric mean over 166 cells, and at most 1.49. For every loss sequence, against every sequence of actions with
+    $m$ switches, the regret is at most $2 \Delta_T + \min_{\eta, \alpha} \{\frac1\eta [b_T\, C(m) + (b_T - b_1)
+    \ln\frac1\alpha] + \frac\eta8 \sum_t b_t\, d_t^2\}$, and at most $2 \Delta_T + b_T \sqrt T\, [(m + 1) \ln(K T) + \ln
+    T] + \frac18 \sum_t b_t\, d_t^2 / \sqrt t$ (here $T$ and $t$ count the rounds since the first whose losses differ),
+    where $C(m) = (m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac1{1-\alpha}$, $d_t$ is the range of $z_t$ for Fixed
+    Share and of $z_t - g_t$ for its optimistic form, and $\Delta_T \le \frac12 \sqrt{H \sum_t r_t^2} + (\frac23 H +
+    1)\, b_T$ with $r_t$ the range of $\ell_t$ (`driftwise.theory.pathwise_tracker.tracker`).
 
     Must know: nothing.
 
@@ -99,10 +101,10 @@ class Tracker(GridLearner, HintedLearner):
     --------
     >>> learner = Tracker()
     >>> state = learner.start(n_actions=2)
-    >>> for losses in ([0.0, 1.0], [0.1, 0.9], [0.0, 0.8]):
+    >>> for losses in ([0.0, 1.0], [0.8, 0.2], [0.1, 0.9]):
     ...     learner.update(state, losses)
     >>> learner.predict(state)
-    array([0.98..., 0.01...])
+    array([0.9..., 0.0...])
     """
 
     def banks(self, n_actions: int) -> list[TrackingBank]:
@@ -114,7 +116,11 @@ class Tracker(GridLearner, HintedLearner):
         return _RULE
 
     def beliefs(self, state: State) -> Beliefs:
-        """Return the weights of the bases, their mean memory, and estimates of segments, drift and variance."""
+        """Return the weights of the bases, their mean memory, and coarse estimates of segments, drift and variance.
+
+        The estimates are those of `driftwise.learners.parts.running_measures`: changes that are small or short are not
+        counted.
+        """
         found, memory = super().beliefs(state), state.memory
         bank = inner_memory(memory, _BANK.memory_type, "bank0", memory.base_weights)
         most = float(bank.range[0]) * state.rounds

@@ -52,6 +52,7 @@ from typing import Any, ClassVar, Generic, NamedTuple
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import kinds_of, unbound
 from driftwise.core.types import Vector, Words
+from driftwise.core.validation import require
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.memory_checks import MemoryChecks, returned_type
 from driftwise.learners.contract.type_variables import M, R
@@ -119,6 +120,9 @@ class LearnerBank(Bank[Any, Any]):
     """
 
     bases: tuple[ExpertLearner, ...]
+
+    def __post_init__(self) -> None:
+        require(self, "bases", len(self.bases) > 0, "at least one learner")
 
     @property
     def kind(self) -> type:

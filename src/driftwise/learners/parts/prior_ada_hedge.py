@@ -27,6 +27,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
+from driftwise.core.validation import require
 from driftwise.core.vectors import largest, least
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.loops import expert_loops
@@ -35,6 +36,7 @@ from driftwise.learners.parts.exponential_weights import dot
 __all__ = ["PriorAdaHedge"]
 
 _ROUNDING = 1e-12  # a first gap below this share of the largest loss is rounding: equal losses were summed differently
+_CLOSE = 1e-9  # rounding of a sum of weights
 _LARGEST = 1e300  # times a total loss it may be infinite, but its product with 0 is 0
 
 
@@ -122,6 +124,10 @@ class PriorAdaHedge(ExpertLearner[Memory, Rates]):
     prior: tuple[float, ...]
 
     compiled_loops = expert_loops("prior-ada-hedge", (Memory, Rates), _update)
+
+    def __post_init__(self) -> None:
+        positive = len(self.prior) > 0 and all(weight > 0 for weight in self.prior)
+        require(self, "prior", positive and abs(sum(self.prior) - 1) < _CLOSE, "positive weights with sum 1")
 
     @property
     def code_length(self) -> float:

@@ -203,6 +203,6 @@ def segment_contradiction(memory: Memory) -> str:
         if plays != sizes.sum():
             return "`plays` must count the plays in the buckets"
         room = 1e-9 * (1.0 + plays)
-        if not ((sums >= 0.0) & (sums <= sizes * (1.0 + 1e-9))).all() or not abs(total - sums.sum()) <= room:
+        if not ((sums >= 0.0) & (sums <= sizes)).all() or not abs(total - sums.sum()) <= room or total > plays:
             return "`total` must be the sum of the losses in the buckets, each in [0, 1]"
     return ""

@@ -13,8 +13,9 @@ play:
   than $T$ whatever the losses; here $t$ counts the rounds since the first whose losses differ.
 
 Both forms of Fixed Share have the same $x$, and all switch rates share the exponentials of a learning rate, so a round
-takes $K$ exponentials per learning rate. Weights are at least $\alpha / K$, so they are kept as numbers, not as
-logarithms. No base changes if all losses are multiplied by a power of two: $b_t$ and the totals scale with them.
+takes $K$ exponentials per learning rate, and $2K$ for the slow one. Weights are at least $\alpha / K$, so they are kept
+as numbers, not as logarithms. No base changes if all losses are multiplied by a power of two: $b_t$ and the totals
+scale with them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import between, distribution, packed, scratch
 from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.core.validation import require
 from driftwise.core.vectors import largest, least
 from driftwise.learners.parts.banks import Bank
 from driftwise.learners.parts.running_measures import N_BLOCKS, block_contradiction, observe
@@ -170,6 +172,10 @@ class TrackingBank(Bank[Memory, Rates]):
     update = _update
     hint = _hint
 
+    def __post_init__(self) -> None:
+        require(self, "learning_rates", all(rate > 0 for rate in self.learning_rates), "all > 0")
+        require(self, "switch_rates", all(0 < rate < 1 for rate in self.switch_rates), "all in (0, 1)")
+
     @property
     def pairs(self) -> list[tuple[float, float]]:
         """The pairs of a learning rate and a switch rate, in the order of the rows; the slow pair follows."""
@@ -177,7 +183,7 @@ class TrackingBank(Bank[Memory, Rates]):
 
     def labels(self) -> list[str]:
         """Return a text for each base; Fixed Share has its learning rate and its switch rate."""
-        rates = [*(f"({eta:g}, {alpha:g})" for eta, alpha in self.pairs), "(1/sqrt(t), 1/t)"]
+        rates = [*(f"({eta:g}, {alpha:g})" for eta, alpha in self.pairs), "(1/sqrt(t), 1/(t+1))"]
         forms = [form + text for text in rates for form in ("fixed-share", "optimistic-fixed-share")]
         return ["leader", "last losses", *forms]
 
@@ -227,6 +233,8 @@ class TrackingBank(Bank[Memory, Rates]):
         floors = np.array([*(alpha for _, alpha in self.pairs), slow]) / memory.totals.size
         if not (memory.centers >= floors[:, None] / _SLACK).all():
             return "`centers` must be at least switch_rate / n_actions"
+        if memory.counted[0] % 1.0 or (memory.counted[0] > 0.0) != (memory.range[0] > 0.0):
+            return "`counted` must be a whole number, 0 if and only if `range` is 0"
         if memory.totals.min() != 0.0:
             return "`totals` must have the least at 0"
         most = memory.range[0] * rounds * _SLACK

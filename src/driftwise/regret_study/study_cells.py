@@ -1,7 +1,7 @@
 """The cells of the regret study: an environment, a number of actions and a number of rounds each.
 
 A cell's name contains everything that distinguishes it. A digest of the name assigns the cell to one of two halves: the
-default learners were tuned on the half "tuning" only, and both halves are reported.
+default learners were tuned on the half "tuning" (`docs/decisions.md` has one exception), and both are reported.
 """
 
 from __future__ import annotations
