@@ -420,7 +420,7 @@ def test_the_text_has_the_largest_weights_and_the_latest_alarms():
         "in rounds         ..., 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163",
     ]
     assert lines[6] == "base 0            weight 0.500"
-    assert lines[-1] == "9 more            weight 0.000"
+    assert lines[-1] == "11 more           weight 0.001"  # those that would be shown as 0.000
     assert repr(Beliefs(3, alarms=(2,), n_alarms=1)) == "Beliefs(rounds=3, alarms=(2,), n_alarms=1)"
     assert Beliefs(9, tuple(map(float, range(20)))).table().endswith("0 to 19 rounds, by action")
 

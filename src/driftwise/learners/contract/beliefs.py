@@ -10,6 +10,7 @@ __all__ = ["Beliefs"]
 _BASES_SHOWN, _BASES_IN_REPR = 12, 3
 _ALARMS_SHOWN, _ALARMS_IN_REPR = 12, 4
 _MEMORIES_SHOWN = 12
+_LEAST_SHOWN = 0.0005  # smaller weights would be shown as 0.000
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,7 +121,7 @@ class Beliefs:
             latest = ", ".join(map(str, self.alarms[-_ALARMS_SHOWN:]))
             cut = (self.n_alarms or 0) > _ALARMS_SHOWN
             lines.append(("in rounds", f"..., {latest}" if cut else latest))
-        largest = self.largest_bases(_BASES_SHOWN)
+        largest = [base for base in self.largest_bases(_BASES_SHOWN) if base[1] >= _LEAST_SHOWN]
         lines += [(label, f"weight {weight:.3f}") for label, weight in largest]
         if rest := len(self.bases) - len(largest):
             weight = max(0.0, sum(self.bases.values()) - sum(weight for _, weight in largest))
