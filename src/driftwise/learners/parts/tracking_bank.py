@@ -81,8 +81,9 @@ def _uniform_below(values: Vector, limit: float, weights: Vector) -> None:
 @kernel
 def _write_slow_factors(memory: Memory, t: float) -> None:
     """Write the exponential factors of the slow rate of round t."""
+    slow = memory.factors.shape[0] - 1
     for k in range(memory.scaled.size):
-        memory.factors[-1, k] = np.exp(-memory.scaled[k] / np.sqrt(t))
+        memory.factors[slow, k] = np.exp(-memory.scaled[k] / np.sqrt(t))
 
 
 @kernel
