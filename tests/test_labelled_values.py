@@ -237,11 +237,11 @@ def test_whole_numbers_are_labels_as_text():
     ids=["Series", "frame", "Arrow"],
 )
 def test_a_label_that_occurs_twice_is_refused(given):
-    for call in (as_forecasts, lambda owner, value, names: names_of(owner, value)):
+    for call in (lambda: as_forecasts(MIXTURE, given, NAMES), lambda: names_of(MIXTURE, given)):
         with pytest.raises(
             InvalidInput, match=r"^Mixture: `forecasts` must name every expert once, got 'ets' twice\.$"
         ):
-            call(MIXTURE, given, NAMES)
+            call()
 
 
 @pytest.mark.parametrize("labels", [[True], [""], [None], [1.5], [("a", "b")]], ids=repr)
@@ -253,7 +253,7 @@ def test_other_labels_are_refused(labels):
 
 
 class Labelled(np.ndarray):
-    index = property(lambda self: ["a", "b", "c"])
+    index = ("a", "b", "c")
 
 
 class OfLibrary(pd.Series):

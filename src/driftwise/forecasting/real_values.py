@@ -1,8 +1,8 @@
 """One value that a user passes, as a `float`: a forecast or a truth.
 
-Missing is NaN: None, NaN, NaT, pandas' NA, NumPy's masked constant, Arrow's null. Numbers are Python's and NumPy's, fractions,
-decimals, and scalars of other libraries that have `item` or `as_py`. Booleans are 0 and 1, as truths of the log loss often
-are. Text is refused, even if it reads as a number, and so are arrays of one number.
+Missing is NaN: None, NaN, NaT, pandas' NA, NumPy's masked constant, Arrow's null. Numbers are Python's and NumPy's,
+fractions, decimals, and scalars of other libraries that have `item` or `as_py`. Booleans are 0 and 1, as truths of the
+log loss often are. Text is refused, even if it reads as a number, and so are arrays of one number.
 """
 
 from __future__ import annotations
