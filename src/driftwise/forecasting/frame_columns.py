@@ -1,8 +1,7 @@
-"""Columns of a frame of pandas, polars or Arrow, read as arrays through Narwhals. Rows are counted from 0 in messages."""
+"""Columns of a frame of pandas, polars or Arrow, read as arrays through Narwhals. Messages count rows from 0."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     Frame = nw.DataFrame[Any]
 
-__all__ = ["OWNER", "codes", "narwhals", "numbers", "opened", "ranks", "require_column", "times"]
+__all__ = ["OWNER", "codes", "narwhals", "numbers", "opened", "ranks", "require_column", "times", "with_nulls"]
 
 OWNER = "combine"
 Times = np.ndarray[Any, Any]
@@ -35,28 +34,30 @@ def narwhals() -> Any:
 
 def opened(frame: Any) -> Frame:
     """Return a frame through Narwhals, after a check of its rows and of the names of its columns."""
-    nw = narwhals()
-    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)  # Narwhals refuses equal names
-    if names is not None and not callable(names) and not hasattr(frame, "collect"):
-        _check_names(list(names))
+    nw, kind = narwhals(), type(frame).__name__
+    if kind in ("DataFrame", "Table"):
+        _check_names(list(frame.column_names if kind == "Table" else frame.columns))
     try:
         read: Frame = nw.from_native(frame, eager_only=True)
     except TypeError:
-        hint = "Pass `frame.collect()`." if hasattr(frame, "collect") else ""
+        hint = " Pass `frame.collect()`." if kind == "LazyFrame" else ""
         rule = "a frame of pandas or polars, or a table of Arrow"
-        raise InvalidInput(f"{OWNER}: `frame` must be {rule}, got a {type(frame).__name__}. {hint}".rstrip()) from None
+        raise InvalidInput(f"{OWNER}: `frame` must be {rule}, got a {kind}.{hint}") from None
     if not len(read):
         raise InvalidInput(f"{OWNER}: `frame` must have at least one row, got none.")
     return read
 
 
 def _check_names(names: list[Any]) -> None:
-    for k, name in enumerate(names):
+    """Check the names of columns before Narwhals does: its messages have another form."""
+    seen = set()
+    for name in names:
         if not isinstance(name, str):
             hint = "Write `frame.columns = [str(name) for name in frame.columns]`."
             raise rejection(OWNER, "frame", "a frame whose columns have text as names", name, hint)
-        if name in names[:k]:
+        if name in seen:
             raise InvalidInput(f"{OWNER}: `frame` must have different names of columns, got {shown(name)} twice.")
+        seen.add(name)
 
 
 def require_column(frame: Frame, argument: str, name: Any) -> None:
@@ -64,9 +65,8 @@ def require_column(frame: Frame, argument: str, name: Any) -> None:
     if not isinstance(name, str):
         raise rejection(OWNER, argument, "the name of a column", name)
     if name not in frame.columns:
-        hint = nearest(name, frame.columns) or f"Its columns are {', '.join(map(shown, frame.columns))}."
-        index = getattr(frame.to_native(), "index", None)
-        if name in getattr(index, "names", []):
+        hint = nearest(name, frame.columns) or f"Its columns are {shown(frame.columns)}."
+        if frame.implementation.is_pandas_like() and name in frame.to_native().index.names:
             hint = "It is in the index: pass `frame.reset_index()`."
         raise rejection(OWNER, argument, "a column of the frame", name, hint)
 
@@ -84,7 +84,9 @@ def numbers(frame: Frame, name: str, fault: Callable[[Any], str]) -> Vector:
     elif column.dtype == nw.Object:
         values = _from_objects(name, column.to_list())
     else:
-        hint = "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
+        hint = (
+            "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
+        )
         raise InvalidInput(f"{OWNER}: the column {shown(name)} must have numbers, got the type {column.dtype}. {hint}")
     if (k := first_too_large(values)) >= 0:
         raise _bad_value(name, REAL_VALUE, float(values[k]), k)
@@ -92,6 +94,15 @@ def numbers(frame: Frame, name: str, fault: Callable[[Any], str]) -> Vector:
         k = next(k for k in range(len(values)) if fault(values[k : k + 1]))
         raise _bad_value(name, rule, float(values[k]), k)
     return values
+
+
+def with_nulls(frame: Frame, name: str) -> Frame:
+    """Return a frame with nulls for the NaNs of a column; in pandas, where NaN is missing, the same frame."""
+    if frame.implementation.is_pandas_like():
+        return frame
+    nw = narwhals()
+    column = nw.col(name)
+    return frame.with_columns(nw.when(~column.is_nan()).then(column).alias(name))
 
 
 def _from_objects(name: str, given: Sequence[Any]) -> Vector:
@@ -105,7 +116,9 @@ def _from_objects(name: str, given: Sequence[Any]) -> Vector:
 
 
 def _bad_value(name: str, rule: str, got: Any, row: int) -> InvalidInput:
-    return InvalidInput(f"{OWNER}: the column {shown(name)} must have {rule} in every row, got {shown(got)} in row {row}.")
+    return InvalidInput(
+        f"{OWNER}: the column {shown(name)} must have {rule} in every row, got {shown(got)} in row {row}."
+    )
 
 
 def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Any]]:

@@ -17,7 +17,16 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, LayoutWarning, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.forecasting.frame_columns import OWNER, codes, narwhals, numbers, ranks, require_column, times
+from driftwise.forecasting.frame_columns import (
+    OWNER,
+    codes,
+    narwhals,
+    numbers,
+    ranks,
+    require_column,
+    times,
+    with_nulls,
+)
 from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.losses import ForecastLoss
 
@@ -62,14 +71,16 @@ def wide_rounds(frame: Frame, loss: ForecastLoss, target: str, experts: Any, tim
     order = None
     if time is not None:
         rank, _ = ranks(time, times(frame, time))
+        _check_order(frame, time, series, rank, bool(dated))
         if dated:
             order = np.lexsort((rank, series))
             _warn_of_later_truths(frame, series)
-        _check_order(frame, time, series, rank, bool(dated))
     return Rounds(names, forecasts, truths, series, n_series, frame.select(kept), order)
 
 
-def long_rounds(frame: Frame, loss: ForecastLoss, target: str, expert: Any, forecast: Any, time: Any, by: Any) -> Rounds:
+def long_rounds(
+    frame: Frame, loss: ForecastLoss, target: str, expert: Any, forecast: Any, time: Any, by: Any
+) -> Rounds:
     """Return the rounds of a frame with one row per round and expert: by series, then by time."""
     for argument, name in (("expert", expert), ("forecast", forecast), ("time", time)):
         require_column(frame, argument, name)
@@ -83,7 +94,7 @@ def long_rounds(frame: Frame, loss: ForecastLoss, target: str, expert: Any, fore
     names = as_names(OWNER, labels, "expert")
     _, first, rounds = np.unique(series * n_times + rank, return_index=True, return_inverse=True)
     if (row := _first_repeated(rounds * len(names) + which)) >= 0:
-        got = f"{shown(names[which[row]])} at {shown(frame[time][row])}"
+        got = f"{shown(names[which[row]])} at {_text(frame, time, row)}"
         hint = "Name the columns that tell the series apart with `by`."
         raise InvalidInput(f"{OWNER}: every expert must have one row per time, got {got} again in row {row}. {hint}")
     forecasts = np.full((len(first), len(names)), np.nan)
@@ -92,12 +103,12 @@ def long_rounds(frame: Frame, loss: ForecastLoss, target: str, expert: Any, fore
     truths[rounds[known]] = row_truths[known]
     if (differ := known & (row_truths != truths[rounds])).any():
         row = int(np.argmax(differ))
-        got = f"{row_truths[row]} and {truths[rounds[row]]} at {shown(frame[time][row])}"
+        got = f"{row_truths[row]} and {truths[rounds[row]]} at {_text(frame, time, row)}"
         raise InvalidInput(f"{OWNER}: the column {shown(target)} must have one truth per time, got {got}, row {row}.")
     nw = narwhals()
     kept = nw.maybe_reset_index(frame.select([*keys, time])[first.tolist()])
     kept = kept.with_columns(nw.new_series(target, truths, nw.Float64, backend=frame.implementation))
-    return Rounds(names, forecasts, truths, series[first], n_series, kept)
+    return Rounds(names, forecasts, truths, series[first], n_series, with_nulls(kept, target))
 
 
 def _keys(frame: Frame, by: Any, default: list[str]) -> list[str]:
@@ -117,7 +128,9 @@ def _experts(frame: Frame, experts: Any, kept: list[str]) -> tuple[str, ...]:
             _warn(f"{OWNER}: bounds of intervals are no experts, left out: {text}. List the columns with `experts`.")
         experts = [name for name in others if name not in bounds]
         if not experts:
-            raise InvalidInput(f"{OWNER}: the frame must have a column of forecasts, got only {', '.join(frame.columns)}.")
+            raise InvalidInput(
+                f"{OWNER}: the frame must have a column of forecasts, got only {', '.join(frame.columns)}."
+            )
     elif isinstance(experts, str) or not isinstance(experts, Sequence) or not len(experts):
         raise rejection(OWNER, "experts", "a list of names of columns", experts)
     for name in experts:
@@ -140,24 +153,28 @@ def _series(frame: Frame, keys: list[str]) -> tuple[Actions, int]:
 
 
 def _check_order(frame: Frame, time: str, series: Actions, rank: Actions, any_order: bool) -> None:
-    """Check that no time of a series occurs twice and, unless rows may have any order, that times increase."""
-    row = _first_repeated(series * (int(rank.max()) + 1) + rank)
-    if row >= 0:
-        hint = (
-            "Keep one cutoff for each time, or make a column of the steps ahead and name it in `by`."
-            if any_order
-            else "Name the columns that tell the series apart with `by`."
-        )
-        rule = f"the column {shown(time)} must have different times in the rows of a series"
-        raise InvalidInput(f"{OWNER}: {rule}, got {shown(frame[time][row])} again in row {row}. {hint}")
-    if any_order:
+    """Check that the times of each series increase; if rows may have any order, that none occurs twice."""
+    order = np.lexsort((rank, series)) if any_order else np.argsort(series, kind="stable")
+    back = (np.diff(rank[order]) <= 0) & (np.diff(series[order]) == 0)
+    if not back.any():
         return
-    order = np.argsort(series, kind="stable")
-    back = (np.diff(rank[order]) < 0) & (np.diff(series[order]) == 0)
-    if back.any():
-        row = int(order[1:][back].min())
-        rule = f"the column {shown(time)} must increase within a series"
-        raise InvalidInput(f"{OWNER}: {rule}, got {shown(frame[time][row])} in row {row}. Sort the frame by it.")
+    row = int(order[1:][back].min())
+    got = f"{_text(frame, time, row)} in row {row}"
+    if not any_order and not (rank[:row] == rank[row])[series[:row] == series[row]].any():
+        rule = "must increase within a series"
+        raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got {got}. Sort the frame by it.")
+    hint = (
+        "Keep one cutoff for each time, or make a column of the steps ahead and name it in `by`."
+        if any_order
+        else "Name the columns that tell the series apart with `by`."
+    )
+    rule = "must have different times in the rows of a series"
+    raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got again {got}. {hint}")
+
+
+def _text(frame: Frame, time: str, row: int) -> str:
+    value = frame[time].to_list()[row]
+    return shown(value) if isinstance(value, (str, int, float)) else str(value)
 
 
 def _first_repeated(keys: Actions) -> int:

@@ -9,7 +9,8 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.types import Matrix, Vector
-from driftwise.forecasting.frame_columns import OWNER, narwhals, opened, require_column
+from driftwise.core.validation import count
+from driftwise.forecasting.frame_columns import OWNER, narwhals, opened, require_column, with_nulls
 from driftwise.forecasting.frame_layouts import Rounds, long_rounds, wide_rounds
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import MixtureStack
@@ -35,15 +36,15 @@ def combine(
     learner: ExpertLearner | None = None,
     gradient: bool = True,
     hint: str = "last-truth",
-    extras: Sequence[str] = (),
+    extras: tuple[str, ...] = (),
     scale: float | None = None,
     weights: bool = True,
     n_threads: int = 1,
 ) -> FrameT:
     """Combine the forecasts in a frame: each row with weights that were learned from the rows before it.
 
-    Every series has a mixture of its own. Rows whose truth is missing are combined and teach nothing, so a frame can end
-    with the forecasts of a future whose truths are not known yet. The given frame is not changed.
+    Every series has a mixture of its own. Rows whose truth is missing are combined but change no weights, so a frame
+    can end with forecasts whose truths are not known yet. The given frame is not changed.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def combine(
     >>> combine(frame)["forecast"].round(1).to_list()
     [2.0, 1.0, 1.0]
     """
-    options = MixtureOptions(loss, learner, gradient, hint, tuple(extras), scale)
+    options = MixtureOptions(loss, learner, gradient, hint, extras, scale)
     read = opened(frame)
     require_column(read, "target", target)
     if expert is None and forecast is None:
@@ -105,6 +106,7 @@ def combine(
 
 
 def _played(options: MixtureOptions, rounds: Rounds, n_threads: int) -> tuple[Vector, Matrix]:
+    n_threads = count(OWNER, "n_threads", n_threads)
     stack = MixtureStack(options, len(rounds.experts), rounds.n_series)
     if rounds.order is None:
         return stack.run(rounds.forecasts, rounds.truths, rounds.series, n_threads)
@@ -121,8 +123,4 @@ def _with_columns(kept: Any, columns: dict[str, Vector]) -> Any:
         nw.new_series(name, np.ascontiguousarray(values), nw.Float64, backend=kept.implementation)
         for name, values in columns.items()
     ]
-    result = kept.with_columns(*series)
-    if not kept.implementation.is_pandas_like() and np.isnan(columns[FORECAST]).any():  # those of pandas are NaN
-        forecast = nw.col(FORECAST)
-        result = result.with_columns(nw.when(~forecast.is_nan()).then(forecast).alias(FORECAST))
-    return result
+    return with_nulls(kept.with_columns(*series), FORECAST)

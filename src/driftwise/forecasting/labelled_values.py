@@ -1,12 +1,12 @@
 """The forecasts of one round, as users pass them: turned into a vector in the order of the experts' names.
 
 By name, in any order: dicts and other mappings, named tuples, records of NumPy, pandas Series (by the labels of the
-index), frames of one row (pandas, polars, Arrow; by the names of the columns), Arrow's struct scalars. An expert that is
-left out is asleep. A label that is no expert is refused, because it may be a misspelt one, and so is a label that occurs
-twice.
+index), frames of one row (pandas, polars, Arrow; by the names of the columns), Arrow's struct scalars. An expert that
+is left out is asleep. A label that is no expert is refused, because it may be a misspelt one, and so is a label that
+occurs twice.
 
-By position: arrays and sequences without labels, polars Series (which have none), Arrow arrays. They must have one value
-for each expert.
+By position: arrays and sequences without labels, polars Series (which have none), Arrow arrays. They must have one
+value for each expert.
 
 Names are strings. A label may also be a whole number, as columns of pandas often are: 3 is the name "3". A value that
 is missing (see `real_values`; also masked values) becomes NaN: this expert is asleep.
