@@ -19,6 +19,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.hindsight import extend_sequences
+from driftwise.forecasting.mixture_stack import LARGEST
 
 __all__ = ["MOST_SWITCHES", "N_PERIODS", "Losses", "Rows", "Sums", "add_rows", "empty_sums", "first_fault", "prepare_rows"]
 
@@ -96,16 +97,16 @@ class Losses(NamedTuple):
 def first_fault(rows: Rows, n_series: int) -> int:
     """Return the first broken rule as its row times `N_FAULTS` plus its kind, -1 if there is none."""
     for t in range(rows.truths.size):
-        if abs(rows.truths[t]) == math.inf:
+        if abs(rows.truths[t]) > LARGEST:
             return t * N_FAULTS + TRUTH_FAULT
-        if abs(rows.combined[t]) == math.inf:
+        if abs(rows.combined[t]) > LARGEST:
             return t * N_FAULTS + COMBINED_FAULT
         if not 0 <= rows.series[t] < n_series:
             return t * N_FAULTS + SERIES_FAULT
         for k in range(rows.weights.shape[1]):
-            if abs(rows.forecasts[t, k]) == math.inf:
+            if abs(rows.forecasts[t, k]) > LARGEST:
                 return t * N_FAULTS + FORECAST_FAULT
-            if not 0.0 <= rows.weights[t, k] < math.inf:
+            if not 0.0 <= rows.weights[t, k] <= LARGEST:
                 return t * N_FAULTS + WEIGHT_FAULT
     return -1
 

@@ -12,6 +12,7 @@ from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.forecast_report import Cuts, ForecastReport
 from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
+from driftwise.forecasting.mixture_stack import LARGEST
 from driftwise.forecasting.period_times import PeriodTimes
 from driftwise.forecasting.report_numbers import report_of_sums
 from driftwise.forecasting.report_sums import (
@@ -31,11 +32,12 @@ from driftwise.forecasting.sums_checks import checked_sums
 __all__ = ["RunningReport", "report_of"]
 
 _BLOCK = 4096  # rows that are added at once: their losses stay in the processor's cache
+_NUMBERS = f"in [-{LARGEST:g}, {LARGEST:g}] or NaN (missing)"
 _FAULTS = (
-    ("forecasts", "finite or NaN (missing)"),
-    ("truths", "finite or NaN (missing)"),
-    ("combined", "finite or NaN (missing)"),
-    ("weights", "finite and >= 0"),
+    ("forecasts", _NUMBERS),
+    ("truths", _NUMBERS),
+    ("combined", _NUMBERS),
+    ("weights", f"in [0, {LARGEST:g}]"),
     ("series", "from 0 to the number of series - 1"),
 )
 
