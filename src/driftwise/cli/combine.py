@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_SHORT = 2.0  # seconds, before which a log file gets no lines
 _FORMATS = ["csv", "parquet", "jsonl"]
 
 
@@ -168,14 +169,15 @@ def _options(
     from driftwise.learners import Player
     from driftwise.learners.contract import ExpertLearner
 
-    chosen = None
+    chosen: ExpertLearner[Any, Any] | None = None
     if learner is not None:
         player = Player.from_spec(parse_member(learner))
         if player.tuned is not None:
             raise InvalidInput("combine: --learner cannot be tuned, because the measures of a file are not known.")
-        chosen = player.learner(2, 1)
-        if not isinstance(chosen, ExpertLearner):
+        found = player.learner(2, 1)
+        if not isinstance(found, ExpertLearner):
             raise InvalidInput(f"combine: --learner must have full feedback; {player.name} has bandit feedback.")
+        chosen = found
     return MixtureOptions(loss, chosen, gradient, hint, tuple(dict.fromkeys(extras)), scale)
 
 
@@ -198,6 +200,8 @@ def _row_progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
         if is_terminal:
             click.echo(f"\r\033[K{line}", nl=False, err=True)
             shown[1] = now.rows
+        elif now.seconds < _SHORT:
+            return
         elif tenths > shown[0] or (now.read is None and now.rows >= 2 * shown[1]):  # a log file gets few lines
             click.echo(line, err=True)
             shown[:] = [tenths, now.rows]

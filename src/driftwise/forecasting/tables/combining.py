@@ -34,8 +34,12 @@ def combine_table(task: Combination, resume: bool, progress: Callable[[Progress]
     with partial_folder(task.out) as folder:
         run = TableRun(task, reader, choice, names, folder, progress)
         try:
-            finished = run.restore(note) if resume else run.start(note)
-            outcome = run.play() if finished is None else run.publish(finished)
+            if resume and (finished := run.restore(note)) is not None:
+                outcome = run.publish(finished)
+            else:
+                if not resume:
+                    run.begin(note)
+                outcome = run.play()
         finally:
             run.close()
         folder.remove()

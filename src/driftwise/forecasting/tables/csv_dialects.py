@@ -20,7 +20,13 @@ _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_ROWS = 1000  # rows from which delimiter, decimal sign and kinds of columns are found
 _WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "nil", "missing")
-_SPELLINGS = ["?", "-", *(each(word) for word in _WORDS for each in (str.lower, str.upper, str.capitalize)), "NaN", "-NaN"]
+_SPELLINGS = [
+    "?",
+    "-",
+    *(each(word) for word in _WORDS for each in (str.lower, str.upper, str.capitalize)),
+    "NaN",
+    "-NaN",
+]
 #: the cells that are missing numbers; a space may stand around a word
 MISSING = frozenset(
     [" " * n for n in range(9)] + [f"{a}{word}{b}" for word in _SPELLINGS for a in ("", " ") for b in ("", " ")]

@@ -108,7 +108,10 @@ class JsonLines:
         if table.num_rows != chunk.data.count(b"\n") and table.num_rows != sum(1 for _ in json_lines_of(chunk)):
             raise json_fault(self.source, kinds, chunk, "a line must hold one object")
         columns = {name: table.column(name) for name in kinds}
-        return {name: column.chunk(0) if column.num_chunks else pa.array([], column.type) for name, column in columns.items()}
+        return {
+            name: column.chunk(0) if column.num_chunks else pa.array([], column.type)
+            for name, column in columns.items()
+        }
 
 
 def _kind(value: Any) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftwise.forecasting.tables.table_sources import ByteStream, TableSource
 
 __all__ = ["Chunk", "line_chunks", "n_lines"]
+
+Positions = np.ndarray[Any, Any]
 
 _SIZE = 1 << 21  # bytes that are read at once
 LONGEST = 1 << 24  # bytes of a line
@@ -73,7 +75,7 @@ def last_line_end(data: bytes, quotes: str | None) -> int:
     return 0
 
 
-def _quoted(data: bytes, delimiter: int) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _quoted(data: bytes, delimiter: int) -> tuple[Positions, Positions]:
     """Return the positions where quoted text begins and ends; a mark within an unquoted cell is an ordinary character.
 
     If every second mark follows the end of a cell and the others precede one, the marks alternate; else they are
@@ -91,7 +93,7 @@ def _quoted(data: bytes, delimiter: int) -> tuple[np.ndarray, np.ndarray]:  # ty
     return _followed(text, marks, ends)
 
 
-def _followed(text: np.ndarray, marks: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _followed(text: Positions, marks: Positions, ends: Positions) -> tuple[Positions, Positions]:
     opening, closing = [], []
     places, i = marks.tolist(), 0
     while i < len(places):

@@ -2,8 +2,7 @@
 
 Every row group is first written as a Parquet file of its own, in memory. Its column chunks are copied as they are; only
 the positions in its metadata change. So a file can be continued at any row group without reading what was written.
-The metadata are in Thrift's compact protocol (github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md,
-github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
+The metadata are in Thrift's compact protocol; their fields are in `parquet.thrift` of the Parquet format.
 """
 
 from __future__ import annotations

@@ -78,7 +78,9 @@ class ParquetTable:
         except (pa.ArrowException, ValueError) as error:
             raise self._damaged(row, first_line(error)) from None
         position = Position(row, 0, 0)
-        return Piece(columns, batch.num_rows, position, lambda i: f"row {row + i + 1}", (row + batch.num_rows) / self._n_rows)
+        return Piece(
+            columns, batch.num_rows, position, lambda i: f"row {row + i + 1}", (row + batch.num_rows) / self._n_rows
+        )
 
     def _batches(self, file: Any, group: int, names: Sequence[str], row: int) -> Iterator[Any]:
         """Yield the batches of a row group, and check that they have the columns of the file."""
@@ -134,7 +136,7 @@ class ParquetTable:
             raise self.source.fault(f", column {shown(choice.time)}: it must hold times, numbers or text, got {kind}.")
 
     def _check_pages(self, content: IO[bytes], group: Any, leaves: Sequence[int], row: int) -> None:
-        """Reject pages that do not fit into memory: a page is unpacked as a whole, and may be much longer than it is."""
+        """Reject pages that do not fit into memory: a page is unpacked as a whole, and a short one may be huge then."""
         largest = 0
         for leaf in leaves:
             about = group.column(leaf)
@@ -174,11 +176,11 @@ def _largest_page(content: IO[bytes], position: int, end: int) -> int:
 
 
 def _is_numeric(kind: Any) -> bool:
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null))
 
 
 def _is_text(kind: Any) -> bool:
-    return types.is_string(kind) or types.is_large_string(kind)
+    return any(test(kind) for test in (types.is_string, types.is_large_string))
 
 
 def _is_name(kind: Any) -> bool:

@@ -9,7 +9,13 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet, types
 
-from driftwise.forecasting.tables.parquet_footers import MAGIC, moved_row_group, parquet_end, split_file, without_row_groups
+from driftwise.forecasting.tables.parquet_footers import (
+    MAGIC,
+    moved_row_group,
+    parquet_end,
+    split_file,
+    without_row_groups,
+)
 from driftwise.forecasting.tables.table_writers import PartialFile
 
 __all__ = ["ParquetTableWriter"]

@@ -58,7 +58,7 @@ class PartialFolder:
 
 @contextlib.contextmanager
 def partial_folder(out: Path) -> Iterator[PartialFolder]:
-    """Create the hidden folder in the output folder `out` and lock it; what was created is deleted if nothing is in it."""
+    """Create the hidden folder in the output folder `out` and lock it; folders that stay empty are deleted."""
     path = out / _NAME
     existed = out.exists()
     try:

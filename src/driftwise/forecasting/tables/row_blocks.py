@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,8 @@ _FEWEST_ROWS = 1 << 8
 _MOST_CELLS = 1 << 21
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True)
+class Block:
     """Consecutive rows of a table."""
 
     source: TableSource
@@ -35,7 +37,7 @@ class Block(NamedTuple):
     by: Any
     parts: Sequence[tuple[Piece, int, int]]  # the pieces it is made of, and the rows of each
 
-    def __len__(self) -> int:  # type: ignore[override]
+    def __len__(self) -> int:
         return len(self.truths)
 
     @property
@@ -97,12 +99,12 @@ def _block(
         for k, name in enumerate(choice.experts):
             forecasts[rows, k] = _numbers(piece.columns[name], start, stop)
         filled += stop - start
-    texts = [None if name is None else _text(parts, name) for name in (choice.time, choice.by)]
-    block = Block(source, row, truths, forecasts, *texts, parts)
+    texts = {name: _text(parts, name) for name in choice.texts}
+    time, by = (None if name is None else texts[name] for name in (choice.time, choice.by))
+    block = Block(source, row, truths, forecasts, time, by, parts)
     _check_numbers(block, choice, loss)
-    for name, column in zip((choice.time, choice.by), texts, strict=True):
-        if name is not None:
-            _check_text(block, name, column)
+    for name, column in texts.items():
+        _check_text(block, name, column)
     return block
 
 

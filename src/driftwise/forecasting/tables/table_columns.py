@@ -9,7 +9,7 @@ from typing import NamedTuple
 from driftwise.core.errors import BadData, InvalidInput, one_line, shown
 from driftwise.forecasting.tables.table_sources import TableSource
 
-__all__ = ["ColumnChoice", "Columns", "Wanted", "choose_columns", "check_names"]
+__all__ = ["ColumnChoice", "Columns", "Wanted", "check_names", "choose_columns"]
 
 _INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # the index of a pandas table, as it appears in files
 _MOST_SHOWN = 12  # names in a message
@@ -74,15 +74,13 @@ def choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> Col
             first = columns.names.index(name) + 1
             raise source.fault(f": the columns {first} and {i + 1} have the same name {shown(name)}.")
         seen.add(name)
-    for name in (wanted.target, wanted.time, wanted.by, *(wanted.experts or ())):
-        if name is not None and name not in seen:
-            raise _missing(source, columns, name)
+    for needed in (wanted.target, wanted.time, wanted.by, *(wanted.experts or ())):
+        if needed is not None and needed not in seen:
+            raise _missing(source, columns, needed)
     experts = wanted.experts
     if experts is None:
         others = {wanted.target, wanted.time, wanted.by}
-        experts = tuple(
-            name for name, numeric in zip(*columns, strict=True) if numeric and name not in others
-        )
+        experts = tuple(name for name, numeric in zip(*columns, strict=True) if numeric and name not in others)
         _reject_index(source, columns, experts)
     if not experts:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")

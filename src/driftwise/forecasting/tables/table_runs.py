@@ -17,9 +17,9 @@ from driftwise.core.errors import InvalidInput
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_bytes_atomically
 from driftwise.core.types import Actions
+from driftwise.forecasting.forecast_page import write_report_page
 from driftwise.forecasting.mixture_stack import Combined
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.forecast_page import write_report_page
 from driftwise.forecasting.tables.checkpoints import Checkpoint, digest, read_checkpoint, write_checkpoint
 from driftwise.forecasting.tables.parquet_writer import ParquetTableWriter
 from driftwise.forecasting.tables.partial_folders import PartialFolder
@@ -116,7 +116,7 @@ class TableRun:
             "reader": self._reader.settings(),
         }
 
-    def start(self, note: Note) -> None:
+    def begin(self, note: Note) -> None:
         """Delete what an unfinished run left."""
         if not self._folder.is_empty():
             note(f"The unfinished run in {shown_path(self._task.out)} was deleted; --resume continues one.")
@@ -128,7 +128,7 @@ class TableRun:
         if not self._folder.checkpoint.is_file():
             note(f"There is no checkpoint in {shown_path(self._task.out)}; starting at the first row.")
             self._folder.clear()
-            self.start(note)
+            self.begin(note)
             return None
         found = read_checkpoint(self._folder.checkpoint, self._settings, self._identity)
         try:

@@ -85,7 +85,9 @@ class TimeOrder:
                 self._texts[i] = text
             return
         if len(self._last) < n_series:
-            self._last = np.concatenate([self._last.astype(keys.dtype), np.zeros(n_series - len(self._last), keys.dtype)])
+            self._last = np.concatenate(
+                [self._last.astype(keys.dtype), np.zeros(n_series - len(self._last), keys.dtype)]
+            )
         self._last[series] = keys
 
     def _reject(self, block: Block, i: int, order: Actions, series: Actions, several: bool) -> None:
@@ -153,7 +155,9 @@ def _keys(block: Block, name: str, kind: str) -> Array:
         found = _cast(column, kind)
         if found is None:
             row = _first_bad(column, lambda part: _cast(part, kind) is None)
-            raise block.fault(row, name, f"it must be {_WORDS[kind]}, as the first one is, got {shown(column[row].as_py())}.")
+            raise block.fault(
+                row, name, f"it must be {_WORDS[kind]}, as the first one is, got {shown(column[row].as_py())}."
+            )
         column = found
     try:
         if kind == "number":
