@@ -54,7 +54,7 @@ def read(path):
 
 def small_blocks(monkeypatch):
     """Use blocks of 64 rows, chunks of a thousand bytes, and a checkpoint after every block."""
-    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda n_columns: SMALL_BLOCK)
+    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda _: SMALL_BLOCK)
     monkeypatch.setattr("driftwise.forecasting.tables.table_runs._SECONDS", 0.0)
     monkeypatch.setattr("driftwise.forecasting.tables.table_runs._SHARE", 0.0)
     monkeypatch.setattr("driftwise.forecasting.tables.line_chunks._SIZE", 1000)

@@ -100,10 +100,10 @@ def test_series_may_be_whole_numbers(combine, tmp_path):
 def test_bytes_do_not_depend_on_chunks_and_threads(combine, tmp_path, monkeypatch):
     write(example(1000, n_series=5, interleaved=True), tmp_path / "in.csv")
     words = ("in.csv", "--time", "ds", "--by", "series")
-    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda n_columns: 128)
+    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda _: 128)
     assert combine(*words, "--out", "first", "--threads", 1, no_page=False).code == 0
     small_blocks(monkeypatch)
-    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda n_columns: 128)
+    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda _: 128)
     assert combine(*words, "--out", "second", "--threads", 3, no_page=False).code == 0
     first = visible(tmp_path / "first")
     assert {*first} == {"forecasts.csv", "summary.json", "report.html"}

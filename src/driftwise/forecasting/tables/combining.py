@@ -6,6 +6,7 @@ bytes of the output do not depend on the threads, on the pieces in which the inp
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from driftwise.core.errors import InvalidInput, shown
@@ -28,8 +29,19 @@ def combine_table(task: Combination, resume: bool, progress: Callable[[Progress]
     check_names(task.wanted)
     if resume and task.source.is_stream:
         raise InvalidInput("combine: --resume needs a file: standard input and pipes can be read only once.")
-    reader = _reader(task)
-    choice = choose_columns(task.source, reader.columns, task.wanted)
+    with contextlib.closing(_reader(task)) as reader:
+        choice = choose_columns(task.source, reader.columns, task.wanted)
+        return _combine(task, reader, choice, resume, progress, note)
+
+
+def _combine(
+    task: Combination,
+    reader: TableReader,
+    choice: ColumnChoice,
+    resume: bool,
+    progress: Callable[[Progress], None] | None,
+    note: Note,
+) -> Outcome:
     names = _output_names(task, choice)
     with partial_folder(task.out) as folder:
         run = TableRun(task, reader, choice, names, folder, progress)

@@ -64,7 +64,7 @@ def csv_dialect(
     if decimal is None:
         texts = {wanted.time, wanted.by}
         decimal = _decimal([row[i] for row in rows for i, name in enumerate(names) if name not in texts])
-    numeric = tuple(all(is_number(row[i], decimal) for row in rows) for i in range(len(names)))
+    numeric = tuple(_holds_numbers([row[i] for row in rows], decimal) for i in range(len(names)))
     marked = len(_BYTE_ORDER_MARK) if sample.startswith(_BYTE_ORDER_MARK) else 0
     return CsvDialect(chosen, decimal, Columns(names, numeric), marked + len(start), line)
 
@@ -136,6 +136,12 @@ def _decimal(cells: Sequence[str]) -> str:
     commas = sum("," in cell and is_number(cell, ",") for cell in cells)
     points = sum("." in cell and is_number(cell, ".") for cell in cells)
     return "," if commas > points else "."
+
+
+def _holds_numbers(cells: Sequence[str], decimal: str) -> bool:
+    """Return whether at least half of the cells that are not missing are numbers: a wrong one is reported later."""
+    given = [cell for cell in cells if cell not in MISSING]
+    return 2 * sum(is_number(cell, decimal) for cell in given) >= len(given)
 
 
 def _header_bytes(text: str, delimiter: str) -> bytes:

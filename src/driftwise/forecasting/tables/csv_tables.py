@@ -15,7 +15,7 @@ from driftwise.forecasting.tables.read_ahead import in_order
 from driftwise.forecasting.tables.table_columns import ColumnChoice, Wanted
 from driftwise.forecasting.tables.table_faults import csv_fault, csv_line
 from driftwise.forecasting.tables.table_pieces import START, Piece, Position
-from driftwise.forecasting.tables.table_sources import TableSource, first_line
+from driftwise.forecasting.tables.table_sources import TableSource, closed_on_error, first_line
 
 __all__ = ["CsvTable"]
 
@@ -30,8 +30,10 @@ class CsvTable:
     ) -> None:
         self.source = source
         self._stream = source.open()
-        self._sample = self._stream.read(_SAMPLE)
-        self._dialect = csv_dialect(source, self._sample, len(self._sample) < _SAMPLE, wanted, delimiter, decimal)
+        with closed_on_error(self._stream):
+            self._sample = self._stream.read(_SAMPLE)
+            whole = len(self._sample) < _SAMPLE
+            self._dialect = csv_dialect(source, self._sample, whole, wanted, delimiter, decimal)
         self.columns = self._dialect.columns
 
     def settings(self) -> dict[str, Any]:
@@ -50,20 +52,21 @@ class CsvTable:
             rest = b""
         chunks = line_chunks(self.source, self._stream, rest, position.offset, position.line, dialect.delimiter)
         row = position.row
-        try:
-            for chunk, columns in in_order(chunks, lambda chunk: self._parsed(choice, chunk), os.cpu_count() or 1):
-                n_rows = len(columns[choice.target])
-                if n_rows:
-                    yield Piece(
-                        columns,
-                        n_rows,
-                        Position(row, chunk.offset, chunk.line),
-                        lambda i, chunk=chunk: f"line {csv_line(chunk, dialect.delimiter, i)}",  # type: ignore[misc]
-                        chunk.read,
-                    )
-                row += n_rows
-        finally:
-            self._stream.close()
+        for chunk, columns in in_order(chunks, lambda chunk: self._parsed(choice, chunk), os.cpu_count() or 1):
+            n_rows = len(columns[choice.target])
+            if n_rows:
+                yield Piece(
+                    columns,
+                    n_rows,
+                    Position(row, chunk.offset, chunk.line),
+                    lambda i, chunk=chunk: f"line {csv_line(chunk, dialect.delimiter, i)}",  # type: ignore[misc]
+                    chunk.read,
+                )
+            row += n_rows
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
 
     def _parsed(self, choice: ColumnChoice, chunk: Chunk) -> dict[str, Any]:
         """Return the chosen columns of some lines; the columns have numbers for names, because names may repeat."""

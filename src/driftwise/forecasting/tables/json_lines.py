@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json as python_json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import json
 
+from driftwise.core.errors import shown
 from driftwise.forecasting.tables.line_chunks import Chunk, line_chunks
 from driftwise.forecasting.tables.read_ahead import in_order
 from driftwise.forecasting.tables.table_columns import ColumnChoice, Columns
 from driftwise.forecasting.tables.table_faults import json_fault, json_line, json_lines_of
 from driftwise.forecasting.tables.table_pieces import START, Piece, Position
-from driftwise.forecasting.tables.table_sources import TableSource, first_line
+from driftwise.forecasting.tables.table_sources import TableSource, closed_on_error, first_line
 
 __all__ = ["JsonLines"]
 
@@ -30,14 +32,15 @@ class JsonLines:
     def __init__(self, source: TableSource) -> None:
         self.source = source
         self._stream = source.open()
-        self._sample = self._stream.read(_SAMPLE)
-        whole = len(self._sample) < _SAMPLE
-        if b"\0" in self._sample[:_SAMPLE]:
-            raise source.fault(": it has a null byte, so it is not a file of JSON lines.")
-        if whole and not self._sample.strip():
-            raise source.fault(": it is empty.")
-        end = len(self._sample) if whole else self._sample.rfind(b"\n") + 1
-        self._kinds = self._found_kinds(Chunk(self._sample[:end], 0, 1))
+        with closed_on_error(self._stream):
+            self._sample = self._stream.read(_SAMPLE)
+            whole = len(self._sample) < _SAMPLE
+            if b"\0" in self._sample:
+                raise source.fault(": it has a null byte, so it is not a file of JSON lines.")
+            if whole and not self._sample.strip():
+                raise source.fault(": it is empty.")
+            end = len(self._sample) if whole else self._sample.rfind(b"\n") + 1
+            self._kinds = self._found_kinds(Chunk(self._sample[:end], 0, 1))
         self.columns = Columns(tuple(self._kinds), tuple(kind in (_NUMBER, _WHOLE) for kind in self._kinds.values()))
 
     def settings(self) -> dict[str, Any]:
@@ -45,8 +48,8 @@ class JsonLines:
         return {}
 
     def _found_kinds(self, chunk: Chunk) -> dict[str, str]:
-        """Return the kinds of the values of each key; a key that is always null is taken for a missing number."""
-        kinds: dict[str, str] = {}
+        """Return the kind of the values of each key: a number if at least half are, or all are null."""
+        found: dict[str, Counter[str]] = {}
         for line, text in json_lines_of(chunk):
             try:
                 record = python_json.loads(text)
@@ -55,16 +58,16 @@ class JsonLines:
             if not isinstance(record, dict):
                 raise json_fault(self.source, {}, Chunk(text, 0, line), "not an object")
             for name, value in record.items():
-                found = _kind(value)
-                before = kinds.get(name, "")
-                kinds[name] = before if not found else found if not before else _both(before, found)
-        return {name: kind or _NUMBER for name, kind in kinds.items()}
+                found.setdefault(name, Counter())[_kind(value)] += 1
+        return {name: _common(kinds) for name, kinds in found.items()}
 
     def pieces(self, choice: ColumnChoice, position: Position) -> Iterator[Piece]:
         """Yield the rows from a position on."""
         for name in choice.texts:
-            if self._kinds[name] == _OTHER:
-                raise self.source.fault(f", column {name!r}: it must hold either numbers or text.")
+            allowed = (_TEXT, _WHOLE) if name == choice.by else (_TEXT, _WHOLE, _NUMBER)
+            if self._kinds[name] not in allowed:
+                rule = "text or whole numbers" if name == choice.by else "numbers or text, not both"
+                raise self.source.fault(f", column {shown(name)}: it must hold {rule}.")
         rest = self._sample
         if position == START:
             position = Position(0, 0, 1)
@@ -75,20 +78,21 @@ class JsonLines:
             rest = b""
         chunks = line_chunks(self.source, self._stream, rest, position.offset, position.line, None)
         row = position.row
-        try:
-            for chunk, columns in in_order(chunks, lambda chunk: self._parsed(choice, chunk), os.cpu_count() or 1):
-                n_rows = len(columns[choice.target])
-                if n_rows:
-                    yield Piece(
-                        columns,
-                        n_rows,
-                        Position(row, chunk.offset, chunk.line),
-                        lambda i, chunk=chunk: f"line {json_line(chunk, i)}",  # type: ignore[misc]
-                        chunk.read,
-                    )
-                row += n_rows
-        finally:
-            self._stream.close()
+        for chunk, columns in in_order(chunks, lambda chunk: self._parsed(choice, chunk), os.cpu_count() or 1):
+            n_rows = len(columns[choice.target])
+            if n_rows:
+                yield Piece(
+                    columns,
+                    n_rows,
+                    Position(row, chunk.offset, chunk.line),
+                    lambda i, chunk=chunk: f"line {json_line(chunk, i)}",  # type: ignore[misc]
+                    chunk.read,
+                )
+            row += n_rows
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
 
     def _parsed(self, choice: ColumnChoice, chunk: Chunk) -> dict[str, Any]:
         kinds = {**dict.fromkeys(choice.numbers, _NUMBER), **{name: self._kinds[name] for name in choice.texts}}
@@ -124,7 +128,9 @@ def _kind(value: Any) -> str:
     return _NUMBER if isinstance(value, float) else _OTHER
 
 
-def _both(first: str, second: str) -> str:
-    if first == second:
-        return first
-    return _NUMBER if {first, second} == {_NUMBER, _WHOLE} else _OTHER
+def _common(kinds: Counter[str]) -> str:
+    given = {kind: n for kind, n in kinds.items() if kind}
+    n_numbers = kinds[_NUMBER] + kinds[_WHOLE]
+    if 2 * n_numbers >= sum(given.values()):
+        return _WHOLE if {*given} == {_WHOLE} else _NUMBER
+    return _TEXT if {*given} == {_TEXT} else _OTHER

@@ -11,19 +11,16 @@ from pyarrow import compute, parquet, types
 
 from driftwise.core.errors import BadData, shown
 from driftwise.core.machine_memory import memory_bytes
+from driftwise.forecasting.tables.parquet_pages import MAGIC, RowGroup, largest_pages, row_groups
 from driftwise.forecasting.tables.table_columns import ColumnChoice, Columns
 from driftwise.forecasting.tables.table_pieces import LONGEST_TEXT, Piece, Position
 from driftwise.forecasting.tables.table_sources import TableSource, first_line
-from driftwise.results.thrift import read_structure
 
 __all__ = ["ParquetTable"]
 
 _BATCH = 1 << 16  # rows that Arrow unpacks at once
 _BUFFER = 1 << 20  # bytes of a column that are read at once
-_HEADER = 1 << 12  # bytes of the header of a page, usually below 100
-_LONGEST_HEADER = 1 << 20
 _COPIES = 4  # of a page in memory while it is unpacked and converted
-_MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
 
 
@@ -33,11 +30,16 @@ class ParquetTable:
     def __init__(self, source: TableSource) -> None:
         self.source = source
         self._check_ends()
-        file = self._opened([])
-        schema = file.schema_arrow
+        with Path(source.path).open("rb") as content:
+            try:
+                self._groups = row_groups(content)
+            except ValueError as error:
+                raise source.fault(f": it is not a complete Parquet file ({error}).") from None
+        with self._opened([]) as file:
+            schema = file.schema_arrow
+        self._n_rows = sum(group.n_rows for group in self._groups)
         self.columns = Columns(tuple(schema.names), tuple(_is_numeric(field.type) for field in schema))
         self._types = {field.name: field.type for field in schema}
-        self._n_rows = file.metadata.num_rows
         if self._n_rows <= 0:
             raise source.fault(": it has no rows.")
 
@@ -45,27 +47,28 @@ class ParquetTable:
         """Return nothing: the rows depend on the file only."""
         return {}
 
+    def close(self) -> None:
+        """Do nothing: every use opens the file for itself."""
+
     def pieces(self, choice: ColumnChoice, position: Position) -> Iterator[Piece]:
         """Yield the rows from a position on."""
         self._check_types(choice)
         names = [*choice.numbers, *choice.texts]
-        file = self._opened([name for name in choice.texts if _is_text(self._types[name])])
-        leaves = [i for i in range(len(file.schema)) if file.schema.column(i).path in names]
+        dictionaries = [name for name in choice.texts if _is_text(self._types[name])]
         row = 0
-        with Path(self.source.path).open("rb") as content:
-            for group in range(file.num_row_groups):
-                about = file.metadata.row_group(group)
-                if row + about.num_rows <= position.row:
-                    row += about.num_rows
+        with self._opened(dictionaries) as file, Path(self.source.path).open("rb") as content:
+            for number, group in enumerate(self._groups):
+                if row + group.n_rows <= position.row:
+                    row += group.n_rows
                     continue
-                self._check_pages(content, about, leaves, row)
+                self._check_pages(content, group, names, row)
                 before = row
-                for batch in self._batches(file, group, names, row):
+                for batch in self._batches(file, number, names, row):
                     skipped = max(0, position.row - row)
                     if skipped < batch.num_rows:
                         yield self._piece(batch.slice(skipped), choice, row + skipped)
                     row += batch.num_rows
-                if row - before != about.num_rows:
+                if row - before != group.n_rows:
                     raise self._damaged(row, "rows are missing")
 
     def _piece(self, batch: Any, choice: ColumnChoice, row: int) -> Piece:
@@ -99,17 +102,17 @@ class ParquetTable:
     def _check_ends(self) -> None:
         """Reject what is not a Parquet file: Arrow's own messages about it are long."""
         with Path(self.source.path).open("rb") as content:
-            start = content.read(len(_MAGIC))
+            start = content.read(len(MAGIC))
             size = content.seek(0, 2)
-            content.seek(max(0, size - len(_MAGIC)))
+            content.seek(max(0, size - len(MAGIC)))
             end = content.read()
         if size == 0:
             raise self.source.fault(": it is empty.")
         if _ENCRYPTED in (start, end):
             raise self.source.fault(": it is encrypted.")
-        if start != _MAGIC:
+        if start != MAGIC:
             raise self.source.fault(": it is not a Parquet file.")
-        if end != _MAGIC or size < 3 * len(_MAGIC):
+        if end != MAGIC or size < 3 * len(MAGIC):
             raise self.source.fault(": it is cut short: a Parquet file ends as it begins.")
 
     def _opened(self, dictionaries: Sequence[str]) -> Any:
@@ -135,17 +138,12 @@ class ParquetTable:
             kind = self._types[choice.time]
             raise self.source.fault(f", column {shown(choice.time)}: it must hold times, numbers or text, got {kind}.")
 
-    def _check_pages(self, content: IO[bytes], group: Any, leaves: Sequence[int], row: int) -> None:
+    def _check_pages(self, content: IO[bytes], group: RowGroup, names: Sequence[str], row: int) -> None:
         """Reject pages that do not fit into memory: a page is unpacked as a whole, and a short one may be huge then."""
-        largest = 0
-        for leaf in leaves:
-            about = group.column(leaf)
-            starts = [about.data_page_offset, about.dictionary_page_offset]
-            start = min(offset for offset in starts if offset)
-            try:
-                largest += _largest_page(content, start, start + about.total_compressed_size)
-            except (ValueError, TypeError, KeyError, OSError) as error:
-                raise self._damaged(row, first_line(error)) from None
+        try:
+            largest = largest_pages(content, group, names)
+        except ValueError as error:
+            raise self._damaged(row, str(error)) from None
         if _COPIES * largest > memory_bytes():
             raise self.source.fault(
                 f", row {row + 1}: its pages unpack to {largest / 1e9:.3g} GB,"
@@ -154,25 +152,6 @@ class ParquetTable:
 
     def _damaged(self, row: int, reason: str) -> BadData:
         return self.source.fault(f", row {row + 1}: from here on its content is damaged ({reason}).")
-
-
-def _largest_page(content: IO[bytes], position: int, end: int) -> int:
-    """Return the bytes of the largest page of a column of a row group, unpacked."""
-    largest = 0
-    while position < end:
-        content.seek(position)
-        head = content.read(_HEADER)
-        try:
-            page, length = read_structure(head, 0, len(head))
-        except ValueError:
-            head += content.read(_LONGEST_HEADER)
-            page, length = read_structure(head, 0, len(head))
-        unpacked, packed = page[2], page[3]
-        if not (isinstance(unpacked, int) and isinstance(packed, int) and packed >= 0):
-            raise ValueError("the header of a page is damaged")
-        largest = max(largest, unpacked)
-        position += length + packed
-    return largest
 
 
 def _is_numeric(kind: Any) -> bool:

@@ -69,13 +69,20 @@ def partial_folder(out: Path) -> Iterator[PartialFolder]:
     try:
         yield PartialFolder(out, path)
     finally:
-        with contextlib.suppress(OSError):
-            if [*path.iterdir()] == [path / _LOCK]:
-                (path / _LOCK).unlink()
-        for folder in (path,) if existed else (path, out):
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        os.close(descriptor)
+        try:
+            _delete_empty(path, None if existed else out)
+        finally:
+            os.close(descriptor)
+
+
+def _delete_empty(path: Path, out: Path | None) -> None:
+    with contextlib.suppress(OSError):
+        if [*path.iterdir()] == [path / _LOCK]:
+            (path / _LOCK).unlink()
+        path.rmdir()
+    with contextlib.suppress(OSError):
+        if out is not None:
+            out.rmdir()
 
 
 def _locked(out: Path, path: Path) -> int:

@@ -38,6 +38,7 @@ class ColumnChoice(NamedTuple):
     experts: tuple[str, ...]
     time: str | None
     by: str | None
+    guessed: tuple[str, ...] = ()  # the experts, if the user did not name them
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -84,7 +85,8 @@ def choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> Col
         _reject_index(source, columns, experts)
     if not experts:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
-    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by)
+    guessed = experts if wanted.experts is None else ()
+    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed)
 
 
 def _reject_index(source: TableSource, columns: Columns, experts: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def csv_fault(source: TableSource, dialect: CsvDialect, choice: ColumnChoice, ch
     try:
         for line, row in csv_rows(_text(chunk), dialect.delimiter):
             if fault := _row_fault(dialect, choice, row):
-                return source.fault(f", line {chunk.line + line}{fault}.")
+                return source.fault(f", line {chunk.line + line}{fault}")
     except csv.Error as error:
         return source.fault(f", line {chunk.line + line + 1}: it is not CSV ({error}).")
     last = chunk.line + max(0, n_lines(chunk.data) - 1)
@@ -42,14 +43,18 @@ def _row_fault(dialect: CsvDialect, choice: ColumnChoice, row: list[str]) -> str
     names = dialect.columns.names
     if len(row) != len(names):
         found = f"{len(row)} value{'s' if len(row) != 1 else ''}"
-        return f": {found} where the header has {len(names)} columns"
+        return f": {found} where the header has {len(names)} columns."
     for name in (*choice.numbers, *choice.texts):
         cell = row[names.index(name)]
         if has_wrong_bytes(cell):
-            return f", column {shown(name)}: the text is not in UTF-8; save the file as UTF-8"
+            return f", column {shown(name)}: the text is not in UTF-8; save the file as UTF-8."
         if name in choice.numbers and not is_number(cell, dialect.decimal):
-            return f", column {shown(name)}: {shown(cell)} is not a number"
+            return f", column {shown(name)}: {shown(cell)} is not a number.{_hint(name, choice)}"
     return ""
+
+
+def _hint(name: str, choice: ColumnChoice) -> str:
+    return " If it is not an expert, name those that are by --experts." if name in choice.guessed else ""
 
 
 def json_fault(source: TableSource, kinds: Mapping[str, str], chunk: Chunk, reason: str) -> BadData:
@@ -69,8 +74,9 @@ def json_fault(source: TableSource, kinds: Mapping[str, str], chunk: Chunk, reas
         for name, kind in kinds.items():
             value = record.get(name)
             if value is not None and not _has_kind(value, kind):
+                rule = "finite" if isinstance(value, float) and math.isinf(value) else kind
                 hint = " A missing number is null." if isinstance(value, str) and kind == "a number" else ""
-                return source.fault(f"{place}, column {shown(name)}: it must be {kind}, got {shown(value)}.{hint}")
+                return source.fault(f"{place}, column {shown(name)}: it must be {rule}, got {shown(value)}.{hint}")
     last = chunk.line + max(0, n_lines(chunk.data) - 1)
     return source.fault(f", lines {chunk.line} to {last}: they are not JSON objects ({reason}).")
 
@@ -108,7 +114,7 @@ def _has_kind(value: Any, kind: str) -> bool:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if kind == "a whole number":
         return whole and -(2**63) <= value < 2**63
-    return whole or isinstance(value, float)
+    return whole or (isinstance(value, float) and not math.isinf(value))
 
 
 def _text(chunk: Chunk) -> str:

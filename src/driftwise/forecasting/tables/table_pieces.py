@@ -44,6 +44,10 @@ class TableReader(Protocol):
         """Yield the rows from a position on, which is `START` or that of a piece."""
         ...
 
+    def close(self) -> None:
+        """Close the file."""
+        ...
+
     def settings(self) -> dict[str, Any]:
         """Return what the rows depend on beside the file, as plain values."""
         ...

@@ -108,13 +108,17 @@ class TableRun:
         return {
             "version": _VERSION,
             "arrow": pa.__version__,
-            "columns": self._choice._asdict(),
+            "columns": self._columns(),
             "options": self._task.options.spec,
             "format": self._task.format,
             "input": [self._task.source.format, Path(self._task.source.path).name],
             "block": self._block_rows,
             "reader": self._reader.settings(),
         }
+
+    def _columns(self) -> dict[str, Any]:
+        choice = self._choice
+        return {"target": choice.target, "experts": list(choice.experts), "time": choice.time, "by": choice.by}
 
     def begin(self, note: Note) -> None:
         """Delete what an unfinished run left."""
@@ -222,7 +226,7 @@ class TableRun:
             "input": Path(self._task.source.path).name,
             "rows": self._rows,
             "series": self.mixtures.n_series,
-            "columns": self._choice._asdict(),
+            "columns": self._columns(),
             "options": self._task.options.spec,
             "report": report.record(),
         }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +16,7 @@ import pyarrow as pa
 from driftwise.core.errors import BadData, InvalidInput, one_line
 from driftwise.core.file_names import shown_path
 
-__all__ = ["FORMATS", "STANDARD_INPUT", "TableSource", "first_line", "table_source"]
+__all__ = ["FORMATS", "STANDARD_INPUT", "ByteStream", "TableSource", "closed_on_error", "first_line", "table_source"]
 
 FORMATS = ("csv", "parquet", "jsonl")
 STANDARD_INPUT = "-"
@@ -105,6 +107,16 @@ class ByteStream:
         if self._source.path != STANDARD_INPUT:
             self._bytes.close()
             self._file.close()
+
+
+@contextlib.contextmanager
+def closed_on_error(stream: ByteStream) -> Iterator[None]:
+    """Close a stream if its first bytes are rejected."""
+    try:
+        yield
+    except BaseException:
+        stream.close()
+        raise
 
 
 def table_source(path: str, format: str | None = None) -> TableSource:

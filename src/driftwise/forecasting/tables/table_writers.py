@@ -26,6 +26,7 @@ class PartialFile:
         self.path = path
         self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "rb+", buffering=0)
         if not 0 <= length <= os.fstat(self._file.fileno()).st_size:
+            self._file.close()
             raise ValueError(f"{self.path.name} is shorter than {length} bytes")
         self._file.truncate(length)
         self._file.seek(length)
