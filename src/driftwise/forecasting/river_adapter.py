@@ -150,7 +150,8 @@ class RiverMixture(base.Regressor):
         from river import linear_model, preprocessing
 
         yield {}
-        yield {"models": [preprocessing.StandardScaler() | linear_model.LinearRegression(), linear_model.PARegressor()]}
+        linear = linear_model.LinearRegression
+        yield {"models": [preprocessing.StandardScaler() | linear(), linear(intercept_lr=0.1)]}
 
 
 def _any_awake(forecasts: Mapping[str, float]) -> bool:
