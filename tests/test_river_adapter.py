@@ -237,6 +237,17 @@ def test_faults_of_a_round_are_refused_and_nothing_changes():
     assert pickle.dumps(model) == before
 
 
+def test_rules_of_the_loss_are_checked_before_an_expert_joins():
+    model = RiverMixture(loss="log")
+    for x, y, message in [
+        ({"a": 2.0}, 1, r"^RiverMixture: `forecasts` must be in \[0, 1\] for the log loss, got {'a': 2\.0}\.$"),
+        ({"a": 0.5}, 0.5, r"^RiverMixture: `truth` must be 0 or 1 for the log loss, got 0\.5\.$"),
+    ]:
+        with pytest.raises(InvalidInput, match=message):
+            model.learn_one(x, y)
+    assert model.mixture.experts == ()
+
+
 def test_only_the_adapter_imports_river():
     program = (
         "import sys; import driftwise.forecasting, driftwise.forecasting.mixture\n"

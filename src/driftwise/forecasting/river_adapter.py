@@ -109,6 +109,13 @@ class RiverMixture(base.Regressor):
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Play a round: combine the forecasts, learn from the truth, and train the models."""
         truth, forecasts = as_truth(self, y), self._forecasts(x)
+        loss = self._mixture.options.forecast_loss
+        if rule := loss.forecast_fault(list(forecasts.values())):  # before an expert joins
+            raise rejection(self, "forecasts", rule, forecasts)
+        if rule := loss.truth_fault(truth):
+            raise rejection(self, "truth", rule, y)
+        if forecasts and not self._mixture.experts:
+            self._mixture = self._begun(tuple(forecasts))
         for name in forecasts:
             if name not in self._mixture.experts:
                 self._mixture.join(name)
