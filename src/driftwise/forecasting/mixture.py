@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
-from driftwise.core.file_names import shown_path
+from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_files import checked_rounds, keys, read_mixture, write_mixture
+from driftwise.forecasting.mixture_files import MIXTURE_OPTIONS, MixtureParts, read_mixture, write_mixture
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, NO_TRUTH, NOT_FINITE, ROUNDS
-from driftwise.forecasting.mixture_stack import LARGEST, MixtureStack, Round
+from driftwise.forecasting.mixture_stack import MixtureStack, Round
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.real_values import as_truth
 from driftwise.forecasting.round_history import RoundHistory
@@ -274,62 +273,30 @@ class Mixture:
         with self._lock:
             if self._names is None:
                 raise InvalidInput("Mixture: there is nothing to save before the experts are known.")
-            waiting = list(self._pending)
-            latest = next((i for i, key in enumerate(waiting) if self._pending[key] is self._latest), -1)
-            header = {
-                "options": self.options.spec,
-                "experts": list(self._names),
-                "absent": sorted(self._absent),
-                "waiting": waiting,
-                "finished": list(self._finished),
-                "history": self._most_kept,
-                "rounds": self._history.n_rounds,
-                "latest": latest,
-            }
-            rounds = [self._pending[key] for key in waiting]
-            pending = {f"waiting_{name}": np.array([getattr(one, name) for one in rounds]) for name in Round._fields}
-            for name in Round._fields[1:]:
-                pending[f"waiting_{name}"] = pending[f"waiting_{name}"].reshape(len(waiting), self._stack.n_actions)
-            kept = {f"history_{name}": array for name, array in self._history.arrays().items()}
-            write_mixture(path, header, {**self._stack.arrays(), **pending, **kept})
+            write_mixture(path, self._parts())
+
+    def _parts(self) -> MixtureParts:
+        latest = next((i for i, one in enumerate(self._pending.values()) if one is self._latest), -1)
+        return MixtureParts(
+            options=self.options,
+            experts=self.experts,
+            absent=self._absent,
+            stack=self._stack,
+            history=self._history,
+            pending=self._pending,
+            latest=latest,
+            finished=self._finished,
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mixture:
         """Return the mixture that `save` wrote; it continues bit for bit as if it had not been interrupted."""
-        header, arrays = read_mixture(path)
-        try:
-            return cls._from_parts(header, arrays)
-        except (InvalidInput, UnknownName) as error:
-            raise BadFile(f"{shown_path(path)}: {error}") from None
-        except RecursionError:
-            raise BadFile(f"{shown_path(path)}: the learner is nested too deeply.") from None
-
-    @classmethod
-    def _from_parts(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Mixture:
-        options = MixtureOptions.from_spec(header["options"])
-        names, waiting = as_names("Mixture", header["experts"], "experts"), keys(header["waiting"])
-        plain = arrays.get("mixture_plain")
-        if not names or plain is None or plain.shape != (1, len(names) + options.n_extras):
-            raise InvalidInput("Mixture: the arrays do not have the number of the experts.")
-        chosen = {name: getattr(options, name) for name in ("loss", "learner", "gradient", "hint", "extras", "scale")}
-        mix = cls(names, history=header["history"], **chosen)
-        mix._stack.set_arrays(arrays)
-        if mix._stack.n_series != 1 or not set(header["absent"]) <= set(names):
-            raise InvalidInput("Mixture: the arrays are those of several series, or an absent expert is not known.")
-        n_actions, n_kept = mix._stack.n_actions, len(arrays.get("history_truths", ()))
-        if n_kept > min(header["rounds"], header["history"]) or not -1 <= header["latest"] < len(waiting):
-            raise InvalidInput("Mixture: the numbers of rounds contradict each other.")
-        fields = tuple(f"waiting_{name}" for name in Round._fields)
-        rows = checked_rounds(arrays, fields, len(waiting), n_actions, LARGEST)
-        rounds = [Round(float(row[0]), *map(np.copy, row[1:])) for row in zip(*rows.values(), strict=True)]
-        mix._pending = dict(zip(waiting, rounds, strict=True))
-        mix._latest = rounds[header["latest"]] if header["latest"] >= 0 else None
-        mix._finished, mix._absent = dict.fromkeys(keys(header["finished"])), set(header["absent"])
-        names_kept = tuple(f"history_{name}" for name in mix._history.arrays())
-        kept = checked_rounds(arrays, names_kept, n_kept, n_actions, LARGEST)
-        for inputs, weights, truth, combined in zip(*kept.values(), strict=True):
-            mix._history.add(inputs, weights, float(truth), float(combined))
-        mix._history.n_rounds = header["rounds"]
+        parts = read_mixture(path)
+        options = {name: getattr(parts.options, name) for name in MIXTURE_OPTIONS}
+        mix = cls(parts.experts, history=parts.history.most, **options)
+        mix._stack, mix._history, mix._pending = parts.stack, parts.history, parts.pending
+        mix._absent, mix._finished = parts.absent, parts.finished
+        mix._latest = list(parts.pending.values())[parts.latest] if parts.latest >= 0 else None
         return mix
 
 

@@ -13,7 +13,8 @@ from driftwise.core.memory_fields import broken_shape
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
-from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Own, Work
+from driftwise.forecasting.mixture_inputs import Own
+from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Work
 from driftwise.forecasting.mixture_loops import LiveMixture, mixture_loops
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
