@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.mixture_stack import LARGEST, MixtureStack, Round
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.round_history import RoundHistory
+from driftwise.forecasting.waiting_rounds import WaitingRounds
 
 __all__ = ["FORMAT", "MIXTURE_OPTIONS", "MixtureParts", "read_mixture", "write_mixture"]
 
@@ -37,28 +38,26 @@ class MixtureParts(NamedTuple):
     absent: set[str]
     stack: MixtureStack
     history: RoundHistory
-    pending: dict[Hashable, Round]
-    latest: int  # the number of the round that was combined last among the pending, -1 if it is not among them
-    finished: dict[Hashable, None]
+    waiting: WaitingRounds
 
 
 def write_mixture(path: str | os.PathLike[str], parts: MixtureParts) -> None:
     """Write a mixture; keys of rounds must be plain values."""
-    for key in (*parts.pending, *parts.finished):
+    for key in (*parts.waiting.rounds, *parts.waiting.finished):
         if type(key) not in _KEYS:
             raise InvalidInput(f"Mixture: the key of a round must be a text or a number to be saved, got {shown(key)}.")
+    rounds, n_actions = list(parts.waiting.rounds.values()), parts.stack.n_actions
     header = {
         "format": FORMAT,
         "options": parts.options.spec,
         "experts": list(parts.experts),
         "absent": sorted(parts.absent),
-        "waiting": list(parts.pending),
-        "finished": list(parts.finished),
+        "waiting": list(parts.waiting.rounds),
+        "finished": list(parts.waiting.finished),
         "history": parts.history.most,
         "rounds": parts.history.n_rounds,
-        "latest": parts.latest,
+        "latest": next((i for i, one in enumerate(rounds) if one is parts.waiting.latest), -1),
     }
-    rounds, n_actions = list(parts.pending.values()), parts.stack.n_actions
     waiting = {
         f"waiting_{name}": np.array([getattr(one, name) for one in rounds]).reshape(
             (len(rounds),) if name == "forecast" else (len(rounds), n_actions)
@@ -123,16 +122,11 @@ def _parts(header: Mapping[str, Any], arrays: Arrays) -> MixtureParts:
     for row in zip(*_rounds(arrays, "history_", tuple(history.arrays()), (n_kept, n_actions)), strict=True):
         history.add(*row)
     history.n_rounds = header["rounds"]
-    return MixtureParts(
-        options=options,
-        experts=names,
-        absent=set(header["absent"]),
-        stack=stack,
-        history=history,
-        pending=dict(zip(header["waiting"], rounds, strict=True)),
-        latest=header["latest"],
-        finished=dict.fromkeys(header["finished"]),
-    )
+    pending = WaitingRounds(header["history"])
+    pending.rounds = dict(zip(header["waiting"], rounds, strict=True))
+    pending.latest = rounds[header["latest"]] if header["latest"] >= 0 else None
+    pending.finished = dict.fromkeys(header["finished"])
+    return MixtureParts(options, names, set(header["absent"]), stack, history, pending)
 
 
 def _rounds(arrays: Arrays, prefix: str, names: tuple[str, ...], shape: tuple[int, int]) -> list[Any]:
