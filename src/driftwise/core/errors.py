@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 
 __all__ = [
+    "BadData",
     "BadFile",
     "DriftwiseError",
     "InvalidInput",
@@ -51,6 +52,10 @@ class UnknownName(DriftwiseError, LookupError):
 
 class BadFile(DriftwiseError, OSError):
     """A file is missing, cut short, or has another content than expected."""
+
+
+class BadData(BadFile, InvalidInput):
+    """The content of a file breaks a rule: the command line exits with 2, as for any invalid input."""
 
 
 class KernelError(DriftwiseError):

@@ -1,0 +1,265 @@
+r"""Losses of a forecast $f$ when the truth is $y$, with their derivatives with respect to the forecast.
+
+==============  ==================================================  =====================================
+name            loss                                                derivative
+==============  ==================================================  =====================================
+`square`        $(f - y)^2$                                         $2 (f - y)$
+`absolute`      $|f - y|$                                           $\operatorname{sign}(f - y)$
+`percentage`    $|f - y| / |y|$                                     $\operatorname{sign}(f - y) / |y|$
+`pinball:q`     $q\,(y - f)_+ + (1 - q)\,(f - y)_+$                 $1 - q$ above the truth, $-q$ below
+`log`           $-y \ln f - (1 - y) \ln(1 - f)$, $y \in \{0, 1\}$   $(f - y) / (f (1 - f))$
+==============  ==================================================  =====================================
+
+All are convex in the forecast. A derivative is 0 where the forecast equals the truth.
+
+Infinite losses. The percentage of a truth of 0 is not finite: such a round is skipped, as if its truth were missing.
+The log loss uses $\min(\max(f, \varepsilon), 1 - \varepsilon)$ with $\varepsilon = 10^{-12}$ in place of $f$, so that a
+forecast of 0 or 1 that is wrong has the loss 27.6. A loss of the user that is not finite skips the round, too.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, KernelError, UnknownName, one_line, rejection, shown
+from driftwise.core.kernel import clone, generic_kernel, unbound
+from driftwise.core.types import Vector
+from driftwise.core.validation import number
+
+__all__ = ["LOSS_NAMES", "ForecastLoss", "forecast_loss"]
+
+Kernel = Callable[..., Any]
+Array = np.ndarray[Any, Any]
+FUNCTION: Kernel = unbound
+SURE = 1e-12  # distance of a probability from 0 and 1 in the log loss
+
+
+@generic_kernel
+def _square(forecast: float, truth: float, level: float) -> float:
+    return (forecast - truth) * (forecast - truth)
+
+
+@generic_kernel
+def _square_slope(forecast: float, truth: float, level: float) -> float:
+    return 2.0 * (forecast - truth)
+
+
+@generic_kernel
+def _absolute(forecast: float, truth: float, level: float) -> float:
+    return abs(forecast - truth)
+
+
+@generic_kernel
+def _absolute_slope(forecast: float, truth: float, level: float) -> float:
+    return float(forecast > truth) - float(forecast < truth)
+
+
+@generic_kernel
+def _percentage(forecast: float, truth: float, level: float) -> float:
+    return abs(forecast - truth) / abs(truth) if truth != 0.0 else math.inf
+
+
+@generic_kernel
+def _percentage_slope(forecast: float, truth: float, level: float) -> float:
+    return (float(forecast > truth) - float(forecast < truth)) / abs(truth) if truth != 0.0 else math.inf
+
+
+@generic_kernel
+def _pinball(forecast: float, truth: float, level: float) -> float:
+    return level * (truth - forecast) if truth > forecast else (1.0 - level) * (forecast - truth)
+
+
+@generic_kernel
+def _pinball_slope(forecast: float, truth: float, level: float) -> float:
+    return (1.0 - level) * float(forecast > truth) - level * float(forecast < truth)
+
+
+@generic_kernel
+def _log(forecast: float, truth: float, level: float) -> float:
+    chance = min(max(forecast, SURE), 1.0 - SURE)
+    return -math.log(chance) if truth > 0.5 else -math.log1p(-chance)
+
+
+@generic_kernel
+def _log_slope(forecast: float, truth: float, level: float) -> float:
+    chance = min(max(forecast, SURE), 1.0 - SURE)
+    return -1.0 / chance if truth > 0.5 else 1.0 / (1.0 - chance)
+
+
+_KERNELS: dict[str, tuple[Kernel, Kernel]] = {
+    "square": (_square, _square_slope),
+    "absolute": (_absolute, _absolute_slope),
+    "percentage": (_percentage, _percentage_slope),
+    "pinball": (_pinball, _pinball_slope),
+    "log": (_log, _log_slope),
+}
+LOSS_NAMES = tuple(_KERNELS)
+
+
+@dataclass(frozen=True)
+class ForecastLoss:
+    """A loss of forecasts: its value and its derivative with respect to the forecast.
+
+    Parameters
+    ----------
+    name : str
+        One of "square", "absolute", "percentage", "pinball" and "log", or a name for a loss of your own.
+    value : callable, default None
+        For a loss of your own: `value(forecast, truth)`, a function of two numbers that Numba can compile.
+    slope : callable, default None
+        For a loss of your own: its derivative with respect to the forecast, `slope(forecast, truth)`.
+    level : float, default 0.5
+        Of the pinball loss: the probability of the quantile, in (0, 1).
+
+    Examples
+    --------
+    >>> import math
+    >>> def value(forecast, truth):
+    ...     return math.log(math.cosh(forecast - truth))
+    >>> def slope(forecast, truth):
+    ...     return math.tanh(forecast - truth)
+    >>> log_cosh = ForecastLoss("log-cosh", value, slope)
+    >>> log_cosh.values([1.0, 2.0], 1.0)
+    array([0.        , 0.4337...])
+    """
+
+    name: str
+    value: Callable[[float, float], float] | None = None
+    slope: Callable[[float, float], float] | None = None
+    level: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or one_line(self.name) != self.name:
+            raise rejection(self, "name", "a text on one line", self.name)
+        known = self.name in _KERNELS
+        if known and (self.value is not None or self.slope is not None):
+            raise InvalidInput(f"ForecastLoss: {self.name!r} has its own functions; give yours another name.")
+        if not known and self.value is None and self.slope is None:
+            raise UnknownName("forecast loss", self.name, _KERNELS)
+        if not known and not (callable(self.value) and callable(self.slope)):
+            raise InvalidInput(
+                "ForecastLoss: a loss of your own needs both `value` and `slope`, functions of two numbers."
+            )
+        level = number(self, "level", self.level, lambda x: 0 < x < 1, "in (0, 1)")
+        object.__setattr__(self, "level", level)
+
+    def __str__(self) -> str:
+        return f"pinball({self.level:g})" if self.name == "pinball" else self.name
+
+    @property
+    def text(self) -> str:
+        """The text from which `forecast_loss` makes it, such as "pinball:0.9"; a loss of the user has none."""
+        if self.value is not None:
+            raise InvalidInput(
+                f"ForecastLoss: {self.name!r} is a function of your own, which cannot be written to a file."
+            )
+        return f"pinball:{self.level!r}" if self.name == "pinball" else self.name
+
+    @property
+    def of_probabilities(self) -> bool:
+        """Whether forecasts must be in [0, 1], and truths 0 or 1."""
+        return self.name == "log"
+
+    @functools.cached_property
+    def kernels(self) -> tuple[Kernel, Kernel]:
+        """The compiled value and derivative: functions of the forecast, the truth and the level."""
+        if self.value is None or self.slope is None:
+            return _KERNELS[self.name]
+        value, slope = (_of_the_user(self.name, function) for function in (self.value, self.slope))
+        return value, slope
+
+    def values(self, forecasts: Any, truths: Any) -> Array:
+        """Return the losses of forecasts, with NumPy's broadcasting; NaN where a forecast or a truth is missing."""
+        return self._evaluated(self._loops[0], forecasts, truths)
+
+    def slopes(self, forecasts: Any, truths: Any) -> Array:
+        """Return the derivatives with respect to the forecasts, with NumPy's broadcasting."""
+        return self._evaluated(self._loops[1], forecasts, truths)
+
+    @functools.cached_property
+    def _loops(self) -> tuple[Kernel, Kernel]:
+        value, slope = self.kernels
+        return clone(_evaluate, f"{self.name}-values", (), FUNCTION=value), clone(
+            _evaluate, f"{self.name}-slopes", (), FUNCTION=slope
+        )
+
+    def _evaluated(self, loop: Kernel, forecasts: Any, truths: Any) -> Array:
+        both = np.broadcast_arrays(np.asarray(forecasts, np.float64), np.asarray(truths, np.float64))
+        flat = [np.array(each).reshape(-1) for each in both]
+        found = np.empty(flat[0].size)
+        loop(*flat, self.level, found)
+        return found.reshape(both[0].shape)
+
+    def forecast_fault(self, values: Any) -> str:
+        """Return the rule that some forecasts break, or ''; missing ones break none."""
+        return self._fault(np.asarray(values), lambda found: (found >= 0) & (found <= 1), "in [0, 1]")
+
+    def truth_fault(self, values: Any) -> str:
+        """Return the rule that some truths break, or ''; missing ones break none."""
+        return self._fault(np.asarray(values), lambda found: (found == 0) | (found == 1), "0 or 1")
+
+    def _fault(self, values: Array, holds: Callable[[Array], Array], rule: str) -> str:
+        if not self.of_probabilities or (holds(values) | np.isnan(values)).all():
+            return ""
+        return f"{rule} for the log loss"
+
+
+def forecast_loss(loss: str | ForecastLoss) -> ForecastLoss:
+    """Return a loss by its name; "pinball:0.9" is that of the quantile 0.9.
+
+    >>> forecast_loss("pinball:0.9").values(0.0, [1.0, -1.0])
+    array([0.9, 0.1])
+    """
+    if isinstance(loss, ForecastLoss):
+        return loss
+    if not isinstance(loss, str):
+        raise rejection("forecast_loss", "loss", f"one of {', '.join(LOSS_NAMES)} or a ForecastLoss", loss)
+    name, _, level = loss.partition(":")
+    if name not in _KERNELS:
+        raise UnknownName("forecast loss", name, LOSS_NAMES)
+    if not level:
+        if name == "pinball":
+            raise InvalidInput("forecast_loss: pinball needs the probability of its quantile, such as 'pinball:0.9'.")
+        return ForecastLoss(name)
+    try:
+        return ForecastLoss(name, level=float(level)) if name == "pinball" else _no_level(loss)
+    except ValueError as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(
+            f"forecast_loss: the level of pinball must be a number in (0, 1), got {shown(level)}."
+        ) from None
+
+
+def _no_level(loss: str) -> ForecastLoss:
+    raise InvalidInput(f"forecast_loss: only pinball has a level, got {shown(loss)}.")
+
+
+def _of_the_user(name: str, function: Callable[[float, float], float]) -> Kernel:
+    try:
+        return clone(_without_level, name, FUNCTION=generic_kernel(_plain(function)))
+    except Exception as error:
+        raise KernelError(f"ForecastLoss: {name!r} cannot be compiled: {one_line(str(error))}") from error
+
+
+def _plain(function: Any) -> Any:
+    """Return the Python function of one that was compiled by Numba."""
+    return getattr(function, "py_func", function)
+
+
+def _without_level(forecast: float, truth: float, level: float) -> float:
+    return float(FUNCTION(forecast, truth))
+
+
+def _evaluate(forecasts: Vector, truths: Vector, level: float, found: Vector) -> None:
+    for i in range(found.size):
+        if math.isnan(forecasts[i]) or math.isnan(truths[i]):
+            found[i] = math.nan
+        else:
+            found[i] = FUNCTION(forecasts[i], truths[i], level)

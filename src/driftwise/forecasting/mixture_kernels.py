@@ -1,0 +1,324 @@
+r"""The kernels of a mixture: from forecasts to a combined forecast, and from the truth to losses of a learner.
+
+In round $t$ the experts forecast $x_{t,k}$; some may be missing. With $w_t$ the weights of the learner, the experts that
+are awake (not missing) share the weight 1 in proportion to $w_t$, which gives $p_t$, and the forecast is
+$f_t = \sum_k p_{t,k}\, x_{t,k}$. The truth $y_t$ gives each awake expert a loss:
+
+$$ \ell_{t,k} = \phi'(f_t, y_t)\, (x_{t,k} - f_t) \quad \text{(gradient trick)} \qquad \text{or} \qquad
+   \ell_{t,k} = \phi(x_{t,k}, y_t), $$
+
+with the loss $\phi$ of the mixture. With the gradient trick, convexity gives
+$\phi(f_t, y_t) - \phi(\langle u, x_t \rangle, y_t) \le \langle p_t - u, \ell_t \rangle$ for every distribution $u$ over
+the awake, so the regret is bounded against every convex combination, not only against single experts.
+
+Missing forecasts. An expert that is asleep gets the loss of the mixture, $\sum_k p_{t,k}\, \ell_{t,k}$ (0 with the
+gradient trick). Then $\langle w_t, \ell_t \rangle = \langle p_t, \ell_t \rangle$, so the regret of the learner against
+an expert is the regret of the mixture over the rounds in which this expert is awake. With nobody asleep, $p_t = w_t$ to
+the last bit. If the awake have no weight left (below $10^{-300}$), they share it equally.
+
+Unknown scale. The learner gets $z_{t,k} = \lambda_t (\ell_{t,k} - \min_j \ell_{t,j}) / s_t$ in $[0, 1]$ where, with the
+range $r_t = \max_k \ell_{t,k} - \min_k \ell_{t,k}$ over the awake,
+
+$$ s_t = \max(s_{t-1}, c_t), \qquad c_t = \min(r_t, G s_{t-1}), \qquad \lambda_t = c_t / r_t, $$
+
+with $G = 2$; the first range that is not 0 is taken as it is. So the scale grows at most by the factor $G$ in a round:
+one wild truth does not change the scale of all that follows. A round with $r_t > G s_{t-1}$ is cut. The regret in one
+round is at most $r_t$, and $1/\lambda_t$ times that of the losses after the cut, so cutting adds at most
+$\sum_t (r_t - c_t)$ to the regret: this sum and the number of cut rounds are counted. For $s_t$ in place of a constant,
+see `driftwise.theory.mixtures`.
+
+Hints. A learner that takes hints gets a guess of the losses: those of the forecasts of this round if the last truth
+repeats, computed as above at the forecast before the hint, and scaled by $\max(s_{t-1}, \text{their range})$.
+
+The last truth, where it is used (for hints, as an expert, or as the forecast when all are asleep), follows the truth by
+at most $G$ times the largest step that it has taken so far, so that a wild truth does not become a wild forecast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from driftwise.core.kernel import clone, generic_kernel, unbound
+from driftwise.core.types import Actions, Vector
+from driftwise.learners.contract.loops import Kernels
+
+__all__ = [
+    "ALL_ASLEEP",
+    "CUT",
+    "LAST_LOSSES",
+    "LAST_TRUTH",
+    "NOT_FINITE",
+    "NO_HINT",
+    "NO_TRUTH",
+    "N_COUNTS",
+    "ROUNDS",
+    "Own",
+    "Settings",
+    "Work",
+    "mixture_kernels",
+]
+
+Kernel = Callable[..., Any]
+UPDATE: Kernel = unbound
+HINT: Kernel = unbound
+VALUE: Kernel = unbound
+SLOPE: Kernel = unbound
+WRITE: Kernel = unbound
+TAKES_HINTS = False
+
+GROWTH = 2.0  # G: the scale and the steps of the last truth grow at most by this factor in a round
+_NO_WEIGHT = 1e-300  # the awake have no weight left
+NO_HINT, LAST_LOSSES, LAST_TRUTH = 0, 1, 2  # what the learner gets as a hint
+# The counters of a mixture: rounds of the learner, cut rounds, and skipped rounds by their reason.
+ROUNDS, CUT, NO_TRUTH, ALL_ASLEEP, NOT_FINITE, N_COUNTS = 0, 1, 2, 3, 4, 5
+
+
+class Own(NamedTuple):
+    """What a mixture keeps beside the memory of its learner."""
+
+    plain: Vector  # the weights of the learner before a hint
+    scale: Vector  # s
+    cut: Vector  # the sum of what was cut
+    truth: Vector  # the last truth, with limited steps; NaN before the first
+    step: Vector  # the largest step of the last truth
+    errors: Vector  # of the mean of the experts: the largest, their sum, their number; limited as the steps are
+    counts: Actions
+
+
+class Settings(NamedTuple):
+    """The options of a mixture, as the kernels read them."""
+
+    level: float  # of the pinball loss
+    gradient: bool
+    hint: int
+    last_truth: bool  # whether the last truth is an expert
+    scaled: bool  # whether 0 and twice the mean are experts
+    shifted: bool  # whether the mean less and plus a shift are experts
+    scale: float  # the known largest range of the losses, 0 if it is not known
+
+
+class Work(NamedTuple):
+    """Temporary space, written before it is read."""
+
+    inputs: Vector  # the forecasts, and then those of the added experts
+    shares: Vector  # p
+    losses: Vector
+    guess: Vector  # the hint
+
+
+class MixtureKernels(NamedTuple):
+    """The two halves of a round, for one learner and one loss."""
+
+    combine: Kernel
+    observe: Kernel
+
+
+@generic_kernel
+def _limited(value: float, largest: float) -> float:
+    """Return at most the largest so far times the growth; all of it, if nothing came before."""
+    return min(value, GROWTH * largest) if largest > 0.0 else value
+
+
+@generic_kernel
+def _write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector) -> int:
+    """Write the forecasts and those of the added experts, and return how many are awake."""
+    n_awake, base, above = 0, 0.0, 0.0
+    for k in range(forecasts.size):
+        inputs[k] = forecasts[k]
+        if not math.isnan(forecasts[k]):
+            if n_awake == 0:
+                base = forecasts[k]  # differences from it do not lose digits to a common level
+            above += forecasts[k] - base
+            n_awake += 1
+    mean = base + above / n_awake if n_awake > 0 else math.nan
+    end = forecasts.size
+    if settings.last_truth:
+        inputs[end] = own.truth[0]
+        if not math.isnan(own.truth[0]):
+            n_awake += 1
+        end += 1
+    if settings.scaled:
+        inputs[end] = 0.0 * mean
+        inputs[end + 1] = 2.0 * mean
+        end += 2
+        if not math.isnan(mean):
+            n_awake += 2
+    if settings.shifted:
+        shift = GROWTH * own.errors[1] / own.errors[2] if own.errors[2] > 0.0 else math.nan
+        inputs[end] = mean - shift
+        inputs[end + 1] = mean + shift
+        if not math.isnan(mean) and own.errors[2] > 0.0:
+            n_awake += 2
+    return n_awake
+
+
+@generic_kernel
+def _share(weights: Vector, inputs: Vector, n_awake: int, shares: Vector) -> None:
+    """Write the weights of the awake, in proportion to those of the learner; 0 for those asleep."""
+    mass = 0.0
+    for k in range(inputs.size):
+        shares[k] = 0.0 if math.isnan(inputs[k]) else weights[k]
+        mass += shares[k]
+    if n_awake == inputs.size:
+        return
+    for k in range(inputs.size):
+        if mass >= _NO_WEIGHT:
+            shares[k] /= mass
+        elif not math.isnan(inputs[k]):
+            shares[k] = 1.0 / n_awake
+
+
+@generic_kernel
+def _mean(inputs: Vector, shares: Vector) -> float:
+    """Return the mean of the awake under their weights; it is never outside their hull by rounding."""
+    low, high, base, above = math.inf, -math.inf, math.nan, 0.0
+    for k in range(inputs.size):
+        if not math.isnan(inputs[k]):
+            if math.isnan(base):
+                base = inputs[k]
+            low, high = min(low, inputs[k]), max(high, inputs[k])
+            above += shares[k] * (inputs[k] - base)
+    return min(max(base + above, low), high)
+
+
+def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -> MixtureKernels:
+    """Bind the kernels of a learner and of a loss to the templates."""
+    hints = {"HINT": learner.hint or _take_no_hint, "TAKES_HINTS": learner.hint is not None}
+    write = clone(_write_losses, name, VALUE=value, SLOPE=slope)
+    return MixtureKernels(
+        combine=clone(_combine, name, WRITE=write, **hints),
+        observe=clone(_observe, name, WRITE=write, UPDATE=learner.update, **hints),
+    )
+
+
+@generic_kernel
+def _take_no_hint(memory: Any, rates: Any, guess: Vector) -> None:
+    """Replace the hint of a learner that takes none."""
+
+
+def _write_losses(
+    settings: Settings, inputs: Vector, shares: Vector, forecast: float, truth: float, losses: Vector
+) -> tuple[float, float]:
+    """Write the losses of all experts, and return the least and the largest of the awake (NaN if one is not finite)."""
+    low, high, mean = math.inf, -math.inf, 0.0
+    slope = SLOPE(forecast, truth, settings.level) if settings.gradient else 0.0
+    for k in range(inputs.size):
+        if not math.isnan(inputs[k]):
+            if settings.gradient:
+                losses[k] = slope * (inputs[k] - forecast)
+            else:
+                losses[k] = VALUE(inputs[k], truth, settings.level)
+                mean += shares[k] * losses[k]
+            low, high = min(low, losses[k]), max(high, losses[k])
+            if not math.isfinite(losses[k]) or not math.isfinite(high - low):
+                return math.nan, math.nan
+    for k in range(inputs.size):
+        if math.isnan(inputs[k]):
+            losses[k] = min(max(mean, low), high)
+    return low, high
+
+
+@generic_kernel
+def _rescale(losses: Vector, low: float, factor: float, scale: float) -> None:
+    """Write the losses as shares of the scale, in [0, 1]."""
+    for k in range(losses.size):
+        losses[k] = min(1.0, (losses[k] - low) * factor / scale) if scale > 0.0 else 0.0
+
+
+def _combine(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, forecasts: Vector) -> float:
+    """Return the combined forecast of a round, with the weights in `work.shares`.
+
+    If nobody is awake it is the last truth, NaN if there is none.
+    """
+    inputs, shares, guess = work.inputs, work.shares, work.guess
+    n_awake = _write_inputs(own, settings, forecasts, inputs)
+    if n_awake == 0:
+        shares[:] = 0.0
+        guess[:] = 0.0
+        return own.truth[0]
+    if TAKES_HINTS and settings.hint != LAST_LOSSES:
+        low, high = math.nan, math.nan
+        if settings.hint == LAST_TRUTH and not math.isnan(own.truth[0]):
+            _share(own.plain, inputs, n_awake, shares)
+            low, high = WRITE(settings, inputs, shares, _mean(inputs, shares), own.truth[0], guess)
+        if math.isnan(high - low):
+            guess[:] = 0.0
+        else:
+            _rescale(guess, low, 1.0, max(own.scale[0], high - low))
+        HINT(memory, rates, guess)
+    _share(memory.weights, inputs, n_awake, shares)
+    return _mean(inputs, shares)
+
+
+def _observe(
+    memory: Any, rates: Any, own: Own, settings: Settings, work: Work, forecast: float, truth: float, again: bool
+) -> bool:
+    """Update the mixture with the truth of the round in `work`; return whether the learner's kernel returned nothing.
+
+    `again` gives the learner the hint of the round again: another round was combined since.
+    """
+    if math.isnan(truth):
+        own.counts[NO_TRUTH] += 1
+        return True
+    n_awake = 0
+    for k in range(work.inputs.size):
+        n_awake += not math.isnan(work.inputs[k])
+    if n_awake == 0:
+        own.counts[ALL_ASLEEP] += 1
+        _follow(own, truth)
+        return True
+    low, high = WRITE(settings, work.inputs, work.shares, forecast, truth, work.losses)
+    span = high - low
+    if math.isnan(span):
+        own.counts[NOT_FINITE] += 1
+        return True
+    known = settings.scale > 0.0
+    kept = min(span, settings.scale) if known else _limited(span, own.scale[0])
+    if kept < span:
+        own.counts[CUT] += 1
+        own.cut[0] += span - kept
+    own.scale[0] = settings.scale if known else max(own.scale[0], kept)
+    _rescale(work.losses, low, kept / span if kept < span else 1.0, own.scale[0])
+    if TAKES_HINTS and again and settings.hint != LAST_LOSSES:
+        HINT(memory, rates, work.guess)
+    if UPDATE(memory, rates, work.losses) is not None:
+        return False
+    for k in range(own.plain.size):
+        own.plain[k] = memory.weights[k]
+    own.counts[ROUNDS] += 1
+    _follow(own, truth)
+    if settings.shifted:
+        _observe_error(own, settings, work.inputs, truth)
+    return True
+
+
+@generic_kernel
+def _follow(own: Own, truth: float) -> None:
+    """Move the last truth towards the truth, by a limited step."""
+    if math.isnan(own.truth[0]):
+        own.truth[0] = truth
+        return
+    size = abs(truth - own.truth[0])
+    step = _limited(size, own.step[0])
+    own.step[0] = max(own.step[0], step)
+    if step == size:
+        own.truth[0] = truth
+    else:
+        own.truth[0] += step if truth > own.truth[0] else -step
+
+
+@generic_kernel
+def _observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) -> None:
+    """Add the error of the mean of the experts, limited, to the sum that gives the shift."""
+    n_awake, above = 0, 0.0
+    for k in range(inputs.size - 2 - 2 * settings.scaled - settings.last_truth):
+        if not math.isnan(inputs[k]):
+            above += inputs[k] - truth
+            n_awake += 1
+    if n_awake > 0:
+        error = _limited(abs(above / n_awake), own.errors[0])
+        own.errors[0] = max(own.errors[0], error)
+        own.errors[1] += error
+        own.errors[2] += 1.0

@@ -1,0 +1,112 @@
+"""The loops over rounds of mixtures, as templates that are cloned for each learner and each loss.
+
+A stack has the memories of the mixtures of many series (`driftwise.learners.parts.stacked_memory`); a single mixture is
+a stack of one. Each row of forecasts goes to the mixture of its series, in the order of the rows, so series may be
+sorted or interleaved. Threads share the rows by series: the results do not depend on their number.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from driftwise.core.kernel import clone, unbound
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.forecasting.losses import ForecastLoss
+from driftwise.forecasting.mixture_kernels import MixtureKernels, Own, Settings, Work, mixture_kernels
+from driftwise.learners.contract import ExpertLearner
+from driftwise.learners.contract.loops import Kernels
+from driftwise.learners.parts.stacked_memory import row_kernel
+
+__all__ = ["MixtureLoops", "mixture_loops"]
+
+Kernel = Callable[..., Any]
+KIND: Kernel = unbound
+OWN: Kernel = unbound
+ROW: Kernel = unbound
+OWN_ROW: Kernel = unbound
+COMBINE: Kernel = unbound
+OBSERVE: Kernel = unbound
+
+
+class MixtureLoops(NamedTuple):
+    """The compiled entry points of a mixture."""
+
+    run: Kernel
+    combine: Kernel
+    observe: Kernel
+    kernels: MixtureKernels
+
+
+def mixture_loops(learner: ExpertLearner, loss: ForecastLoss) -> MixtureLoops:
+    """Return the loops of mixtures with a learner and a loss."""
+    return _mixture_loops(learner.loops.kernels, learner.memory_type, loss.name, *loss.kernels)
+
+
+@functools.cache
+def _mixture_loops(kernels: Kernels, memory_type: Any, loss_name: str, value: Kernel, slope: Kernel) -> MixtureLoops:
+    name = f"{kernels.name}-{loss_name}"
+    halves = mixture_kernels(name, kernels, value, slope)
+    rows = {
+        "KIND": memory_type,
+        "OWN": Own,
+        "ROW": row_kernel(len(memory_type._fields)),
+        "OWN_ROW": row_kernel(len(Own._fields)),
+    }
+    kinds = (*kernels.kinds, memory_type, Own, Settings, Work)
+    parts = {**rows, "COMBINE": halves.combine, "OBSERVE": halves.observe}
+    run, combine, observe = (clone(each, name, kinds, **parts) for each in (_run, _combine_one, _observe_one))
+    return MixtureLoops(run, combine, observe, halves)
+
+
+def _run(
+    stack: Any,
+    owns: Own,
+    rates: Any,
+    settings: Settings,
+    work: Work,
+    series: Actions,
+    forecasts: Matrix,
+    truths: Vector,
+    combined: Vector,
+    played: Matrix,
+    part: int,
+    n_parts: int,
+) -> bool:
+    """Play the rows of the series whose number leaves the remainder `part` when divided by `n_parts`."""
+    for t in range(series.size):
+        i = series[t]
+        if i % n_parts == part:
+            memory, own = KIND(*ROW(stack, i)), OWN(*OWN_ROW(owns, i))
+            forecast = COMBINE(memory, rates, own, settings, work, forecasts[t])
+            combined[t] = forecast
+            for k in range(work.shares.size):
+                played[t, k] = work.shares[k]
+            if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t], False):
+                return False
+    return True
+
+
+def _combine_one(
+    stack: Any, owns: Own, rates: Any, settings: Settings, work: Work, series: int, forecasts: Vector
+) -> float:
+    memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
+    forecast: float = COMBINE(memory, rates, own, settings, work, forecasts)
+    return forecast
+
+
+def _observe_one(
+    stack: Any,
+    owns: Own,
+    rates: Any,
+    settings: Settings,
+    work: Work,
+    series: int,
+    forecast: float,
+    truth: float,
+    again: bool,
+) -> bool:
+    memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
+    fine: bool = OBSERVE(memory, rates, own, settings, work, forecast, truth, again)
+    return fine

@@ -1,0 +1,218 @@
+"""The mixtures of many series, in stacked arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput
+from driftwise.core.memory_fields import broken_shape
+from driftwise.core.random import new_generator
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.validation import as_losses, count
+from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Own, Work
+from driftwise.forecasting.mixture_loops import mixture_loops
+from driftwise.forecasting.options import MixtureOptions
+from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
+from driftwise.learners.parts.stacked_memory import row
+
+__all__ = ["LARGEST", "Combined", "MixtureStack"]
+
+LARGEST = 1e100  # of forecasts and truths: squares and products of them are finite
+_LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
+
+
+class Combined(NamedTuple):
+    """The combined forecasts of some rounds, and the weights of the experts in them."""
+
+    combined: Vector
+    weights: Matrix
+
+
+class MixtureStack:
+    """Mixtures of the forecasts of the same experts for one or many series, each with its own weights.
+
+    Parameters
+    ----------
+    options : MixtureOptions
+        Loss, learner and the other options, the same for all series.
+    n_experts : int
+        Number of experts that are given, >= 1.
+    n_series : int, default 1
+        Number of series.
+
+    Examples
+    --------
+    >>> stack = MixtureStack(MixtureOptions(), n_experts=2)
+    >>> stack.run([[1.0, 3.0], [1.0, 3.0]], [1.0, 1.0])
+    Combined(combined=array([2. , 1.0...]), weights=array([[0.5, 0.5], [...]]))
+    """
+
+    def __init__(self, options: MixtureOptions, n_experts: int, n_series: int = 1) -> None:
+        self.options = options
+        self.n_experts = count("MixtureStack", "n_experts", n_experts)
+        self.n_actions = self.n_experts + options.n_extras
+        self.learner, self.loss = options.full_learner, options.forecast_loss
+        self._rates, self._settings = self.learner.rates(self.n_actions), options.settings
+        self._loops = mixture_loops(self.learner, self.loss)
+        self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0))
+
+    @property
+    def n_series(self) -> int:
+        """The number of series."""
+        return len(self._owns.scale)
+
+    def _first(self, n_series: int) -> tuple[Any, Own]:
+        """Return the memories of some mixtures before their first round."""
+        if self.learner.grows and n_series > 1:
+            raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
+        first = self.learner.first_memory(self.n_actions, new_generator(0))
+        if self.learner.grows:
+            first = self.learner.make_room(first, 1)
+        memory = type(first)(*(np.repeat(array[None], n_series, axis=0) for array in first))
+        own = Own(
+            plain=np.repeat(first.weights[None], n_series, axis=0),
+            scale=np.zeros((n_series, 1)),
+            cut=np.zeros((n_series, 1)),
+            truth=np.full((n_series, 1), np.nan),
+            step=np.zeros((n_series, 1)),
+            errors=np.zeros((n_series, 3)),
+            counts=np.zeros((n_series, N_COUNTS), np.int64),
+        )
+        return memory, own
+
+    def add_series(self, n_series: int) -> None:
+        """Add series at the end."""
+        if self.learner.grows and self.n_series + n_series > 1:
+            raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
+        memory, own = self._first(n_series)
+        self._stack = type(memory)(*map(_joined, self._stack, memory))
+        self._owns = Own(*map(_joined, self._owns, own))
+
+    def _work(self) -> Work:
+        return Work(*(np.zeros(self.n_actions) for _ in Work._fields))
+
+    def run(self, forecasts: Any, truths: Any, series: Any = None, n_threads: int = 1) -> Combined:
+        """Play rounds, one per row of `forecasts`; NaN is a missing forecast or truth.
+
+        `series` has the number of the series of each row; None: all rows belong to series 0. Weights of experts
+        that are missing are 0. The forecast is NaN only where all are missing and the series has no truth yet.
+        """
+        block = self._numbers(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
+        answers = self._numbers(truths, (len(block),), "truths", self.loss.truth_fault)
+        places = self._places(series, len(block))
+        combined, played = np.empty(len(block)), np.empty((len(block), self.n_actions))
+        if self.learner.grows:
+            self._make_room(len(block) + 1)
+
+        def play(part: int, n_parts: int) -> bool:
+            rows = (places, block, answers, combined, played)
+            fine: bool = self._loops.run(
+                self._stack, self._owns, self._rates, self._settings, self._work(), *rows, part, n_parts
+            )
+            return fine
+
+        try:
+            if n_threads == 1 or self.n_series == 1:
+                fine = play(0, 1)
+            else:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    fine = all([*pool.map(play, range(n_threads), [n_threads] * n_threads)])
+        except CompilerError as error:
+            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
+        if not fine:
+            raise returns_something(self.learner, self.learner.loops.kernels.update)
+        return Combined(combined, played)
+
+    def _make_room(self, n_rounds: int) -> None:
+        """Make room in the memory of a learner that grows, of which there is one."""
+        memory = self.learner.make_room(row(self._stack, 0), n_rounds)
+        self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
+
+    def _numbers(self, values: Any, shape: tuple[int | None, ...], name: str, fault: Any) -> Matrix:
+        array = as_losses("Mixture", values, shape, name)
+        if rule := fault(array):
+            raise InvalidInput(f"Mixture: `{name}` must be {rule}.")
+        with np.errstate(invalid="ignore"):
+            if (np.abs(array) > LARGEST).any():
+                place = np.argwhere(np.abs(array) > LARGEST)[0]
+                where = f"at round {place[0]} of the block" + (f", expert {place[1]}" if len(place) > 1 else "")
+                got = float(array[tuple(place)])
+                raise InvalidInput(f"Mixture: `{name}` must be at most {LARGEST:g} in size, got {got} {where}.")
+        return array
+
+    def _places(self, series: Any, n_rounds: int) -> Actions:
+        if series is None:
+            return np.zeros(n_rounds, np.int64)
+        places = np.ascontiguousarray(series, np.int64)
+        if places.shape != (n_rounds,) or (n_rounds and not 0 <= places.min() <= places.max() < self.n_series):
+            raise InvalidInput(f"Mixture: `series` must have one number in [0, {self.n_series - 1}] per round.")
+        return places
+
+    @property
+    def counts(self) -> Actions:
+        """The counters of each series: rounds of the learner, cut rounds, rounds skipped by their reason."""
+        return self._owns.counts.copy()
+
+    @property
+    def cuts(self) -> tuple[Actions, Vector]:
+        """For each series, the number of rounds whose losses were cut, and the sum of what was cut."""
+        return self._owns.counts[:, CUT].copy(), self._owns.cut[:, 0].copy()
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return all arrays by name, without copying them."""
+        learner = {_LEARNER + name: array for name, array in self._stack._asdict().items()}
+        return {**learner, **{_OWN + name: array for name, array in self._owns._asdict().items()}}
+
+    def set_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Continue from what `arrays` returned; anything else is rejected, and nothing changes."""
+        own = self._checked_own(arrays)
+        n_series, kind = len(own.scale), self.learner.memory_type
+        found = {name: arrays.get(_LEARNER + name) for name in kind._fields}
+        first = self.learner.first_memory(self.n_actions, new_generator(0))
+        for name, array in found.items():
+            pattern = getattr(first, name)
+            if (
+                array is None
+                or array.dtype != pattern.dtype
+                or array.ndim != pattern.ndim + 1
+                or len(array) != n_series
+            ):
+                raise InvalidInput(f"Mixture: the array `{_LEARNER}{name}` is missing or has another shape or type.")
+        stack = kind(*(np.array(found[name], order="C") for name in kind._fields))
+        for i in range(n_series):
+            rounds, memory = int(own.counts[i, ROUNDS]), row(stack, i)
+            limits = self.learner.all_limits(self.n_actions, rounds)
+            shapes = {name: array.shape for name, array in memory._asdict().items()}
+            fault = broken_shape(kind, shapes, limits) or self.learner.memory_fault(memory, self.n_actions, rounds)
+            if fault:
+                raise InvalidInput(f"Mixture: series {i} after {rounds} rounds: {fault}.")
+        self._stack, self._owns = stack, own
+
+    def _checked_own(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Own:
+        """Return the arrays of the mixtures, checked."""
+        widths = {"plain": self.n_actions, "errors": 3, "counts": N_COUNTS}
+        found = []
+        n_series = len(arrays[f"{_OWN}scale"]) if np.ndim(arrays.get(f"{_OWN}scale")) else 0
+        for name in Own._fields:
+            array = arrays.get(_OWN + name)
+            kind = np.int64 if name == "counts" else np.float64
+            if array is None or array.dtype != kind or array.shape != (n_series, widths.get(name, 1)):
+                raise InvalidInput(f"Mixture: the array `{_OWN}{name}` is missing or has another shape or type.")
+            finite = np.isfinite(array) | (np.isnan(array) if name == "truth" else False)
+            if not finite.all() or (name != "truth" and (array < 0).any()):
+                raise InvalidInput(f"Mixture: the array `{_OWN}{name}` must hold finite numbers >= 0.")
+            found.append(np.array(array, order="C"))
+        own = Own(*found)
+        if (np.abs(own.truth) > LARGEST).any() or (np.abs(own.plain.sum(axis=1) - 1) > 1e-6).any():
+            raise InvalidInput("Mixture: the last truth or the weights are out of their range.")
+        if (own.counts > 2**48).any() or (own.errors[:, 2] > own.counts[:, ROUNDS]).any():
+            raise InvalidInput("Mixture: the counters are out of their range.")
+        return own
+
+
+def _joined(first: Any, second: Any) -> Any:
+    return np.concatenate([first, second])

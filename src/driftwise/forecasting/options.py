@@ -1,0 +1,143 @@
+"""The options of a mixture, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.validation import number, require_choice
+from driftwise.forecasting.losses import ForecastLoss, forecast_loss
+from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT, Settings
+from driftwise.learners import DEFAULT_LEARNERS, Player
+from driftwise.learners.contract import ExpertLearner
+from driftwise.registry import to_spec
+
+__all__ = ["EXTRAS", "HINTS", "MixtureOptions"]
+
+HINTS = {"last-truth": LAST_TRUTH, "last-losses": LAST_LOSSES, "none": NO_HINT}
+#: experts that a mixture can add to those given, and their names
+EXTRAS = {
+    "last-truth": ("last truth",),
+    "scaled": ("zero", "twice the mean"),
+    "shifted": ("mean - shift", "mean + shift"),
+}
+
+
+@dataclass(frozen=True)
+class MixtureOptions:
+    """How a mixture turns forecasts and truths into weights.
+
+    Parameters
+    ----------
+    loss : str or ForecastLoss, default "square"
+        "square", "absolute", "percentage", "pinball:0.9" (the quantile 0.9), "log" (for probabilities), or your own.
+    learner : ExpertLearner, default None
+        Any learner with full feedback; None: `Tracker()`, which has no parameters.
+    gradient : bool, default True
+        Whether the learner gets the linearised losses (gradient trick), and so competes with the best convex
+        combination of the experts. False: it gets the losses of the experts and competes with the best expert.
+    hint : {"last-truth", "last-losses", "none"}, default "last-truth"
+        What a learner that takes hints is given: the losses of this round's forecasts if the last truth repeats, the
+        losses of the last round, or nothing.
+    extras : tuple of str, default ()
+        Experts to add: "last-truth" repeats the last truth; "scaled" adds 0 and twice the mean of the experts, so that
+        their mean can be scaled by a factor in [0, 2]; "shifted" adds their mean less and plus twice its mean absolute
+        error so far, so that a constant bias can be removed. Without them a forecast is within the experts' hull.
+    scale : float, default None
+        The largest range of the losses of a round, if it is known; larger ones are cut. None: it is learned.
+
+    Examples
+    --------
+    >>> MixtureOptions(extras=("last-truth",)).names(["a", "b"])
+    ('a', 'b', 'last truth')
+    """
+
+    loss: str | ForecastLoss = "square"
+    learner: ExpertLearner | None = None
+    gradient: bool = True
+    hint: str = "last-truth"
+    extras: tuple[str, ...] = ()
+    scale: float | None = None
+    _loss: ForecastLoss = field(init=False, repr=False, compare=False)
+    _learner: ExpertLearner = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_loss", forecast_loss(self.loss))
+        learner = DEFAULT_LEARNERS["full"]() if self.learner is None else self.learner
+        if not isinstance(learner, ExpertLearner):
+            hint = f"Write {learner.__name__}()." if isinstance(learner, type) else ""
+            raise rejection("Mixture", "learner", "a learner with full feedback", self.learner, hint)
+        object.__setattr__(self, "_learner", learner)
+        if not isinstance(self.gradient, bool):
+            raise rejection("Mixture", "gradient", "True or False", self.gradient)
+        require_choice(self, "hint", list(HINTS))
+        if isinstance(self.extras, str) or not isinstance(self.extras, Sequence):
+            raise rejection("Mixture", "extras", "a tuple of texts", self.extras)
+        for one in self.extras:
+            if one not in EXTRAS or self.extras.count(one) > 1:
+                rule = f"some of {', '.join(map(repr, EXTRAS))}, each once"
+                raise rejection("Mixture", "extras", rule, self.extras)
+        object.__setattr__(self, "extras", tuple(one for one in EXTRAS if one in self.extras))
+        if self._loss.of_probabilities and {"scaled", "shifted"} & set(self.extras):
+            raise InvalidInput("Mixture: `extras` of probabilities can only be 'last-truth'.")
+        if self.scale is not None:
+            known = number("Mixture", "scale", self.scale, lambda x: 0 < x < float("inf"), "> 0 and finite")
+            object.__setattr__(self, "scale", known)
+
+    @property
+    def forecast_loss(self) -> ForecastLoss:
+        """The loss."""
+        return self._loss
+
+    @property
+    def full_learner(self) -> ExpertLearner:
+        """The learner."""
+        return self._learner
+
+    def names(self, experts: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the experts and of those that are added."""
+        added = [name for one in self.extras for name in EXTRAS[one]]
+        if taken := [name for name in added if name in experts]:
+            raise InvalidInput(f"Mixture: an expert has the name {taken[0]!r} of an added one.")
+        return (*experts, *added)
+
+    @property
+    def n_extras(self) -> int:
+        """The number of added experts."""
+        return sum(len(EXTRAS[one]) for one in self.extras)
+
+    @property
+    def settings(self) -> Settings:
+        """The options as the kernels read them."""
+        return Settings(
+            level=self._loss.level,
+            gradient=self.gradient,
+            hint=HINTS[self.hint],
+            last_truth="last-truth" in self.extras,
+            scaled="scaled" in self.extras,
+            shifted="shifted" in self.extras,
+            scale=0.0 if self.scale is None else self.scale,
+        )
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Plain values from which `from_spec` makes equal options."""
+        return {
+            "loss": self._loss.text,
+            "learner": to_spec(self._learner),
+            "gradient": self.gradient,
+            "hint": self.hint,
+            "extras": list(self.extras),
+            "scale": self.scale,
+        }
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> MixtureOptions:
+        """Make options from plain values."""
+        if not isinstance(spec, Mapping) or not {"loss", "learner", "gradient", "hint", "extras", "scale"} == {*spec}:
+            raise rejection("MixtureOptions", "spec", "a dictionary of all options", spec)
+        learner: Any = Player.from_spec(spec["learner"]).learner(2, 1)
+        extras = spec["extras"]
+        return cls(**{**spec, "learner": learner, "extras": tuple(extras) if isinstance(extras, list) else extras})
