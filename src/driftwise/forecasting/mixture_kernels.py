@@ -1,7 +1,7 @@
 r"""The kernels of a mixture: from forecasts to a combined forecast, and from the truth to losses of a learner.
 
-In round $t$ the experts forecast $x_{t,k}$; some may be missing. With $w_t$ the weights of the learner, the experts that
-are awake (not missing) share the weight 1 in proportion to $w_t$, which gives $p_t$, and the forecast is
+In round $t$ the experts forecast $x_{t,k}$; some may be missing. With $w_t$ the weights of the learner, the experts
+that are awake (not missing) share the weight 1 in proportion to $w_t$, which gives $p_t$, and the forecast is
 $f_t = \sum_k p_{t,k}\, x_{t,k}$. The truth $y_t$ gives each awake expert a loss:
 
 $$ \ell_{t,k} = \phi'(f_t, y_t)\, (x_{t,k} - f_t) \quad \text{(gradient trick)} \qquad \text{or} \qquad
@@ -66,7 +66,7 @@ HINT: Kernel = unbound
 VALUE: Kernel = unbound
 SLOPE: Kernel = unbound
 WRITE: Kernel = unbound
-TAKES_HINTS = False
+TAKES_HINTS = REPEATS_HINT = False
 
 GROWTH = 2.0  # G: the scale and the steps of the last truth grow at most by this factor in a round
 _NO_WEIGHT = 1e-300  # the awake have no weight left
@@ -113,6 +113,7 @@ class MixtureKernels(NamedTuple):
 
     combine: Kernel
     observe: Kernel
+    observe_late: Kernel  # after another round was combined
 
 
 @generic_kernel
@@ -185,11 +186,17 @@ def _mean(inputs: Vector, shares: Vector) -> float:
 
 def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -> MixtureKernels:
     """Bind the kernels of a learner and of a loss to the templates."""
-    hints = {"HINT": learner.hint or _take_no_hint, "TAKES_HINTS": learner.hint is not None}
     write = clone(_write_losses, name, VALUE=value, SLOPE=slope)
+    parts: dict[str, Any] = {
+        "WRITE": write,
+        "HINT": learner.hint or _take_no_hint,
+        "TAKES_HINTS": learner.hint is not None,
+        "UPDATE": learner.update,
+    }
     return MixtureKernels(
-        combine=clone(_combine, name, WRITE=write, **hints),
-        observe=clone(_observe, name, WRITE=write, UPDATE=learner.update, **hints),
+        combine=clone(_combine, name, None, **parts),
+        observe=clone(_observe, name, None, REPEATS_HINT=False, **parts),
+        observe_late=clone(_observe, f"{name}-late", None, REPEATS_HINT=True, **parts),
     )
 
 
@@ -237,7 +244,7 @@ def _combine(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     if n_awake == 0:
         shares[:] = 0.0
         guess[:] = 0.0
-        return own.truth[0]
+        return float(own.truth[0])
     if TAKES_HINTS and settings.hint != LAST_LOSSES:
         low, high = math.nan, math.nan
         if settings.hint == LAST_TRUTH and not math.isnan(own.truth[0]):
@@ -252,12 +259,10 @@ def _combine(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     return _mean(inputs, shares)
 
 
-def _observe(
-    memory: Any, rates: Any, own: Own, settings: Settings, work: Work, forecast: float, truth: float, again: bool
-) -> bool:
+def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, forecast: float, truth: float) -> bool:
     """Update the mixture with the truth of the round in `work`; return whether the learner's kernel returned nothing.
 
-    `again` gives the learner the hint of the round again: another round was combined since.
+    If another round was combined since, the learner gets the hint of this one again.
     """
     if math.isnan(truth):
         own.counts[NO_TRUTH] += 1
@@ -281,7 +286,7 @@ def _observe(
         own.cut[0] += span - kept
     own.scale[0] = settings.scale if known else max(own.scale[0], kept)
     _rescale(work.losses, low, kept / span if kept < span else 1.0, own.scale[0])
-    if TAKES_HINTS and again and settings.hint != LAST_LOSSES:
+    if TAKES_HINTS and REPEATS_HINT and settings.hint != LAST_LOSSES:
         HINT(memory, rates, work.guess)
     if UPDATE(memory, rates, work.losses) is not None:
         return False

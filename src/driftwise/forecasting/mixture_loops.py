@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from driftwise.core.kernel import clone, unbound
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_kernels import MixtureKernels, Own, Settings, Work, mixture_kernels
+from driftwise.forecasting.mixture_kernels import Own, Settings, Work, mixture_kernels
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.loops import Kernels
 from driftwise.learners.parts.stacked_memory import row_kernel
@@ -36,28 +36,32 @@ class MixtureLoops(NamedTuple):
     run: Kernel
     combine: Kernel
     observe: Kernel
-    kernels: MixtureKernels
+    observe_late: Kernel  # after another round was combined
 
 
 def mixture_loops(learner: ExpertLearner, loss: ForecastLoss) -> MixtureLoops:
     """Return the loops of mixtures with a learner and a loss."""
-    return _mixture_loops(learner.loops.kernels, learner.memory_type, loss.name, *loss.kernels)
+    kind: Any = learner.memory_type
+    return _mixture_loops(learner.loops.kernels, kind, loss.name, *loss.kernels)
 
 
 @functools.cache
 def _mixture_loops(kernels: Kernels, memory_type: Any, loss_name: str, value: Kernel, slope: Kernel) -> MixtureLoops:
     name = f"{kernels.name}-{loss_name}"
     halves = mixture_kernels(name, kernels, value, slope)
-    rows = {
+    rows: dict[str, Any] = {
         "KIND": memory_type,
         "OWN": Own,
         "ROW": row_kernel(len(memory_type._fields)),
         "OWN_ROW": row_kernel(len(Own._fields)),
     }
     kinds = (*kernels.kinds, memory_type, Own, Settings, Work)
-    parts = {**rows, "COMBINE": halves.combine, "OBSERVE": halves.observe}
-    run, combine, observe = (clone(each, name, kinds, **parts) for each in (_run, _combine_one, _observe_one))
-    return MixtureLoops(run, combine, observe, halves)
+    return MixtureLoops(
+        run=clone(_run, name, kinds, COMBINE=halves.combine, OBSERVE=halves.observe, **rows),
+        combine=clone(_combine_one, name, kinds, COMBINE=halves.combine, **rows),
+        observe=clone(_observe_one, name, kinds, OBSERVE=halves.observe, **rows),
+        observe_late=clone(_observe_one, f"{name}-late", kinds, OBSERVE=halves.observe_late, **rows),
+    )
 
 
 def _run(
@@ -83,7 +87,7 @@ def _run(
             combined[t] = forecast
             for k in range(work.shares.size):
                 played[t, k] = work.shares[k]
-            if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t], False):
+            if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t]):
                 return False
     return True
 
@@ -105,8 +109,7 @@ def _observe_one(
     series: int,
     forecast: float,
     truth: float,
-    again: bool,
 ) -> bool:
     memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
-    fine: bool = OBSERVE(memory, rates, own, settings, work, forecast, truth, again)
+    fine: bool = OBSERVE(memory, rates, own, settings, work, forecast, truth)
     return fine

@@ -196,7 +196,8 @@ class MixtureStack:
         """Return the arrays of the mixtures, checked."""
         widths = {"plain": self.n_actions, "errors": 3, "counts": N_COUNTS}
         found = []
-        n_series = len(arrays[f"{_OWN}scale"]) if np.ndim(arrays.get(f"{_OWN}scale")) else 0
+        scale = arrays.get(f"{_OWN}scale")
+        n_series = 0 if scale is None or scale.ndim == 0 else len(scale)
         for name in Own._fields:
             array = arrays.get(_OWN + name)
             kind = np.int64 if name == "counts" else np.float64
