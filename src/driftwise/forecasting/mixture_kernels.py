@@ -16,22 +16,24 @@ gradient trick). Then $\langle w_t, \ell_t \rangle = \langle p_t, \ell_t \rangle
 an expert is the regret of the mixture over the rounds in which this expert is awake. With nobody asleep, $p_t = w_t$ to
 the last bit. If the awake have no weight left (below $10^{-300}$), they share it equally.
 
-Unknown scale. The learner gets $z_{t,k} = \lambda_t (\ell_{t,k} - \min_j \ell_{t,j}) / s_t$ in $[0, 1]$ where, with the
-range $r_t = \max_k \ell_{t,k} - \min_k \ell_{t,k}$ over the awake,
+Unknown scale. With the range $r_t = \max_k \ell_{t,k} - \min_k \ell_{t,k}$ over the awake, the learner gets
 
-$$ s_t = \max(s_{t-1}, c_t), \qquad c_t = \min(r_t, G s_{t-1}), \qquad \lambda_t = c_t / r_t, $$
+$$ z_{t,k} = (\ell_{t,k} - \min_j \ell_{t,j}) / s_t \in [0, 1], \qquad s_t = \max_{i \le t} r_i , $$
 
-with $G = 2$; the first range that is not 0 is taken as it is. So the scale grows at most by the factor $G$ in a round:
-one wild truth does not change the scale of all that follows. A round with $r_t > G s_{t-1}$ is cut. The regret in one
-round is at most $r_t$, and $1/\lambda_t$ times that of the losses after the cut, so cutting adds at most
-$\sum_t (r_t - c_t)$ to the regret: this sum and the number of cut rounds are counted. For $s_t$ in place of a constant,
-see `driftwise.theory.mixtures`.
+the maximum over the rounds that are not cut. A round is cut if $r_t$ is above the limit $16\, s_{t-1}$, or above what
+the limit has become: it doubles with every cut round. The learner skips a cut round. So one wild truth changes neither
+the weights nor the scale, and if losses stay large they are accepted after a few rounds: there are at most
+$\log_2(\max_t r_t / (8 s_1))$ cut rounds. The regret of a round is at most $r_t$, so cutting adds at most the sum of
+$r_t$ over the cut rounds to the regret: this sum and their number are counted. The first range that is not 0 is taken
+as it is. If the scale is given, $s_t$ is constant, and losses of a larger range are multiplied by $s / r_t$, which adds
+$r_t - s$. `driftwise.theory.pathwise_mixture` has the price of a scale that grows.
 
 Hints. A learner that takes hints gets a guess of the losses: those of the forecasts of this round if the last truth
 repeats, computed as above at the forecast before the hint, and scaled by $\max(s_{t-1}, \text{their range})$.
 
-The last truth, where it is used (for hints, as an expert, or as the forecast when all are asleep), follows the truth by
-at most $G$ times the largest step that it has taken so far, so that a wild truth does not become a wild forecast.
+The last truth, where it is used (for hints, as an expert, or as the forecast when all are asleep), is the last one that
+is not cut, by the same rule with the step from the last truth in place of the range: a wild truth does not become a
+wild forecast.
 """
 
 from __future__ import annotations
@@ -68,7 +70,9 @@ SLOPE: Kernel = unbound
 WRITE: Kernel = unbound
 TAKES_HINTS = REPEATS_HINT = False
 
-GROWTH = 2.0  # G: the scale and the steps of the last truth grow at most by this factor in a round
+_LIMIT = 16.0  # a value above this many times the largest one so far is cut
+_DOUBLING = 2.0  # of the limit, with every value that is cut
+_SHIFT = 2.0  # mean absolute errors by which the mean is shifted
 _NO_WEIGHT = 1e-300  # the awake have no weight left
 NO_HINT, LAST_LOSSES, LAST_TRUTH = 0, 1, 2  # what the learner gets as a hint
 # The counters of a mixture: rounds of the learner, cut rounds, and skipped rounds by their reason.
@@ -79,11 +83,12 @@ class Own(NamedTuple):
     """What a mixture keeps beside the memory of its learner."""
 
     plain: Vector  # the weights of the learner before a hint
-    scale: Vector  # s
+    scale: Vector  # s, and the limit
     cut: Vector  # the sum of what was cut
-    truth: Vector  # the last truth, with limited steps; NaN before the first
-    step: Vector  # the largest step of the last truth
-    errors: Vector  # of the mean of the experts: the largest, their sum, their number; limited as the steps are
+    truth: Vector  # the last truth that was not cut; NaN before the first
+    step: Vector  # the largest step of the last truth, and the limit
+    error: Vector  # the largest absolute error of the mean of the experts, and the limit
+    errors: Vector  # the sum of these errors, without those cut, their number, and the sum of the sizes of the mean
     counts: Actions
 
 
@@ -94,8 +99,8 @@ class Settings(NamedTuple):
     gradient: bool
     hint: int
     last_truth: bool  # whether the last truth is an expert
-    scaled: bool  # whether 0 and twice the mean are experts
-    shifted: bool  # whether the mean less and plus a shift are experts
+    scaled: bool  # whether the mean scaled down and up are experts
+    shifted: bool  # whether the mean shifted down and up are experts
     scale: float  # the known largest range of the losses, 0 if it is not known
 
 
@@ -117,9 +122,14 @@ class MixtureKernels(NamedTuple):
 
 
 @generic_kernel
-def _limited(value: float, largest: float) -> float:
-    """Return at most the largest so far times the growth; all of it, if nothing came before."""
-    return min(value, GROWTH * largest) if largest > 0.0 else value
+def _accepts(value: float, largest: Vector) -> bool:
+    """Return whether a value is at most the limit, and update the largest value and the limit."""
+    if largest[0] > 0.0 and value > largest[1]:
+        largest[1] *= _DOUBLING
+        return False
+    largest[0] = max(largest[0], value)
+    largest[1] = max(largest[1], _LIMIT * largest[0])
+    return True
 
 
 @generic_kernel
@@ -140,17 +150,19 @@ def _write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vecto
         if not math.isnan(own.truth[0]):
             n_awake += 1
         end += 1
+    known = not math.isnan(mean) and own.errors[1] > 0.0
     if settings.scaled:
-        inputs[end] = 0.0 * mean
-        inputs[end + 1] = 2.0 * mean
-        end += 2
-        if not math.isnan(mean):
+        part = _SHIFT * own.errors[0] / own.errors[2] if known and own.errors[2] > 0.0 else math.nan
+        inputs[end] = mean - part * mean
+        inputs[end + 1] = mean + part * mean
+        if not math.isnan(part):
             n_awake += 2
+        end += 2
     if settings.shifted:
-        shift = GROWTH * own.errors[1] / own.errors[2] if own.errors[2] > 0.0 else math.nan
+        shift = _SHIFT * own.errors[0] / own.errors[1] if known else math.nan
         inputs[end] = mean - shift
         inputs[end + 1] = mean + shift
-        if not math.isnan(mean) and own.errors[2] > 0.0:
+        if known:
             n_awake += 2
     return n_awake
 
@@ -279,13 +291,19 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     if math.isnan(span):
         own.counts[NOT_FINITE] += 1
         return True
-    known = settings.scale > 0.0
-    kept = min(span, settings.scale) if known else _limited(span, own.scale[0])
-    if kept < span:
+    factor = 1.0
+    if settings.scale > 0.0:
+        own.scale[0] = settings.scale
+        factor = min(1.0, settings.scale / span) if span > 0.0 else 1.0
+    elif not _accepts(span, own.scale):
+        factor = 0.0
+    if factor < 1.0:
         own.counts[CUT] += 1
-        own.cut[0] += span - kept
-    own.scale[0] = settings.scale if known else max(own.scale[0], kept)
-    _rescale(work.losses, low, kept / span if kept < span else 1.0, own.scale[0])
+        own.cut[0] += span - factor * span
+    if factor == 0.0:
+        _follow(own, truth)
+        return True
+    _rescale(work.losses, low, factor, own.scale[0])
     if TAKES_HINTS and REPEATS_HINT and settings.hint != LAST_LOSSES:
         HINT(memory, rates, work.guess)
     if UPDATE(memory, rates, work.losses) is not None:
@@ -294,7 +312,7 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
         own.plain[k] = memory.weights[k]
     own.counts[ROUNDS] += 1
     _follow(own, truth)
-    if settings.shifted:
+    if settings.scaled or settings.shifted:
         _observe_error(own, settings, work.inputs, truth)
     return True
 
@@ -305,25 +323,20 @@ def _follow(own: Own, truth: float) -> None:
     if math.isnan(own.truth[0]):
         own.truth[0] = truth
         return
-    size = abs(truth - own.truth[0])
-    step = _limited(size, own.step[0])
-    own.step[0] = max(own.step[0], step)
-    if step == size:
+    if _accepts(abs(truth - own.truth[0]), own.step):
         own.truth[0] = truth
-    else:
-        own.truth[0] += step if truth > own.truth[0] else -step
 
 
 @generic_kernel
 def _observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) -> None:
-    """Add the error of the mean of the experts, limited, to the sum that gives the shift."""
-    n_awake, above = 0, 0.0
-    for k in range(inputs.size - 2 - 2 * settings.scaled - settings.last_truth):
+    """Add the error of the mean of the experts to the sums that give shift and factor."""
+    n_awake, above, total = 0, 0.0, 0.0
+    for k in range(inputs.size - 2 * settings.scaled - 2 * settings.shifted - settings.last_truth):
         if not math.isnan(inputs[k]):
             above += inputs[k] - truth
+            total += inputs[k]
             n_awake += 1
-    if n_awake > 0:
-        error = _limited(abs(above / n_awake), own.errors[0])
-        own.errors[0] = max(own.errors[0], error)
-        own.errors[1] += error
-        own.errors[2] += 1.0
+    if n_awake > 0 and _accepts(abs(above / n_awake), own.error):
+        own.errors[0] += abs(above / n_awake)
+        own.errors[1] += 1.0
+        own.errors[2] += abs(total / n_awake)

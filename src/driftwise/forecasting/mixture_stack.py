@@ -75,10 +75,11 @@ class MixtureStack:
         memory = type(first)(*(np.repeat(array[None], n_series, axis=0) for array in first))
         own = Own(
             plain=np.repeat(first.weights[None], n_series, axis=0),
-            scale=np.zeros((n_series, 1)),
+            scale=np.zeros((n_series, 2)),
             cut=np.zeros((n_series, 1)),
             truth=np.full((n_series, 1), np.nan),
-            step=np.zeros((n_series, 1)),
+            step=np.zeros((n_series, 2)),
+            error=np.zeros((n_series, 2)),
             errors=np.zeros((n_series, 3)),
             counts=np.zeros((n_series, N_COUNTS), np.int64),
         )
@@ -194,14 +195,14 @@ class MixtureStack:
 
     def _checked_own(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Own:
         """Return the arrays of the mixtures, checked."""
-        widths = {"plain": self.n_actions, "errors": 3, "counts": N_COUNTS}
+        widths = {"plain": self.n_actions, "cut": 1, "truth": 1, "errors": 3, "counts": N_COUNTS}
         found = []
         scale = arrays.get(f"{_OWN}scale")
         n_series = 0 if scale is None or scale.ndim == 0 else len(scale)
         for name in Own._fields:
             array = arrays.get(_OWN + name)
             kind = np.int64 if name == "counts" else np.float64
-            if array is None or array.dtype != kind or array.shape != (n_series, widths.get(name, 1)):
+            if array is None or array.dtype != kind or array.shape != (n_series, widths.get(name, 2)):
                 raise InvalidInput(f"Mixture: the array `{_OWN}{name}` is missing or has another shape or type.")
             finite = np.isfinite(array) | (np.isnan(array) if name == "truth" else False)
             if not finite.all() or (name != "truth" and (array < 0).any()):
@@ -210,7 +211,7 @@ class MixtureStack:
         own = Own(*found)
         if (np.abs(own.truth) > LARGEST).any() or (np.abs(own.plain.sum(axis=1) - 1) > 1e-6).any():
             raise InvalidInput("Mixture: the last truth or the weights are out of their range.")
-        if (own.counts > 2**48).any() or (own.errors[:, 2] > own.counts[:, ROUNDS]).any():
+        if (own.counts > 2**48).any() or (own.errors[:, 1] > own.counts[:, ROUNDS]).any():
             raise InvalidInput("Mixture: the counters are out of their range.")
         return own
 
