@@ -57,7 +57,7 @@ def _absolute(forecast: float, truth: float, level: float) -> float:
 
 @generic_kernel
 def _absolute_slope(forecast: float, truth: float, level: float) -> float:
-    return float(forecast > truth) - float(forecast < truth)
+    return 1.0 if forecast > truth else (-1.0 if forecast < truth else 0.0)
 
 
 @generic_kernel
@@ -67,7 +67,7 @@ def _percentage(forecast: float, truth: float, level: float) -> float:
 
 @generic_kernel
 def _percentage_slope(forecast: float, truth: float, level: float) -> float:
-    return (float(forecast > truth) - float(forecast < truth)) / abs(truth) if truth != 0.0 else math.inf
+    return _absolute_slope(forecast, truth, level) / abs(truth) if truth != 0.0 else math.inf
 
 
 @generic_kernel
@@ -77,7 +77,7 @@ def _pinball(forecast: float, truth: float, level: float) -> float:
 
 @generic_kernel
 def _pinball_slope(forecast: float, truth: float, level: float) -> float:
-    return (1.0 - level) * float(forecast > truth) - level * float(forecast < truth)
+    return 1.0 - level if forecast > truth else (-level if forecast < truth else 0.0)
 
 
 @generic_kernel

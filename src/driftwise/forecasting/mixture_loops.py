@@ -75,6 +75,7 @@ def _run(
     truths: Vector,
     combined: Vector,
     played: Matrix,
+    inputs: Matrix,
     part: int,
     n_parts: int,
 ) -> bool:
@@ -87,6 +88,8 @@ def _run(
             combined[t] = forecast
             for k in range(work.shares.size):
                 played[t, k] = work.shares[k]
+            for k in range(inputs.shape[1] if inputs.shape[0] > 0 else 0):  # empty where no expert is added
+                inputs[t, k] = work.inputs[k]
             if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t]):
                 return False
     return True

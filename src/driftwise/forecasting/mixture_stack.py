@@ -26,10 +26,20 @@ _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 
 
 class Combined(NamedTuple):
-    """The combined forecasts of some rounds, and the weights of the experts in them."""
+    """The combined forecasts of some rounds, the weights of the experts in them, and all experts' forecasts."""
 
     combined: Vector
     weights: Matrix
+    inputs: Matrix  # what was given, and the forecasts of the added experts
+
+
+class Round(NamedTuple):
+    """A round whose truth is still to come."""
+
+    forecast: float
+    inputs: Vector
+    shares: Vector
+    guess: Vector  # the hint of the learner
 
 
 class MixtureStack:
@@ -48,7 +58,7 @@ class MixtureStack:
     --------
     >>> stack = MixtureStack(MixtureOptions(), n_experts=2)
     >>> stack.run([[1.0, 3.0], [1.0, 3.0]], [1.0, 1.0])
-    Combined(combined=array([2. , 1.0...]), weights=array([[0.5, 0.5], [...]]))
+    Combined(combined=array([2. , 1.0...]), weights=array([[0.5, 0.5], [...]]), inputs=array([[1., 3.], [1., 3.]]))
     """
 
     def __init__(self, options: MixtureOptions, n_experts: int, n_series: int = 1) -> None:
@@ -59,6 +69,7 @@ class MixtureStack:
         self._rates, self._settings = self.learner.rates(self.n_actions), options.settings
         self._loops = mixture_loops(self.learner, self.loss)
         self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0))
+        self._space = self._work()
 
     @property
     def n_series(self) -> int:
@@ -106,11 +117,12 @@ class MixtureStack:
         answers = self._numbers(truths, (len(block),), "truths", self.loss.truth_fault)
         places = self._places(series, len(block))
         combined, played = np.empty(len(block)), np.empty((len(block), self.n_actions))
+        inputs = np.empty((len(block) if self.options.extras else 0, self.n_actions))
         if self.learner.grows:
             self._make_room(len(block) + 1)
 
         def play(part: int, n_parts: int) -> bool:
-            rows = (places, block, answers, combined, played)
+            rows = (places, block, answers, combined, played, inputs)
             fine: bool = self._loops.run(
                 self._stack, self._owns, self._rates, self._settings, self._work(), *rows, part, n_parts
             )
@@ -126,7 +138,28 @@ class MixtureStack:
             raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
         if not fine:
             raise returns_something(self.learner, self.learner.loops.kernels.update)
-        return Combined(combined, played)
+        return Combined(combined, played, inputs if self.options.extras else block)
+
+    def combine_one(self, forecasts: Vector, series: int = 0) -> Round:
+        """Return a round whose truth is still to come; the forecasts are checked numbers, NaN where one is missing."""
+        try:
+            forecast = self._loops.combine(
+                self._stack, self._owns, self._rates, self._settings, self._space, series, forecasts
+            )
+        except CompilerError as error:
+            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
+        return Round(forecast, *(getattr(self._space, name).copy() for name in Round._fields[1:]))
+
+    def observe_one(self, one: Round, truth: float, late: bool = False, series: int = 0) -> None:
+        """Finish a round with its truth; it is `late` if another round was combined since."""
+        for name in Round._fields[1:]:
+            getattr(self._space, name)[:] = getattr(one, name)
+        if self.learner.grows:
+            self._make_room(2)
+        observe = self._loops.observe_late if late else self._loops.observe
+        own = (self._stack, self._owns, self._rates, self._settings, self._space, series)
+        if not observe(*own, one.forecast, truth):
+            raise returns_something(self.learner, self.learner.loops.kernels.update)
 
     def _make_room(self, n_rounds: int) -> None:
         """Make room in the memory of a learner that grows, of which there is one."""

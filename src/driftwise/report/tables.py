@@ -10,7 +10,7 @@ from unicodedata import combining, east_asian_width
 
 from driftwise.core.errors import one_line
 
-__all__ = ["TableGroup", "grouped_table", "number", "text_table"]
+__all__ = ["TableGroup", "grouped_table", "number", "shortened", "text_table"]
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -78,6 +78,20 @@ def grouped_table(headers: Sequence[str], groups: Sequence[TableGroup], left: in
         found += [one_line(group.heading), *lines[first : first + len(group.rows)], *group.notes]
         first += len(group.rows)
     return "\n".join(found)
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text in one line, cut to a width in a terminal.
+
+    >>> shortened("a name of many words", 10)
+    'a name of…'
+    """
+    text = one_line(text)
+    if _width(text) <= width:
+        return text
+    while _width(text) >= width:
+        text = text[:-1]
+    return f"{text}…"
 
 
 def _width(text: str) -> int:

@@ -53,6 +53,8 @@ def draw_areas(
 def draw_best(axes: Axes, rounds: Sequence[int], best: Sequence[int], end: int) -> None:
     """Draw a strip at the lower end of the axes in the colours of the best actions; the last interval ends at `end`."""
     for action, first, last in best_intervals(best):
+        if action < 0:  # not known
+            continue
         right = rounds[last + 1] if last + 1 < len(rounds) else end
         axes.axvspan(rounds[first], right, ymin=0.0, ymax=0.06, linewidth=0, **action_fill(action))
 

@@ -6,12 +6,13 @@ A missing number is NaN: the page shows a dash, and figures leave it out. Labels
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from driftwise.core.validation import require, require_choice
 from driftwise.report.page.scales import SCALES
 from driftwise.report.page.table_contents import Measured, Table, is_key
+from driftwise.report.tables import number
 
 __all__ = ["GROUP_STYLES", "KINDS", "SECTIONS", "Axis", "Claim", "Group", "Line", "Page", "Panel", "Series"]
 __all__ += ["DotPanel", "RowPanel", "WeightHistory"]
@@ -28,9 +29,19 @@ class Axis:
 
     label: str
     scale: str = "linear"
+    times: Mapping[float, str] = field(default_factory=dict)  # texts of numbers; if there are any, ticks show these
 
     def __post_init__(self) -> None:
         require_choice(self, "scale", tuple(SCALES))
+
+    def text(self, value: float) -> str:
+        """Return a number on the axis as text, with its time if it has one.
+
+        >>> Axis("round", times={8.0: "May"}).text(8.0), Axis("round").text(8.0)
+        ('round = 8 (May)', 'round = 8')
+        """
+        time = self.times.get(value)
+        return f"{self.label} = {number(value)}" + (f" ({time})" if time is not None else "")
 
 
 @dataclass(frozen=True)
@@ -139,20 +150,32 @@ class WeightHistory:
     learner: str
     rounds: Sequence[int]  # the first round of each interval
     weights: Sequence[Sequence[float]]  # one sequence per action
-    best: Sequence[int]  # the best action of each interval
+    best: Sequence[int]  # the best action of each interval, -1 if it is not known
     change_points: Sequence[int]
     what: str = "weight"  # "weight", or "share": of the rounds in which an action was chosen (bandit feedback)
     caveat: str = ""  # why the weights say nothing about the learner; "" if there is no caveat
+    of_what: str = "action"  # what has weights
+    names: Sequence[str] = ()  # of the actions; () if they have numbers
+    has_rest: bool = False  # whether the last sequence of weights is the sum of those of all other actions
+    times: Sequence[str] = ()  # of the first round of each interval; () if the axis shows rounds
+    note: str = ""  # a text below the chart
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the actions, or the word for them with numbers."""
+        return list(self.names) or [f"{self.of_what} {k + 1}" for k in range(len(self.weights))]
 
     def __post_init__(self) -> None:
         _require_key(self)
         n_rounds = len(self.rounds)
+        _require_length(self, "names", len(self.weights) if self.names else 0, "sequences of `weights`")
+        _require_length(self, "times", n_rounds if self.times else 0, "`rounds`")
         require(self, "weights", all(len(one) == n_rounds for one in self.weights), f"{n_rounds} numbers per action")
         _require_length(self, "best", n_rounds, "`rounds`")
         increasing = all(one < other for one, other in zip(self.rounds, self.rounds[1:], strict=False))
         require(self, "rounds", increasing, "increasing")
-        valid = all(0 <= one < len(self.weights) for one in self.best)
-        require(self, "best", valid, f"actions from 0 to {len(self.weights) - 1}")
+        valid = all(-1 <= one < len(self.weights) for one in self.best)
+        require(self, "best", valid, f"actions from 0 to {len(self.weights) - 1}, or -1")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.number_text import power, with_interval
 from driftwise.report.page.contents import Line, Panel, Series
 from driftwise.report.page.markup import Markup, element
-from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, y_scale
+from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, x_ticks, y_scale
 from driftwise.report.page.scales import LogScale, Scale
 from driftwise.report.page.styles import Style
 from driftwise.report.tables import number
@@ -22,6 +22,7 @@ _RIGHT_ALONE = 496.0  # without exponents beside the curves
 _TICK_GAP, _DIGIT_WIDTH = 7.0, 8.4  # of a tick's text: its distance from the chart, a digit on narrow screens
 _LABEL_HEIGHT = 15.0
 _DASH = 9.0  # half of its length
+_MANY_POINTS = 60  # of a series: more are only drawn under the pointer
 
 
 class _Frame(NamedTuple):
@@ -88,13 +89,13 @@ def _axes(frame: _Frame) -> Markup:
     """Return the grid lines, the ticks and the labels of the axes."""
     panel, x, y, left, right = frame
     rules = [element("path", d=f"M{left:g},{y.at(v):.1f}H{right:g}", class_=_rule_class(y, v)) for v, _ in y.ticks()]
-    ticks = [element("path", d=f"M{x.at(v):.1f},{_BOTTOM:g}v4") for v, _ in x.ticks()]
+    ticks = [element("path", d=f"M{x.at(v):.1f},{_BOTTOM:g}v4") for v, _ in x_ticks(panel, x)]
     beside = [element("text", text, x=left - _TICK_GAP, y=y.at(v) + 4, class_="end") for v, text in y.ticks()]
-    below = [element("text", text, x=x.at(v), y=_BOTTOM + 18, class_="middle") for v, text in x.ticks()]
+    below = [element("text", text, x=x.at(v), y=_BOTTOM + 18, class_="middle") for v, text in x_ticks(panel, x)]
     exponent = element("text", _exponent_word(panel), x=_WIDTH - 2.0, y=14.0, class_="word end")
     words = [
         element("text", panel.y.label, x=4.0, y=14.0, class_="word"),
-        element("text", panel.x.label, x=(left + right) / 2, y=_HEIGHT - 6.0, class_="word middle"),
+        element("text", "time" if panel.x.times else panel.x.label, x=(left + right) / 2, y=_HEIGHT - 6.0, class_="word middle"),
         exponent if _has_exponents(panel) else "",
     ]
     return element("g", element("g", *rules, class_="rules"), *ticks, *beside, *below, *words, class_="axes")
@@ -140,7 +141,7 @@ def _curves(frame: _Frame, styles: Mapping[str, Style], clip: str) -> list[Marku
                 element("path", class_="curve", d="".join(line)),
                 *(marker(style, x, y, reading(panel, one, j)) for x, y, j in points),
                 *(_exponent(one, *points[-1][:2], label_heights[i]) if i in label_heights else ()),
-                class_=f"series {style.classes}",
+                class_=f"series {style.classes}{' dense' * (len(points) > _MANY_POINTS)}",
                 data_series=one.label,
             )
         )
@@ -173,7 +174,7 @@ def marker(style: Style, x: float, y: float, title: str) -> Markup:
 def reading(panel: Panel, series: Series, j: int) -> str:
     """Return the text of a point of a series."""
     measured = with_interval(number(series.mean[j]), number(series.low[j]), number(series.high[j]))
-    at = f"{panel.x.label} = {number(series.x[j])}"
+    at = panel.x.text(series.x[j])
     name = marked(series.label, series.caveat)
     caveat = f"{MARK} {SAYS_NOTHING}" if series.caveat else ""
     lines = [name, at, f"{panel.y.label} {measured}", exponent_text(panel, series), caveat]

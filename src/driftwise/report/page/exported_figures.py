@@ -14,7 +14,7 @@ from driftwise.report.label_text import add_legend, literal
 from driftwise.report.number_text import power
 from driftwise.report.page.contents import DotPanel, Page, Panel, Series, WeightHistory
 from driftwise.report.page.exported_dots import dot_figure
-from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, y_scale
+from driftwise.report.page.panel_scales import drawable_parts, drawable_point, x_scale, x_ticks, y_scale
 from driftwise.report.page.rate_formulas import plain
 from driftwise.report.page.styles import Style, styles_of
 from driftwise.report.weight_areas import action_fill, draw_areas, draw_best
@@ -70,7 +70,7 @@ def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
     x, y = x_scale(panel, 0.0, 1.0), y_scale(panel, 0.0, 1.0)
     axes.set(xscale=panel.x.scale, yscale=panel.y.scale, xlim=x.limits, ylim=y.limits)
     axes.set(xlabel=literal(panel.x.label, _LABEL), ylabel=literal(panel.y.label, _LABEL))
-    axes.set_xticks(*zip(*x.ticks(), strict=True))
+    axes.set_xticks(*zip(*x_ticks(panel, x), strict=True))
     axes.set_yticks(*zip(*y.ticks(), strict=True))
     axes.minorticks_off()
     axes.set_title(literal(panel.title, _TITLE), fontsize="medium", loc="left")
@@ -111,7 +111,7 @@ def _history_figure(history: WeightHistory) -> Figure:
     figure, axes = _blank(2.8, _HISTORY_COLUMNS, len(history.weights))
     fills = [action_fill(k) for k in range(len(history.weights))]
     areas = draw_areas(axes, history.rounds, history.weights, fills)
-    keys = [(area, f"action {k + 1}") for k, area in enumerate(areas)]
+    keys = [(area, literal(label, _LABEL)) for area, label in zip(areas, history.labels, strict=False)]
     if len(history.rounds):
         draw_best(axes, history.rounds, history.best, history.rounds[-1])
     for point in history.change_points:
@@ -120,7 +120,7 @@ def _history_figure(history: WeightHistory) -> Figure:
     axes.set(
         ylim=(-0.1, 1.0),
         yticks=(0.0, 0.5, 1.0),
-        xlabel="round (strip: the best action)",
+        xlabel=literal(f"round (strip: the best {history.of_what})", _LABEL),
         ylabel=literal(history.what, _LABEL),
     )
     name = f"{marked(history.learner, history.caveat)}: {f'{SAYS_NOTHING}; ' if history.caveat else ''}{history.title}"

@@ -40,11 +40,11 @@ function readPanel(chart, showTip) {
 
 function readHistory(chart, showTip) {
   const data = JSON.parse(chart.closest("figure").querySelector("script").textContent);
-  const { rounds, best, weights, box } = data;
+  const { rounds, best, weights, names, times, box } = data;
   const [left, right, top, bottom] = box;
   const last = rounds.length - 1;
   const place = (i) => left + ((rounds[i] - rounds[0]) / Math.max(1, rounds[last] - rounds[0])) * (right - left);
-  const written = (k, i) => `action ${k + 1}: ${weights[k][i] === null ? "-" : weights[k][i].toFixed(3)}`;
+  const written = (k, i) => `${names[k]}: ${weights[k][i] === null ? "-" : weights[k][i].toFixed(3)}`;
   const every = Math.max(1, Math.round(last / 60));
   return {
     nearest({ x }) {
@@ -64,8 +64,10 @@ function readHistory(chart, showTip) {
       line.setAttribute("d", `M${place(i)},${top}V${bottom}`);
       chart.append(line);
       const heavy = weights.map((_, k) => k).sort((a, b) => weights[b][i] - weights[a][i]);
-      const others = heavy.filter((k) => k !== best[i]).slice(0, 2);
-      const lines = [`Round ${rounds[i]}`, `best ${written(best[i], i)}`, ...others.map((k) => written(k, i))];
+      const others = heavy.filter((k) => k !== best[i]).slice(0, best[i] < 0 ? 3 : 2);
+      const time = times.length ? ` (${times[i]})` : "";
+      const first = best[i] < 0 ? [] : [`best ${written(best[i], i)}`];
+      const lines = [`Round ${rounds[i]}${time}`, ...first, ...others.map((k) => written(k, i))];
       showTip(lines.join("\n"), chart, place(i), top);
     },
   };

@@ -6,18 +6,26 @@ from collections.abc import Callable, Iterable, Iterator
 
 from driftwise.report.page.contents import Panel
 from driftwise.report.page.scales import SCALES, LinearScale, Scale
+from driftwise.report.time_ticks import time_ticks
 
-__all__ = ["drawable_parts", "drawable_point", "x_scale", "y_scale"]
+__all__ = ["drawable_parts", "drawable_point", "x_scale", "x_ticks", "y_scale"]
 
 # Bounds further away than this are outside of the chart, which shows the measurements.
 _FAR_FACTOR = 100.0  # on a logarithmic scale
 _FAR_MULTIPLE = 2.0  # on a linear scale, of the largest measurement
+_MOST_CHARACTERS = 52  # of all times below a chart
 
 
 def x_scale(panel: Panel, left: float, right: float) -> Scale:
     """Return the horizontal scale of a panel."""
     x = [value for one in panel.series for value in one.x] + [value for line in panel.lines for value in line.x]
     return SCALES[panel.x.scale].around(x, left, right)
+
+
+def x_ticks(panel: Panel, scale: Scale) -> list[tuple[float, str]]:
+    """Return the ticks of the horizontal axis: times if it has any, else round numbers."""
+    times = panel.x.times
+    return time_ticks(list(times), list(times.values()), _MOST_CHARACTERS) if times else scale.ticks()
 
 
 def y_scale(panel: Panel, bottom: float, top: float) -> Scale:

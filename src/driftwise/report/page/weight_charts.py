@@ -12,6 +12,7 @@ from driftwise.report.page.markup import Markup, element
 from driftwise.report.page.scales import LinearScale, steps
 from driftwise.report.palette import COLOURS
 from driftwise.report.tables import number
+from driftwise.report.time_ticks import time_ticks
 from driftwise.report.weight_areas import best_intervals, layers
 
 __all__ = ["history_figure", "time_scale"]
@@ -19,13 +20,14 @@ __all__ = ["history_figure", "time_scale"]
 _WIDTH, _HEIGHT = 520, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 510.0, 30.0, 204.0
 _STRIP, _STRIP_HEIGHT, _FOOT = 212.0, 12.0, 232.0
+_MOST_CHARACTERS = 52  # of all times below the chart
 
 
 def history_figure(history: WeightHistory) -> Markup:
     """Return a weight history with its caption, the legend of its colours and its numbers."""
     key = [
-        element("li", element("span", class_=f"patch {_action(k)}"), f"action {k + 1}")
-        for k in range(len(history.weights))
+        element("li", element("span", class_=f"patch {_action(history, k)}"), label)
+        for k, label in enumerate(history.labels)
     ]
     name = marked(history.learner, history.caveat)
     return element(
@@ -34,6 +36,7 @@ def history_figure(history: WeightHistory) -> Markup:
         element("div", _chart(history), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
         element("p", f"{MARK} {history.caveat}.", class_="note") if history.caveat else "",
+        element("p", history.note, class_="note") if history.note else "",
         element("details", element("summary", "Numbers"), element("div", _numbers(history), class_="scroll")),
         element("script", _script_data(history), type="application/json"),
         class_="history",
@@ -53,27 +56,29 @@ def _chart(history: WeightHistory) -> Markup:
     tops = layers(history.weights)
     # Drawn from the top layer down: each layer covers the lower part of the one before.
     areas = [
-        element("path", class_=f"area {_action(k)}", d=_area(history, tops[k], x_scale, y_scale))
+        element("path", class_=f"area {_action(history, k)}", d=_area(history, tops[k], x_scale, y_scale))
         for k in range(len(tops))
     ]
     strip = []
     for action, first, last in best_intervals(history.best):
+        if action < 0:
+            continue
         left = x_scale.at(history.rounds[first])
         right = x_scale.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
         shape = {"x": left, "y": _STRIP, "width": max(0.5, right - left), "height": _STRIP_HEIGHT}
-        strip.append(element("rect", class_=f"area {_action(action)}", **shape))
+        strip.append(element("rect", class_=f"area {_action(history, action)}", **shape))
     inside = [point for point in history.change_points if x_scale.low <= point <= x_scale.high]
     marks = [element("path", d=f"M{x_scale.at(point):.1f},{_TOP - 4:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside]
     about = (
-        f"{history.title}: {history.what} of each action over the rounds, for {history.learner};"
-        " a strip below shows the best action"
+        f"{history.title}: {history.what} of each {history.of_what} over the rounds, for {history.learner};"
+        f" a strip below shows the best {history.of_what}"
     )
     return element(
         "svg",
         *reversed(areas),
         element("g", *strip, class_="strip"),
         element("g", *marks, class_="changes"),
-        _words(history.what, x_scale, y_scale),
+        _words(history, x_scale, y_scale),
         class_="chart",
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
@@ -81,15 +86,18 @@ def _chart(history: WeightHistory) -> Markup:
     )
 
 
-def _words(what: str, x_scale: LinearScale, y_scale: LinearScale) -> Markup:
+def _words(history: WeightHistory, x_scale: LinearScale, y_scale: LinearScale) -> Markup:
     shares = [element("text", text, x=_LEFT - 6, y=y_scale.at(v) + 4, class_="end") for v, text in _SHARES]
-    rounds = steps(x_scale.low, x_scale.high)
-    ticks = [element("path", d=f"M{x_scale.at(v):.1f},{_FOOT:g}v4") for v in rounds]
-    below = [element("text", str(v), x=x_scale.at(v), y=_FOOT + 17, class_="middle") for v in rounds]
+    rounds = [(v, str(v)) for v in steps(x_scale.low, x_scale.high)]
+    if history.times:
+        rounds = time_ticks(history.rounds, history.times, _MOST_CHARACTERS)
+    ticks = [element("path", d=f"M{x_scale.at(v):.1f},{_FOOT:g}v4") for v, _ in rounds]
+    below = [element("text", text, x=x_scale.at(v), y=_FOOT + 17, class_="middle") for v, text in rounds]
+    axis = "time" if history.times else "round"
     words = [
-        element("text", f"{what} of each action", x=4.0, y=14.0, class_="word"),
+        element("text", f"{history.what} of each {history.of_what}", x=4.0, y=14.0, class_="word"),
         element("text", "best", x=_LEFT - 6, y=_STRIP + 10, class_="end"),
-        element("text", "round", x=(_LEFT + _RIGHT) / 2, y=_HEIGHT - 6.0, class_="word middle"),
+        element("text", axis, x=(_LEFT + _RIGHT) / 2, y=_HEIGHT - 6.0, class_="word middle"),
     ]
     return element("g", *shares, *ticks, *below, *words, class_="axes")
 
@@ -104,35 +112,41 @@ def _area(history: WeightHistory, tops: Sequence[float], x_scale: LinearScale, y
     return f"M{_LEFT:g},{_BOTTOM:g}L{line}V{_BOTTOM:g}z"
 
 
-def _action(k: int) -> str:
-    """Return the CSS classes of an action's colour; after the last colour the palette repeats, paler."""
+def _action(history: WeightHistory, k: int) -> str:
+    """Return the CSS classes of an action's colour; after the last colour the palette repeats, paler; a rest is grey."""
+    if history.has_rest and k == len(history.weights) - 1:
+        return "grey pale"
     return f"c{k % len(COLOURS)}" + (" pale" if k >= len(COLOURS) else "")
 
 
 def _script_data(history: WeightHistory) -> Markup:
     """Return the numbers as JSON, for the script that shows them under the pointer."""
     weights = [[round(w, 3) if math.isfinite(w) else None for w in map(float, one)] for one in history.weights]
-    data = {"rounds": [int(t) for t in history.rounds], "best": [int(k) for k in history.best], "weights": weights}
+    data: dict[str, object] = {"rounds": [int(t) for t in history.rounds], "best": [int(k) for k in history.best]}
+    data |= {"weights": weights, "names": history.labels, "times": list(history.times)}
     data["box"] = [_LEFT, _RIGHT, _TOP, _STRIP + _STRIP_HEIGHT]
-    return Markup(json.dumps(data, separators=(",", ":")))  # only numbers, so nothing to escape
+    text = json.dumps(data, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))  # so that a name cannot end the script
 
 
 def _numbers(history: WeightHistory) -> Markup:
     """Return a table of the best actions over time and their weights."""
     heads = [
         element("th", head, scope="col")
-        for head in ("from round", "to round", "best action", f"its mean {history.what}", "at the end")
+        for head in ("from round", "to round", f"best {history.of_what}", f"its mean {history.what}", "at the end")
     ]
     rows = []
     for action, first, last in best_intervals(history.best):
         ends = history.rounds[last + 1] - 1 if last + 1 < len(history.rounds) else history.rounds[last]
+        if action < 0:
+            continue
         held = [float(w) for w in history.weights[action][first : last + 1]]
         known = [w for w in held if math.isfinite(w)]
         mean = sum(known) / len(known) if known else math.nan
         cells = [
-            str(history.rounds[first]),
+            f"{history.rounds[first]} ({history.times[first]})" if history.times else str(history.rounds[first]),
             str(ends),
-            str(action + 1),
+            history.names[action] if history.names else str(action + 1),
             number(mean, 3),
             number(held[-1], 3),
         ]

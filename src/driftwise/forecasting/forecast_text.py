@@ -1,0 +1,124 @@
+"""A report on forecasts as text for a terminal, and the sentences that its text and its page share."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, Comparison, ForecastReport
+from driftwise.report.number_text import fixed
+from driftwise.report.tables import number, shortened, text_table
+
+__all__ = ["counts_text", "cuts_text", "ratio_text", "report_text", "round_text"]
+
+_WIDTH = 80
+_COMPARATOR, _EXPERT, _STRETCH = 46, 26, 40  # the widest names
+_MOST_EXPERTS = 30
+_LARGE_RATIO = 1000
+MARK = "*"
+
+
+def report_text(report: ForecastReport) -> str:
+    """Return a report as text, at most 80 columns wide."""
+    head = [f"Mixture of {len(report.names)} expert{'s' * (len(report.names) != 1)}, {report.loss} loss."]
+    head += counts_text(report)
+    if report.cuts is not None:
+        head.append(cuts_text(report))
+    parts = ["\n".join(shortened(line, _WIDTH) for line in head)]
+    if report.n_scored:
+        parts += [_comparators(report), _experts(report), _stretches(report)]
+    return "\n\n".join(parts)
+
+
+def counts_text(report: ForecastReport) -> list[str]:
+    """Return sentences on the numbers of rounds."""
+    series = f" of {report.n_series:,} series" if report.n_series != 1 else ""
+    lines = [f"{_counted(report.n_rounds, 'round')}{series}, {report.n_scored:,} scored."]
+    skipped = [
+        (report.n_without_truth, "without truth"),
+        (report.n_without_forecast, "without forecast"),
+        (report.n_without_loss, "without a finite loss"),
+    ]
+    if any(n for n, _ in skipped):
+        lines.append(f"Not scored: {', '.join(f'{n:,} {why}' for n, why in skipped if n)}.")
+    return lines
+
+
+def cuts_text(report: ForecastReport) -> str:
+    """Return a sentence on the losses that were cut."""
+    if report.cuts is None or not report.cuts.n_cuts:
+        return "Cut no losses."
+    n_cuts, total = report.cuts
+    return f"Cut {n_cuts:,} {'loss' if n_cuts == 1 else 'losses'}, total {number(total)}."
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio as text."""
+    return fixed(ratio, 3) if abs(ratio) < _LARGE_RATIO else number(ratio)
+
+
+def round_text(report: ForecastReport, t: int) -> str:
+    """Return a round as text, with the time of the period that begins with it if it is known.
+
+    The end of the last period has none.
+    """
+    place = t // report.periods.length
+    if t % report.periods.length == 0 and place < len(report.periods.times):
+        return f"{t} ({report.periods.times[place]})"
+    return str(t)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def _comparators(report: ForecastReport) -> str:
+    rows = [_comparison(one) for one in report.comparators]
+    table = text_table(["", "hindsight", "mean loss", "ratio"], rows, left=2)
+    lines = ["Ratio: to the loss of the mixture over the same rounds."]
+    lines += [f"{MARK} {one.name}: {one.note}." for one in report.comparators if one.note]
+    return "\n".join([table, *(line for text in lines for line in _wrapped(text))])
+
+
+def _comparison(one: Comparison) -> list[str]:
+    name = one.name + (MARK if one.note else "")
+    shown = shortened(f"{name}: {one.detail}" if one.detail else name, _COMPARATOR)
+    return [shown, "yes" if one.hindsight else "no", number(one.mean), ratio_text(one.ratio)]
+
+
+def _experts(report: ForecastReport) -> str:
+    """Return the table of experts, the best first; the columns about sleep only if somebody was asleep."""
+    ordered = sorted(report.experts, key=lambda one: one.filled_loss)
+    slept = any(one.n_awake < report.n_scored for one in ordered)
+    headers = ["expert", "weight", "mean loss", "ratio", *(["awake", "filled"] if slept else [])]
+    rows = []
+    for one in ordered[:_MOST_EXPERTS]:
+        row = [shortened(one.name, _EXPERT), fixed(one.weight, 3), number(one.mean), ratio_text(one.ratio)]
+        if slept:
+            awake = one.n_awake / report.n_scored
+            row += [f"{100 * awake:.0f} %", number(one.filled_loss / report.n_scored)]
+        rows.append(row)
+    lines = []
+    if len(ordered) > _MOST_EXPERTS:
+        lines.append(f"{len(ordered) - _MOST_EXPERTS} more experts are not shown.")
+    if slept:
+        lines.append(
+            "Mean loss and ratio: over the rounds in which the expert was awake. Filled: mean loss over all scored"
+            " rounds, with the loss of the mixture where the expert was asleep."
+        )
+    return "\n".join([text_table(headers, rows), *(line for text in lines for line in _wrapped(text))])
+
+
+def _stretches(report: ForecastReport) -> str:
+    """Return the best sequence of experts with few switches as a table."""
+    stretches = report.best_sequence()
+    length = report.periods.length
+    where = f" between periods of {length} rounds" if length > 1 else ""
+    head = f"Best sequence of experts in hindsight, at most {SHOWN_SWITCHES} switches{where}:"
+    rows = [[round_text(report, one.first), shortened(one.expert, _STRETCH)] for one in stretches]
+    return "\n".join([*_wrapped(head), text_table(["from round", "expert"], rows, left=2)])
+
+
+def _wrapped(text: str) -> Sequence[str]:
+    return textwrap.wrap(text, _WIDTH)
+
