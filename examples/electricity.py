@@ -13,7 +13,8 @@ import pandas as pd
 import statsmodels
 from statsmodels.tsa.api import ARIMA, AutoReg, ExponentialSmoothing
 
-from driftwise.forecasting import combine, report_of
+from driftwise.forecasting import combine
+from driftwise.forecasting.running_report import report_of
 
 DAY, WEEK = 24, 168  # hours
 N_FIT = 5 * WEEK

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from statsmodels.datasets import fertility
 
-from driftwise.forecasting import combine, report_of
+from driftwise.forecasting import combine
+from driftwise.forecasting.running_report import report_of
 
 
 def births() -> pd.DataFrame:
