@@ -226,8 +226,7 @@ class ForecastReport:
         edges = [*(int(self.periods.starts[scored[i]]) for i in changes), self.longest]
         edges[0] = 0
         return [
-            Stretch(self.names[path[i]], first, end)
-            for i, first, end in zip(changes, edges, edges[1:], strict=False)
+            Stretch(self.names[path[i]], first, end) for i, first, end in zip(changes, edges, edges[1:], strict=False)
         ]
 
     @property

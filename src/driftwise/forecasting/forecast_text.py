@@ -121,4 +121,3 @@ def _stretches(report: ForecastReport) -> str:
 
 def _wrapped(text: str) -> Sequence[str]:
     return textwrap.wrap(text, _WIDTH)
-

@@ -109,11 +109,12 @@ def _played(options: MixtureOptions, rounds: Rounds, n_threads: int) -> tuple[Ve
     n_threads = count(OWNER, "n_threads", n_threads)
     stack = MixtureStack(options, len(rounds.experts), rounds.n_series)
     if rounds.order is None:
-        return stack.run(rounds.forecasts, rounds.truths, rounds.series, n_threads)
+        played = stack.run(rounds.forecasts, rounds.truths, rounds.series, n_threads)
+        return played.combined, played.weights
     order = rounds.order
     played = stack.run(rounds.forecasts[order], rounds.truths[order], rounds.series[order], n_threads)
     combined, weights = np.empty_like(played.combined), np.empty_like(played.weights)
-    combined[order], weights[order] = played
+    combined[order], weights[order] = played.combined, played.weights
     return combined, weights
 
 

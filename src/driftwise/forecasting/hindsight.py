@@ -151,9 +151,7 @@ def best_combination(
     return Combination(best, n_rows * least, n_rows * min(bound, least)) if math.isfinite(least) else None
 
 
-def _best_expert(
-    values: Callable[[Vector, Vector], Vector], forecasts: Matrix, truths: Vector
-) -> tuple[Vector, float]:
+def _best_expert(values: Callable[[Vector, Vector], Vector], forecasts: Matrix, truths: Vector) -> tuple[Vector, float]:
     """Return the best expert as a combination, and its mean loss."""
     means = [float(np.mean(values(np.ascontiguousarray(column), truths))) for column in forecasts.T]
     finite = np.where(np.isfinite(means), means, np.inf)

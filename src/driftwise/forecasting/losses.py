@@ -198,14 +198,17 @@ class ForecastLoss:
 
     def forecast_fault(self, values: Any) -> str:
         """Return the rule that some forecasts break, or ''; missing ones break none."""
-        return self._fault(np.asarray(values), lambda found: (found >= 0) & (found <= 1), "in [0, 1]")
+        return self._fault(values, lambda found: (found >= 0) & (found <= 1), "in [0, 1]")
 
     def truth_fault(self, values: Any) -> str:
         """Return the rule that some truths break, or ''; missing ones break none."""
-        return self._fault(np.asarray(values), lambda found: (found == 0) | (found == 1), "0 or 1")
+        return self._fault(values, lambda found: (found == 0) | (found == 1), "0 or 1")
 
-    def _fault(self, values: Array, holds: Callable[[Array], Array], rule: str) -> str:
-        if not self.of_probabilities or (holds(values) | np.isnan(values)).all():
+    def _fault(self, values: Any, holds: Callable[[Array], Array], rule: str) -> str:
+        if not self.of_probabilities:
+            return ""
+        found = np.asarray(values, np.float64)
+        if (holds(found) | np.isnan(found)).all():
             return ""
         return f"{rule} for the log loss"
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
+from driftwise.core.file_names import shown_path
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
 from driftwise.forecasting.losses import ForecastLoss
+from driftwise.forecasting.mixture_files import checked_rounds, keys, read_mixture, write_mixture
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, NO_TRUTH, NOT_FINITE, ROUNDS
-from driftwise.forecasting.mixture_stack import MixtureStack, Round
+from driftwise.forecasting.mixture_stack import LARGEST, MixtureStack, Round
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.real_values import as_truth
 from driftwise.forecasting.round_history import RoundHistory
@@ -146,7 +149,13 @@ class Mixture:
     def counts(self) -> dict[str, int]:
         """How many rounds the learner learned from, and how many it did not, by reason."""
         found = self._stack.counts[0].tolist() if self._names else [0] * (NOT_FINITE + 1)
-        names = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all asleep", NOT_FINITE: "not finite"}
+        names = {
+            ROUNDS: "learned",
+            CUT: "cut",
+            NO_TRUTH: "no truth",
+            ALL_ASLEEP: "all asleep",
+            NOT_FINITE: "not finite",
+        }
         return {name: found[place] for place, name in names.items()}
 
     @property
@@ -176,15 +185,17 @@ class Mixture:
             raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
         one = self._stack.combine_one(values)
         if np.isnan(one.forecast):
-            raise InvalidInput("Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated.")
+            raise InvalidInput(
+                "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
+            )
         self._pending[key] = self._latest = one
         return one.forecast
 
     def update(self, truth: Any, key: Hashable = None) -> None:
         """Give the truth of a round; None or NaN if it will never be known.
 
-        With late truths, the learner learns from a round when its truth arrives. A truth cannot be revised: a second one
-        for the same key is refused.
+        With late truths, the learner learns from a round when its truth arrives. A truth cannot be revised: a second
+        one for the same key is refused.
         """
         with self._lock:
             value = as_truth(self, truth)
@@ -244,7 +255,7 @@ class Mixture:
             self._absent.add(name)
 
     def report(self) -> ForecastReport:
-        """Return how the mixture did beside the experts and the best that could have been done, over the kept rounds."""
+        """Return how the mixture did, beside the experts and the best that could have been done, in the kept rounds."""
         from driftwise.forecasting.running_report import report_of
 
         with self._lock:
@@ -254,6 +265,72 @@ class Mixture:
             return report_of(
                 self.all_names, self.options.forecast_loss, kept.inputs, kept.truths, kept.combined, kept.weights
             )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the mixture with its history to a file; an existing one is replaced only when the new one is complete.
+
+        A loss of your own is a function, which a file cannot hold. Keys of rounds must be texts or numbers.
+        """
+        with self._lock:
+            if self._names is None:
+                raise InvalidInput("Mixture: there is nothing to save before the experts are known.")
+            waiting = list(self._pending)
+            latest = next((i for i, key in enumerate(waiting) if self._pending[key] is self._latest), -1)
+            header = {
+                "options": self.options.spec,
+                "experts": list(self._names),
+                "absent": sorted(self._absent),
+                "waiting": waiting,
+                "finished": list(self._finished),
+                "history": self._most_kept,
+                "rounds": self._history.n_rounds,
+                "latest": latest,
+            }
+            rounds = [self._pending[key] for key in waiting]
+            pending = {f"waiting_{name}": np.array([getattr(one, name) for one in rounds]) for name in Round._fields}
+            for name in Round._fields[1:]:
+                pending[f"waiting_{name}"] = pending[f"waiting_{name}"].reshape(len(waiting), self._stack.n_actions)
+            kept = {f"history_{name}": array for name, array in self._history.arrays().items()}
+            write_mixture(path, header, {**self._stack.arrays(), **pending, **kept})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Mixture:
+        """Return the mixture that `save` wrote; it continues bit for bit as if it had not been interrupted."""
+        header, arrays = read_mixture(path)
+        try:
+            return cls._from_parts(header, arrays)
+        except (InvalidInput, UnknownName) as error:
+            raise BadFile(f"{shown_path(path)}: {error}") from None
+        except RecursionError:
+            raise BadFile(f"{shown_path(path)}: the learner is nested too deeply.") from None
+
+    @classmethod
+    def _from_parts(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Mixture:
+        options = MixtureOptions.from_spec(header["options"])
+        names, waiting = as_names("Mixture", header["experts"], "experts"), keys(header["waiting"])
+        plain = arrays.get("mixture_plain")
+        if not names or plain is None or plain.shape != (1, len(names) + options.n_extras):
+            raise InvalidInput("Mixture: the arrays do not have the number of the experts.")
+        chosen = {name: getattr(options, name) for name in ("loss", "learner", "gradient", "hint", "extras", "scale")}
+        mix = cls(names, history=header["history"], **chosen)
+        mix._stack.set_arrays(arrays)
+        if mix._stack.n_series != 1 or not set(header["absent"]) <= set(names):
+            raise InvalidInput("Mixture: the arrays are those of several series, or an absent expert is not known.")
+        n_actions, n_kept = mix._stack.n_actions, len(arrays.get("history_truths", ()))
+        if n_kept > min(header["rounds"], header["history"]) or not -1 <= header["latest"] < len(waiting):
+            raise InvalidInput("Mixture: the numbers of rounds contradict each other.")
+        fields = tuple(f"waiting_{name}" for name in Round._fields)
+        rows = checked_rounds(arrays, fields, len(waiting), n_actions, LARGEST)
+        rounds = [Round(float(row[0]), *map(np.copy, row[1:])) for row in zip(*rows.values(), strict=True)]
+        mix._pending = dict(zip(waiting, rounds, strict=True))
+        mix._latest = rounds[header["latest"]] if header["latest"] >= 0 else None
+        mix._finished, mix._absent = dict.fromkeys(keys(header["finished"])), set(header["absent"])
+        names_kept = tuple(f"history_{name}" for name in mix._history.arrays())
+        kept = checked_rounds(arrays, names_kept, n_kept, n_actions, LARGEST)
+        for inputs, weights, truth, combined in zip(*kept.values(), strict=True):
+            mix._history.add(inputs, weights, float(truth), float(combined))
+        mix._history.n_rounds = header["rounds"]
+        return mix
 
 
 def _names(owner: object, experts: Any) -> tuple[str, ...]:
@@ -269,7 +346,9 @@ def _checked_key(owner: object, key: Hashable) -> Hashable:
     try:
         hash(key)
     except TypeError:
-        raise rejection(owner, "key", "a text, a number, a date or another value that can be a dictionary's key", key) from None
+        raise rejection(
+            owner, "key", "a text, a number, a date or another value that can be a dictionary's key", key
+        ) from None
     return key
 
 

@@ -14,7 +14,7 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Own, Work
-from driftwise.forecasting.mixture_loops import mixture_loops
+from driftwise.forecasting.mixture_loops import LiveMixture, mixture_loops
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
 from driftwise.learners.parts.stacked_memory import row
@@ -57,8 +57,8 @@ class MixtureStack:
     Examples
     --------
     >>> stack = MixtureStack(MixtureOptions(), n_experts=2)
-    >>> stack.run([[1.0, 3.0], [1.0, 3.0]], [1.0, 1.0])
-    Combined(combined=array([2. , 1.0...]), weights=array([[0.5, 0.5], [...]]), inputs=array([[1., 3.], [1., 3.]]))
+    >>> stack.run([[1.0, 3.0], [1.0, 3.0]], [1.0, 1.0]).combined
+    array([2.        , 1.05...])
     """
 
     def __init__(self, options: MixtureOptions, n_experts: int, n_series: int = 1) -> None:
@@ -70,6 +70,7 @@ class MixtureStack:
         self._loops = mixture_loops(self.learner, self.loss)
         self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0))
         self._space = self._work()
+        self._live: LiveMixture | None = None
 
     @property
     def n_series(self) -> int:
@@ -103,6 +104,7 @@ class MixtureStack:
         memory, own = self._first(n_series)
         self._stack = type(memory)(*map(_joined, self._stack, memory))
         self._owns = Own(*map(_joined, self._owns, own))
+        self._live = None
 
     def _work(self) -> Work:
         return Work(*(np.zeros(self.n_actions) for _ in Work._fields))
@@ -142,29 +144,40 @@ class MixtureStack:
 
     def combine_one(self, forecasts: Vector, series: int = 0) -> Round:
         """Return a round whose truth is still to come; the forecasts are checked numbers, NaN where one is missing."""
-        try:
-            forecast = self._loops.combine(
-                self._stack, self._owns, self._rates, self._settings, self._space, series, forecasts
-            )
-        except CompilerError as error:
-            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
-        return Round(forecast, *(getattr(self._space, name).copy() for name in Round._fields[1:]))
+        live, space = self._live or self._make_live(), self._space
+        forecast = live.combine(live.packed, series, forecasts)
+        return Round(forecast, space.inputs.copy(), space.shares.copy(), space.guess.copy())
 
     def observe_one(self, one: Round, truth: float, late: bool = False, series: int = 0) -> None:
         """Finish a round with its truth; it is `late` if another round was combined since."""
-        for name in Round._fields[1:]:
-            getattr(self._space, name)[:] = getattr(one, name)
         if self.learner.grows:
             self._make_room(2)
-        observe = self._loops.observe_late if late else self._loops.observe
-        own = (self._stack, self._owns, self._rates, self._settings, self._space, series)
-        if not observe(*own, one.forecast, truth):
+        live, space = self._live or self._make_live(), self._space
+        space.inputs[:], space.shares[:], space.guess[:] = one.inputs, one.shares, one.guess
+        observe = live.observe_late if late else live.observe
+        if not observe(live.packed, series, one.forecast, truth):
             raise returns_something(self.learner, self.learner.loops.kernels.update)
+
+    def _make_live(self) -> LiveMixture:
+        """Compile the entry points of single rounds, and pack the arrays for them."""
+        try:
+            self._live = self._loops.live(self._stack, self._owns, self._rates, self._settings, self._space)
+        except CompilerError as error:
+            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
+        return self._live
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses are of this process only, and compiled loops are found again by learner and loss.
+        return {name: value for name, value in self.__dict__.items() if name not in ("_live", "_loops")}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values, _live=None, _loops=mixture_loops(values["learner"], values["loss"]))
 
     def _make_room(self, n_rounds: int) -> None:
         """Make room in the memory of a learner that grows, of which there is one."""
         memory = self.learner.make_room(row(self._stack, 0), n_rounds)
         self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
+        self._live = None
 
     def _numbers(self, values: Any, shape: tuple[int | None, ...], name: str, fault: Any) -> Matrix:
         array = as_losses("Mixture", values, shape, name)
@@ -224,7 +237,7 @@ class MixtureStack:
             fault = broken_shape(kind, shapes, limits) or self.learner.memory_fault(memory, self.n_actions, rounds)
             if fault:
                 raise InvalidInput(f"Mixture: series {i} after {rounds} rounds: {fault}.")
-        self._stack, self._owns = stack, own
+        self._stack, self._owns, self._live = stack, own, None
 
     def _checked_own(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Own:
         """Return the arrays of the mixtures, checked."""

@@ -162,9 +162,7 @@ def _formula(names: tuple[str, ...], weights: Vector) -> str:
     return " + ".join(f"{weights[k]:.2f} {names[k]}" for k in shown)
 
 
-def _experts(
-    names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods
-) -> tuple[ExpertSummary, ...]:
+def _experts(names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods) -> tuple[ExpertSummary, ...]:
     totals = sums.period_experts.sum(axis=0)
     n_awake = sums.period_awake.sum(axis=0)
     filled = series.experts.sum(axis=0)

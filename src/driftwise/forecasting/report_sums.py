@@ -21,7 +21,17 @@ from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.hindsight import extend_sequences
 from driftwise.forecasting.mixture_stack import LARGEST
 
-__all__ = ["MOST_SWITCHES", "N_PERIODS", "Losses", "Rows", "Sums", "add_rows", "empty_sums", "first_fault", "prepare_rows"]
+__all__ = [
+    "MOST_SWITCHES",
+    "N_PERIODS",
+    "Losses",
+    "Rows",
+    "Sums",
+    "add_rows",
+    "empty_sums",
+    "first_fault",
+    "prepare_rows",
+]
 
 N_PERIODS = 240
 MOST_SWITCHES = 10

@@ -95,7 +95,13 @@ def _axes(frame: _Frame) -> Markup:
     exponent = element("text", _exponent_word(panel), x=_WIDTH - 2.0, y=14.0, class_="word end")
     words = [
         element("text", panel.y.label, x=4.0, y=14.0, class_="word"),
-        element("text", "time" if panel.x.times else panel.x.label, x=(left + right) / 2, y=_HEIGHT - 6.0, class_="word middle"),
+        element(
+            "text",
+            "time" if panel.x.times else panel.x.label,
+            x=(left + right) / 2,
+            y=_HEIGHT - 6.0,
+            class_="word middle",
+        ),
         exponent if _has_exponents(panel) else "",
     ]
     return element("g", element("g", *rules, class_="rules"), *ticks, *beside, *below, *words, class_="axes")
