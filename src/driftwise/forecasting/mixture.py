@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
-from driftwise.core.file_names import shown_path
+from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_files import checked_rounds, keys, read_mixture, write_mixture
+from driftwise.forecasting.mixture_files import MIXTURE_OPTIONS, MixtureParts, read_mixture, write_mixture
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, NO_TRUTH, NOT_FINITE, ROUNDS
-from driftwise.forecasting.mixture_stack import LARGEST, MixtureStack, Round
+from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.real_values import as_truth
 from driftwise.forecasting.round_history import RoundHistory
+from driftwise.forecasting.waiting_rounds import WaitingRounds
 from driftwise.learners.contract import ExpertLearner
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ class Mixture:
         self.options = MixtureOptions(loss, learner, gradient, hint, extras, scale)  # type: ignore[arg-type]
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = threading.RLock()  # compiled rounds release the interpreter's lock
-        self._pending: dict[Hashable, Round] = {}
-        self._latest: Round | None = None
-        self._finished: dict[Hashable, None] = {}  # keys whose truth arrived, the latest last
+        self._waiting = WaitingRounds(self._most_kept)
         self._absent: set[str] = set()  # experts that left
         self._names: tuple[str, ...] | None = None
         if experts is not None:
@@ -135,12 +133,12 @@ class Mixture:
     @property
     def waiting(self) -> tuple[Hashable, ...]:
         """The keys of the rounds whose truth is still to come; None is that without a key."""
-        return tuple(self._pending)
+        return tuple(self._waiting.rounds)
 
     @property
     def weights(self) -> dict[str, float]:
         """The weights of the latest round, by name: a distribution over the experts awake in it."""
-        latest = self._latest
+        latest = self._waiting.latest
         if latest is None:
             return {name: 1.0 / len(self.all_names) for name in self.all_names}
         return dict(zip(self.all_names, latest.shares.tolist(), strict=True))
@@ -173,7 +171,8 @@ class Mixture:
             if self._names is None:
                 names = names_of(self, forecasts)
                 self._begin(numbered_names(len(forecasts)) if names is None else names)
-            return self._combine(as_forecasts(self, forecasts, self.experts), _checked_key(self, key))
+            self._waiting.check_new(key)
+            return self._combine(as_forecasts(self, forecasts, self.experts), key)
 
     def _combine(self, values: Any, key: Hashable) -> float:
         if rule := self.options.forecast_loss.forecast_fault(values):
@@ -181,14 +180,12 @@ class Mixture:
         for name in self._absent:
             if not np.isnan(values[self.experts.index(name)]):
                 raise InvalidInput(f"Mixture: {shown(name)} left; call `join` before it forecasts again.")
-        if key is not None and key in self._finished:
-            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
         one = self._stack.combine_one(values)
         if np.isnan(one.forecast):
             raise InvalidInput(
                 "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
             )
-        self._pending[key] = self._latest = one
+        self._waiting.add(key, one)
         return one.forecast
 
     def update(self, truth: Any, key: Hashable = None) -> None:
@@ -198,28 +195,12 @@ class Mixture:
         one for the same key is refused.
         """
         with self._lock:
-            value = as_truth(self, truth)
-            key = _checked_key(self, key)
-            if key not in self._pending:
-                raise self._nothing_waits(key)
+            value, one = as_truth(self, truth), self._waiting.get(key)
             if rule := self.options.forecast_loss.truth_fault(value):
                 raise rejection(self, "truth", rule, truth)
-            one = self._pending[key]
-            self._stack.observe_one(one, value, late=one is not self._latest)
-            del self._pending[key]
+            self._stack.observe_one(one, value, late=one is not self._waiting.latest)
+            self._waiting.finish(key)
             self._history.add(one.inputs, one.shares, value, one.forecast)
-            if key is not None:
-                self._finished[key] = None
-                if len(self._finished) > max(self._most_kept, 1):
-                    del self._finished[next(iter(self._finished))]
-
-    def _nothing_waits(self, key: Hashable) -> InvalidInput:
-        if key is None:
-            return InvalidInput("Mixture: call `predict` before `update`.")
-        if key in self._finished:
-            return InvalidInput(f"Mixture: the truth of round {shown(key)} was given already; it cannot be revised.")
-        waiting = ", ".join(shown(one) for one in list(self._pending)[:5]) or "none"
-        return InvalidInput(f"Mixture: no forecast has the key {shown(key)}; waiting: {waiting}.")
 
     def join(self, name: str) -> None:
         r"""Add an expert, or let one that left return.
@@ -242,10 +223,8 @@ class Mixture:
             asleep = np.full((len(self._history.truths), 1), np.nan)
             stack.run(np.hstack([self._history.inputs[:, :place], asleep]), self._history.truths)
             self._history.insert_expert(place)
-            latest = self._latest
-            moved = {key: _with_sleeper(one, place) for key, one in self._pending.items()}
-            self._latest = next((moved[key] for key, one in self._pending.items() if one is latest), None)
-            self._pending, self._stack, self._names = moved, stack, names
+            self._waiting.insert_expert(place)
+            self._stack, self._names = stack, names
 
     def leave(self, name: str) -> None:
         """Remove an expert for good: it sleeps from now on, and a forecast of it is refused until it joins again."""
@@ -274,62 +253,18 @@ class Mixture:
         with self._lock:
             if self._names is None:
                 raise InvalidInput("Mixture: there is nothing to save before the experts are known.")
-            waiting = list(self._pending)
-            latest = next((i for i, key in enumerate(waiting) if self._pending[key] is self._latest), -1)
-            header = {
-                "options": self.options.spec,
-                "experts": list(self._names),
-                "absent": sorted(self._absent),
-                "waiting": waiting,
-                "finished": list(self._finished),
-                "history": self._most_kept,
-                "rounds": self._history.n_rounds,
-                "latest": latest,
-            }
-            rounds = [self._pending[key] for key in waiting]
-            pending = {f"waiting_{name}": np.array([getattr(one, name) for one in rounds]) for name in Round._fields}
-            for name in Round._fields[1:]:
-                pending[f"waiting_{name}"] = pending[f"waiting_{name}"].reshape(len(waiting), self._stack.n_actions)
-            kept = {f"history_{name}": array for name, array in self._history.arrays().items()}
-            write_mixture(path, header, {**self._stack.arrays(), **pending, **kept})
+            write_mixture(
+                path,
+                MixtureParts(self.options, self.experts, self._absent, self._stack, self._history, self._waiting),
+            )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mixture:
         """Return the mixture that `save` wrote; it continues bit for bit as if it had not been interrupted."""
-        header, arrays = read_mixture(path)
-        try:
-            return cls._from_parts(header, arrays)
-        except (InvalidInput, UnknownName) as error:
-            raise BadFile(f"{shown_path(path)}: {error}") from None
-        except RecursionError:
-            raise BadFile(f"{shown_path(path)}: the learner is nested too deeply.") from None
-
-    @classmethod
-    def _from_parts(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Mixture:
-        options = MixtureOptions.from_spec(header["options"])
-        names, waiting = as_names("Mixture", header["experts"], "experts"), keys(header["waiting"])
-        plain = arrays.get("mixture_plain")
-        if not names or plain is None or plain.shape != (1, len(names) + options.n_extras):
-            raise InvalidInput("Mixture: the arrays do not have the number of the experts.")
-        chosen = {name: getattr(options, name) for name in ("loss", "learner", "gradient", "hint", "extras", "scale")}
-        mix = cls(names, history=header["history"], **chosen)
-        mix._stack.set_arrays(arrays)
-        if mix._stack.n_series != 1 or not set(header["absent"]) <= set(names):
-            raise InvalidInput("Mixture: the arrays are those of several series, or an absent expert is not known.")
-        n_actions, n_kept = mix._stack.n_actions, len(arrays.get("history_truths", ()))
-        if n_kept > min(header["rounds"], header["history"]) or not -1 <= header["latest"] < len(waiting):
-            raise InvalidInput("Mixture: the numbers of rounds contradict each other.")
-        fields = tuple(f"waiting_{name}" for name in Round._fields)
-        rows = checked_rounds(arrays, fields, len(waiting), n_actions, LARGEST)
-        rounds = [Round(float(row[0]), *map(np.copy, row[1:])) for row in zip(*rows.values(), strict=True)]
-        mix._pending = dict(zip(waiting, rounds, strict=True))
-        mix._latest = rounds[header["latest"]] if header["latest"] >= 0 else None
-        mix._finished, mix._absent = dict.fromkeys(keys(header["finished"])), set(header["absent"])
-        names_kept = tuple(f"history_{name}" for name in mix._history.arrays())
-        kept = checked_rounds(arrays, names_kept, n_kept, n_actions, LARGEST)
-        for inputs, weights, truth, combined in zip(*kept.values(), strict=True):
-            mix._history.add(inputs, weights, float(truth), float(combined))
-        mix._history.n_rounds = header["rounds"]
+        parts = read_mixture(path)
+        options = {name: getattr(parts.options, name) for name in MIXTURE_OPTIONS}
+        mix = cls(parts.experts, history=parts.history.most, **options)
+        mix._stack, mix._history, mix._waiting, mix._absent = parts.stack, parts.history, parts.waiting, parts.absent
         return mix
 
 
@@ -340,24 +275,3 @@ def _names(owner: object, experts: Any) -> tuple[str, ...]:
     if not names:
         raise rejection(owner, "experts", "at least one name", experts)
     return names
-
-
-def _checked_key(owner: object, key: Hashable) -> Hashable:
-    try:
-        hash(key)
-    except TypeError:
-        raise rejection(
-            owner, "key", "a text, a number, a date or another value that can be a dictionary's key", key
-        ) from None
-    return key
-
-
-def _with_sleeper(one: Round, place: int) -> Round:
-    """Return a round with one more expert, which is missing; its guess is that of the mixture."""
-    guess = float(one.shares @ one.guess)
-    return Round(
-        one.forecast,
-        np.insert(one.inputs, place, np.nan),
-        np.insert(one.shares, place, 0.0),
-        np.insert(one.guess, place, min(1.0, guess)),
-    )

@@ -19,7 +19,8 @@ from driftwise.core.compiler import close
 from driftwise.core.kernel import clone, unbound
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_kernels import Own, Settings, Work, mixture_kernels
+from driftwise.forecasting.mixture_inputs import Own, Settings
+from driftwise.forecasting.mixture_kernels import Work, mixture_kernels
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.crossings import Crossing, as_it_is, first_that_compiles
 from driftwise.learners.contract.loops import Kernels

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.errors import InvalidInput
-from driftwise.core.memory_fields import broken_shape
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
-from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Own, Work
+from driftwise.forecasting.mixture_inputs import Own
+from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Work
 from driftwise.forecasting.mixture_loops import LiveMixture, mixture_loops
 from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.stack_checks import LARGEST, checked_memories, checked_owns
 from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
 from driftwise.learners.parts.stacked_memory import row
 
 __all__ = ["LARGEST", "Combined", "MixtureStack"]
 
-LARGEST = 1e100  # of forecasts and truths: squares and products of them are finite
 _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 
 
@@ -216,50 +216,9 @@ class MixtureStack:
 
     def set_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Continue from what `arrays` returned; anything else is rejected, and nothing changes."""
-        own = self._checked_own(arrays)
-        n_series, kind = len(own.scale), self.learner.memory_type
-        found = {name: arrays.get(_LEARNER + name) for name in kind._fields}
-        first = self.learner.first_memory(self.n_actions, new_generator(0))
-        for name, array in found.items():
-            pattern = getattr(first, name)
-            if (
-                array is None
-                or array.dtype != pattern.dtype
-                or array.ndim != pattern.ndim + 1
-                or len(array) != n_series
-            ):
-                raise InvalidInput(f"Mixture: the array `{_LEARNER}{name}` is missing or has another shape or type.")
-        stack = kind(*(np.array(found[name], order="C") for name in kind._fields))
-        for i in range(n_series):
-            rounds, memory = int(own.counts[i, ROUNDS]), row(stack, i)
-            limits = self.learner.all_limits(self.n_actions, rounds)
-            shapes = {name: array.shape for name, array in memory._asdict().items()}
-            fault = broken_shape(kind, shapes, limits) or self.learner.memory_fault(memory, self.n_actions, rounds)
-            if fault:
-                raise InvalidInput(f"Mixture: series {i} after {rounds} rounds: {fault}.")
+        own = checked_owns(arrays, _OWN, self.n_actions)
+        stack = checked_memories(self.learner, arrays, _LEARNER, self.n_actions, own.counts[:, ROUNDS])
         self._stack, self._owns, self._live = stack, own, None
-
-    def _checked_own(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Own:
-        """Return the arrays of the mixtures, checked."""
-        widths = {"plain": self.n_actions, "cut": 1, "truth": 1, "errors": 3, "counts": N_COUNTS}
-        found = []
-        scale = arrays.get(f"{_OWN}scale")
-        n_series = 0 if scale is None or scale.ndim == 0 else len(scale)
-        for name in Own._fields:
-            array = arrays.get(_OWN + name)
-            kind = np.int64 if name == "counts" else np.float64
-            if array is None or array.dtype != kind or array.shape != (n_series, widths.get(name, 2)):
-                raise InvalidInput(f"Mixture: the array `{_OWN}{name}` is missing or has another shape or type.")
-            finite = np.isfinite(array) | (np.isnan(array) if name == "truth" else False)
-            if not finite.all() or (name != "truth" and (array < 0).any()):
-                raise InvalidInput(f"Mixture: the array `{_OWN}{name}` must hold finite numbers >= 0.")
-            found.append(np.array(array, order="C"))
-        own = Own(*found)
-        if (np.abs(own.truth) > LARGEST).any() or (np.abs(own.plain.sum(axis=1) - 1) > 1e-6).any():
-            raise InvalidInput("Mixture: the last truth or the weights are out of their range.")
-        if (own.counts > 2**48).any() or (own.errors[:, 1] > own.counts[:, ROUNDS]).any():
-            raise InvalidInput("Mixture: the counters are out of their range.")
-        return own
 
 
 def _joined(first: Any, second: Any) -> Any:
