@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os.path
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -10,6 +10,7 @@ __all__ = ["short_times", "time_ticks"]
 
 Place = TypeVar("Place", int, float)
 
+_DATE_AND_TIME = re.compile(r"(.+)[T ](\d\d:\d\d\S*)")
 _GAP = 3  # characters between two texts
 _MOST_TICKS = 7
 
@@ -29,15 +30,12 @@ def time_ticks(rounds: Sequence[Place], times: Sequence[str], most_characters: i
 
 
 def short_times(times: Sequence[str]) -> list[str]:
-    """Return times without an end that all have in common, such as midnight.
+    """Return times without the time of day, if all have the same, such as midnight.
 
     >>> short_times(["2024-01-01 00:00:00", "2024-01-02 00:00:00"]), short_times(["10", "20"])
     (['2024-01-01', '2024-01-02'], ['10', '20'])
     """
-    common = os.path.commonprefix([time[::-1] for time in times])[::-1] if len(times) > 1 else ""
-    for separator in ("T", " "):  # between a date and a time of day
-        before, found, _ = common.partition(separator)
-        end = len(found) + len(common) - len(before) - len(found)
-        if found:
-            return [time[: len(time) - end] for time in times]
-    return list(times)
+    parts = [_DATE_AND_TIME.fullmatch(time) for time in times]
+    dates = [part[1] for part in parts if part]
+    alike = len({part[2] for part in parts if part}) == 1
+    return dates if alike and len(dates) == len(times) else list(times)
