@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from driftwise.learners import Tracker
-from driftwise.learners.meta.tracker import _PRIOR, _RULE
+from driftwise.learners.meta.tracker import _RULES
 from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
 from paths import EXACT_FAMILIES, FAMILIES, make_path
 from references import tracker as reference
@@ -14,8 +14,8 @@ from references import tracker as reference
 SHAPES = ((20, 1), (1, 4), (2, 2), (60, 2), (40, 3), (60, 5), (50, 7), (25, 50))  # rounds, actions
 
 
-def run(losses, hints=None):
-    return Tracker().run(Tracker().start(losses.shape[1]), losses, hints=hints)
+def run(losses, hints=None, learner=Tracker()):  # noqa: B008 (a learner is frozen)
+    return learner.run(learner.start(losses.shape[1]), losses, hints=hints)
 
 
 def assert_same_weights(played, expected):
@@ -40,8 +40,9 @@ def scaled_in_parts(losses, seed):
 
 
 def test_the_reference_has_the_prior_of_the_learner():
-    np.testing.assert_allclose(_PRIOR, reference.PRIOR, rtol=1e-14)
-    assert _RULE.code_length == pytest.approx(reference.CODE_LENGTH)
+    np.testing.assert_allclose(_RULES[False].prior, reference.PRIOR, rtol=1e-14)
+    assert _RULES[False].code_length == pytest.approx(reference.CODE_LENGTH)
+    np.testing.assert_allclose(_RULES[True].prior, reference.prior(51), rtol=1e-14)
     assert round(reference.CODE_LENGTH, 2) == 5.11
 
 
@@ -58,6 +59,8 @@ def test_weights_with_hints_are_those_of_the_formulas(family):
         losses = make_path(family, n_rounds, n_actions, seed=n_rounds)
         hints = hints_for(losses, seed)
         assert_same_weights(run(losses, hints), reference.tracker(losses, hints))
+        both = run(losses, hints, Tracker(both_guesses=True))
+        assert_same_weights(both, reference.tracker(losses, hints, both_guesses=True))
 
 
 @pytest.mark.parametrize("family", ["uniform", "switching", "tied", "spikes"])
@@ -181,7 +184,7 @@ def test_rounding_does_not_choose_between_bases_of_equal_loss():
             state = Tracker().start(3)
             Tracker().run(state, factor * losses[:2, order])
             assert state.memory.rule_gap[0] == 0.0
-            np.testing.assert_allclose(state.memory.rule_weights, _PRIOR, rtol=1e-12)
+            np.testing.assert_allclose(state.memory.rule_weights, _RULES[False].prior, rtol=1e-12)
 
 
 @pytest.mark.interpreted

@@ -15,7 +15,14 @@ SWITCH_RATES = (1e-8, 1e-5, 1e-2)
 TIE, ROUNDING = 1e-9, 1e-12
 PAIRS = [(eta, alpha) for eta in RATES for alpha in SWITCH_RATES]
 N_BASES = 4 + 2 * len(PAIRS)
-PRIOR = np.array([LEADER_PRIOR] + [(1 - LEADER_PRIOR) / (N_BASES - 1)] * (N_BASES - 1))
+
+
+def prior(n_bases):
+    """Return the prior over some bases, of which the leader is the first."""
+    return np.array([LEADER_PRIOR] + [(1 - LEADER_PRIOR) / (n_bases - 1)] * (n_bases - 1))
+
+
+PRIOR = prior(N_BASES)
 CODE_LENGTH = float(max(-log(p) for p in PRIOR))
 
 
@@ -33,16 +40,18 @@ def guesses_and_scaled(losses, hints=None):
     return np.array(largest), np.array(scaled), np.array(guesses)
 
 
-def base_plays(losses, hints=None):
+def base_plays(losses, hints=None, both_guesses=False):
     """Return the weights of every base, (rounds, bases, actions).
 
-    They are the leader, the last losses, both forms of each pair, and both forms of the slow rates.
+    They are the leader, the last losses, both forms of each pair, and both forms of the slow rates; with both guesses,
+    the last losses and the optimistic form are there for the last losses and then for the hint.
     """
-    largest, scaled, guesses = guesses_and_scaled(losses, hints)
-    plays = [leader(losses, largest), [_uniform_on_least(guess, TIE) for guess in guesses]]
-    for pair in PAIRS:
-        plays += [fixed_share(scaled, guess, *pair) for guess in (np.zeros_like(guesses), guesses)]
-    plays += [fixed_share(scaled, guess) for guess in (np.zeros_like(guesses), guesses)]
+    largest, scaled, hinted = guesses_and_scaled(losses, hints)
+    guesses = [guesses_and_scaled(losses)[2], hinted] if both_guesses else [hinted]
+    plays = [leader(losses, largest), *([_uniform_on_least(row, TIE) for row in guess] for guess in guesses)]
+    forms = [np.zeros_like(hinted), *guesses]
+    for pair in [*PAIRS, (None, None)]:
+        plays += [fixed_share(scaled, guess, *pair) for guess in forms]
     return np.array(plays).transpose(1, 0, 2)
 
 
@@ -100,18 +109,18 @@ def _log_mass(totals, rate, prior):
     return log(fsum(p * exp(-rate * float(total - least)) for p, total in zip(prior, totals, strict=True)))
 
 
-def tracker_parts(losses, hints=None):
+def tracker_parts(losses, hints=None, both_guesses=False):
     """Return (weights, weights of the bases, plays of the bases, losses of the bases above the round's least, gaps)."""
-    plays = base_plays(losses, hints)
+    plays = base_plays(losses, hints, both_guesses)
     above = losses - losses.min(axis=1, keepdims=True)
     lost = np.array([[fsum(play * row) for play in bases] for bases, row in zip(plays, above, strict=True)])
-    shares, gaps = ada_hedge_with_prior(lost)
+    shares, gaps = ada_hedge_with_prior(lost, prior(plays.shape[1]))
     return np.einsum("tb,tbk->tk", shares, plays), shares, plays, lost, gaps
 
 
-def tracker(losses, hints=None):
+def tracker(losses, hints=None, both_guesses=False):
     """Return the weights that Tracker plays."""
-    return tracker_parts(losses, hints)[0]
+    return tracker_parts(losses, hints, both_guesses)[0]
 
 
 def _posterior(totals, rate, prior):

@@ -13,6 +13,7 @@ __all__ = [
     "DriftwiseError",
     "InvalidInput",
     "KernelError",
+    "LayoutWarning",
     "MissingDependency",
     "TuningWarning",
     "UnknownName",
@@ -67,6 +68,10 @@ class MissingDependency(DriftwiseError, ImportError):
 
     def __init__(self, task: str, library: str, extra: str) -> None:
         super().__init__(f"{task} needs {library}: install it with `pip install 'driftwise[{extra}]'`.")
+
+
+class LayoutWarning(UserWarning):
+    """Columns of a frame were left out, or its layout makes the forecasts look better than they are."""
 
 
 class TuningWarning(UserWarning):

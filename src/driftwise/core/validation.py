@@ -66,8 +66,8 @@ def as_real(value: Any) -> float | None:
     >>> [as_real(value) for value in (Fraction(1, 4), 10**400, True, "1")]
     [0.25, inf, None, None]
     """
-    if isinstance(value, bool) or not isinstance(value, (float, int, numbers.Real, decimal.Decimal)):
-        return None
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, (float, int, numbers.Real, decimal.Decimal)):
+        return None  # NumPy's durations are whole numbers by their class
     try:
         return float(value)
     except OverflowError:

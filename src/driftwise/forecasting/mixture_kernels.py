@@ -16,22 +16,24 @@ gradient trick). Then $\langle w_t, \ell_t \rangle = \langle p_t, \ell_t \rangle
 an expert is the regret of the mixture over the rounds in which this expert is awake. With nobody asleep, $p_t = w_t$ to
 the last bit. If the awake have no weight left (below $10^{-300}$), they share it equally.
 
-Unknown scale. The learner gets $z_{t,k} = \lambda_t (\ell_{t,k} - \min_j \ell_{t,j}) / s_t$ in $[0, 1]$ where, with the
-range $r_t = \max_k \ell_{t,k} - \min_k \ell_{t,k}$ over the awake,
+Unknown scale. With the range $r_t = \max_k \ell_{t,k} - \min_k \ell_{t,k}$ over the awake, the learner gets
 
-$$ s_t = \max(s_{t-1}, c_t), \qquad c_t = \min(r_t, G s_{t-1}), \qquad \lambda_t = c_t / r_t, $$
+$$ z_{t,k} = (\ell_{t,k} - \min_j \ell_{t,j}) / s_t \in [0, 1], \qquad s_t = \max_{i \le t} r_i , $$
 
-with $G = 2$; the first range that is not 0 is taken as it is. So the scale grows at most by the factor $G$ in a round:
-one wild truth does not change the scale of all that follows. A round with $r_t > G s_{t-1}$ is cut. The regret in one
-round is at most $r_t$, and $1/\lambda_t$ times that of the losses after the cut, so cutting adds at most
-$\sum_t (r_t - c_t)$ to the regret: this sum and the number of cut rounds are counted. For $s_t$ in place of a constant,
-see `driftwise.theory.mixtures`.
+the maximum over the rounds that are not cut. A round is cut if $r_t$ is above the limit $16\, s_{t-1}$, or above what
+the limit has become: it doubles with every cut round. The learner skips a cut round. So one wild truth changes neither
+the weights nor the scale, and if losses stay large they are accepted after a few rounds: there are at most
+$\log_2(\max_t r_t / (8 s_1))$ cut rounds. The regret of a round is at most $r_t$, so cutting adds at most the sum of
+$r_t$ over the cut rounds to the regret: this sum and their number are counted. The first range that is not 0 is taken
+as it is. If the scale is given, $s_t$ is constant, and losses of a larger range are multiplied by $s / r_t$, which adds
+$r_t - s$. `driftwise.theory.pathwise_mixture` has the price of a scale that grows.
 
 Hints. A learner that takes hints gets a guess of the losses: those of the forecasts of this round if the last truth
 repeats, computed as above at the forecast before the hint, and scaled by $\max(s_{t-1}, \text{their range})$.
 
-The last truth, where it is used (for hints, as an expert, or as the forecast when all are asleep), follows the truth by
-at most $G$ times the largest step that it has taken so far, so that a wild truth does not become a wild forecast.
+The last truth, where it is used (for hints, as an expert, or as the forecast when all are asleep), is the last one that
+is not cut, by the same rule with the step from the last truth in place of the range: a wild truth does not become a
+wild forecast.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from driftwise.core.kernel import clone, generic_kernel, unbound
-from driftwise.core.types import Actions, Vector
+from driftwise.core.types import Vector
+from driftwise.forecasting.mixture_inputs import Own, Settings, accepts, follow, observe_error, write_inputs
 from driftwise.learners.contract.loops import Kernels
 
 __all__ = [
@@ -54,8 +57,7 @@ __all__ = [
     "NO_TRUTH",
     "N_COUNTS",
     "ROUNDS",
-    "Own",
-    "Settings",
+    "MixtureKernels",
     "Work",
     "mixture_kernels",
 ]
@@ -68,35 +70,10 @@ SLOPE: Kernel = unbound
 WRITE: Kernel = unbound
 TAKES_HINTS = REPEATS_HINT = False
 
-GROWTH = 2.0  # G: the scale and the steps of the last truth grow at most by this factor in a round
 _NO_WEIGHT = 1e-300  # the awake have no weight left
 NO_HINT, LAST_LOSSES, LAST_TRUTH = 0, 1, 2  # what the learner gets as a hint
 # The counters of a mixture: rounds of the learner, cut rounds, and skipped rounds by their reason.
 ROUNDS, CUT, NO_TRUTH, ALL_ASLEEP, NOT_FINITE, N_COUNTS = 0, 1, 2, 3, 4, 5
-
-
-class Own(NamedTuple):
-    """What a mixture keeps beside the memory of its learner."""
-
-    plain: Vector  # the weights of the learner before a hint
-    scale: Vector  # s
-    cut: Vector  # the sum of what was cut
-    truth: Vector  # the last truth, with limited steps; NaN before the first
-    step: Vector  # the largest step of the last truth
-    errors: Vector  # of the mean of the experts: the largest, their sum, their number; limited as the steps are
-    counts: Actions
-
-
-class Settings(NamedTuple):
-    """The options of a mixture, as the kernels read them."""
-
-    level: float  # of the pinball loss
-    gradient: bool
-    hint: int
-    last_truth: bool  # whether the last truth is an expert
-    scaled: bool  # whether 0 and twice the mean are experts
-    shifted: bool  # whether the mean less and plus a shift are experts
-    scale: float  # the known largest range of the losses, 0 if it is not known
 
 
 class Work(NamedTuple):
@@ -114,45 +91,6 @@ class MixtureKernels(NamedTuple):
     combine: Kernel
     observe: Kernel
     observe_late: Kernel  # after another round was combined
-
-
-@generic_kernel
-def _limited(value: float, largest: float) -> float:
-    """Return at most the largest so far times the growth; all of it, if nothing came before."""
-    return min(value, GROWTH * largest) if largest > 0.0 else value
-
-
-@generic_kernel
-def _write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector) -> int:
-    """Write the forecasts and those of the added experts, and return how many are awake."""
-    n_awake, base, above = 0, 0.0, 0.0
-    for k in range(forecasts.size):
-        inputs[k] = forecasts[k]
-        if not math.isnan(forecasts[k]):
-            if n_awake == 0:
-                base = forecasts[k]  # differences from it do not lose digits to a common level
-            above += forecasts[k] - base
-            n_awake += 1
-    mean = base + above / n_awake if n_awake > 0 else math.nan
-    end = forecasts.size
-    if settings.last_truth:
-        inputs[end] = own.truth[0]
-        if not math.isnan(own.truth[0]):
-            n_awake += 1
-        end += 1
-    if settings.scaled:
-        inputs[end] = 0.0 * mean
-        inputs[end + 1] = 2.0 * mean
-        end += 2
-        if not math.isnan(mean):
-            n_awake += 2
-    if settings.shifted:
-        shift = GROWTH * own.errors[1] / own.errors[2] if own.errors[2] > 0.0 else math.nan
-        inputs[end] = mean - shift
-        inputs[end + 1] = mean + shift
-        if not math.isnan(mean) and own.errors[2] > 0.0:
-            n_awake += 2
-    return n_awake
 
 
 @generic_kernel
@@ -240,7 +178,7 @@ def _combine(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     If nobody is awake it is the last truth, NaN if there is none.
     """
     inputs, shares, guess = work.inputs, work.shares, work.guess
-    n_awake = _write_inputs(own, settings, forecasts, inputs)
+    n_awake = write_inputs(own, settings, forecasts, inputs)
     if n_awake == 0:
         shares[:] = 0.0
         guess[:] = 0.0
@@ -272,20 +210,26 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
         n_awake += not math.isnan(work.inputs[k])
     if n_awake == 0:
         own.counts[ALL_ASLEEP] += 1
-        _follow(own, truth)
+        follow(own, truth)
         return True
     low, high = WRITE(settings, work.inputs, work.shares, forecast, truth, work.losses)
     span = high - low
     if math.isnan(span):
         own.counts[NOT_FINITE] += 1
         return True
-    known = settings.scale > 0.0
-    kept = min(span, settings.scale) if known else _limited(span, own.scale[0])
-    if kept < span:
+    factor = 1.0
+    if settings.scale > 0.0:
+        own.scale[0] = settings.scale
+        factor = min(1.0, settings.scale / span) if span > 0.0 else 1.0
+    elif not accepts(span, own.scale):
+        factor = 0.0
+    if factor < 1.0:
         own.counts[CUT] += 1
-        own.cut[0] += span - kept
-    own.scale[0] = settings.scale if known else max(own.scale[0], kept)
-    _rescale(work.losses, low, kept / span if kept < span else 1.0, own.scale[0])
+        own.cut[0] += span - factor * span
+    if factor == 0.0:
+        follow(own, truth)
+        return True
+    _rescale(work.losses, low, factor, own.scale[0])
     if TAKES_HINTS and REPEATS_HINT and settings.hint != LAST_LOSSES:
         HINT(memory, rates, work.guess)
     if UPDATE(memory, rates, work.losses) is not None:
@@ -293,37 +237,7 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     for k in range(own.plain.size):
         own.plain[k] = memory.weights[k]
     own.counts[ROUNDS] += 1
-    _follow(own, truth)
-    if settings.shifted:
-        _observe_error(own, settings, work.inputs, truth)
+    follow(own, truth)
+    if settings.scaled or settings.shifted:
+        observe_error(own, settings, work.inputs, truth)
     return True
-
-
-@generic_kernel
-def _follow(own: Own, truth: float) -> None:
-    """Move the last truth towards the truth, by a limited step."""
-    if math.isnan(own.truth[0]):
-        own.truth[0] = truth
-        return
-    size = abs(truth - own.truth[0])
-    step = _limited(size, own.step[0])
-    own.step[0] = max(own.step[0], step)
-    if step == size:
-        own.truth[0] = truth
-    else:
-        own.truth[0] += step if truth > own.truth[0] else -step
-
-
-@generic_kernel
-def _observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) -> None:
-    """Add the error of the mean of the experts, limited, to the sum that gives the shift."""
-    n_awake, above = 0, 0.0
-    for k in range(inputs.size - 2 - 2 * settings.scaled - settings.last_truth):
-        if not math.isnan(inputs[k]):
-            above += inputs[k] - truth
-            n_awake += 1
-    if n_awake > 0:
-        error = _limited(abs(above / n_awake), own.errors[0])
-        own.errors[0] = max(own.errors[0], error)
-        own.errors[1] += error
-        own.errors[2] += 1.0

@@ -9,8 +9,9 @@ from typing import Any
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.validation import number, require_choice
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT, Settings
-from driftwise.learners import DEFAULT_LEARNERS, Player
+from driftwise.forecasting.mixture_inputs import Settings
+from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT
+from driftwise.learners import Player, Tracker
 from driftwise.learners.contract import ExpertLearner
 from driftwise.registry import to_spec
 
@@ -20,8 +21,8 @@ HINTS = {"last-truth": LAST_TRUTH, "last-losses": LAST_LOSSES, "none": NO_HINT}
 #: experts that a mixture can add to those given, and their names
 EXTRAS = {
     "last-truth": ("last truth",),
-    "scaled": ("zero", "twice the mean"),
-    "shifted": ("mean - shift", "mean + shift"),
+    "scaled": ("mean scaled down", "mean scaled up"),
+    "shifted": ("mean shifted down", "mean shifted up"),
 }
 
 
@@ -34,7 +35,7 @@ class MixtureOptions:
     loss : str or ForecastLoss, default "square"
         "square", "absolute", "percentage", "pinball:0.9" (the quantile 0.9), "log" (for probabilities), or your own.
     learner : ExpertLearner, default None
-        Any learner with full feedback; None: `Tracker()`, which has no parameters.
+        Any learner with full feedback; None: `Tracker(both_guesses=True)`, which needs no tuning.
     gradient : bool, default True
         Whether the learner gets the linearised losses (gradient trick), and so competes with the best convex
         combination of the experts. False: it gets the losses of the experts and competes with the best expert.
@@ -42,9 +43,10 @@ class MixtureOptions:
         What a learner that takes hints is given: the losses of this round's forecasts if the last truth repeats, the
         losses of the last round, or nothing.
     extras : tuple of str, default ()
-        Experts to add: "last-truth" repeats the last truth; "scaled" adds 0 and twice the mean of the experts, so that
-        their mean can be scaled by a factor in [0, 2]; "shifted" adds their mean less and plus twice its mean absolute
-        error so far, so that a constant bias can be removed. Without them a forecast is within the experts' hull.
+        Experts to add. "last-truth" repeats the last truth. "shifted": the mean of the experts less and plus twice its
+        mean absolute error so far, so that a constant bias can be removed. "scaled": the mean made smaller and larger
+        by that error relative to its mean size, for a bias in proportion. Without these two a forecast is within the
+        range of the experts' forecasts.
     scale : float, default None
         The largest range of the losses of a round, if it is known; larger ones are cut. None: it is learned.
 
@@ -65,7 +67,7 @@ class MixtureOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_loss", forecast_loss(self.loss))
-        learner = DEFAULT_LEARNERS["full"]() if self.learner is None else self.learner
+        learner = Tracker(both_guesses=True) if self.learner is None else self.learner
         if not isinstance(learner, ExpertLearner):
             hint = f"Write {learner.__name__}()." if isinstance(learner, type) else ""
             raise rejection("Mixture", "learner", "a learner with full feedback", self.learner, hint)

@@ -23,7 +23,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from driftwise.core.corners import Corners
 from driftwise.core.measures import Measures
+from driftwise.core.validation import require
 from driftwise.learners.contract import Beliefs, HintedLearner, State
 from driftwise.learners.parts.grid_learner import GridLearner, grid
 from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
@@ -37,9 +39,15 @@ __all__ = ["Tracker"]
 LEARNING_RATES = (0.3, 1.0, 3.0, 10.0, 30.0)
 SWITCH_RATES = (1e-8, 1e-5, 1e-2)
 LEADER_PRIOR = 0.8
-_BANK = TrackingBank(LEARNING_RATES, SWITCH_RATES)
-_PRIOR = (LEADER_PRIOR, *[(1.0 - LEADER_PRIOR) / (_BANK.n_bases - 1)] * (_BANK.n_bases - 1))
-_RULE = PriorAdaHedge(_PRIOR)
+_BANKS = {both: TrackingBank(LEARNING_RATES, SWITCH_RATES, both) for both in (False, True)}
+
+
+def _rule(bank: TrackingBank) -> PriorAdaHedge:
+    n_others = bank.n_bases - 1
+    return PriorAdaHedge((LEADER_PRIOR, *[(1.0 - LEADER_PRIOR) / n_others] * n_others))
+
+
+_RULES = {both: _rule(bank) for both, bank in _BANKS.items()}
 
 
 @grid("tracker", rule=PriorAdaHedge, banks=[TrackingBank], above_least=True)
@@ -51,6 +59,12 @@ class Tracker(GridLearner, HintedLearner):
     its optimistic form, with five learning rates and three switch rates, and with slowly falling rates. Nothing about
     the losses need be known, neither their range nor the number of rounds: multiplying all losses by a power of two
     changes no weight.
+
+    Parameters
+    ----------
+    both_guesses : bool, default False
+        How a hint is used: False: in place of the last losses, as the guess of the next ones. True: beside them, by 17
+        more bases, so that the rule finds out which guess is better.
 
     Notes
     -----
@@ -107,13 +121,19 @@ class Tracker(GridLearner, HintedLearner):
     array([0.9..., 0.0...])
     """
 
+    both_guesses: bool = False
+    corners = Corners(both_guesses=(True,))
+
+    def __post_init__(self) -> None:
+        require(self, "both_guesses", isinstance(self.both_guesses, bool), "True or False")
+
     def banks(self, n_actions: int) -> list[TrackingBank]:
         """Return the bank of all bases."""
-        return [_BANK]
+        return [_BANKS[self.both_guesses]]
 
     def rule(self, n_actions: int) -> PriorAdaHedge:
         """Return AdaHedge with the prior."""
-        return _RULE
+        return _RULES[self.both_guesses]
 
     def beliefs(self, state: State) -> Beliefs:
         """Return the weights of the bases, their mean memory, and coarse estimates of segments, drift and variance.
@@ -121,16 +141,17 @@ class Tracker(GridLearner, HintedLearner):
         The estimates are those of `driftwise.learners.parts.running_measures`: changes that are small or short are not
         counted.
         """
-        found, memory = super().beliefs(state), state.memory
-        bank = inner_memory(memory, _BANK.memory_type, "bank0", memory.base_weights)
+        found, memory, kind = super().beliefs(state), state.memory, _BANKS[self.both_guesses]
+        bank = inner_memory(memory, kind.memory_type, "bank0", memory.base_weights)
         most = float(bank.range[0]) * state.rounds
         gain = float(bank.even_total[0] - memory.rule_totals.min()) / most if most > 0.0 else 0.0
-        lengths = _BANK.memories(state.n_actions, state.rounds, gain)
+        lengths = kind.memories(state.n_actions, state.rounds, gain)
         estimated = estimates(bank)._asdict()
         return replace(found, memory=float(memory.rule_weights @ lengths), **estimated)
 
     def bound(self, measures: Measures) -> float:
         """Return the bound for losses in [0, 1] against sequences with as many switches as the means."""
+        length, pairs = _RULES[self.both_guesses].code_length, _BANKS[self.both_guesses].pairs
         return pathwise_tracker.tracker_worst(
-            measures.n_actions, measures.n_rounds, measures.segments - 1, _RULE.code_length, _BANK.pairs
+            measures.n_actions, measures.n_rounds, measures.segments - 1, length, pairs
         )

@@ -9,6 +9,7 @@ play:
 - for every learning rate $\eta$ and switch rate $\alpha$ Fixed Share, $x_t$, and its optimistic form, $\hat x_t$:
   $\hat x_{t,k} \propto x_{t,k}\, e^{-\eta g_{t,k}}$, and
   $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z + \alpha / K$;
+- with `both_guesses`, the last losses and $\hat x_t$ twice: with $g_t = z_{t-1}$, and with the guess of a hint;
 - the same with the slow rates $\eta_t = 1/\sqrt t$ and $\alpha_t = 1/(t + 1)$, for which the regret grows more slowly
   than $T$ whatever the losses; here $t$ counts the rounds since the first whose losses differ.
 
@@ -39,7 +40,9 @@ __all__ = ["TrackingBank"]
 
 _TIE = 1e-9  # actions whose totals differ by this share of the range are tied: it may be rounding
 _SLACK = 1.001  # for rounding, in the rules of a memory
-_LEADER, _LAST, _FIRST_PAIR = 0, 1, 2  # rows of the weights; a pair has Fixed Share, then its optimistic form
+_LEADER = (
+    0  # row of the weights; then the last losses for each guess, then Fixed Share and its optimistic form for each
+)
 
 
 class Memory(NamedTuple):
@@ -65,6 +68,7 @@ class Rates(NamedTuple):
 
     learning_rates: Vector
     switch_rates: Vector
+    n_guesses: int  # the last losses, and a hint; 1 if a hint replaces the last losses
 
 
 @kernel
@@ -98,14 +102,15 @@ def _scale(memory: Memory, rates: Rates, values: Vector, width: float) -> None:
 
 
 @kernel
-def _look_ahead(memory: Memory, rates: Rates) -> None:
-    """Write the weights of the bases that use the guess, which is in `scaled` and `factors`."""
+def _look_ahead(memory: Memory, rates: Rates, number: int) -> None:
+    """Write the weights of the bases that use the guess of some number, which is in `scaled` and `factors`."""
     _write_slow_factors(memory, memory.counted[0] + 1.0)
-    _uniform_below(memory.scaled, _TIE, memory.weights[_LAST])
+    _uniform_below(memory.scaled, _TIE, memory.weights[number])
+    n_forms = rates.n_guesses + 1
     n_shared, n_actions = rates.switch_rates.size, memory.scaled.size
     for pair in range(memory.centers.shape[0]):
         center, factors = memory.centers[pair], memory.factors[pair // n_shared]
-        optimistic = memory.weights[_FIRST_PAIR + 2 * pair + 1]
+        optimistic = memory.weights[n_forms * (pair + 1) + number]
         mass = 0.0
         for k in range(n_actions):
             optimistic[k] = center[k] * factors[k]
@@ -117,7 +122,7 @@ def _look_ahead(memory: Memory, rates: Rates) -> None:
 @kernel
 def _hint(memory: Memory, rates: Rates, guess: Vector) -> None:
     _scale(memory, rates, guess, max(memory.range[0], largest(guess) - least(guess)))
-    _look_ahead(memory, rates)
+    _look_ahead(memory, rates, rates.n_guesses)
 
 
 @kernel
@@ -142,7 +147,7 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
     n_shared, slow = rates.switch_rates.size, memory.centers.shape[0] - 1
     for pair in range(memory.centers.shape[0]):
         center, factors = memory.centers[pair], memory.factors[pair // n_shared]
-        plain = memory.weights[_FIRST_PAIR + 2 * pair]
+        plain = memory.weights[(rates.n_guesses + 1) * (pair + 1)]
         switch_rate = rates.switch_rates[pair % n_shared] if pair < slow else 1.0 / (t + 1.0)
         mass = 0.0
         for k in range(n_actions):
@@ -152,7 +157,8 @@ def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
         for k in range(n_actions):
             center[k] = kept * center[k] + shared
             plain[k] = center[k]
-    _look_ahead(memory, rates)
+    for number in range(1, rates.n_guesses + 1):
+        _look_ahead(memory, rates, number)
 
 
 @dataclass(frozen=True)
@@ -165,10 +171,13 @@ class TrackingBank(Bank[Memory, Rates]):
         Learning rates of Fixed Share, > 0.
     switch_rates : tuple of float
         Switch rates of Fixed Share, in (0, 1).
+    both_guesses : bool, default False
+        Whether the bases that use the last losses remain beside those that use a hint.
     """
 
     learning_rates: tuple[float, ...]
     switch_rates: tuple[float, ...]
+    both_guesses: bool = False
 
     update = _update
     hint = _hint
@@ -185,20 +194,22 @@ class TrackingBank(Bank[Memory, Rates]):
     def labels(self) -> list[str]:
         """Return a text for each base; Fixed Share has its learning rate and its switch rate."""
         rates = [*(f"({eta:g}, {alpha:g})" for eta, alpha in self.pairs), "(1/sqrt(t), 1/(t+1))"]
-        forms = [form + text for text in rates for form in ("fixed-share", "optimistic-fixed-share")]
-        return ["leader", "last losses", *forms]
+        hinted = ["hinted-fixed-share"] if self.both_guesses else []
+        forms = [form + text for text in rates for form in ("fixed-share", "optimistic-fixed-share", *hinted)]
+        return ["leader", "last losses", *(["hint"] if self.both_guesses else []), *forms]
 
     def memories(self, n_actions: int, rounds: int, gain: float) -> Vector:
         r"""Return the effective memory of each base, in rounds.
 
-        All rounds for the leader, one for the last losses. Fixed Share forgets what an action lost before it lost
-        $\ln(K/\alpha)/\eta$ ranges more than another, which takes that many rounds divided by `gain`, the part of the
-        range by which good actions are better in a round.
+        All rounds for the leader, one for the last losses and for the hint. Fixed Share forgets what an action lost
+        before it lost $\ln(K/\alpha)/\eta$ ranges more than another, which takes that many rounds divided by `gain`,
+        the part of the range by which good actions are better in a round.
         """
         pairs = [*self.pairs, (1 / math.sqrt(rounds + 1), 1 / (rounds + 1))]
-        shares = [math.log(n_actions / alpha) / eta for eta, alpha in pairs for _ in range(2)]
+        n_guesses = 1 + self.both_guesses
+        shares = [math.log(n_actions / alpha) / eta for eta, alpha in pairs for _ in range(1 + n_guesses)]
         lengths = np.array(shares) / gain if gain > 0.0 else np.full(len(shares), np.inf)
-        return np.minimum([rounds, 1.0, *lengths], rounds)
+        return np.minimum([rounds, *[1.0] * n_guesses, *lengths], rounds)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform weights of all bases."""
@@ -221,7 +232,7 @@ class TrackingBank(Bank[Memory, Rates]):
 
     def rates(self, n_actions: int) -> Rates:
         """Return the rates."""
-        return Rates(np.array(self.learning_rates), np.array(self.switch_rates))
+        return Rates(np.array(self.learning_rates), np.array(self.switch_rates), 1 + self.both_guesses)
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers of pairs and of learning rates, and the widest range of losses."""
