@@ -168,7 +168,7 @@ def _history(report: ForecastReport, shown: Shown) -> WeightHistory:
     starts = periods.starts.tolist()
     ends = [report.longest - 1] if report.longest - 1 > starts[-1] else []  # the last weights hold to the last round
     best = [shown.area_of[k] if k >= 0 else -1 for k in periods.best.tolist()]
-    times = [*periods.times, *(["end"] if ends else [])] if periods.times else []
+    times = [*periods.times, *([""] if ends else [])] if periods.times else []
     return WeightHistory(
         key="weights-of-experts",
         title="Weights of the experts",

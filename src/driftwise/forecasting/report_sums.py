@@ -19,7 +19,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.hindsight import extend_sequences
-from driftwise.forecasting.mixture_stack import LARGEST
+from driftwise.forecasting.real_values import LARGEST
 
 __all__ = [
     "MOST_SWITCHES",

@@ -12,8 +12,8 @@ from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-from driftwise.forecasting.mixture_stack import LARGEST
 from driftwise.forecasting.period_times import PeriodTimes
+from driftwise.forecasting.real_values import LARGEST
 from driftwise.forecasting.report_numbers import report_of_sums
 from driftwise.forecasting.report_parts import Cuts
 from driftwise.forecasting.report_sums import (

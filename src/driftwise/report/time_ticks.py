@@ -18,15 +18,18 @@ _MOST_TICKS = 7
 def time_ticks(rounds: Sequence[Place], times: Sequence[str], most_characters: int) -> list[tuple[Place, str]]:
     """Return evenly spaced rounds and their times, so few that the texts fit in `most_characters` together.
 
+    A round whose time is empty has no tick.
+
     >>> time_ticks([0, 1, 2, 3], ["2024-01", "2024-02", "2024-03", "2024-04"], 30)
     [(1, '2024-02'), (3, '2024-04')]
     """
-    if not rounds:
+    known = [i for i, time in enumerate(times) if time]
+    if not known:
         return []
-    texts = short_times(times)
+    texts = short_times([times[i] for i in known])
     most = max(1, min(_MOST_TICKS, most_characters // (max(map(len, texts)) + _GAP)))
-    every = -(-len(rounds) // most)
-    return [(rounds[i], texts[i]) for i in range(every // 2, len(rounds), every)]  # away from the ends
+    every = -(-len(known) // most)
+    return [(rounds[known[i]], texts[i]) for i in range(every // 2, len(known), every)]  # away from the ends
 
 
 def short_times(times: Sequence[str]) -> list[str]:

@@ -163,7 +163,7 @@ class WeightHistory:
     of_what: str = "action"  # what has weights
     names: Sequence[str] = ()  # of the actions; () if they have numbers
     has_rest: bool = False  # whether the last sequence of weights is the sum of those of all other actions
-    times: Sequence[str] = ()  # of the first round of each interval; () if the axis shows rounds
+    times: Sequence[str] = ()  # of the first rounds of the intervals, "" if not known; () if the axis shows rounds
     note: str = ""  # a text below the chart
 
     @property
