@@ -18,7 +18,7 @@ import driftwise
 from driftwise.core import compiler
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import UCB1, Hedge
-from driftwise.learners.contract import live_rounds
+from driftwise.learners.contract import crossings, live_rounds
 from representative_plays import KINDS, plays
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -85,7 +85,7 @@ def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
 def test_a_table_that_cannot_be_compiled_is_replaced_by_a_pair(learner, monkeypatch):
     for entries in (live_rounds._expert, live_rounds._vector_entry, live_rounds._bandit):
         monkeypatch.setattr(live_rounds, entries.__name__, entries.__wrapped__)
-    monkeypatch.setattr(live_rounds, "_AS_TABLE", live_rounds._AS_TABLE._replace(rebuild=broken))
+    monkeypatch.setattr(crossings, "_AS_TABLE", crossings._AS_TABLE._replace(rebuild=broken))
     expected = plays(learner.name)
     state = learner.start(2)
     assert isinstance(learner._live(state).table, tuple)

@@ -1,8 +1,8 @@
 """Online learning in changing environments: expert and bandit algorithms for losses that switch or drift.
 
 The names that most people need are here; everything else is one level down: `driftwise.learners`,
-`driftwise.detectors`, `driftwise.environments`, `driftwise.adversaries`, `driftwise.results`, `driftwise.theory`,
-`driftwise.checks`.
+`driftwise.detectors`, `driftwise.environments`, `driftwise.adversaries`, `driftwise.forecasting`, `driftwise.results`,
+`driftwise.theory`, `driftwise.checks`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from driftwise.environments import Sinusoidal as Sinusoidal
     from driftwise.environments import Switching as Switching
     from driftwise.environments import TwoPoint as TwoPoint
+    from driftwise.forecasting import Mixture as Mixture
+    from driftwise.forecasting import QuantileMixture as QuantileMixture
+    from driftwise.forecasting import StepMixture as StepMixture
+    from driftwise.forecasting import combine as combine
     from driftwise.learners import GLRKLUCB as GLRKLUCB
     from driftwise.learners import KLUCB as KLUCB
     from driftwise.learners import UCB1 as UCB1
@@ -83,6 +87,10 @@ _HOMES = {
     "Sinusoidal": "environments",
     "Switching": "environments",
     "TwoPoint": "environments",
+    "Mixture": "forecasting",
+    "QuantileMixture": "forecasting",
+    "StepMixture": "forecasting",
+    "combine": "forecasting",
     "AdaHedge": "learners",
     "BanditTracker": "learners",
     "Beliefs": "learners",

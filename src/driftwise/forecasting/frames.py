@@ -82,8 +82,8 @@ def combine(
     Examples
     --------
     >>> import polars as pl
-    >>> frame = pl.DataFrame({"y": [1.0, 1.0, None], "a": [1.0, 1.0, 1.0], "b": [3.0, 3.0, None]})
-    >>> combine(frame)["forecast"].round(1).to_list()
+    >>> frame = pl.DataFrame({"y": [1.0, 1.0, None], "a": [1.0, 1.0, 1.0], "b": [3.0, None, None]})
+    >>> combine(frame)["forecast"].to_list()
     [2.0, 1.0, 1.0]
     """
     options = MixtureOptions(loss, learner, gradient, hint, extras, scale)
@@ -109,11 +109,12 @@ def _played(options: MixtureOptions, rounds: Rounds, n_threads: int) -> tuple[Ve
     n_threads = count(OWNER, "n_threads", n_threads)
     stack = MixtureStack(options, len(rounds.experts), rounds.n_series)
     if rounds.order is None:
-        return stack.run(rounds.forecasts, rounds.truths, rounds.series, n_threads)
+        played = stack.run(rounds.forecasts, rounds.truths, rounds.series, n_threads)
+        return played.combined, played.weights
     order = rounds.order
     played = stack.run(rounds.forecasts[order], rounds.truths[order], rounds.series[order], n_threads)
     combined, weights = np.empty_like(played.combined), np.empty_like(played.weights)
-    combined[order], weights[order] = played
+    combined[order], weights[order] = played.combined, played.weights
     return combined, weights
 
 

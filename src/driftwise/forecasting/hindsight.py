@@ -146,14 +146,14 @@ def best_combination(
         lower, corner = _least_of_cuts(np.array(cuts))
         bound = max(bound, lower * scale)
         if least - bound <= _CLOSE * abs(least) + _TINY * scale:
+            at_corner = float(np.mean(values(forecasts @ corner, truths)))  # of a piecewise linear loss, the minimum
+            best, least = (corner, at_corner) if at_corner < least else (best, least)
             break
         point = best + _HALFWAY * (corner - best)
     return Combination(best, n_rows * least, n_rows * min(bound, least)) if math.isfinite(least) else None
 
 
-def _best_expert(
-    values: Callable[[Vector, Vector], Vector], forecasts: Matrix, truths: Vector
-) -> tuple[Vector, float]:
+def _best_expert(values: Callable[[Vector, Vector], Vector], forecasts: Matrix, truths: Vector) -> tuple[Vector, float]:
     """Return the best expert as a combination, and its mean loss."""
     means = [float(np.mean(values(np.ascontiguousarray(column), truths))) for column in forecasts.T]
     finite = np.where(np.isfinite(means), means, np.inf)
@@ -172,7 +172,7 @@ def _least_of_cuts(cuts: Matrix) -> tuple[float, Vector]:
         b_eq=[1.0],
         bounds=[(0.0, None)] * n_experts + [(None, None)],
     )
-    if result.status != 0:
+    if result.x is None or result.fun is None:  # the solver failed
         return -math.inf, np.full(n_experts, 1.0 / n_experts)
     corner = np.maximum(result.x[:-1], 0.0)
     return float(result.fun), corner / corner.sum()

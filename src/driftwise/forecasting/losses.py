@@ -31,75 +31,16 @@ from driftwise.core.errors import InvalidInput, KernelError, UnknownName, one_li
 from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Vector
 from driftwise.core.validation import number
+from driftwise.forecasting.loss_kernels import KERNELS
 
 __all__ = ["LOSS_NAMES", "ForecastLoss", "forecast_loss"]
 
 Kernel = Callable[..., Any]
 Array = np.ndarray[Any, Any]
 FUNCTION: Kernel = unbound
-SURE = 1e-12  # distance of a probability from 0 and 1 in the log loss
 
 
-@generic_kernel
-def _square(forecast: float, truth: float, level: float) -> float:
-    return (forecast - truth) * (forecast - truth)
-
-
-@generic_kernel
-def _square_slope(forecast: float, truth: float, level: float) -> float:
-    return 2.0 * (forecast - truth)
-
-
-@generic_kernel
-def _absolute(forecast: float, truth: float, level: float) -> float:
-    return abs(forecast - truth)
-
-
-@generic_kernel
-def _absolute_slope(forecast: float, truth: float, level: float) -> float:
-    return 1.0 if forecast > truth else (-1.0 if forecast < truth else 0.0)
-
-
-@generic_kernel
-def _percentage(forecast: float, truth: float, level: float) -> float:
-    return abs(forecast - truth) / abs(truth) if truth != 0.0 else math.inf
-
-
-@generic_kernel
-def _percentage_slope(forecast: float, truth: float, level: float) -> float:
-    return _absolute_slope(forecast, truth, level) / abs(truth) if truth != 0.0 else math.inf
-
-
-@generic_kernel
-def _pinball(forecast: float, truth: float, level: float) -> float:
-    return level * (truth - forecast) if truth > forecast else (1.0 - level) * (forecast - truth)
-
-
-@generic_kernel
-def _pinball_slope(forecast: float, truth: float, level: float) -> float:
-    return 1.0 - level if forecast > truth else (-level if forecast < truth else 0.0)
-
-
-@generic_kernel
-def _log(forecast: float, truth: float, level: float) -> float:
-    chance = min(max(forecast, SURE), 1.0 - SURE)
-    return -math.log(chance) if truth > 0.5 else -math.log1p(-chance)
-
-
-@generic_kernel
-def _log_slope(forecast: float, truth: float, level: float) -> float:
-    chance = min(max(forecast, SURE), 1.0 - SURE)
-    return -1.0 / chance if truth > 0.5 else 1.0 / (1.0 - chance)
-
-
-_KERNELS: dict[str, tuple[Kernel, Kernel]] = {
-    "square": (_square, _square_slope),
-    "absolute": (_absolute, _absolute_slope),
-    "percentage": (_percentage, _percentage_slope),
-    "pinball": (_pinball, _pinball_slope),
-    "log": (_log, _log_slope),
-}
-LOSS_NAMES = tuple(_KERNELS)
+LOSS_NAMES = tuple(KERNELS)
 
 
 @dataclass(frozen=True)
@@ -137,11 +78,11 @@ class ForecastLoss:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or one_line(self.name) != self.name:
             raise rejection(self, "name", "a text on one line", self.name)
-        known = self.name in _KERNELS
+        known = self.name in KERNELS
         if known and (self.value is not None or self.slope is not None):
             raise InvalidInput(f"ForecastLoss: {self.name!r} has its own functions; give yours another name.")
         if not known and self.value is None and self.slope is None:
-            raise UnknownName("forecast loss", self.name, _KERNELS)
+            raise UnknownName("forecast loss", self.name, KERNELS)
         if not known and not (callable(self.value) and callable(self.slope)):
             raise InvalidInput(
                 "ForecastLoss: a loss of your own needs both `value` and `slope`, functions of two numbers."
@@ -170,24 +111,17 @@ class ForecastLoss:
     def kernels(self) -> tuple[Kernel, Kernel]:
         """The compiled value and derivative: functions of the forecast, the truth and the level."""
         if self.value is None or self.slope is None:
-            return _KERNELS[self.name]
+            return KERNELS[self.name]
         value, slope = (_of_the_user(self.name, function) for function in (self.value, self.slope))
         return value, slope
 
     def values(self, forecasts: Any, truths: Any) -> Array:
         """Return the losses of forecasts, with NumPy's broadcasting; NaN where a forecast or a truth is missing."""
-        return self._evaluated(self._loops[0], forecasts, truths)
+        return self._evaluated(_loop(self.name, self.kernels[0]), forecasts, truths)
 
     def slopes(self, forecasts: Any, truths: Any) -> Array:
         """Return the derivatives with respect to the forecasts, with NumPy's broadcasting."""
-        return self._evaluated(self._loops[1], forecasts, truths)
-
-    @functools.cached_property
-    def _loops(self) -> tuple[Kernel, Kernel]:
-        value, slope = self.kernels
-        return clone(_evaluate, f"{self.name}-values", (), FUNCTION=value), clone(
-            _evaluate, f"{self.name}-slopes", (), FUNCTION=slope
-        )
+        return self._evaluated(_loop(f"{self.name}-slopes", self.kernels[1]), forecasts, truths)
 
     def _evaluated(self, loop: Kernel, forecasts: Any, truths: Any) -> Array:
         both = np.broadcast_arrays(np.asarray(forecasts, np.float64), np.asarray(truths, np.float64))
@@ -198,14 +132,17 @@ class ForecastLoss:
 
     def forecast_fault(self, values: Any) -> str:
         """Return the rule that some forecasts break, or ''; missing ones break none."""
-        return self._fault(np.asarray(values), lambda found: (found >= 0) & (found <= 1), "in [0, 1]")
+        return self._fault(values, lambda found: (found >= 0) & (found <= 1), "in [0, 1]")
 
     def truth_fault(self, values: Any) -> str:
         """Return the rule that some truths break, or ''; missing ones break none."""
-        return self._fault(np.asarray(values), lambda found: (found == 0) | (found == 1), "0 or 1")
+        return self._fault(values, lambda found: (found == 0) | (found == 1), "0 or 1")
 
-    def _fault(self, values: Array, holds: Callable[[Array], Array], rule: str) -> str:
-        if not self.of_probabilities or (holds(values) | np.isnan(values)).all():
+    def _fault(self, values: Any, holds: Callable[[Array], Array], rule: str) -> str:
+        if not self.of_probabilities:
+            return ""
+        found = np.asarray(values, np.float64)
+        if (holds(found) | np.isnan(found)).all():
             return ""
         return f"{rule} for the log loss"
 
@@ -221,7 +158,7 @@ def forecast_loss(loss: str | ForecastLoss) -> ForecastLoss:
     if not isinstance(loss, str):
         raise rejection("forecast_loss", "loss", f"one of {', '.join(LOSS_NAMES)} or a ForecastLoss", loss)
     name, _, level = loss.partition(":")
-    if name not in _KERNELS:
+    if name not in KERNELS:
         raise UnknownName("forecast loss", name, LOSS_NAMES)
     if not level:
         if name == "pinball":
@@ -255,6 +192,11 @@ def _plain(function: Any) -> Any:
 
 def _without_level(forecast: float, truth: float, level: float) -> float:
     return float(FUNCTION(forecast, truth))
+
+
+@functools.cache
+def _loop(name: str, function: Kernel) -> Kernel:
+    return clone(_evaluate, name, (), FUNCTION=function)
 
 
 def _evaluate(forecasts: Vector, truths: Vector, level: float, found: Vector) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,13 @@ from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
 from driftwise.forecasting.losses import ForecastLoss
+from driftwise.forecasting.mixture_files import MIXTURE_OPTIONS, MixtureParts, read_mixture, write_mixture
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, NO_TRUTH, NOT_FINITE, ROUNDS
-from driftwise.forecasting.mixture_stack import MixtureStack, Round
+from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.real_values import as_truth
 from driftwise.forecasting.round_history import RoundHistory
+from driftwise.forecasting.waiting_rounds import WaitingRounds
 from driftwise.learners.contract import ExpertLearner
 
 if TYPE_CHECKING:
@@ -88,9 +91,7 @@ class Mixture:
         self.options = MixtureOptions(loss, learner, gradient, hint, extras, scale)  # type: ignore[arg-type]
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = threading.RLock()  # compiled rounds release the interpreter's lock
-        self._pending: dict[Hashable, Round] = {}
-        self._latest: Round | None = None
-        self._finished: dict[Hashable, None] = {}  # keys whose truth arrived, the latest last
+        self._waiting = WaitingRounds(self._most_kept)
         self._absent: set[str] = set()  # experts that left
         self._names: tuple[str, ...] | None = None
         if experts is not None:
@@ -132,12 +133,12 @@ class Mixture:
     @property
     def waiting(self) -> tuple[Hashable, ...]:
         """The keys of the rounds whose truth is still to come; None is that without a key."""
-        return tuple(self._pending)
+        return tuple(self._waiting.rounds)
 
     @property
     def weights(self) -> dict[str, float]:
         """The weights of the latest round, by name: a distribution over the experts awake in it."""
-        latest = self._latest
+        latest = self._waiting.latest
         if latest is None:
             return {name: 1.0 / len(self.all_names) for name in self.all_names}
         return dict(zip(self.all_names, latest.shares.tolist(), strict=True))
@@ -146,7 +147,13 @@ class Mixture:
     def counts(self) -> dict[str, int]:
         """How many rounds the learner learned from, and how many it did not, by reason."""
         found = self._stack.counts[0].tolist() if self._names else [0] * (NOT_FINITE + 1)
-        names = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all asleep", NOT_FINITE: "not finite"}
+        names = {
+            ROUNDS: "learned",
+            CUT: "cut",
+            NO_TRUTH: "no truth",
+            ALL_ASLEEP: "all asleep",
+            NOT_FINITE: "not finite",
+        }
         return {name: found[place] for place, name in names.items()}
 
     @property
@@ -164,7 +171,8 @@ class Mixture:
             if self._names is None:
                 names = names_of(self, forecasts)
                 self._begin(numbered_names(len(forecasts)) if names is None else names)
-            return self._combine(as_forecasts(self, forecasts, self.experts), _checked_key(self, key))
+            self._waiting.check_new(key)
+            return self._combine(as_forecasts(self, forecasts, self.experts), key)
 
     def _combine(self, values: Any, key: Hashable) -> float:
         if rule := self.options.forecast_loss.forecast_fault(values):
@@ -172,43 +180,27 @@ class Mixture:
         for name in self._absent:
             if not np.isnan(values[self.experts.index(name)]):
                 raise InvalidInput(f"Mixture: {shown(name)} left; call `join` before it forecasts again.")
-        if key is not None and key in self._finished:
-            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
         one = self._stack.combine_one(values)
         if np.isnan(one.forecast):
-            raise InvalidInput("Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated.")
-        self._pending[key] = self._latest = one
+            raise InvalidInput(
+                "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
+            )
+        self._waiting.add(key, one)
         return one.forecast
 
     def update(self, truth: Any, key: Hashable = None) -> None:
         """Give the truth of a round; None or NaN if it will never be known.
 
-        With late truths, the learner learns from a round when its truth arrives. A truth cannot be revised: a second one
-        for the same key is refused.
+        With late truths, the learner learns from a round when its truth arrives. A truth cannot be revised: a second
+        one for the same key is refused.
         """
         with self._lock:
-            value = as_truth(self, truth)
-            key = _checked_key(self, key)
-            if key not in self._pending:
-                raise self._nothing_waits(key)
+            value, one = as_truth(self, truth), self._waiting.get(key)
             if rule := self.options.forecast_loss.truth_fault(value):
                 raise rejection(self, "truth", rule, truth)
-            one = self._pending[key]
-            self._stack.observe_one(one, value, late=one is not self._latest)
-            del self._pending[key]
+            self._stack.observe_one(one, value, late=one is not self._waiting.latest)
+            self._waiting.finish(key)
             self._history.add(one.inputs, one.shares, value, one.forecast)
-            if key is not None:
-                self._finished[key] = None
-                if len(self._finished) > max(self._most_kept, 1):
-                    del self._finished[next(iter(self._finished))]
-
-    def _nothing_waits(self, key: Hashable) -> InvalidInput:
-        if key is None:
-            return InvalidInput("Mixture: call `predict` before `update`.")
-        if key in self._finished:
-            return InvalidInput(f"Mixture: the truth of round {shown(key)} was given already; it cannot be revised.")
-        waiting = ", ".join(shown(one) for one in list(self._pending)[:5]) or "none"
-        return InvalidInput(f"Mixture: no forecast has the key {shown(key)}; waiting: {waiting}.")
 
     def join(self, name: str) -> None:
         r"""Add an expert, or let one that left return.
@@ -231,10 +223,8 @@ class Mixture:
             asleep = np.full((len(self._history.truths), 1), np.nan)
             stack.run(np.hstack([self._history.inputs[:, :place], asleep]), self._history.truths)
             self._history.insert_expert(place)
-            latest = self._latest
-            moved = {key: _with_sleeper(one, place) for key, one in self._pending.items()}
-            self._latest = next((moved[key] for key, one in self._pending.items() if one is latest), None)
-            self._pending, self._stack, self._names = moved, stack, names
+            self._waiting.insert_expert(place)
+            self._stack, self._names = stack, names
 
     def leave(self, name: str) -> None:
         """Remove an expert for good: it sleeps from now on, and a forecast of it is refused until it joins again."""
@@ -244,7 +234,7 @@ class Mixture:
             self._absent.add(name)
 
     def report(self) -> ForecastReport:
-        """Return how the mixture did beside the experts and the best that could have been done, over the kept rounds."""
+        """Return how the mixture did, beside the experts and the best that could have been done, in the kept rounds."""
         from driftwise.forecasting.running_report import report_of
 
         with self._lock:
@@ -252,8 +242,36 @@ class Mixture:
                 raise InvalidInput("Mixture: there is no round yet to report on.")
             kept = self._history
             return report_of(
-                self.all_names, self.options.forecast_loss, kept.inputs, kept.truths, kept.combined, kept.weights
+                self.all_names,
+                self.options.forecast_loss,
+                kept.inputs,
+                kept.truths,
+                kept.combined,
+                kept.weights,
+                cuts=self._stack.cuts,
             )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the mixture with its history to a file; an existing one is replaced only when the new one is complete.
+
+        A loss of your own is a function, which a file cannot hold. Keys of rounds must be texts or numbers.
+        """
+        with self._lock:
+            if self._names is None:
+                raise InvalidInput("Mixture: there is nothing to save before the experts are known.")
+            write_mixture(
+                path,
+                MixtureParts(self.options, self.experts, self._absent, self._stack, self._history, self._waiting),
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Mixture:
+        """Return the mixture that `save` wrote; it continues bit for bit as if it had not been interrupted."""
+        parts = read_mixture(path)
+        options = {name: getattr(parts.options, name) for name in MIXTURE_OPTIONS}
+        mix = cls(parts.experts, history=parts.history.most, **options)
+        mix._stack, mix._history, mix._waiting, mix._absent = parts.stack, parts.history, parts.waiting, parts.absent
+        return mix
 
 
 def _names(owner: object, experts: Any) -> tuple[str, ...]:
@@ -263,22 +281,3 @@ def _names(owner: object, experts: Any) -> tuple[str, ...]:
     if not names:
         raise rejection(owner, "experts", "at least one name", experts)
     return names
-
-
-def _checked_key(owner: object, key: Hashable) -> Hashable:
-    try:
-        hash(key)
-    except TypeError:
-        raise rejection(owner, "key", "a text, a number, a date or another value that can be a dictionary's key", key) from None
-    return key
-
-
-def _with_sleeper(one: Round, place: int) -> Round:
-    """Return a round with one more expert, which is missing; its guess is that of the mixture."""
-    guess = float(one.shares @ one.guess)
-    return Round(
-        one.forecast,
-        np.insert(one.inputs, place, np.nan),
-        np.insert(one.shares, place, 0.0),
-        np.insert(one.guess, place, min(1.0, guess)),
-    )

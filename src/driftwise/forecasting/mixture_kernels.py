@@ -43,7 +43,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from driftwise.core.kernel import clone, generic_kernel, unbound
-from driftwise.core.types import Actions, Vector
+from driftwise.core.types import Vector
+from driftwise.forecasting.mixture_inputs import Own, Settings, accepts, follow, observe_error, write_inputs
 from driftwise.learners.contract.loops import Kernels
 
 __all__ = [
@@ -56,8 +57,7 @@ __all__ = [
     "NO_TRUTH",
     "N_COUNTS",
     "ROUNDS",
-    "Own",
-    "Settings",
+    "MixtureKernels",
     "Work",
     "mixture_kernels",
 ]
@@ -70,38 +70,10 @@ SLOPE: Kernel = unbound
 WRITE: Kernel = unbound
 TAKES_HINTS = REPEATS_HINT = False
 
-_LIMIT = 16.0  # a value above this many times the largest one so far is cut
-_DOUBLING = 2.0  # of the limit, with every value that is cut
-_SHIFT = 2.0  # mean absolute errors by which the mean is shifted
 _NO_WEIGHT = 1e-300  # the awake have no weight left
 NO_HINT, LAST_LOSSES, LAST_TRUTH = 0, 1, 2  # what the learner gets as a hint
 # The counters of a mixture: rounds of the learner, cut rounds, and skipped rounds by their reason.
 ROUNDS, CUT, NO_TRUTH, ALL_ASLEEP, NOT_FINITE, N_COUNTS = 0, 1, 2, 3, 4, 5
-
-
-class Own(NamedTuple):
-    """What a mixture keeps beside the memory of its learner."""
-
-    plain: Vector  # the weights of the learner before a hint
-    scale: Vector  # s, and the limit
-    cut: Vector  # the sum of what was cut
-    truth: Vector  # the last truth that was not cut; NaN before the first
-    step: Vector  # the largest step of the last truth, and the limit
-    error: Vector  # the largest absolute error of the mean of the experts, and the limit
-    errors: Vector  # the sum of these errors, without those cut, their number, and the sum of the sizes of the mean
-    counts: Actions
-
-
-class Settings(NamedTuple):
-    """The options of a mixture, as the kernels read them."""
-
-    level: float  # of the pinball loss
-    gradient: bool
-    hint: int
-    last_truth: bool  # whether the last truth is an expert
-    scaled: bool  # whether the mean scaled down and up are experts
-    shifted: bool  # whether the mean shifted down and up are experts
-    scale: float  # the known largest range of the losses, 0 if it is not known
 
 
 class Work(NamedTuple):
@@ -119,52 +91,6 @@ class MixtureKernels(NamedTuple):
     combine: Kernel
     observe: Kernel
     observe_late: Kernel  # after another round was combined
-
-
-@generic_kernel
-def _accepts(value: float, largest: Vector) -> bool:
-    """Return whether a value is at most the limit, and update the largest value and the limit."""
-    if largest[0] > 0.0 and value > largest[1]:
-        largest[1] *= _DOUBLING
-        return False
-    largest[0] = max(largest[0], value)
-    largest[1] = max(largest[1], _LIMIT * largest[0])
-    return True
-
-
-@generic_kernel
-def _write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector) -> int:
-    """Write the forecasts and those of the added experts, and return how many are awake."""
-    n_awake, base, above = 0, 0.0, 0.0
-    for k in range(forecasts.size):
-        inputs[k] = forecasts[k]
-        if not math.isnan(forecasts[k]):
-            if n_awake == 0:
-                base = forecasts[k]  # differences from it do not lose digits to a common level
-            above += forecasts[k] - base
-            n_awake += 1
-    mean = base + above / n_awake if n_awake > 0 else math.nan
-    end = forecasts.size
-    if settings.last_truth:
-        inputs[end] = own.truth[0]
-        if not math.isnan(own.truth[0]):
-            n_awake += 1
-        end += 1
-    known = not math.isnan(mean) and own.errors[1] > 0.0
-    if settings.scaled:
-        part = _SHIFT * own.errors[0] / own.errors[2] if known and own.errors[2] > 0.0 else math.nan
-        inputs[end] = mean - part * mean
-        inputs[end + 1] = mean + part * mean
-        if not math.isnan(part):
-            n_awake += 2
-        end += 2
-    if settings.shifted:
-        shift = _SHIFT * own.errors[0] / own.errors[1] if known else math.nan
-        inputs[end] = mean - shift
-        inputs[end + 1] = mean + shift
-        if known:
-            n_awake += 2
-    return n_awake
 
 
 @generic_kernel
@@ -252,7 +178,7 @@ def _combine(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     If nobody is awake it is the last truth, NaN if there is none.
     """
     inputs, shares, guess = work.inputs, work.shares, work.guess
-    n_awake = _write_inputs(own, settings, forecasts, inputs)
+    n_awake = write_inputs(own, settings, forecasts, inputs)
     if n_awake == 0:
         shares[:] = 0.0
         guess[:] = 0.0
@@ -284,7 +210,7 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
         n_awake += not math.isnan(work.inputs[k])
     if n_awake == 0:
         own.counts[ALL_ASLEEP] += 1
-        _follow(own, truth)
+        follow(own, truth)
         return True
     low, high = WRITE(settings, work.inputs, work.shares, forecast, truth, work.losses)
     span = high - low
@@ -295,13 +221,13 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     if settings.scale > 0.0:
         own.scale[0] = settings.scale
         factor = min(1.0, settings.scale / span) if span > 0.0 else 1.0
-    elif not _accepts(span, own.scale):
+    elif not accepts(span, own.scale):
         factor = 0.0
     if factor < 1.0:
         own.counts[CUT] += 1
         own.cut[0] += span - factor * span
     if factor == 0.0:
-        _follow(own, truth)
+        follow(own, truth)
         return True
     _rescale(work.losses, low, factor, own.scale[0])
     if TAKES_HINTS and REPEATS_HINT and settings.hint != LAST_LOSSES:
@@ -311,32 +237,7 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
     for k in range(own.plain.size):
         own.plain[k] = memory.weights[k]
     own.counts[ROUNDS] += 1
-    _follow(own, truth)
+    follow(own, truth)
     if settings.scaled or settings.shifted:
-        _observe_error(own, settings, work.inputs, truth)
+        observe_error(own, settings, work.inputs, truth)
     return True
-
-
-@generic_kernel
-def _follow(own: Own, truth: float) -> None:
-    """Move the last truth towards the truth, by a limited step."""
-    if math.isnan(own.truth[0]):
-        own.truth[0] = truth
-        return
-    if _accepts(abs(truth - own.truth[0]), own.step):
-        own.truth[0] = truth
-
-
-@generic_kernel
-def _observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) -> None:
-    """Add the error of the mean of the experts to the sums that give shift and factor."""
-    n_awake, above, total = 0, 0.0, 0.0
-    for k in range(inputs.size - 2 * settings.scaled - 2 * settings.shifted - settings.last_truth):
-        if not math.isnan(inputs[k]):
-            above += inputs[k] - truth
-            total += inputs[k]
-            n_awake += 1
-    if n_awake > 0 and _accepts(abs(above / n_awake), own.error):
-        own.errors[0] += abs(above / n_awake)
-        own.errors[1] += 1.0
-        own.errors[2] += abs(total / n_awake)

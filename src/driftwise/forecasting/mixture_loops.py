@@ -5,35 +5,50 @@ a stack of one. Each row of forecasts goes to the mixture of its series, in the 
 sorted or interleaved. Threads share the rows by series: the results do not depend on their number.
 """
 
+# mypy: allow-untyped-calls
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numba
+from numba import types
+
+from driftwise.core.compiler import close
 from driftwise.core.kernel import clone, unbound
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_kernels import Own, Settings, Work, mixture_kernels
+from driftwise.forecasting.mixture_inputs import Own, Settings
+from driftwise.forecasting.mixture_kernels import Work, mixture_kernels
 from driftwise.learners.contract import ExpertLearner
+from driftwise.learners.contract.crossings import Crossing, as_it_is, first_that_compiles
 from driftwise.learners.contract.loops import Kernels
 from driftwise.learners.parts.stacked_memory import row_kernel
 
-__all__ = ["MixtureLoops", "mixture_loops"]
+__all__ = ["LiveMixture", "MixtureLoops", "mixture_loops"]
 
 Kernel = Callable[..., Any]
 KIND: Kernel = unbound
 OWN: Kernel = unbound
 ROW: Kernel = unbound
 OWN_ROW: Kernel = unbound
+REBUILD: Kernel = unbound
 COMBINE: Kernel = unbound
 OBSERVE: Kernel = unbound
 
 
 class MixtureLoops(NamedTuple):
-    """The compiled entry points of a mixture."""
+    """The loop over rows, and what single rounds are compiled from."""
 
     run: Kernel
+    live: Callable[..., LiveMixture]  # from the arrays of a stack, its rates, settings and work
+
+
+class LiveMixture(NamedTuple):
+    """The entry points of single rounds, and the packed arrays that they get; valid as long as the arrays are."""
+
+    packed: Any
     combine: Kernel
     observe: Kernel
     observe_late: Kernel  # after another round was combined
@@ -56,12 +71,32 @@ def _mixture_loops(kernels: Kernels, memory_type: Any, loss_name: str, value: Ke
         "OWN_ROW": row_kernel(len(Own._fields)),
     }
     kinds = (*kernels.kinds, memory_type, Own, Settings, Work)
-    return MixtureLoops(
-        run=clone(_run, name, kinds, COMBINE=halves.combine, OBSERVE=halves.observe, **rows),
-        combine=clone(_combine_one, name, kinds, COMBINE=halves.combine, **rows),
-        observe=clone(_observe_one, name, kinds, OBSERVE=halves.observe, **rows),
-        observe_late=clone(_observe_one, f"{name}-late", kinds, OBSERVE=halves.observe_late, **rows),
+    run = clone(_run, name, kinds, COMBINE=halves.combine, OBSERVE=halves.observe, **rows)
+    entries = (
+        (_combine_one, name, {**rows, "COMBINE": halves.combine}),
+        (_observe_one, name, {**rows, "OBSERVE": halves.observe}),
+        (_observe_one, f"{name}-late", {**rows, "OBSERVE": halves.observe_late}),
     )
+
+    def live(*parts: Any) -> LiveMixture:
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return LiveMixture(parts, *(clone(each, n, kinds, REBUILD=as_it_is, **p) for each, n, p in entries))
+        crossing, found = compiled(*map(numba.typeof, parts))
+        return LiveMixture(crossing.pack(*parts), *found)
+
+    @functools.cache
+    def compiled(*types_of_parts: Any) -> tuple[Crossing, Any]:
+        def compile_all(crossing: Crossing) -> list[Kernel]:
+            rebuild, packed = crossing.rebuild(*types_of_parts), crossing.kind(*types_of_parts)
+            made = [clone(each, n, kinds, REBUILD=rebuild, **p) for each, n, p in entries]
+            close(made[0], packed, types.int64, types.float64[::1])
+            for entry in made[1:]:
+                close(entry, packed, types.int64, types.float64, types.float64)
+            return made
+
+        return first_that_compiles(compile_all)
+
+    return MixtureLoops(run, live)
 
 
 def _run(
@@ -95,24 +130,15 @@ def _run(
     return True
 
 
-def _combine_one(
-    stack: Any, owns: Own, rates: Any, settings: Settings, work: Work, series: int, forecasts: Vector
-) -> float:
+def _combine_one(packed: Any, series: int, forecasts: Vector) -> float:
+    stack, owns, rates, settings, work = REBUILD(packed)
     memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
     forecast: float = COMBINE(memory, rates, own, settings, work, forecasts)
     return forecast
 
 
-def _observe_one(
-    stack: Any,
-    owns: Own,
-    rates: Any,
-    settings: Settings,
-    work: Work,
-    series: int,
-    forecast: float,
-    truth: float,
-) -> bool:
+def _observe_one(packed: Any, series: int, forecast: float, truth: float) -> bool:
+    stack, owns, rates, settings, work = REBUILD(packed)
     memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
     fine: bool = OBSERVE(memory, rates, own, settings, work, forecast, truth)
     return fine

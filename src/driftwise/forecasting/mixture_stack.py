@@ -9,19 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.errors import InvalidInput
-from driftwise.core.memory_fields import broken_shape
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
-from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Own, Work
-from driftwise.forecasting.mixture_loops import mixture_loops
+from driftwise.forecasting.mixture_inputs import Own
+from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Work
+from driftwise.forecasting.mixture_loops import LiveMixture, mixture_loops
 from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.real_values import LARGEST
+from driftwise.forecasting.stack_checks import checked_memories, checked_owns
 from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
 from driftwise.learners.parts.stacked_memory import row
 
-__all__ = ["LARGEST", "Combined", "MixtureStack"]
+__all__ = ["Combined", "MixtureStack"]
 
-LARGEST = 1e100  # of forecasts and truths: squares and products of them are finite
 _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 
 
@@ -57,8 +58,8 @@ class MixtureStack:
     Examples
     --------
     >>> stack = MixtureStack(MixtureOptions(), n_experts=2)
-    >>> stack.run([[1.0, 3.0], [1.0, 3.0]], [1.0, 1.0])
-    Combined(combined=array([2. , 1.0...]), weights=array([[0.5, 0.5], [...]]), inputs=array([[1., 3.], [1., 3.]]))
+    >>> stack.run([[1.0, 3.0], [1.0, 3.0]], [1.0, 1.0]).combined
+    array([2.        , 1.05...])
     """
 
     def __init__(self, options: MixtureOptions, n_experts: int, n_series: int = 1) -> None:
@@ -70,6 +71,7 @@ class MixtureStack:
         self._loops = mixture_loops(self.learner, self.loss)
         self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0))
         self._space = self._work()
+        self._live: LiveMixture | None = None
 
     @property
     def n_series(self) -> int:
@@ -103,6 +105,7 @@ class MixtureStack:
         memory, own = self._first(n_series)
         self._stack = type(memory)(*map(_joined, self._stack, memory))
         self._owns = Own(*map(_joined, self._owns, own))
+        self._live = None
 
     def _work(self) -> Work:
         return Work(*(np.zeros(self.n_actions) for _ in Work._fields))
@@ -142,29 +145,40 @@ class MixtureStack:
 
     def combine_one(self, forecasts: Vector, series: int = 0) -> Round:
         """Return a round whose truth is still to come; the forecasts are checked numbers, NaN where one is missing."""
-        try:
-            forecast = self._loops.combine(
-                self._stack, self._owns, self._rates, self._settings, self._space, series, forecasts
-            )
-        except CompilerError as error:
-            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
-        return Round(forecast, *(getattr(self._space, name).copy() for name in Round._fields[1:]))
+        live, space = self._live or self._make_live(), self._space
+        forecast = live.combine(live.packed, series, forecasts)
+        return Round(forecast, space.inputs.copy(), space.shares.copy(), space.guess.copy())
 
     def observe_one(self, one: Round, truth: float, late: bool = False, series: int = 0) -> None:
         """Finish a round with its truth; it is `late` if another round was combined since."""
-        for name in Round._fields[1:]:
-            getattr(self._space, name)[:] = getattr(one, name)
         if self.learner.grows:
             self._make_room(2)
-        observe = self._loops.observe_late if late else self._loops.observe
-        own = (self._stack, self._owns, self._rates, self._settings, self._space, series)
-        if not observe(*own, one.forecast, truth):
+        live, space = self._live or self._make_live(), self._space
+        space.inputs[:], space.shares[:], space.guess[:] = one.inputs, one.shares, one.guess
+        observe = live.observe_late if late else live.observe
+        if not observe(live.packed, series, one.forecast, truth):
             raise returns_something(self.learner, self.learner.loops.kernels.update)
+
+    def _make_live(self) -> LiveMixture:
+        """Compile the entry points of single rounds, and pack the arrays for them."""
+        try:
+            self._live = self._loops.live(self._stack, self._owns, self._rates, self._settings, self._space)
+        except CompilerError as error:
+            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
+        return self._live
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses are of this process only, and compiled loops are found again by learner and loss.
+        return {name: value for name, value in self.__dict__.items() if name not in ("_live", "_loops")}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values, _live=None, _loops=mixture_loops(values["learner"], values["loss"]))
 
     def _make_room(self, n_rounds: int) -> None:
         """Make room in the memory of a learner that grows, of which there is one."""
         memory = self.learner.make_room(row(self._stack, 0), n_rounds)
         self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
+        self._live = None
 
     def _numbers(self, values: Any, shape: tuple[int | None, ...], name: str, fault: Any) -> Matrix:
         array = as_losses("Mixture", values, shape, name)
@@ -203,50 +217,9 @@ class MixtureStack:
 
     def set_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Continue from what `arrays` returned; anything else is rejected, and nothing changes."""
-        own = self._checked_own(arrays)
-        n_series, kind = len(own.scale), self.learner.memory_type
-        found = {name: arrays.get(_LEARNER + name) for name in kind._fields}
-        first = self.learner.first_memory(self.n_actions, new_generator(0))
-        for name, array in found.items():
-            pattern = getattr(first, name)
-            if (
-                array is None
-                or array.dtype != pattern.dtype
-                or array.ndim != pattern.ndim + 1
-                or len(array) != n_series
-            ):
-                raise InvalidInput(f"Mixture: the array `{_LEARNER}{name}` is missing or has another shape or type.")
-        stack = kind(*(np.array(found[name], order="C") for name in kind._fields))
-        for i in range(n_series):
-            rounds, memory = int(own.counts[i, ROUNDS]), row(stack, i)
-            limits = self.learner.all_limits(self.n_actions, rounds)
-            shapes = {name: array.shape for name, array in memory._asdict().items()}
-            fault = broken_shape(kind, shapes, limits) or self.learner.memory_fault(memory, self.n_actions, rounds)
-            if fault:
-                raise InvalidInput(f"Mixture: series {i} after {rounds} rounds: {fault}.")
-        self._stack, self._owns = stack, own
-
-    def _checked_own(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Own:
-        """Return the arrays of the mixtures, checked."""
-        widths = {"plain": self.n_actions, "cut": 1, "truth": 1, "errors": 3, "counts": N_COUNTS}
-        found = []
-        scale = arrays.get(f"{_OWN}scale")
-        n_series = 0 if scale is None or scale.ndim == 0 else len(scale)
-        for name in Own._fields:
-            array = arrays.get(_OWN + name)
-            kind = np.int64 if name == "counts" else np.float64
-            if array is None or array.dtype != kind or array.shape != (n_series, widths.get(name, 2)):
-                raise InvalidInput(f"Mixture: the array `{_OWN}{name}` is missing or has another shape or type.")
-            finite = np.isfinite(array) | (np.isnan(array) if name == "truth" else False)
-            if not finite.all() or (name != "truth" and (array < 0).any()):
-                raise InvalidInput(f"Mixture: the array `{_OWN}{name}` must hold finite numbers >= 0.")
-            found.append(np.array(array, order="C"))
-        own = Own(*found)
-        if (np.abs(own.truth) > LARGEST).any() or (np.abs(own.plain.sum(axis=1) - 1) > 1e-6).any():
-            raise InvalidInput("Mixture: the last truth or the weights are out of their range.")
-        if (own.counts > 2**48).any() or (own.errors[:, 1] > own.counts[:, ROUNDS]).any():
-            raise InvalidInput("Mixture: the counters are out of their range.")
-        return own
+        own = checked_owns(arrays, _OWN, self.n_actions)
+        stack = checked_memories(self.learner, arrays, _LEARNER, self.n_actions, own.counts[:, ROUNDS])
+        self._stack, self._owns, self._live = stack, own, None
 
 
 def _joined(first: Any, second: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.validation import number, require_choice
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT, Settings
+from driftwise.forecasting.mixture_inputs import Settings
+from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT
 from driftwise.learners import Player, Tracker
 from driftwise.learners.contract import ExpertLearner
 from driftwise.registry import to_spec

@@ -57,7 +57,9 @@ class PeriodTimes:
         widest = _CHARACTER_BYTES * _MOST_CHARACTERS
         valid = isinstance(texts, np.ndarray) and texts.dtype.kind == "U" and texts.shape == rounds.shape
         if not valid or texts.dtype.itemsize > widest:
-            raise rejection(owner, self.FIELDS[1], f"{len(rounds)} texts of at most {_MOST_CHARACTERS} characters", texts)
+            raise rejection(
+                owner, self.FIELDS[1], f"{len(rounds)} texts of at most {_MOST_CHARACTERS} characters", texts
+            )
         found = PeriodTimes()
         found._texts = {t: one_line(text) for t, text in zip(rounds.tolist(), texts.tolist(), strict=True)}
         return found

@@ -7,18 +7,12 @@ import math
 import numpy as np
 
 from driftwise.core.types import Vector
-from driftwise.forecasting.forecast_report import (
-    Comparison,
-    Cuts,
-    ExpertSummary,
-    ForecastReport,
-    Periods,
-    SeriesTotals,
-)
+from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.hindsight import Combination, best_combination, best_square_combination
 from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.period_times import PeriodTimes
+from driftwise.forecasting.report_parts import Comparison, Cuts, ExpertSummary, Periods, SeriesTotals
 from driftwise.forecasting.report_sums import (
     AFTER_TRUTH,
     ASLEEP,
@@ -162,9 +156,7 @@ def _formula(names: tuple[str, ...], weights: Vector) -> str:
     return " + ".join(f"{weights[k]:.2f} {names[k]}" for k in shown)
 
 
-def _experts(
-    names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods
-) -> tuple[ExpertSummary, ...]:
+def _experts(names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods) -> tuple[ExpertSummary, ...]:
     totals = sums.period_experts.sum(axis=0)
     n_awake = sums.period_awake.sum(axis=0)
     filled = series.experts.sum(axis=0)

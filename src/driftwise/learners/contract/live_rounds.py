@@ -9,7 +9,6 @@ table, an entry point gets the memory and the rates as a pair.
 # mypy: allow-untyped-calls
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,10 +17,11 @@ import numba
 import numpy as np
 from numba import types
 
-from driftwise.core.compiler import IN_USE, address_table, close, rebuilder
-from driftwise.core.kernel import clone, generic_kernel, mark_digest, unbound
+from driftwise.core.compiler import close
+from driftwise.core.kernel import clone, unbound
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import first_bad_loss
+from driftwise.learners.contract.crossings import Crossing, as_it_is, first_that_compiles
 from driftwise.learners.contract.loops import Kernels
 
 __all__ = ["FINE", "OTHER_SIZE", "RETURNED", "LiveBandit", "LiveExpert", "live_bandit", "live_expert"]
@@ -35,7 +35,7 @@ TAKE: Kernel = unbound
 # otherwise the action whose loss is outside [0, 1].
 FINE, OTHER_SIZE, RETURNED = -1, -2, -3
 
-_TABLE, _LOSSES = types.int64[::1], types.float64[::1]
+_LOSSES = types.float64[::1]
 
 
 class LiveExpert(NamedTuple):
@@ -71,53 +71,28 @@ def live_expert(kernels: Kernels, memory: Any, rates: Any) -> LiveExpert:
 def live_bandit(kernels: Kernels, memory: Any, rates: Any) -> LiveBandit:
     """Return the entry points for a memory; they are valid as long as the memory is referenced."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        choose = clone(_choose, kernels.name, CHOOSE=kernels.choose, REBUILD=_same)
-        update = clone(_update, kernels.name, UPDATE=kernels.update, REBUILD=_same)
+        choose = clone(_choose, kernels.name, CHOOSE=kernels.choose, REBUILD=as_it_is)
+        update = clone(_update, kernels.name, UPDATE=kernels.update, REBUILD=as_it_is)
         return LiveBandit((memory, rates), choose, update)
     crossing, choose, update = _bandit(kernels, numba.typeof(memory), numba.typeof(rates))
     return LiveBandit(crossing.pack(memory, rates), choose, update)
 
 
 @functools.cache
-def _compiled_same() -> Kernel:
-    return generic_kernel(_same)
-
-
-class _Crossing(NamedTuple):
-    """How a memory and rates are passed to compiled code."""
-
-    pack: Kernel  # packs them, in Python
-    kind: Kernel  # the Numba type of the result, from those of memory and rates
-    rebuild: Kernel  # the function that unpacks them in compiled code, from the same types
-
-
-_AS_TABLE = _Crossing(address_table, lambda *_: _TABLE, lambda *kinds: mark_digest(*rebuilder(*kinds)))
-_AS_PAIR = _Crossing(lambda *pair: pair, lambda *kinds: types.Tuple(kinds), lambda *_: _compiled_same())
-
-
-def _first_that_compiles(compiled: Callable[[_Crossing], Any]) -> tuple[_Crossing, Any]:
-    """Compile for a table, and for a pair if that fails: then either the kernel is wrong, or Numba has changed."""
-    if "tables" in IN_USE:
-        with contextlib.suppress(Exception):
-            return _AS_TABLE, compiled(_AS_TABLE)
-    return _AS_PAIR, compiled(_AS_PAIR)
+def _expert(kernels: Kernels, memory: Any, rates: Any) -> tuple[Crossing, Kernel]:
+    return first_that_compiles(lambda crossing: _vector_entry(kernels, kernels.update, memory, rates, crossing))
 
 
 @functools.cache
-def _expert(kernels: Kernels, memory: Any, rates: Any) -> tuple[_Crossing, Kernel]:
-    return _first_that_compiles(lambda crossing: _vector_entry(kernels, kernels.update, memory, rates, crossing))
-
-
-@functools.cache
-def _vector_entry(kernels: Kernels, take: Kernel, memory: Any, rates: Any, crossing: _Crossing) -> Kernel:
+def _vector_entry(kernels: Kernels, take: Kernel, memory: Any, rates: Any, crossing: Crossing) -> Kernel:
     parts = {"TAKE": take, "REBUILD": crossing.rebuild(memory, rates)}
     entry = clone(_take, kernels.name, kernels.kinds, **parts)
     return entry if close(entry, crossing.kind(memory, rates), _LOSSES) else _typed(entry)
 
 
 @functools.cache
-def _bandit(kernels: Kernels, memory: Any, rates: Any) -> tuple[_Crossing, Kernel, Kernel]:
-    def compiled(crossing: _Crossing) -> tuple[Kernel, Kernel]:
+def _bandit(kernels: Kernels, memory: Any, rates: Any) -> tuple[Crossing, Kernel, Kernel]:
+    def compiled(crossing: Crossing) -> tuple[Kernel, Kernel]:
         table, rebuild = crossing.kind(memory, rates), crossing.rebuild(memory, rates)
         choose = clone(_choose, kernels.name, kernels.kinds, CHOOSE=kernels.choose, REBUILD=rebuild)
         update = clone(_update, kernels.name, kernels.kinds, UPDATE=kernels.update, REBUILD=rebuild)
@@ -125,13 +100,13 @@ def _bandit(kernels: Kernels, memory: Any, rates: Any) -> tuple[_Crossing, Kerne
         close(update, table, types.int64, types.float64, types.float64)
         return choose, update
 
-    crossing, (choose, update) = _first_that_compiles(compiled)
+    crossing, (choose, update) = first_that_compiles(compiled)
     return crossing, choose, update
 
 
 def _interpreted_expert(kernels: Kernels) -> tuple[Kernel, Kernel | None]:
-    step = clone(_take, kernels.name, TAKE=kernels.update, REBUILD=_same)
-    hint = clone(_take, kernels.name, TAKE=kernels.hint, REBUILD=_same) if kernels.hint else None
+    step = clone(_take, kernels.name, TAKE=kernels.update, REBUILD=as_it_is)
+    hint = clone(_take, kernels.name, TAKE=kernels.hint, REBUILD=as_it_is) if kernels.hint else None
     return _typed(step), _typed(hint) if hint else None
 
 
@@ -144,10 +119,6 @@ def _typed(entry: Kernel) -> Kernel:
         return entry(table, losses)
 
     return checked
-
-
-def _same(table: Any) -> Any:
-    return table
 
 
 def _take(table: Actions, values: Vector) -> int:

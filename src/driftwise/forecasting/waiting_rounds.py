@@ -1,0 +1,76 @@
+"""The rounds of a mixture whose truth is still to come, by key, and the keys of those whose truth arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, rejection, shown
+from driftwise.forecasting.mixture_stack import Round
+
+__all__ = ["WaitingRounds"]
+
+_SHOWN_KEYS = 5
+
+
+class WaitingRounds:
+    """Rounds by key; None is the key of the one round without a key."""
+
+    def __init__(self, most_finished: int) -> None:
+        self.rounds: dict[Hashable, Round] = {}
+        self.latest: Round | None = None  # the one that was combined last
+        self.finished: dict[Hashable, None] = {}  # the latest last
+        self.most_finished = max(1, most_finished)
+
+    def check_new(self, key: Hashable) -> None:
+        """Reject what cannot be a key, and the key of a round whose truth arrived."""
+        try:
+            known = key in self.finished
+        except TypeError:
+            raise rejection("Mixture", "key", "a text, a number, a date or another key of a dictionary", key) from None
+        if known:
+            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
+
+    def add(self, key: Hashable, one: Round) -> None:
+        """Add a round; one with the same key is replaced."""
+        self.rounds[key] = self.latest = one
+
+    def get(self, key: Hashable) -> Round:
+        """Return a round, or reject the key."""
+        try:
+            if (one := self.rounds.get(key)) is not None:
+                return one
+            known = key in self.finished
+        except TypeError:
+            known = False
+        if key is None:
+            raise InvalidInput("Mixture: call `predict` before `update`.")
+        if known:
+            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already; it cannot be revised.")
+        waiting = ", ".join(shown(one) for one in list(self.rounds)[:_SHOWN_KEYS]) or "none"
+        raise InvalidInput(f"Mixture: no forecast has the key {shown(key)}; waiting: {waiting}.")
+
+    def finish(self, key: Hashable) -> None:
+        """Remove a round whose truth arrived; the keys of the latest such rounds are remembered."""
+        del self.rounds[key]
+        if key is not None:
+            self.finished[key] = None
+            if len(self.finished) > self.most_finished:
+                del self.finished[next(iter(self.finished))]
+
+    def insert_expert(self, place: int) -> None:
+        """Add an expert that is missing in all these rounds."""
+        latest = next((key for key, one in self.rounds.items() if one is self.latest), self)
+        self.rounds = {key: _with_sleeper(one, place) for key, one in self.rounds.items()}
+        self.latest = None if latest is self else self.rounds[latest]
+
+
+def _with_sleeper(one: Round, place: int) -> Round:
+    """Return a round with one more expert, which is missing; its guess is that of the mixture."""
+    return Round(
+        one.forecast,
+        np.insert(one.inputs, place, np.nan),
+        np.insert(one.shares, place, 0.0),
+        np.insert(one.guess, place, min(1.0, float(one.shares @ one.guess))),
+    )
