@@ -63,15 +63,17 @@ newest: browser  ## Run every test with the newest releases of everything
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --doctest-modules
 
-fuzz: $(READY)  ## Load 100,000 mutated session files with bounds checking, and 5,000 interpreted (about half an hour)
+fuzz: $(READY)  ## Load 100,000 mutated session files with bounds checking, 5,000 interpreted, and 2,000 mutated tables
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/fuzz_sessions.py --cases 5000
+	$(BIN)/python tests/fuzz_tables.py --cases 2000
 
 interruptions: $(READY)  ## Kill sweeps on threads and on a Dask cluster at random, and compare the results (half an hour)
 	$(BIN)/python benchmarks/interruptions.py overhead
 	$(BIN)/python benchmarks/interruptions.py together
 	$(BIN)/python benchmarks/interruptions.py local --rounds 100000
 	$(BIN)/python benchmarks/interruptions.py dask --rounds 100000
+	$(BIN)/python benchmarks/combine_kills.py
 
 bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs two packages)
 	$(BIN)/python benchmarks/run.py

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from driftwise.core.errors import BadFile, InvalidInput
@@ -60,7 +60,7 @@ class PartialFolder:
 def partial_folder(out: Path) -> Iterator[PartialFolder]:
     """Create the hidden folder in the output folder `out` and lock it; folders that stay empty are deleted."""
     path = out / _NAME
-    existed = out.exists()
+    created = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
         descriptor = _locked(out, path)
     except OSError as error:
@@ -70,19 +70,20 @@ def partial_folder(out: Path) -> Iterator[PartialFolder]:
         yield PartialFolder(out, path)
     finally:
         try:
-            _delete_empty(path, None if existed else out)
+            _delete_empty(path, created)
         finally:
             os.close(descriptor)
 
 
-def _delete_empty(path: Path, out: Path | None) -> None:
+def _delete_empty(path: Path, created: Sequence[Path]) -> None:
+    """Delete the hidden folder, and those that were created with it, if nothing is in them."""
     with contextlib.suppress(OSError):
         if [*path.iterdir()] == [path / _LOCK]:
             (path / _LOCK).unlink()
-        path.rmdir()
+            path.rmdir()
     with contextlib.suppress(OSError):
-        if out is not None:
-            out.rmdir()
+        for folder in created:
+            folder.rmdir()
 
 
 def _locked(out: Path, path: Path) -> int:

@@ -1,0 +1,318 @@
+"""Every malformed table is refused with one line that names the file, the place and the rule; nothing is written."""
+
+import gzip
+import io
+import sys
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import fuzz_tables
+from combine_examples import example, write
+from command_line import runner
+from driftwise.core.errors import MissingDependency
+
+INDEX = "looks like the index of a pandas table. Write the table with index=False, or name the forecasts by --experts."
+GUESSED = "If it is not an expert, name those that are by --experts."
+UTF8 = "save the file as UTF-8."
+SHUFFLED = b"\x93NUMPY\x01\0\x76\0junk\n,y"
+
+CSV = {
+    "a row is too short": ("y,a\n1,2\n1\n", "", ", line 3: 1 value where the header has 2 columns."),
+    "a row is too long": ("y,a\n1,2\n\n1,2,3\n", "", ", line 4: 3 values where the header has 2 columns."),
+    "text in a number": ("y,a\n1,2\n1,x y\n", "--experts a", ", line 3, column 'a': 'x y' is not a number."),
+    "text in a guessed expert": ("y,a\n1,2\n1,x\n", "", f", line 3, column 'a': 'x' is not a number. {GUESSED}"),
+    "a point among commas": ("y;a\n1,5;2,5\n1.5;2,5\n", "", ", line 3, column 'y': '1.5' is not a number."),
+    "text in quotes over two lines": (
+        'n,y,a\n"p\nq",1,2\nr,1,x\n',
+        "--experts a",
+        ", line 4, column 'a': 'x' is not a number.",
+    ),
+    "a number in another encoding": (
+        b"y,a\n1,2\n1,\xff\n",
+        "--experts a",
+        f", line 3, column 'a': the text is not in UTF-8; {UTF8}",
+    ),
+    "a series in another encoding": (
+        b"s,y,a\np,1,2\n\xe9,1,2\n",
+        "--by s",
+        f", line 3, column 's': the text is not in UTF-8; {UTF8}",
+    ),
+    "names in another encoding": (
+        b"\xe9,y,a\np,1,2\n",
+        "",
+        f", line 1: the names of the columns are not in UTF-8; {UTF8}",
+    ),
+    "UTF-16": ("y,a\n1,2\n".encode("utf-16"), "", ": it is text in UTF-16; save it as UTF-8."),
+    "no such column": ("why,a\n1,2\n", "", ": there is no column 'y'. It has 'why', 'a'."),
+    "nearly that column": ("yy,a\n1,2\n", "", ": there is no column 'y'. Did you mean 'yy'?"),
+    "no such expert": ("y,a,bb\n1,2,3\n", "--experts a,b", ": there is no column 'b'. Did you mean 'bb'?"),
+    "a name twice": ("y,a,a\n1,2,3\n", "", ": the columns 2 and 3 have the same name 'a'."),
+    "empty": ("", "", ": it is empty."),
+    "blank lines": ("\n\n", "", ": it is empty."),
+    "only a header": ("y,a\n", "", ": it has no rows."),
+    "binary": (SHUFFLED, "", ", line 1: it has a null byte, so it is not a CSV file."),
+    "infinite": ("y,a\n1,2\n1,-inf\n", "", ", line 3, column 'a': it must be finite, got -inf."),
+    "overflow": ("y,a\n1,2\n1,1e400\n", "", ", line 3, column 'a': it must be finite, got inf."),
+    "huge": ("y,a\n1,2\n1e101,2\n", "", ", line 3, column 'y': it must be at most 1e+100 in size, got 1e+101."),
+    "an earlier time": (
+        "t,y,a\n10,1,2\n9,1,2\n",
+        "--time t",
+        ", line 3, column 't': times must not decrease, got '9' after '10'.",
+    ),
+    "an earlier time in a series": (
+        "t,s,y,a\n2,p,1,2\n1,q,1,2\n1,p,1,2\n",
+        "--time t --by s",
+        ", line 4, column 't': times must not decrease within a series, got '1' after '2'.",
+    ),
+    "an earlier text": (
+        "t,y,a\n9/1/24,1,2\n10/1/24,1,2\n",
+        "--time t",
+        ", line 3, column 't': times must not decrease, got '10/1/24' after '9/1/24'."
+        " They are compared as text: write dates as YYYY-MM-DD.",
+    ),
+    "another kind of time": (
+        "t,y,a\n2024-01-01,1,2\nx,1,2\n",
+        "--time t",
+        ", line 3, column 't': it must be an ISO date or timestamp without an offset, as the first one is, got 'x'.",
+    ),
+    "no time": ("t,y,a\n,1,2\n", "--time t", ", line 2, column 't': it is missing."),
+    "no series": ("s,y,a\np,1,2\n,1,2\n", "--by s", ", line 3, column 's': it is missing."),
+    "a long series": (
+        f"s,y,a\n{'p' * 1001},1,2\n",
+        "--by s",
+        ", line 2, column 's': the text is longer than 1000 bytes.",
+    ),
+    "a pandas index": (",y,a\n0,1,2\n1,1,2\n", "", f": column 1 has no name and {INDEX}"),
+    "a named pandas index": ("Unnamed: 0,y,a\n0,1,2\n", "", f": column 1 is named 'Unnamed: 0' and {INDEX}"),
+    "a column without a name": ("y,a,\n1,2,\n", "", ": column 3 has no name. Name the forecasts by --experts."),
+    "no experts": ("y,n\n1,p\n", "", ": there is no column of forecasts beside the target 'y'."),
+    "a name of the output": (
+        "forecast,y,a\n1,1,2\n",
+        "--time forecast",
+        ": the column 'forecast' has the name of a column of the output; rename it.",
+    ),
+    "a truth that is no outcome": (
+        "y,a\n1,0.5\n2,0.5\n",
+        "--loss log",
+        ", line 3, column 'y': it must be 0 or 1 for the log loss, got 2.0.",
+    ),
+    "a forecast that is no probability": (
+        "y,a\n1,0.5\n1,1.5\n",
+        "--loss log",
+        ", line 3, column 'a': it must be in [0, 1] for the log loss, got 1.5.",
+    ),
+}
+JSON = {
+    "empty": ("", "", ": it is empty."),
+    "text in a number": (
+        '{"y":1,"a":2}\n\n{"y":1,"a":"x"}\n',
+        "",
+        ", line 3, column 'a': it must be a number, got 'x'. A missing number is null.",
+    ),
+    "a truth value": ('{"y":1,"a":2}\n{"y":true,"a":2}\n', "", ", line 2, column 'y': it must be a number, got True."),
+    "no object": ('{"y":1,"a":2}\n[1]\n', "", ", line 2: it must be a JSON object, got [1]."),
+    "cut short": ('{"y":1,"a":2}\n{"y":1,', "", ", line 2: it is not one JSON object."),
+    "two objects in a line": ('{"y":1,"a":2} {"y":1,"a":2}\n', "", ", line 1: it is not one JSON object."),
+    "an object in two lines": ('{"y":1,\n"a":2}\n', "", ", line 1: it is not one JSON object."),
+    "a key twice": ('{"y":1,"a":2,"a":3}\n', "", ", line 1, column 'a': it is given twice."),
+    "overflow": ('{"y":1,"a":2}\n{"y":1,"a":1e400}\n', "", ", line 2, column 'a': it must be finite, got inf."),
+    "infinite": ('{"y":1,"a":-Infinity}\n', "", ", line 1, column 'a': it must be finite, got -inf."),
+    "no such column": ('{"x":1,"a":2}\n', "", ": there is no column 'y'. It has 'x', 'a'."),
+    "another encoding": (b'{"y":1,"a":2,"s":"\xff"}\n', "--by s", f", line 1: the text is not in UTF-8; {UTF8}"),
+    "series of fractions": ('{"y":1,"a":2,"s":1.5}\n', "--by s", ", column 's': it must hold text or whole numbers."),
+    "no series": ('{"y":1,"a":2,"s":"p"}\n{"y":1,"a":2}\n', "--by s", ", line 2, column 's': it is missing."),
+    "binary": (b"\0\1\2", "", ": it has a null byte, so it is not a file of JSON lines."),
+}
+PARQUET = {
+    "text in a number": ({"y": ["p"], "a": [1.0]}, "", ", column 'y': it must hold numbers, got string."),
+    "lists": (
+        {"y": [1.0], "a": [[1.0]]},
+        "--experts a",
+        ", column 'a': it must hold numbers, got list<element: double>.",
+    ),
+    "infinite": ({"y": [1.0, 2], "a": [1.0, float("inf")]}, "", ", row 2, column 'a': it must be finite, got inf."),
+    "an earlier time": (
+        {"y": [1.0, 2], "a": [1, 2], "t": [2, 1]},
+        "--time t",
+        ", row 2, column 't': times must not decrease, got 1 after 2.",
+    ),
+    "series of fractions": (
+        {"y": [1.0], "a": [1.0], "s": [1.5]},
+        "--by s",
+        ", column 's': it must hold text or whole numbers, got double.",
+    ),
+    "a pandas index": (
+        {"y": [1.0], "a": [1.0], "__index_level_0__": [0]},
+        "",
+        f": column 3 is named '__index_level_0__' and {INDEX}",
+    ),
+    "no rows": ({"y": pa.array([], pa.float64()), "a": pa.array([], pa.float64())}, "", ": it has no rows."),
+    "a missing series": (
+        {"y": [1.0, 1.0], "a": [1.0, 1.0], "s": ["p", None]},
+        "--by s",
+        ", row 2, column 's': it is missing.",
+    ),
+}
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys, tmp_path):
+    """Return the only line about a file, after a check that nothing was written."""
+    run = runner(monkeypatch, capsys, tmp_path)
+
+    def refused(name, options=""):
+        left = run("combine", name, "--target", "y", "--learner", "fixed-share", *options.split())
+        assert (left.code, left.out) == (2, ""), left
+        assert not (tmp_path / "out").exists()
+        assert left.err.startswith("driftwise: ")
+        assert left.err.count("\n") == 1
+        return left.err.removeprefix("driftwise: ").removesuffix("\n")
+
+    return refused
+
+
+@pytest.mark.parametrize(("content", "options", "message"), CSV.values(), ids=CSV)
+def test_malformed_csv(refused, tmp_path, content, options, message):
+    (tmp_path / "in.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert refused("in.csv", options) == f"in.csv{message}"
+
+
+@pytest.mark.parametrize(("content", "options", "message"), JSON.values(), ids=JSON)
+def test_malformed_json_lines(refused, tmp_path, content, options, message):
+    (tmp_path / "in.jsonl").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert refused("in.jsonl", options) == f"in.jsonl{message}"
+
+
+@pytest.mark.parametrize(("columns", "options", "message"), PARQUET.values(), ids=PARQUET)
+def test_malformed_parquet(refused, tmp_path, columns, options, message):
+    parquet.write_table(pa.table(columns), tmp_path / "in.parquet")
+    assert refused("in.parquet", options) == f"in.parquet{message}"
+
+
+def test_a_fault_far_down_has_its_line(refused, tmp_path):
+    """The file is read in chunks; only the one with the fault is searched."""
+    rows = ["y,a,n", *(f'{i % 3},{i % 5},"text\n{i}"' for i in range(200_000))]
+    rows[150_001] = "1,oops,z"
+    (tmp_path / "in.csv").write_text("\n".join(rows))
+    assert refused("in.csv") == f"in.csv, line 300002, column 'a': 'oops' is not a number. {GUESSED}"
+    rows[150_001] = "1,inf,z"
+    (tmp_path / "in.csv").write_text("\n".join(rows))
+    assert refused("in.csv") == "in.csv, line 300002, column 'a': it must be finite, got inf."
+
+
+def test_damaged_parquet(refused, tmp_path):
+    content = write(example(), tmp_path / "in.parquet").read_bytes()
+    file = tmp_path / "in.parquet"
+    file.write_bytes(content[:-100])
+    assert refused("in.parquet") == "in.parquet: it is cut short: a Parquet file ends as it begins."
+    file.write_bytes(b"junk" + content[4:])
+    assert refused("in.parquet") == "in.parquet: it is not a Parquet file."
+    file.write_bytes(content[:1000] + content[2000:])
+    assert refused("in.parquet").startswith("in.parquet, row 1: from here on its content is damaged (")
+    file.write_bytes(content[:-8] + b"\xff\xff\xff\x7fPAR1")
+    assert refused("in.parquet") == "in.parquet: it is not a complete Parquet file (it is cut short)."
+    file.write_bytes(b"")
+    assert refused("in.parquet") == "in.parquet: it is empty."
+    file.write_bytes(b"PARE" + content[4:])
+    assert refused("in.parquet") == "in.parquet: it is encrypted."
+
+
+def test_pages_that_unpack_to_more_than_memory_are_not_unpacked(refused, tmp_path, monkeypatch):
+    zeros = pa.table({"y": [0.0] * 100_000, "a": [0.0] * 100_000})
+    parquet.write_table(zeros, tmp_path / "in.parquet", use_dictionary=False, data_page_size=10**7, compression="zstd")
+    assert (tmp_path / "in.parquet").stat().st_size < 5000
+    monkeypatch.setattr("driftwise.forecasting.tables.parquet_tables.memory_bytes", lambda: 1_000_000)
+    message = "in.parquet, row 1: its pages unpack to 0.00032 GB, which do not fit into the memory of this machine."
+    assert refused("in.parquet") == message
+
+
+def test_compressed_files_that_are_cut_short(refused, tmp_path):
+    (tmp_path / "in.csv.gz").write_bytes(gzip.compress(b"y,a\n" + b"1,2\n" * 1000)[:40])
+    assert refused("in.csv.gz").startswith("in.csv.gz: its compressed content is damaged (")
+
+
+def test_names_that_are_not_readable_files(refused, tmp_path, monkeypatch):
+    (tmp_path / "folder.csv").mkdir()
+    assert refused("folder.csv") == "folder.csv is a folder; give a file."
+    assert refused("missing.csv") == "There is no file missing.csv."
+    (tmp_path / "table.xyz").write_text("y,a\n1,2\n")
+    message = "the format of table.xyz is not known by its suffix; give --input-format, one of csv, parquet, jsonl."
+    assert refused("table.xyz") == f"combine: {message}"
+
+    def forbidden(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "secret.csv").write_text("y,a\n1,2\n")
+    monkeypatch.setattr("driftwise.forecasting.tables.table_sources.Path.open", forbidden)  # root may read all files
+    assert refused("secret.csv") == "Cannot read secret.csv: Permission denied."
+
+
+def test_options_that_contradict_each_other(refused, tmp_path):
+    (tmp_path / "in.csv").write_text("y,a\n1,2\n")
+    assert refused("in.csv", "--experts a,y") == "combine: the column 'y' is given as --target and --experts."
+    assert refused("in.csv", "--experts a,a") == "combine: the column 'a' is given as --experts twice."
+    assert refused("in.csv", "--by y") == "combine: the column 'y' is given as --target and --by."
+    assert refused("in.csv", "--experts=") == "combine: --experts must name at least one column."
+    message = "combine: --delimiter must be one ASCII character or `tab`, got 'ab'."
+    assert refused("in.csv", "--delimiter ab") == message
+    stream = "combine: --resume needs a file: standard input and pipes can be read only once."
+    assert refused("-", "--resume") == stream
+    stream = "combine: Parquet cannot be read from a stream; unpack it into a file first."
+    assert refused("-", "--input-format parquet") == stream
+
+
+def test_unknown_learners(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    (tmp_path / "in.csv").write_text("y,a\n1,2\n")
+    words = ("combine", "in.csv", "--target", "y", "--learner")
+    assert run(*words, "fixed-shar").err.startswith(
+        "driftwise: There is no learner 'fixed-shar'. Did you mean 'fixed-share'?"
+    )
+    bandit = "driftwise: combine: --learner must have full feedback; ucb1 has bandit feedback.\n"
+    assert run(*words, "ucb1")[::2] == (2, bandit)
+    tuned = "driftwise: combine: --learner cannot be tuned, because the measures of a file are not known.\n"
+    assert run(*words, "hedge:tuned")[::2] == (2, tuned)
+
+
+def test_faults_of_standard_input(refused, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"y,a\n1,2\n1,x\n")))
+    assert refused("-", "--experts a") == "standard input, line 3, column 'a': 'x' is not a number."
+
+
+def test_a_pandas_index_is_ignored_if_the_experts_are_named(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    (tmp_path / "in.csv").write_text(",y,a\n0,1,2\n1,1,2\n")
+    words = ("--target", "y", "--experts", "a", "--learner", "fixed-share", "--no-page")
+    assert run("combine", "in.csv", *words).code == 0
+    assert (tmp_path / "out" / "combine" / "forecasts.csv").read_text() == "y,forecast,weight_a\n1,2,1\n1,2,1\n"
+
+
+def test_without_arrow_the_command_says_what_to_install(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    (tmp_path / "in.csv").write_text("y,a\n1,2\n")
+    for name in [name for name in sys.modules if name.startswith("driftwise.forecasting.tables")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    left = run("combine", "in.csv", "--target", "y")
+    message = "needs pyarrow: install it with `pip install 'driftwise[files]'`."
+    assert left == (1, "", f"driftwise: Reading and writing tables of forecasts {message}\n")
+    assert issubclass(MissingDependency, ImportError)
+
+
+def test_mutated_tables_are_combined_or_refused():
+    """`make fuzz` has two thousand tables."""
+    counts = fuzz_tables.fuzz(150, seed=3)
+    assert counts.total() == 150
+    assert all(counts[f"{name} combined"] and counts[f"{name} refused"] for name in fuzz_tables.FORMATS)
+
+
+def test_the_output_folder_must_be_writable(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    (tmp_path / "in.csv").write_text("y,a\n1,2\n")
+    (tmp_path / "file").write_text("")
+    left = run("combine", "in.csv", "--target", "y", "--learner", "fixed-share", "--out", "file/out")
+    assert left.code == 1
+    assert left.err.startswith("driftwise: Cannot write file/out")
+    assert left.err.count("\n") == 1
