@@ -54,6 +54,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def generic_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function into the loops of many learners; it is not cached by itself, the loops are.
 
+    Only other kernels can call it.
+
     A file on disk would hold the types of all learners, and could not be read where one of them is missing, such as the
     `Memory` of a user's learner, or one that was renamed.
     """
@@ -70,7 +72,7 @@ def _compile(function: Callable[P, R], allocates: bool, cached: bool, kinds: Ite
     # Without Numba's memory manager references to arrays are not counted; counting costs more than the arithmetic of a
     # few actions. A kernel that makes an array, or calls one that does, must have the memory manager to compile.
     allocates = allocates or any(getattr(value, _ALLOCATES, False) for value in _globals(plain).values())
-    options = {**_OPTIONS, **private_options(allocates)}
+    options = {**_OPTIONS, **private_options(allocates, is_part=not cached)}
     if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
         options = {**options, "boundscheck": True}  # also in the digest: Numba's cache does not store it
     kinds = _kinds(plain, kinds)
