@@ -87,7 +87,7 @@ class Mixture:
         scale: float | None = None,
         history: int = _MOST_KEPT,
     ) -> None:
-        extras = extras if isinstance(extras, str) else tuple(extras)
+        extras = tuple(extras) if isinstance(extras, Iterable) and not isinstance(extras, str) else extras
         self.options = MixtureOptions(loss, learner, gradient, hint, extras, scale)  # type: ignore[arg-type]
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = threading.RLock()  # compiled rounds release the interpreter's lock
@@ -211,7 +211,7 @@ class Mixture:
         had always been there.
         """
         with self._lock:
-            if name in self._absent:
+            if isinstance(name, str) and name in self._absent:
                 self._absent.remove(name)
                 return
             if self._names is None:
