@@ -44,7 +44,15 @@ from typing import Any, NamedTuple
 
 from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Vector
-from driftwise.forecasting.mixture_inputs import LARGEST_FLOAT, Own, Settings, accepts, follow, observe_error, write_inputs
+from driftwise.forecasting.mixture_inputs import (
+    LARGEST_FLOAT,
+    Own,
+    Settings,
+    accepts,
+    follow,
+    observe_error,
+    write_inputs,
+)
 from driftwise.learners.contract.loops import Kernels
 
 __all__ = [

@@ -150,7 +150,7 @@ class MixtureStack:
         return Round(forecast, space.inputs.copy(), space.shares.copy(), space.guess.copy())
 
     def observe_one(self, one: Round, truth: float, late: bool = False, series: int = 0) -> None:
-        """Finish a round with its truth; it is `late` if another round was combined since."""
+        """Finish a round with its truth; it is `late` if another round was combined or finished since."""
         if self.learner.grows:
             self._make_room(2)
         live, space = self._live or self._make_live(), self._space
@@ -205,6 +205,11 @@ class MixtureStack:
     def counts(self) -> Actions:
         """The counters of each series: rounds of the learner, cut rounds, rounds skipped by their reason."""
         return self._owns.counts.copy()
+
+    @property
+    def last_truths(self) -> Vector:
+        """The last truth of each series, without those cut; NaN before the first."""
+        return self._owns.truth[:, 0].copy()
 
     @property
     def cuts(self) -> tuple[Actions, Vector]:
