@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare docs clean
+.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare forecasts docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -78,6 +78,9 @@ bench: $(READY)  ## Time the learners against C and other packages (minutes; com
 
 compare: $(READY)  ## Measure the regret of every learner in five environments, 100 runs each (about twenty minutes)
 	$(BIN)/python benchmarks/compare.py
+
+forecasts: $(READY)  ## Measure mixtures of real forecasts; it names the packages that have more of the data
+	$(BIN)/python benchmarks/forecasts.py
 
 docs: $(READY)  ## Write docs/learners.md from the registry
 	$(BIN)/python docs/generate.py

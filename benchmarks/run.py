@@ -21,6 +21,7 @@ from engine import engine
 from kernels import kernels
 from live import live
 from live_rivals import live_rivals
+from opera_weights import opera_weights
 from processes import first_run, help_screen
 from rivals import rivals
 from threads import threads
@@ -34,6 +35,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
     "defaults": defaults,
     "live-rivals": live_rivals,
     "rivals": rivals,
+    "opera": opera_weights,
     "help": help_screen,
     "first-run": first_run,
 }

@@ -1,0 +1,61 @@
+"""The examples with real forecasts run, and no forecast of theirs knows the truth of its round."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from outside_files import ROOT, module_of
+
+EXAMPLES = ("pollsters", "electricity", "fertility")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_prints_its_report_and_writes_a_picture(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", ROOT / "examples" / f"{name}.py", tmp_path / "out"],
+        cwd=tmp_path,
+        env=os.environ | {"MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "best expert" in done.stdout
+    assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_short(name: str) -> None:
+    assert len((ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 120
+
+
+@pytest.mark.slow
+def test_forecasts_of_electricity_know_the_hours_before_alone() -> None:
+    example = module_of("examples/electricity.py")
+    demand = example.demand()
+    t = example.N_FIT + 500
+    changed = demand.copy()
+    changed.iloc[t:] = 2 * changed.iloc[t:] + 1000
+    first, second = (example.forecasts(y).to_numpy()[t - example.N_FIT :] for y in (demand, changed))
+    np.testing.assert_allclose(first[0], second[0], rtol=1e-12)
+    assert not np.isnan(first).any()
+    later = 200  # hours, in which the forecasts of all models have seen a changed hour
+    assert (first[later] != second[later]).all()
+
+
+def test_forecasts_of_fertility_know_the_years_before_alone() -> None:
+    example = module_of("examples/fertility.py")
+    births = example.births()
+    t = 30
+    changed = births.copy()
+    changed.iloc[t:] += 1
+    first, second = example.forecasts(births), example.forecasts(changed)
+    for name, table in first.items():
+        assert table.iloc[: t + 1].equals(second[name].iloc[: t + 1]), name
+        assert not table.iloc[t + 1].equals(second[name].iloc[t + 1]), name
