@@ -77,8 +77,7 @@ class MixtureReference:
         self.counts = {"learned": 0, "cut": 0, "no truth": 0, "all asleep": 0, "not finite": 0}
         self.cut = []
         self.takes_hints = hasattr(learner, "hint")
-        self.received = []  # the scaled losses, and the hints, that the learner got
-        self.hints = []
+        self.learned = []  # for each round that the learner learned from: its weights, the scaled losses, the scale
 
     # The round before the truth
 
@@ -170,7 +169,7 @@ class MixtureReference:
             self.counts["not finite"] += 1
             return
         losses, low, high = found
-        span = high - low
+        losses, span = [each - low for each in losses], high - low
         if self.known_scale is None:
             if not self.ranges.accepts(span):
                 self.counts["cut"] += 1
@@ -180,12 +179,12 @@ class MixtureReference:
         elif span > self.known_scale:
             self.counts["cut"] += 1
             self.cut.append(span - self.known_scale)
-            losses = [low + (each - low) * self.known_scale / span for each in losses]
+            losses = [each * (self.known_scale / span) for each in losses]
         if one.guess is not None:
             self.learner.hint(self.state, one.guess)
-        self.received.append(scaled(losses, low, self.scale()))
-        self.hints.append(one.guess)
-        self.learner.update(self.state, self.received[-1])
+        losses = scaled(losses, 0.0, self.scale())
+        self.learned.append((self.learner.predict(self.state).tolist(), losses, self.scale()))
+        self.learner.update(self.state, losses)
         self.plain = [float(w) for w in self.learner.predict(self.state)]
         self.counts["learned"] += 1
         self.follow(truth)
