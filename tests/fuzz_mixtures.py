@@ -1,8 +1,8 @@
 """Play generated streams of forecasts and truths with mixtures: `make fuzz`.
 
 Forecasts are missing anywhere, experts join and leave, truths are constant, wild, late or missing, values are from
-1e-12 to 1e12 in one stream. In each round the forecast must be finite and in the hull of the experts that are awake, and
-the weights a distribution over them. `predict` may be refused only if there is neither a forecast nor a truth yet.
+1e-12 to 1e12 in one stream. In each round the forecast must be finite and in the hull of the experts that are awake,
+and the weights a distribution over them. `predict` may be refused only if there is neither a forecast nor a truth yet.
 """
 
 from __future__ import annotations
@@ -146,12 +146,15 @@ def play_live(rng, options, forecasts, truths, folder):
             (mix.join if name in left else mix.leave)(name)
             left ^= {name}
         given = {name: row[k] for k, name in enumerate(joined) if name not in left and rng.random() < 0.95}
+        refused, forecast = None, np.nan
         try:
             forecast = mix.predict(given, key=t)
         except InvalidInput as error:
-            assert "no truth yet" in str(error), error
-            assert all(np.isnan(value) for value in given.values()), error
-            assert n_truths == 0 or options.forecast_loss.name == "percentage", error
+            refused = error
+        if refused is not None:
+            assert "no truth yet" in str(refused), refused
+            assert all(np.isnan(value) for value in given.values()), refused
+            assert n_truths == 0 or options.forecast_loss.name == "percentage", refused
             continue
         waiting.append(t)
         one = mix._waiting.latest

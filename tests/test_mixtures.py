@@ -113,7 +113,11 @@ def test_late_truths_in_any_order_are_those_of_the_formulas(learner, hint):
     forecasts, truths = stream("square", N_ROUNDS, 3, "truths")
     rng = np.random.default_rng(5)
     options = MixtureOptions("square", learner, hint=hint, extras=("last-truth",))
-    mix, reference, waiting = Mixture(3, learner=learner, hint=hint, extras=("last-truth",)), reference_of(options, 3), {}
+    mix, reference, waiting = (
+        Mixture(3, learner=learner, hint=hint, extras=("last-truth",)),
+        reference_of(options, 3),
+        {},
+    )
     late = 0
     for t, row in enumerate(forecasts):
         if not np.isnan(row).all() or reference.truth is not None:

@@ -1,4 +1,4 @@
-"""A mixture of forecasts, from the formulas in the docstrings of `driftwise.forecasting`: one round at a time, with lists.
+"""A mixture of forecasts, from the formulas in the docstrings of `driftwise.forecasting`, one round at a time.
 
 The learner is stepped through its public methods. Sums are `math.fsum`. Missing forecasts and truths are None.
 """
