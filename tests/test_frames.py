@@ -216,7 +216,7 @@ def test_truths_later_than_the_cutoff_are_warned_of():
     frame["steps"] = np.tile([1, 2, 3, 4], N // 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = combine(frame, by=["unique_id", "steps"], experts=list(NAMES))
+        result = combine(frame, by=["unique_id", "steps"])
     truths, forecasts = example()
     np.testing.assert_array_equal(result["forecast"][:N:4], alone(truths[::4], forecasts[::4]).combined)
 

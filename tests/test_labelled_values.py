@@ -49,7 +49,7 @@ BY_NAME = {
     "row of polars": pl.DataFrame([VALUES]).row(0, named=True),
     "Arrow table": pa.Table.from_pylist([VALUES]),
     "Arrow batch": pa.RecordBatch.from_pylist([VALUES]),
-    "Arrow scalar": pa.scalar(VALUES),
+    "Arrow scalar": pa.scalar(VALUES, pa.struct([(name, pa.float64()) for name in VALUES])),
 }
 BY_POSITION = {
     "array": WANTED,

@@ -7,6 +7,7 @@ from driftwise.forecasting.mixture import Mixture
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.quantile_mixture import QuantileMixture
+from driftwise.forecasting.running_report import RunningReport, report_of
 from driftwise.forecasting.step_mixture import StepMixture
 
 __all__ = [
@@ -16,7 +17,9 @@ __all__ = [
     "MixtureOptions",
     "MixtureStack",
     "QuantileMixture",
+    "RunningReport",
     "StepMixture",
     "combine",
     "forecast_loss",
+    "report_of",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from driftwise.core.types import Vector
 from driftwise.forecasting.forecast_figure import Shown, shown_experts
 from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport
-from driftwise.forecasting.forecast_text import counts_text, cuts_text, ratio_text, round_text
+from driftwise.forecasting.forecast_text import counts_text, cuts_text, ratio_text, round_text, short_number
 from driftwise.report.page import (
     Axis,
     Column,
@@ -27,7 +27,6 @@ from driftwise.report.page import (
     write_page,
 )
 from driftwise.report.page.table_contents import Cell
-from driftwise.report.tables import number
 
 __all__ = ["report_page", "write_report_page"]
 
@@ -41,9 +40,10 @@ _NOTES = (
     "In hindsight: chosen with knowledge of all truths. There an expert that is asleep has the forecast and the loss of"
     " the mixture, so all scored rounds count.",
     "Best expert: the single one with the least loss. Best convex combination: the fixed weights, not negative and of"
-    " sum 1, with the least loss. Best sequence: the least loss with at most that many changes of expert in each series.",
-    "Uniform mean: the mean of all forecasts of the round. Last truth repeated: the last known truth of the series as the"
-    " forecast.",
+    " sum 1, with the least loss. Best sequence: the least loss with at most that many changes of expert in each"
+    " series.",
+    "Uniform mean: the mean of all forecasts of the round. Last truth repeated: the last known truth of the series as"
+    " the forecast.",
     "Weight: the mean over all rounds in which an expert was awake.",
 )
 
@@ -96,7 +96,7 @@ def _findings(report: ForecastReport) -> str:
                 name = f"{one.name} ({one.detail})" if one.name == "best expert" else one.name
                 parts.append(f"{ratio_text(1 / one.ratio) if one.ratio else 'inf'} times that of the {name}")
         compared = f": {', '.join(parts)}" if parts else ""
-        sentences.append(f"The mean {report.loss} loss of the mixture is {number(mixture.mean)}{compared}.")
+        sentences.append(f"The mean {report.loss} loss of the mixture is {short_number(mixture.mean)}{compared}.")
     if report.cuts is not None:
         sentences.append(cuts_text(report))
     return " ".join(sentences)
@@ -104,7 +104,7 @@ def _findings(report: ForecastReport) -> str:
 
 def _table(report: ForecastReport) -> Table:
     columns = [
-        Column("name", "", "series", card_label=""),
+        Column("name", "Name", "series", card_label=""),
         Column("kind", "Kind"),
         Column("hindsight", "In hindsight"),
         Column("rounds", "Rounds", "number", decimals=0),
@@ -123,8 +123,8 @@ def _table(report: ForecastReport) -> Table:
         measured = [expert.n_awake, expert.mean, Measured(expert.ratio), expert.weight, expert.n_best]
         rows.append([_label(report, expert.name), "expert", "no", *measured])
     about = (
-        "Ratio: to the loss of the mixture over the same rounds; the thin line is at 1. Experts are in the order of their"
-        " loss over all scored rounds, with that of the mixture where they were asleep."
+        "Ratio: to the loss of the mixture over the same rounds; the thin line is at 1. Experts are in the order of"
+        " their loss over all scored rounds, with that of the mixture where they were asleep."
     )
     return Table(columns, rows, "Comparators and experts", about, Filter("kind", "Show", "Comparators and experts"))
 
@@ -159,7 +159,7 @@ def _losses(report: ForecastReport) -> Panel:
         _curve("uniform mean", _UNIFORM, x, periods.uniform.tolist()),
     ]
     length = f"periods of {periods.length} rounds" if periods.length > 1 else "rounds"
-    title = f"Mean loss in {length}: mixture, best expert, uniform mean"
+    title = f"Mean loss in {length}"
     return Panel("losses", "", title, _rounds_axis(report), Axis(f"mean {report.loss} loss"), series)
 
 
@@ -168,7 +168,7 @@ def _history(report: ForecastReport, shown: Shown) -> WeightHistory:
     starts = periods.starts.tolist()
     ends = [report.longest - 1] if report.longest - 1 > starts[-1] else []  # the last weights hold to the last round
     best = [shown.area_of[k] if k >= 0 else -1 for k in periods.best.tolist()]
-    times = [*periods.times, *(["end"] if ends else [])] if periods.times else []
+    times = [*periods.times, *([""] if ends else [])] if periods.times else []
     return WeightHistory(
         key="weights-of-experts",
         title="Weights of the experts",
@@ -191,8 +191,8 @@ def _history_note(report: ForecastReport) -> str:
     length = f"period of {report.periods.length} rounds" if report.periods.length > 1 else "round"
     stretches = [f"{one.expert} from round {round_text(report, one.first)}" for one in report.best_sequence()]
     return (
-        f"Strip: the expert with the least loss in each {length}. Dashed lines: changes of the best sequence of experts in"
-        f" hindsight with at most {SHOWN_SWITCHES} switches: {', '.join(stretches)}."
+        f"Strip: the expert with the least loss in each {length}. Dashed lines: changes of the best sequence of experts"
+        f" in hindsight with at most {SHOWN_SWITCHES} switches: {', '.join(stretches)}."
     )
 
 
@@ -201,8 +201,8 @@ def _notes(report: ForecastReport) -> list[str]:
     length = report.periods.length
     if report.n_series > 1:
         notes.append(
-            "Rounds are counted within each series, and a period has the same rounds of all series. Losses are summed over"
-            " all series."
+            "Rounds are counted within each series, and a period has the same rounds of all series. Losses are summed"
+            " over all series."
         )
     if report.periods.times:
         notes.append("Times are those of the first rounds of the periods.")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, Comparison, ForecastReport
+from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport
+from driftwise.forecasting.report_parts import Comparison
 from driftwise.report.number_text import fixed
 from driftwise.report.tables import number, shortened, text_table
 
-__all__ = ["counts_text", "cuts_text", "ratio_text", "report_text", "round_text"]
+__all__ = ["counts_text", "cuts_text", "ratio_text", "report_text", "round_text", "short_number"]
 
 _WIDTH = 80
-_COMPARATOR, _EXPERT, _STRETCH = 46, 26, 40  # the widest names
+_COMPARATOR, _EXPERT, _STRETCH, _TIME = 46, 26, 36, 24  # the widest names and times
 _MOST_EXPERTS = 30
 _LARGE_RATIO = 1000
+_LARGE = 1e7  # from here on, numbers have a power of ten
 MARK = "*"
 
 
@@ -49,12 +51,21 @@ def cuts_text(report: ForecastReport) -> str:
     if report.cuts is None or not report.cuts.n_cuts:
         return "Cut no losses."
     n_cuts, total = report.cuts
-    return f"Cut {n_cuts:,} {'loss' if n_cuts == 1 else 'losses'}, total {number(total)}."
+    return f"Cut {n_cuts:,} {'loss' if n_cuts == 1 else 'losses'}, total {short_number(total)}."
 
 
 def ratio_text(ratio: float) -> str:
     """Return a ratio as text."""
-    return fixed(ratio, 3) if abs(ratio) < _LARGE_RATIO else number(ratio)
+    return fixed(ratio, 3) if abs(ratio) < _LARGE_RATIO else short_number(ratio)
+
+
+def short_number(value: float) -> str:
+    """Return a number with four digits, in at most ten characters.
+
+    >>> short_number(1234567.8), short_number(-1.25e40)
+    ('1234568', '-1.25e+40')
+    """
+    return f"{value:.4g}" if abs(value) >= _LARGE else number(value)
 
 
 def round_text(report: ForecastReport, t: int) -> str:
@@ -64,7 +75,7 @@ def round_text(report: ForecastReport, t: int) -> str:
     """
     place = t // report.periods.length
     if t % report.periods.length == 0 and place < len(report.periods.times):
-        return f"{t} ({report.periods.times[place]})"
+        return f"{t} ({shortened(report.periods.times[place], _TIME)})"
     return str(t)
 
 
@@ -83,7 +94,7 @@ def _comparators(report: ForecastReport) -> str:
 def _comparison(one: Comparison) -> list[str]:
     name = one.name + (MARK if one.note else "")
     shown = shortened(f"{name}: {one.detail}" if one.detail else name, _COMPARATOR)
-    return [shown, "yes" if one.hindsight else "no", number(one.mean), ratio_text(one.ratio)]
+    return [shown, "yes" if one.hindsight else "no", short_number(one.mean), ratio_text(one.ratio)]
 
 
 def _experts(report: ForecastReport) -> str:
@@ -93,10 +104,10 @@ def _experts(report: ForecastReport) -> str:
     headers = ["expert", "weight", "mean loss", "ratio", *(["awake", "filled"] if slept else [])]
     rows = []
     for one in ordered[:_MOST_EXPERTS]:
-        row = [shortened(one.name, _EXPERT), fixed(one.weight, 3), number(one.mean), ratio_text(one.ratio)]
+        row = [shortened(one.name, _EXPERT), fixed(one.weight, 3), short_number(one.mean), ratio_text(one.ratio)]
         if slept:
             awake = one.n_awake / report.n_scored
-            row += [f"{100 * awake:.0f} %", number(one.filled_loss / report.n_scored)]
+            row += [f"{100 * awake:.0f} %", short_number(one.filled_loss / report.n_scored)]
         rows.append(row)
     lines = []
     if len(ordered) > _MOST_EXPERTS:

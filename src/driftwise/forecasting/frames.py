@@ -82,8 +82,8 @@ def combine(
     Examples
     --------
     >>> import polars as pl
-    >>> frame = pl.DataFrame({"y": [1.0, 1.0, None], "a": [1.0, 1.0, 1.0], "b": [3.0, 3.0, None]})
-    >>> combine(frame)["forecast"].round(1).to_list()
+    >>> frame = pl.DataFrame({"y": [1.0, 1.0, None], "a": [1.0, 1.0, 1.0], "b": [3.0, None, None]})
+    >>> combine(frame)["forecast"].to_list()
     [2.0, 1.0, 1.0]
     """
     options = MixtureOptions(loss, learner, gradient, hint, extras, scale)

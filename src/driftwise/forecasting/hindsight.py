@@ -146,6 +146,8 @@ def best_combination(
         lower, corner = _least_of_cuts(np.array(cuts))
         bound = max(bound, lower * scale)
         if least - bound <= _CLOSE * abs(least) + _TINY * scale:
+            at_corner = float(np.mean(values(forecasts @ corner, truths)))  # of a piecewise linear loss, the minimum
+            best, least = (corner, at_corner) if at_corner < least else (best, least)
             break
         point = best + _HALFWAY * (corner - best)
     return Combination(best, n_rows * least, n_rows * min(bound, least)) if math.isfinite(least) else None
@@ -170,7 +172,7 @@ def _least_of_cuts(cuts: Matrix) -> tuple[float, Vector]:
         b_eq=[1.0],
         bounds=[(0.0, None)] * n_experts + [(None, None)],
     )
-    if result.status != 0:
+    if result.x is None or result.fun is None:  # the solver failed
         return -math.inf, np.full(n_experts, 1.0 / n_experts)
     corner = np.maximum(result.x[:-1], 0.0)
     return float(result.fun), corner / corner.sum()

@@ -121,18 +121,11 @@ class ForecastLoss:
 
     def values(self, forecasts: Any, truths: Any) -> Array:
         """Return the losses of forecasts, with NumPy's broadcasting; NaN where a forecast or a truth is missing."""
-        return self._evaluated(self._loops[0], forecasts, truths)
+        return self._evaluated(_loop(self.name, self.kernels[0]), forecasts, truths)
 
     def slopes(self, forecasts: Any, truths: Any) -> Array:
         """Return the derivatives with respect to the forecasts, with NumPy's broadcasting."""
-        return self._evaluated(self._loops[1], forecasts, truths)
-
-    @functools.cached_property
-    def _loops(self) -> tuple[Kernel, Kernel]:
-        value, slope = self.kernels
-        return clone(_evaluate, f"{self.name}-values", (), FUNCTION=value), clone(
-            _evaluate, f"{self.name}-slopes", (), FUNCTION=slope
-        )
+        return self._evaluated(_loop(f"{self.name}-slopes", self.kernels[1]), forecasts, truths)
 
     def _evaluated(self, loop: Kernel, forecasts: Any, truths: Any) -> Array:
         both = np.broadcast_arrays(np.asarray(forecasts, np.float64), np.asarray(truths, np.float64))
@@ -205,6 +198,11 @@ def _copied(function: Any) -> Any:
 
 def _without_level(forecast: float, truth: float, level: float) -> float:
     return float(FUNCTION(forecast, truth))
+
+
+@functools.cache
+def _loop(name: str, function: Kernel) -> Kernel:
+    return clone(_evaluate, name, (), FUNCTION=function)
 
 
 def _evaluate(forecasts: Vector, truths: Vector, level: float, found: Vector) -> None:

@@ -254,7 +254,13 @@ class Mixture:
                 raise InvalidInput("Mixture: there is no round yet to report on.")
             kept = self._history
             return report_of(
-                self.all_names, self.options.forecast_loss, kept.inputs, kept.truths, kept.combined, kept.weights
+                self.all_names,
+                self.options.forecast_loss,
+                kept.inputs,
+                kept.truths,
+                kept.combined,
+                kept.weights,
+                cuts=self._stack.cuts,
             )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -16,8 +16,9 @@ from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.forecasting.labelled_values import as_names
-from driftwise.forecasting.mixture_stack import LARGEST, MixtureStack, Round
+from driftwise.forecasting.mixture_stack import MixtureStack, Round
 from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.real_values import LARGEST
 from driftwise.forecasting.round_history import RoundHistory
 from driftwise.forecasting.waiting_rounds import WaitingRounds
 

@@ -16,11 +16,12 @@ from driftwise.forecasting.mixture_inputs import Own
 from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Work
 from driftwise.forecasting.mixture_loops import LiveMixture, mixture_loops
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.stack_checks import LARGEST, checked_memories, checked_owns
+from driftwise.forecasting.real_values import LARGEST
+from driftwise.forecasting.stack_checks import checked_memories, checked_owns
 from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
 from driftwise.learners.parts.stacked_memory import row
 
-__all__ = ["LARGEST", "Combined", "MixtureStack"]
+__all__ = ["Combined", "MixtureStack"]
 
 _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 

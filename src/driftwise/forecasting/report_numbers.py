@@ -7,18 +7,12 @@ import math
 import numpy as np
 
 from driftwise.core.types import Vector
-from driftwise.forecasting.forecast_report import (
-    Comparison,
-    Cuts,
-    ExpertSummary,
-    ForecastReport,
-    Periods,
-    SeriesTotals,
-)
+from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.hindsight import Combination, best_combination, best_square_combination
 from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.period_times import PeriodTimes
+from driftwise.forecasting.report_parts import Comparison, Cuts, ExpertSummary, Periods, SeriesTotals
 from driftwise.forecasting.report_sums import (
     AFTER_TRUTH,
     ASLEEP,

@@ -1,8 +1,8 @@
 r"""The sums of a running report, and the kernels that add rows to them, one row after the other.
 
 With $\ell_{t,k}$ the loss of expert $k$ in round $t$ and $m_t$ that of the mixture, an expert that is asleep has the
-loss $m_t$: $\tilde\ell_{t,k}$ is $\ell_{t,k}$ if $k$ is awake, else $m_t$. Sums run over the scored rounds: those with a
-truth, an expert that is awake, and a finite loss of the mixture.
+loss $m_t$: $\tilde\ell_{t,k}$ is $\ell_{t,k}$ if $k$ is awake, else $m_t$. Sums run over the scored rounds: those with
+a truth, an expert that is awake, and a finite loss of the mixture.
 
 Periods. A round is counted within its series, from 0, and belongs to the period $\lfloor t / 2^j \rfloor$. There are at
 most `N_PERIODS`; the first round beyond them merges pairs of periods, and $j$ grows by 1. So one number of rounds gives
@@ -19,7 +19,7 @@ import numpy as np
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.hindsight import extend_sequences
-from driftwise.forecasting.mixture_stack import LARGEST
+from driftwise.forecasting.real_values import LARGEST
 
 __all__ = [
     "MOST_SWITCHES",
@@ -163,7 +163,7 @@ def _merge_periods(sums: Sums) -> None:
 
 @kernel
 def _add_to_period(sums: Sums, period: int, filled: Vector, losses: Vector, mixture: float, uniform: float) -> None:
-    """Add the losses of a row to its period; write those of the experts to `filled`, where the asleep have `mixture`."""
+    """Add the losses of a row to its period; write those of the experts to `filled`, `mixture` where they sleep."""
     sums.period_counts[period, PERIOD_SCORED] += 1
     sums.period_losses[period, MIXTURE] += mixture
     sums.period_losses[period, UNIFORM] += uniform

@@ -9,12 +9,13 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, one_line, rejection
 from driftwise.core.validation import as_losses, count
-from driftwise.forecasting.forecast_report import Cuts, ForecastReport
+from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-from driftwise.forecasting.mixture_stack import LARGEST
 from driftwise.forecasting.period_times import PeriodTimes
+from driftwise.forecasting.real_values import LARGEST
 from driftwise.forecasting.report_numbers import report_of_sums
+from driftwise.forecasting.report_parts import Cuts
 from driftwise.forecasting.report_sums import (
     N_FAULTS,
     PER_SERIES,
@@ -111,7 +112,8 @@ class RunningReport:
         if times is not None and len(times) != len(rows.truths):
             raise rejection(self, "times", f"as long as the {len(rows.truths)} rows", len(times))
         for first in range(0, len(rows.truths), _BLOCK):
-            block = Rows(*(part[first : first + _BLOCK] for part in rows))
+            parts: Any = (part[first : first + _BLOCK] for part in rows)
+            block = Rows(*parts)
             prepare_rows(self._sums, block)
             losses = self._losses(block)
             add_rows(self._sums, self._leasts, self._space[0], self._space[1], block, losses)
@@ -148,7 +150,7 @@ class RunningReport:
         return {**sums, **self._rows.arrays(), **self._times.arrays()}
 
     def set_arrays(self, arrays: Mapping[str, Any]) -> None:
-        """Continue from the arrays of a report with the same names, loss and number of series, once they are checked."""
+        """Check the arrays of a report with the same names, loss and number of series, and continue from them."""
         empty = empty_sums(len(self.names), self.n_series, with_gram=self._sums.gram.size > 0)
         parts = {name: arrays.get(name) for name in (*Sums._fields, *KeptRows.FIELDS, *PeriodTimes.FIELDS)}
         if unknown := sorted(arrays.keys() - parts.keys()):

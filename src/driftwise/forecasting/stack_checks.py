@@ -12,12 +12,12 @@ from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.random import new_generator
 from driftwise.forecasting.mixture_inputs import Own
 from driftwise.forecasting.mixture_kernels import N_COUNTS, ROUNDS
+from driftwise.forecasting.real_values import LARGEST
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.parts.stacked_memory import row
 
-__all__ = ["LARGEST", "checked_memories", "checked_owns"]
+__all__ = ["checked_memories", "checked_owns"]
 
-LARGEST = 1e100  # of forecasts and truths: squares and products of them are finite
 _ROUNDING = 1e-6  # of a sum of weights
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 

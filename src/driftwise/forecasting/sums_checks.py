@@ -22,6 +22,7 @@ from driftwise.forecasting.report_sums import (
 
 __all__ = ["checked_sums"]
 
+_MOST_MERGES = 48  # of periods: more rounds than `MOST_ROUNDS`
 _MAY_BE_NAN = ("last_truths", "gram")  # before the first truth; where products overflow
 
 
@@ -48,7 +49,8 @@ def _check_values(owner: object, sums: Sums) -> None:
     longest = int(counts[:, ROUNDS].max(initial=0))
     n_rounds, n_scored = int(counts[:, ROUNDS].sum()), int(counts[:, SCORED].sum())
     # The only exponent that so many rounds lead to.
-    if exponent > 0 and not N_PERIODS << (exponent - 1) < longest or longest > N_PERIODS << min(exponent, 62):
+    least = N_PERIODS << (exponent - 1) if 0 < exponent <= _MOST_MERGES else 0
+    if exponent > _MOST_MERGES or (exponent > 0 and longest <= least) or longest > N_PERIODS << exponent:
         raise rejection(owner, "exponent", f"that of {longest} rounds in {N_PERIODS} periods", exponent)
     ordered = (counts[:, AFTER_TRUTH] <= counts[:, SCORED]) & (counts[:, SCORED] <= counts[:, ROUNDS])
     if not ordered.all():

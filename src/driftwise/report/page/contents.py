@@ -20,6 +20,7 @@ __all__ += ["DotPanel", "RowPanel", "WeightHistory"]
 GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
 SECTIONS = ("Findings", "Table", "Figures", "Weights", "Commands", "Notes")
+_MANY_POINTS = 60
 _IDS = {*map(str.lower, SECTIONS), "theme", "tip", "hint", "filter", "count"}  # of the page's own elements
 
 
@@ -71,6 +72,11 @@ class Series:
     def __post_init__(self) -> None:
         for name in ("mean", "low", "high"):
             _require_length(self, name, len(self.x), "values of `x`")
+
+    @property
+    def dense(self) -> bool:
+        """Whether it has so many points that their markers are left out."""
+        return len(self.x) > _MANY_POINTS
 
 
 @dataclass(frozen=True)
@@ -157,7 +163,7 @@ class WeightHistory:
     of_what: str = "action"  # what has weights
     names: Sequence[str] = ()  # of the actions; () if they have numbers
     has_rest: bool = False  # whether the last sequence of weights is the sum of those of all other actions
-    times: Sequence[str] = ()  # of the first round of each interval; () if the axis shows rounds
+    times: Sequence[str] = ()  # of the first rounds of the intervals, "" if not known; () if the axis shows rounds
     note: str = ""  # a text below the chart
 
     @property

@@ -22,7 +22,6 @@ _RIGHT_ALONE = 496.0  # without exponents beside the curves
 _TICK_GAP, _DIGIT_WIDTH = 7.0, 8.4  # of a tick's text: its distance from the chart, a digit on narrow screens
 _LABEL_HEIGHT = 15.0
 _DASH = 9.0  # half of its length
-_MANY_POINTS = 60  # of a series: more are only drawn under the pointer
 
 
 class _Frame(NamedTuple):
@@ -93,15 +92,10 @@ def _axes(frame: _Frame) -> Markup:
     beside = [element("text", text, x=left - _TICK_GAP, y=y.at(v) + 4, class_="end") for v, text in y.ticks()]
     below = [element("text", text, x=x.at(v), y=_BOTTOM + 18, class_="middle") for v, text in x_ticks(panel, x)]
     exponent = element("text", _exponent_word(panel), x=_WIDTH - 2.0, y=14.0, class_="word end")
+    axis = "time" if panel.x.times else panel.x.label
     words = [
         element("text", panel.y.label, x=4.0, y=14.0, class_="word"),
-        element(
-            "text",
-            "time" if panel.x.times else panel.x.label,
-            x=(left + right) / 2,
-            y=_HEIGHT - 6.0,
-            class_="word middle",
-        ),
+        element("text", axis, x=(left + right) / 2, y=_HEIGHT - 6.0, class_="word middle"),
         exponent if _has_exponents(panel) else "",
     ]
     return element("g", element("g", *rules, class_="rules"), *ticks, *beside, *below, *words, class_="axes")
@@ -147,7 +141,7 @@ def _curves(frame: _Frame, styles: Mapping[str, Style], clip: str) -> list[Marku
                 element("path", class_="curve", d="".join(line)),
                 *(marker(style, x, y, reading(panel, one, j)) for x, y, j in points),
                 *(_exponent(one, *points[-1][:2], label_heights[i]) if i in label_heights else ()),
-                class_=f"series {style.classes}{' dense' * (len(points) > _MANY_POINTS)}",
+                class_=f"series {style.classes}{' dense' * one.dense}",
                 data_series=one.label,
             )
         )

@@ -93,7 +93,7 @@ def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Figure:
 def _draw_series(axes: Axes, panel: Panel, series: Series, style: Style, below: float) -> tuple[Artist, str]:
     """Draw the line of a series; return it with its label."""
     colour = style.colour
-    look: dict[str, Any] = {"color": colour, "marker": style.marker.plotted, "markersize": 4.5}
+    look: dict[str, Any] = {"color": colour, "marker": "" if series.dense else style.marker.plotted, "markersize": 4.5}
     look |= _STROKES[style.group.style]
     points = zip(series.x, series.mean, strict=True)
     mean = [y if drawable_point(panel, x, y) else float("nan") for x, y in points]

@@ -65,7 +65,7 @@ function readHistory(chart, showTip) {
       chart.append(line);
       const heavy = weights.map((_, k) => k).sort((a, b) => weights[b][i] - weights[a][i]);
       const others = heavy.filter((k) => k !== best[i]).slice(0, best[i] < 0 ? 3 : 2);
-      const time = times.length ? ` (${times[i]})` : "";
+      const time = times[i] ? ` (${times[i]})` : "";
       const first = best[i] < 0 ? [] : [`best ${written(best[i], i)}`];
       const lines = [`Round ${rounds[i]}${time}`, ...first, ...others.map((k) => written(k, i))];
       showTip(lines.join("\n"), chart, place(i), top);

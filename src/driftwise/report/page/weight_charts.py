@@ -113,7 +113,7 @@ def _area(history: WeightHistory, tops: Sequence[float], x_scale: LinearScale, y
 
 
 def _action(history: WeightHistory, k: int) -> str:
-    """Return the CSS classes of an action's colour; after the last colour the palette repeats, paler; a rest is grey."""
+    """Return the CSS classes of an action's colour: after the last one the palette repeats, paler. A rest is grey."""
     if history.has_rest and k == len(history.weights) - 1:
         return "grey pale"
     return f"c{k % len(COLOURS)}" + (" pale" if k >= len(COLOURS) else "")
