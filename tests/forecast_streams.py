@@ -38,3 +38,8 @@ def hide(forecasts, truths, missing, rng):
     if missing == "truths":
         truths[rng.random(n_rounds) < 0.3] = np.nan
     return forecasts, truths
+
+
+def bits(*arrays):
+    """Return the bytes of some arrays, to compare them bit for bit."""
+    return [np.asarray(array).tobytes() for array in arrays]

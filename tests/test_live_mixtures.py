@@ -23,10 +23,9 @@ from driftwise.forecasting import (
     forecast_loss,
 )
 from driftwise.learners import Exp3, FixedShare, OptimisticHedge, SleepingOptimisticAdaptMLProd, Tracker
-from forecast_streams import stream
+from forecast_streams import bits, stream
 from mutating import mutations
-from references.mixtures import Round
-from test_mixtures import bits, reference_of
+from references.mixtures import Round, reference_of
 
 LEARNER = OptimisticHedge()
 TRACKER = Tracker(both_guesses=True)

@@ -16,8 +16,8 @@ from driftwise.learners import (
     Tracker,
     learners,
 )
-from forecast_streams import MISSING, stream
-from references.mixtures import MixtureReference, loss_and_slope
+from forecast_streams import MISSING, bits, stream
+from references.mixtures import loss_and_slope, reference_of
 
 LOSSES = ("square", "absolute", "percentage", "pinball:0.8", "log")
 EXTRAS = ((), ("last-truth",), ("scaled", "shifted"), ("last-truth", "scaled", "shifted"))
@@ -40,24 +40,6 @@ def options_of(learner, loss):
     extras = EXTRAS[:2] if loss == "log" else EXTRAS
     for gradient, hint, added, scale in itertools.product((True, False), hints, extras, (None, 0.8)):
         yield MixtureOptions(loss, learner, gradient, hint, added, scale)
-
-
-def reference_of(options, n_experts, loss=None):
-    name, level = options.forecast_loss.name, options.forecast_loss.level
-    return MixtureReference(
-        n_experts,
-        loss or name,
-        options.full_learner,
-        options.gradient,
-        options.hint,
-        options.extras,
-        options.scale,
-        level,
-    )
-
-
-def bits(*arrays):
-    return [np.asarray(array).tobytes() for array in arrays]
 
 
 def assert_same_as_reference(stack, got, reference, rounds):
@@ -217,6 +199,20 @@ def test_a_stack_continues_from_its_arrays_bit_for_bit():
     first.run(forecasts[:25], truths[:25], series[:25])
     second.set_arrays({name: array.copy() for name, array in first.arrays().items()})
     assert bits(second.run(forecasts[25:], truths[25:], series[25:]).combined) == bits(expected.combined[25:])
+
+
+@pytest.mark.interpreted
+def test_a_forecast_is_never_outside_the_hull_by_rounding():
+    """The weights of six experts with equal forecasts add up to 1 with an error of rounding."""
+    rng, n_rounds = np.random.default_rng(3), 300
+    truths = rng.uniform(1.0, 2.0, n_rounds)
+    forecasts = np.hstack([np.zeros((n_rounds, 1)), np.tile(truths[:, None], 6)])
+    forecasts[rng.random(forecasts.shape) < 0.2] = np.nan
+    forecasts[:, 0] = 0.0
+    got = MixtureStack(MixtureOptions("square", OptimisticHedge(50.0), gradient=False), 7).run(forecasts, truths)
+    assert (got.combined[5:] <= np.nanmax(forecasts[5:], axis=1)).all()
+    assert (got.weights[5:, 0] < 1e-20).all()
+    assert (got.weights[5:].sum(axis=1) > 1.0).any()
 
 
 # The learner

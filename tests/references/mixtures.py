@@ -212,5 +212,20 @@ class MixtureReference:
         return rounds
 
 
+def reference_of(options, n_experts, loss=None):
+    """Return the reference of a mixture with some options; a loss of the user is a pair of functions."""
+    found = options.forecast_loss
+    return MixtureReference(
+        n_experts,
+        loss or found.name,
+        options.full_learner,
+        options.gradient,
+        options.hint,
+        options.extras,
+        options.scale,
+        found.level,
+    )
+
+
 def scaled(losses, low, scale):
     return [min(1.0, max(0.0, (each - low) / scale)) if scale > 0.0 else 0.0 for each in losses]

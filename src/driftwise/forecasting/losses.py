@@ -10,7 +10,7 @@ name            loss                                                derivative
 `log`           $-y \ln f - (1 - y) \ln(1 - f)$, $y \in \{0, 1\}$   $(f - y) / (f (1 - f))$
 ==============  ==================================================  =====================================
 
-All are convex in the forecast. A derivative is 0 where the forecast equals the truth.
+All are convex in the forecast. A derivative is 0 where the forecast equals the truth, but not that of `log`.
 
 Infinite losses. The percentage of a truth of 0 is not finite: such a round is skipped, as if its truth were missing.
 The log loss uses $\min(\max(f, \varepsilon), 1 - \varepsilon)$ with $\varepsilon = 10^{-12}$ in place of $f$, so that a
