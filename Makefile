@@ -63,9 +63,10 @@ newest: browser  ## Run every test with the newest releases of everything
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --doctest-modules
 
-fuzz: $(READY)  ## Load 100,000 mutated session files with bounds checking, and 5,000 interpreted (about half an hour)
+fuzz: $(READY)  ## Load 105,000 mutated session files and play 10,000 generated streams of forecasts (about half an hour)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/fuzz_sessions.py --cases 5000
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -W error tests/fuzz_mixtures.py --cases 10000
 
 interruptions: $(READY)  ## Kill sweeps on threads and on a Dask cluster at random, and compare the results (half an hour)
 	$(BIN)/python benchmarks/interruptions.py overhead

@@ -149,13 +149,15 @@ def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[Any
     parts = [repr(options), repr(sorted(IN_USE)), function.__module__, _fingerprint(function.__code__)]
     for kind in kinds:
         parts.append(f"{kind.__module__}.{kind.__qualname__}{kind._fields}")  # a field is compiled to its position
-    for name, value in _globals(function).items():
+    for name, value in {**_globals(function), **_enclosed(function)}.items():
         if hasattr(value, _DIGEST):
             parts.append(f"{name}={getattr(value, _DIGEST)}")
         elif isinstance(value, (bool, int, float, str, tuple, np.generic)):
             parts.append(f"{name}={value!r}")
         elif isinstance(value, np.ndarray):
             parts.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
+        elif isinstance(inner := getattr(value, "py_func", None), FunctionType):  # compiled by Numba itself
+            parts.append(f"{name}={_digest(inner, {}, ())}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
@@ -190,6 +192,13 @@ def _globals(function: FunctionType) -> dict[str, Any]:
                 f"{function.__qualname__}: define `{name}` above it, or an edit of it would not be noticed."
             )
     return found
+
+
+def _enclosed(function: FunctionType) -> dict[str, Any]:
+    """Return what a function has from the one around it, and its arguments' defaults: both are compiled as constants."""
+    names, cells = function.__code__.co_freevars, function.__closure__ or ()
+    found = {f"enclosed {name}": cell.cell_contents for name, cell in zip(names, cells, strict=True)}
+    return {**found, **{f"default {i}": value for i, value in enumerate(function.__defaults__ or ())}}
 
 
 def _names(code: CodeType) -> set[str]:
