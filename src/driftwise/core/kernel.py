@@ -195,7 +195,7 @@ def _globals(function: FunctionType) -> dict[str, Any]:
 
 
 def _enclosed(function: FunctionType) -> dict[str, Any]:
-    """Return what a function has from the one around it, and its arguments' defaults: both are compiled as constants."""
+    """Return what a function has from the one around it, and its arguments' defaults: both become constants."""
     names, cells = function.__code__.co_freevars, function.__closure__ or ()
     found = {f"enclosed {name}": cell.cell_contents for name, cell in zip(names, cells, strict=True)}
     return {**found, **{f"default {i}": value for i, value in enumerate(function.__defaults__ or ())}}
