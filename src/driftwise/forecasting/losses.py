@@ -10,7 +10,7 @@ name            loss                                                derivative
 `log`           $-y \ln f - (1 - y) \ln(1 - f)$, $y \in \{0, 1\}$   $(f - y) / (f (1 - f))$
 ==============  ==================================================  =====================================
 
-All are convex in the forecast. A derivative is 0 where the forecast equals the truth.
+All are convex in the forecast. A derivative is 0 where the forecast equals the truth, but not that of `log`.
 
 Infinite losses. The percentage of a truth of 0 is not finite: such a round is skipped, as if its truth were missing.
 The log loss uses $\min(\max(f, \varepsilon), 1 - \varepsilon)$ with $\varepsilon = 10^{-12}$ in place of $f$, so that a
@@ -23,6 +23,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,9 @@ class ForecastLoss:
             )
         level = number(self, "level", self.level, lambda x: 0 < x < 1, "in (0, 1)")
         object.__setattr__(self, "level", level)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.value, self.slope, self.level)  # without what was compiled
 
     def __str__(self) -> str:
         return f"pinball({self.level:g})" if self.name == "pinball" else self.name
@@ -180,14 +184,16 @@ def _no_level(loss: str) -> ForecastLoss:
 
 def _of_the_user(name: str, function: Callable[[float, float], float]) -> Kernel:
     try:
-        return clone(_without_level, name, FUNCTION=generic_kernel(_plain(function)))
+        return clone(_without_level, name, FUNCTION=generic_kernel(_copied(function)))
     except Exception as error:
         raise KernelError(f"ForecastLoss: {name!r} cannot be compiled: {one_line(str(error))}") from error
 
 
-def _plain(function: Any) -> Any:
-    """Return the Python function of one that was compiled by Numba."""
-    return getattr(function, "py_func", function)
+def _copied(function: Any) -> Any:
+    """Return a copy of a function, or of that compiled by Numba: compiling it changes its name."""
+    plain = getattr(function, "py_func", function)
+    copy = FunctionType(plain.__code__, plain.__globals__, plain.__name__, plain.__defaults__, plain.__closure__)
+    return functools.update_wrapper(copy, plain)
 
 
 def _without_level(forecast: float, truth: float, level: float) -> float:

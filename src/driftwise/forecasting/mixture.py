@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
+from driftwise.core.types import Vector
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
 from driftwise.forecasting.losses import ForecastLoss
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Mixture"]
 
 _MOST_KEPT = 100_000
+_NO_FORECAST = "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
 
 
 class Mixture:
@@ -87,7 +89,7 @@ class Mixture:
         scale: float | None = None,
         history: int = _MOST_KEPT,
     ) -> None:
-        extras = extras if isinstance(extras, str) else tuple(extras)
+        extras = tuple(extras) if isinstance(extras, Iterable) and not isinstance(extras, str) else extras
         self.options = MixtureOptions(loss, learner, gradient, hint, extras, scale)  # type: ignore[arg-type]
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = threading.RLock()  # compiled rounds release the interpreter's lock
@@ -169,24 +171,34 @@ class Mixture:
         """
         with self._lock:
             if self._names is None:
-                names = names_of(self, forecasts)
-                self._begin(numbered_names(len(forecasts)) if names is None else names)
-            self._waiting.check_new(key)
-            return self._combine(as_forecasts(self, forecasts, self.experts), key)
+                self._begin(self.check_forecasts(forecasts, key))
+            one = self._stack.combine_one(self._checked(forecasts, key, self.experts))
+            if np.isnan(one.forecast):
+                raise InvalidInput(_NO_FORECAST)
+            self._waiting.add(key, one)
+            return one.forecast
 
-    def _combine(self, values: Any, key: Hashable) -> float:
+    def check_forecasts(self, forecasts: Any, key: Hashable = None) -> tuple[str, ...]:
+        """Raise what `predict` would raise, without changing anything; return the names of the experts."""
+        with self._lock:
+            names = self._names
+            if names is None:
+                names = names_of(self, forecasts) or numbered_names(len(forecasts))
+            values = self._checked(forecasts, key, names)
+            if np.isnan(values).all() and (self._names is None or np.isnan(self._stack.last_truths[0])):
+                raise InvalidInput(_NO_FORECAST)
+            return names
+
+    def _checked(self, forecasts: Any, key: Hashable, names: tuple[str, ...]) -> Vector:
+        """Return the forecasts of a round as numbers, NaN where one is missing."""
+        self._waiting.check_new(key)
+        values = as_forecasts(self, forecasts, names)
         if rule := self.options.forecast_loss.forecast_fault(values):
             raise rejection(self, "forecasts", rule, values.tolist())
         for name in self._absent:
-            if not np.isnan(values[self.experts.index(name)]):
+            if not np.isnan(values[names.index(name)]):
                 raise InvalidInput(f"Mixture: {shown(name)} left; call `join` before it forecasts again.")
-        one = self._stack.combine_one(values)
-        if np.isnan(one.forecast):
-            raise InvalidInput(
-                "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
-            )
-        self._waiting.add(key, one)
-        return one.forecast
+        return values
 
     def update(self, truth: Any, key: Hashable = None) -> None:
         """Give the truth of a round; None or NaN if it will never be known.
@@ -198,7 +210,7 @@ class Mixture:
             value, one = as_truth(self, truth), self._waiting.get(key)
             if rule := self.options.forecast_loss.truth_fault(value):
                 raise rejection(self, "truth", rule, truth)
-            self._stack.observe_one(one, value, late=one is not self._waiting.latest)
+            self._stack.observe_one(one, value, late=one is not self._waiting.hinted)
             self._waiting.finish(key)
             self._history.add(one.inputs, one.shares, value, one.forecast)
 
@@ -211,7 +223,7 @@ class Mixture:
         had always been there.
         """
         with self._lock:
-            if name in self._absent:
+            if isinstance(name, str) and name in self._absent:
                 self._absent.remove(name)
                 return
             if self._names is None:

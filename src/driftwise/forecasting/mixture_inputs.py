@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import NamedTuple
 
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.types import Actions, Vector
+from driftwise.forecasting.real_values import LARGEST
 
-__all__ = ["Own", "Settings", "accepts", "follow", "observe_error", "write_inputs"]
+__all__ = ["LARGEST_FLOAT", "Own", "Settings", "accepts", "follow", "observe_error", "write_inputs"]
 
 _LIMIT = 16.0  # a value above this many times the largest one so far is cut
 _DOUBLING = 2.0  # of the limit, with every value that is cut
 _SHIFT = 2.0  # mean absolute errors by which the mean is shifted
+LARGEST_FLOAT = sys.float_info.max
 
 
 class Own(NamedTuple):
@@ -47,11 +50,17 @@ class Settings(NamedTuple):
 def accepts(value: float, largest: Vector) -> bool:
     """Return whether a value is at most the limit, and update the largest value and the limit."""
     if largest[0] > 0.0 and value > largest[1]:
-        largest[1] *= _DOUBLING
+        largest[1] = min(_DOUBLING * largest[1], LARGEST_FLOAT)
         return False
     largest[0] = max(largest[0], value)
-    largest[1] = max(largest[1], _LIMIT * largest[0])
+    largest[1] = min(max(largest[1], _LIMIT * largest[0]), LARGEST_FLOAT)
     return True
+
+
+@generic_kernel
+def _limited(value: float) -> float:
+    """Return the nearest number that a forecast may be; NaN stays NaN."""
+    return math.nan if math.isnan(value) else min(max(value, -LARGEST), LARGEST)
 
 
 @generic_kernel
@@ -74,16 +83,16 @@ def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector
         end += 1
     known = not math.isnan(mean) and own.errors[1] > 0.0
     if settings.scaled:
-        part = _SHIFT * own.errors[0] / own.errors[2] if known and own.errors[2] > 0.0 else math.nan
-        inputs[end] = mean - part * mean
-        inputs[end + 1] = mean + part * mean
+        part = min(_SHIFT * own.errors[0] / own.errors[2], LARGEST) if known and own.errors[2] > 0.0 else math.nan
+        inputs[end] = _limited(mean - part * mean)
+        inputs[end + 1] = _limited(mean + part * mean)
         if not math.isnan(part):
             n_awake += 2
         end += 2
     if settings.shifted:
         shift = _SHIFT * own.errors[0] / own.errors[1] if known else math.nan
-        inputs[end] = mean - shift
-        inputs[end + 1] = mean + shift
+        inputs[end] = _limited(mean - shift)
+        inputs[end + 1] = _limited(mean + shift)
         if known:
             n_awake += 2
     return n_awake

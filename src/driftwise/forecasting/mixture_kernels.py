@@ -44,7 +44,15 @@ from typing import Any, NamedTuple
 
 from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Vector
-from driftwise.forecasting.mixture_inputs import Own, Settings, accepts, follow, observe_error, write_inputs
+from driftwise.forecasting.mixture_inputs import (
+    LARGEST_FLOAT,
+    Own,
+    Settings,
+    accepts,
+    follow,
+    observe_error,
+    write_inputs,
+)
 from driftwise.learners.contract.loops import Kernels
 
 __all__ = [
@@ -132,9 +140,9 @@ def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -
         "UPDATE": learner.update,
     }
     return MixtureKernels(
-        combine=clone(_combine, name, None, **parts),
-        observe=clone(_observe, name, None, REPEATS_HINT=False, **parts),
-        observe_late=clone(_observe, f"{name}-late", None, REPEATS_HINT=True, **parts),
+        combine=clone(_combine, name, inline=True, **parts),
+        observe=clone(_observe, name, inline=True, REPEATS_HINT=False, **parts),
+        observe_late=clone(_observe, f"{name}-late", inline=True, REPEATS_HINT=True, **parts),
     )
 
 
@@ -219,13 +227,12 @@ def _observe(memory: Any, rates: Any, own: Own, settings: Settings, work: Work, 
         return True
     factor = 1.0
     if settings.scale > 0.0:
-        own.scale[0] = settings.scale
         factor = min(1.0, settings.scale / span) if span > 0.0 else 1.0
     elif not accepts(span, own.scale):
         factor = 0.0
     if factor < 1.0:
         own.counts[CUT] += 1
-        own.cut[0] += span - factor * span
+        own.cut[0] = min(own.cut[0] + (span - factor * span), LARGEST_FLOAT)
     if factor == 0.0:
         follow(own, truth)
         return True

@@ -88,7 +88,7 @@ class MixtureStack:
         memory = type(first)(*(np.repeat(array[None], n_series, axis=0) for array in first))
         own = Own(
             plain=np.repeat(first.weights[None], n_series, axis=0),
-            scale=np.zeros((n_series, 2)),
+            scale=np.tile([self._settings.scale, 0.0], (n_series, 1)),
             cut=np.zeros((n_series, 1)),
             truth=np.full((n_series, 1), np.nan),
             step=np.zeros((n_series, 2)),
@@ -100,6 +100,7 @@ class MixtureStack:
 
     def add_series(self, n_series: int) -> None:
         """Add series at the end."""
+        n_series = count("MixtureStack", "n_series", n_series, at_least=0)
         if self.learner.grows and self.n_series + n_series > 1:
             raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
         memory, own = self._first(n_series)
@@ -118,7 +119,7 @@ class MixtureStack:
         """
         block = self._numbers(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
         answers = self._numbers(truths, (len(block),), "truths", self.loss.truth_fault)
-        places = self._places(series, len(block))
+        places, n_threads = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
         combined, played = np.empty(len(block)), np.empty((len(block), self.n_actions))
         inputs = np.empty((len(block) if self.options.extras else 0, self.n_actions))
         if self.learner.grows:
@@ -150,7 +151,7 @@ class MixtureStack:
         return Round(forecast, space.inputs.copy(), space.shares.copy(), space.guess.copy())
 
     def observe_one(self, one: Round, truth: float, late: bool = False, series: int = 0) -> None:
-        """Finish a round with its truth; it is `late` if another round was combined since."""
+        """Finish a round with its truth; it is `late` if another round was combined or finished since."""
         if self.learner.grows:
             self._make_room(2)
         live, space = self._live or self._make_live(), self._space
@@ -195,15 +196,21 @@ class MixtureStack:
     def _places(self, series: Any, n_rounds: int) -> Actions:
         if series is None:
             return np.zeros(n_rounds, np.int64)
-        places = np.ascontiguousarray(series, np.int64)
-        if places.shape != (n_rounds,) or (n_rounds and not 0 <= places.min() <= places.max() < self.n_series):
+        given = np.asarray(series)
+        whole = given.dtype.kind in "iu" or given.size == 0
+        if given.shape != (n_rounds,) or not whole or not ((given >= 0) & (given < self.n_series)).all():
             raise InvalidInput(f"Mixture: `series` must have one number in [0, {self.n_series - 1}] per round.")
-        return places
+        return np.ascontiguousarray(given, np.int64)
 
     @property
     def counts(self) -> Actions:
         """The counters of each series: rounds of the learner, cut rounds, rounds skipped by their reason."""
         return self._owns.counts.copy()
+
+    @property
+    def last_truths(self) -> Vector:
+        """The last truth of each series, without those cut; NaN before the first."""
+        return self._owns.truth[:, 0].copy()
 
     @property
     def cuts(self) -> tuple[Actions, Vector]:

@@ -78,7 +78,7 @@ class MixtureOptions:
         if isinstance(self.extras, str) or not isinstance(self.extras, Sequence):
             raise rejection("Mixture", "extras", "a tuple of texts", self.extras)
         for one in self.extras:
-            if one not in EXTRAS or self.extras.count(one) > 1:
+            if not isinstance(one, str) or one not in EXTRAS or self.extras.count(one) > 1:
                 rule = f"some of {', '.join(map(repr, EXTRAS))}, each once"
                 raise rejection("Mixture", "extras", rule, self.extras)
         object.__setattr__(self, "extras", tuple(one for one in EXTRAS if one in self.extras))

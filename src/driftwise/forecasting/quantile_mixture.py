@@ -53,6 +53,8 @@ class QuantileMixture:
         learner: ExpertLearner | None = None,
         **options: Any,
     ) -> None:
+        if not isinstance(quantiles, Iterable):
+            raise rejection(self, "quantiles", "a sequence of probabilities", quantiles)
         levels = [number(self, "quantiles", level, lambda x: 0 < x < 1, "in (0, 1)") for level in quantiles]
         if not levels or sorted(set(levels)) != levels:
             raise rejection(self, "quantiles", "at least one probability, in increasing order", levels)
@@ -70,6 +72,8 @@ class QuantileMixture:
     def predict(self, forecasts: Any, key: Hashable = None) -> Vector:
         """Return the combined quantiles of a round, in increasing order; see `Mixture.predict`."""
         columns = split_forecasts(self, forecasts, self.mixtures[0].experts, len(self.quantiles))
+        for mix, column in zip(self.mixtures, columns, strict=True):  # all, before one of them changes
+            mix.check_forecasts(column, key)
         found = [mix.predict(column, key) for mix, column in zip(self.mixtures, columns, strict=True)]
         return np.sort(np.array(found))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -56,10 +57,10 @@ class StepMixture:
     def predict(self, forecasts: Any) -> Vector:
         """Return the combined forecasts for the next steps."""
         columns = split_forecasts(self, forecasts, self.mixtures[0].experts, len(self.mixtures))
-        found = [
-            mix.predict(column, key=self._now + ahead)
-            for ahead, (mix, column) in enumerate(zip(self.mixtures, columns, strict=True), start=1)
-        ]
+        rounds = list(zip(self.mixtures, columns, itertools.count(self._now + 1), strict=False))
+        for mix, column, key in rounds:  # all, before one of them changes
+            mix.check_forecasts(column, key)
+        found = [mix.predict(column, key) for mix, column, key in rounds]
         self._predicted = True
         return np.array(found)
 

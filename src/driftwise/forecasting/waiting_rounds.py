@@ -20,6 +20,7 @@ class WaitingRounds:
     def __init__(self, most_finished: int) -> None:
         self.rounds: dict[Hashable, Round] = {}
         self.latest: Round | None = None  # the one that was combined last
+        self.hinted: Round | None = None  # the one whose hint the learner has: the latest, if no truth came since
         self.finished: dict[Hashable, None] = {}  # the latest last
         self.most_finished = max(1, most_finished)
 
@@ -27,14 +28,17 @@ class WaitingRounds:
         """Reject what cannot be a key, and the key of a round whose truth arrived."""
         try:
             known = key in self.finished
+            equal = bool(key == key)  # not so for NaN: its round would never be found again
         except TypeError:
-            raise rejection("Mixture", "key", "a text, a number, a date or another key of a dictionary", key) from None
+            equal = False
+        if not equal:
+            raise rejection("Mixture", "key", "a text, a number, a date or another key of a dictionary", key)
         if known:
             raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
 
     def add(self, key: Hashable, one: Round) -> None:
         """Add a round; one with the same key is replaced."""
-        self.rounds[key] = self.latest = one
+        self.rounds[key] = self.latest = self.hinted = one
 
     def get(self, key: Hashable) -> Round:
         """Return a round, or reject the key."""
@@ -54,6 +58,7 @@ class WaitingRounds:
     def finish(self, key: Hashable) -> None:
         """Remove a round whose truth arrived; the keys of the latest such rounds are remembered."""
         del self.rounds[key]
+        self.hinted = None
         if key is not None:
             self.finished[key] = None
             if len(self.finished) > self.most_finished:
@@ -61,9 +66,13 @@ class WaitingRounds:
 
     def insert_expert(self, place: int) -> None:
         """Add an expert that is missing in all these rounds."""
-        latest = next((key for key, one in self.rounds.items() if one is self.latest), self)
-        self.rounds = {key: _with_sleeper(one, place) for key, one in self.rounds.items()}
-        self.latest = None if latest is self else self.rounds[latest]
+        latest = self.latest
+        moved = {key: _with_sleeper(one, place) for key, one in self.rounds.items()}
+        if latest is not None:
+            waits = (moved[key] for key, one in self.rounds.items() if one is latest)
+            self.latest = next(waits, None) or _with_sleeper(latest, place)
+        self.rounds = moved
+        self.hinted = None  # the learner played all rounds again
 
 
 def _with_sleeper(one: Round, place: int) -> Round:

@@ -13,7 +13,7 @@ from pyarrow import compute, types
 from driftwise.core.errors import BadData, shown
 from driftwise.core.types import Matrix, Vector
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_stack import LARGEST
+from driftwise.forecasting.real_values import LARGEST
 from driftwise.forecasting.tables.table_columns import ColumnChoice
 from driftwise.forecasting.tables.table_pieces import LONGEST_TEXT, Piece, Position
 from driftwise.forecasting.tables.table_sources import TableSource
