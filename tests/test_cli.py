@@ -333,7 +333,7 @@ MISTAKES = [
     (
         "paint",
         2,
-        "There is no command 'paint'. Known: compile, history, landscape, list, regret, results, show, simulate,"
+        "There is no command 'paint'. Known: combine, compile, history, landscape, list, regret, results, show, simulate,"
         " sweep.",
     ),
     (

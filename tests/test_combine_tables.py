@@ -238,7 +238,8 @@ def test_timestamps_of_parquet_keep_their_type(combine, tmp_path):
     assert parquet.read_table(tmp_path / "out" / "forecasts.parquet").column("ds").equals(table.column("ds"))
     for output in ("csv", "jsonl"):
         assert combine("in.parquet", "--time", "ds", "--by", "series", "--out", output, "--format", output).code == 0
-        assert str(read(tmp_path / output / f"forecasts.{output}")["ds"][2]).startswith("1970-01-01 01:00:02")
+        text = (tmp_path / output / f"forecasts.{output}").read_text()
+        assert text.count("1970-01-01 01:00:02.000000000+0100") == 1
 
 
 def test_text_in_other_columns_is_not_read(combine, tmp_path):
