@@ -1,6 +1,7 @@
 """A run of `driftwise combine` that is interrupted anywhere continues with --resume to the same bytes."""
 
 import contextlib
+import gzip
 import json
 import os
 import signal
@@ -91,16 +92,19 @@ def test_a_run_continues_from_any_interruption(combine, tmp_path, monkeypatch, o
         assert not (out / HIDDEN).exists()
 
 
-@pytest.mark.parametrize("given", ["csv", "jsonl"])
+@pytest.mark.parametrize("given", ["csv", "jsonl", "csv.gz"])
 def test_text_is_read_again_from_the_last_checkpoint(combine, tmp_path, monkeypatch, given):
     """Also with times that are compared as text, and series with line breaks in their names."""
     table = example(300, n_series=4, interleaved=True)
-    file = write(table, tmp_path / f"in.{given}")
+    file = write(table, tmp_path / f"in.{given.removesuffix('.gz')}")
     content = file.read_text()
     for i in range(300):
-        old, new = (f"\n{i},", f'\n"t\n{i:03}",') if given == "csv" else (f'"ds": {i},', f'"ds": "t{i:03}",')
+        old, new = (f"\n{i},", f'\n"t\n{i:03}",') if given != "jsonl" else (f'"ds": {i},', f'"ds": "t{i:03}",')
         content = content.replace(old, new, 1)
     file.write_text(content)
+    if given.endswith(".gz"):
+        file = tmp_path / "in.csv.gz"
+        file.write_bytes(gzip.compress(content.encode()))
     interruption = Interruption(monkeypatch)
     words = (file, "--format", "csv", "--no-page")
     assert combine(*words, "--out", "whole").code == 0
