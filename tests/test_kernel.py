@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import math
 import os
 import pickle
 import subprocess
@@ -97,7 +98,7 @@ def doubled(values):
 def test_a_kernel_that_makes_an_array_compiles_only_if_it_says_so():
     with pytest.raises(numba.TypingError):
         kernel(doubled)(np.ones(3))
-    twice = clone(plus_update, "twice", UPDATE=allocating_kernel(doubled))  # its caller may then make arrays too
+    twice = clone(plus_update, "twice", (), UPDATE=allocating_kernel(doubled))  # its caller may then make arrays too
     assert twice(np.ones(3)) == 2.0
 
 
@@ -148,7 +149,7 @@ def test_clones_of_a_template_are_bound_to_their_own_kernels():
     def triple(x):
         return 3.0 * x
 
-    one, other = clone(template, "one", BOUND=double), clone(template, "other", BOUND=triple)
+    one, other = clone(template, "one", (), BOUND=double), clone(template, "other", (), BOUND=triple)
     assert (one(1.0), other(1.0)) == (2.0, 3.0)
     with pytest.raises(NameError):
         template(1.0)
@@ -417,3 +418,15 @@ def test_no_two_memories_have_the_same_name_and_fields():
             except NotImplementedError:  # not read by any kernel
                 continue
             assert seen.setdefault(mark, type(value)) is type(value), f"{name}: {mark} is also {seen[mark].__module__}"
+
+
+def test_a_part_of_other_kernels_cannot_be_called_from_python():
+    part = clone(template, "part", BOUND=kernel(_root))
+    assert clone(template, "whole", (), BOUND=part)(16.0) == 4.0
+    if "unwrapped" in IN_USE and not numba.config.DISABLE_JIT:
+        with pytest.raises(TypeError, match="part is a part of other kernels; it cannot be called from Python"):
+            part(16.0)
+
+
+def _root(x):
+    return math.sqrt(x)

@@ -63,6 +63,9 @@ def broken(*_):
     [
         ("uncounted", CPUTargetOptions, "_nrt"),
         ("forceinline", CPUTargetOptions, "forceinline"),
+        ("unwrapped", CPUTargetOptions, "no_cpython_wrapper"),
+        ("unwrapped", CPUTargetOptions, "no_cfunc_wrapper"),
+        ("unwrapped", Dispatcher, "add_overload"),
         ("checksums", caching.IndexDataCacheFile, "_open_for_write"),
         ("checksums", caching, "IndexDataCacheFile"),
         ("tables", arrayobj, "populate_array"),

@@ -46,12 +46,13 @@ def progress_bar(quiet: bool, label: str, eta: bool = True) -> Iterator[Callable
 
 
 @contextlib.contextmanager
-def hint_on_interrupt(what: str) -> Iterator[None]:
-    """On an interrupt, say how to continue."""
+def hint_on_interrupt(what: str, *options: str) -> Iterator[None]:
+    """On an interrupt, say how to continue: by the same command, with these options."""
     try:
         yield
     except KeyboardInterrupt:
-        command_line = shlex.join(["driftwise", *sys.argv[1:]])
+        added = [option for option in options if option not in sys.argv]
+        command_line = shlex.join(["driftwise", *sys.argv[1:], *added])
         click.echo(f"\ndriftwise: finished {what} are stored; to continue: {command_line}", err=True)
         raise
 

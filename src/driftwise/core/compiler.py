@@ -5,6 +5,8 @@ part           what it is for                                               with
 =============  ===========================================================  ======================================
 `uncounted`    option `_nrt`: kernels without Numba's memory manager        references to arrays are counted
 `forceinline`  option: a kernel becomes part of its callers                 LLVM decides
+`unwrapped`    options `no_cpython_wrapper`, `no_cfunc_wrapper`:            parts of loops are compiled with entry
+               parts of loops without entry points from Python or C         points that nobody calls
 `checksums`    classes of the disk cache, to add a checksum to its files    Numba's own cache, `njit(cache=True)`
 `tables`       an intrinsic that rebuilds NamedTuples from a table of       the NamedTuples are passed in each round
                addresses (`driftwise.core.addresses`)
@@ -70,9 +72,16 @@ def _has_tables() -> bool:
     return rebuilder is not None and set(_ARRAY_FIELDS) <= inspect.signature(populate_array).parameters.keys()
 
 
+def _has_unwrapped() -> bool:
+    hooks = ("_compile_for_args", "add_overload", "overloads")
+    has_hooks = all(hasattr(numba.njit(_has_option), hook) for hook in hooks)
+    return has_hooks and _has_option("no_cpython_wrapper") and _has_option("no_cfunc_wrapper")
+
+
 _PROBES: dict[str, Callable[[], bool]] = {
     "uncounted": lambda: _has_option("_nrt"),
     "forceinline": lambda: _has_option("forceinline"),
+    "unwrapped": _has_unwrapped,
     "checksums": _has_cache_classes,
     "tables": _has_tables,
     "closed": lambda: hasattr(numba.njit(_has_option), "disable_compile"),
@@ -101,13 +110,18 @@ def _found(requested: tuple[str, ...]) -> frozenset[str]:
 IN_USE = _found(_requested(os.environ.get(VARIABLE, "")))
 
 
-def private_options(allocates: bool) -> dict[str, Any]:
-    """Return the options of a kernel that Numba does not document; `allocates` says whether it makes arrays."""
-    options = {}
+def private_options(allocates: bool, is_part: bool) -> dict[str, Any]:
+    """Return the options of a kernel that Numba does not document.
+
+    `allocates` says whether it makes arrays, `is_part` whether only other kernels call it.
+    """
+    options: dict[str, Any] = {}
     if "forceinline" in IN_USE:
         options["forceinline"] = True  # passing a memory of ten arrays takes long
     if "uncounted" in IN_USE and not allocates:
         options["_nrt"] = False
+    if "unwrapped" in IN_USE and is_part:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # a third of the time to compile
     return options
 
 
@@ -117,10 +131,25 @@ def jit(function: Callable[..., Any], options: dict[str, Any], cached: bool) -> 
         with contextlib.suppress(RuntimeError):
             return numba.njit(cache=True, **options)(function)
     dispatcher: Any = numba.njit(**options)(function)
+    if "no_cpython_wrapper" in options:
+        _refuse_python(dispatcher)
     if cached and "checksums" in IN_USE:
         with contextlib.suppress(RuntimeError):
             dispatcher._cache = KernelCache(function)
     return dispatcher
+
+
+def _refuse_python(dispatcher: Any) -> None:
+    """Let only compiled code find what is compiled: from Python, a function without an entry point would crash."""
+    name = dispatcher.py_func.__name__
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise TypeError(f"{name} is a part of other kernels; it cannot be called from Python.")
+
+    def add_overload(compiled: Any) -> None:
+        dispatcher.overloads[tuple(compiled.signature.args)] = compiled
+
+    dispatcher._compile_for_args, dispatcher.add_overload = refuse, add_overload
 
 
 def close(dispatcher: Any, *arguments: Any) -> bool:

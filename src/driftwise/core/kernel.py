@@ -54,6 +54,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def generic_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function into the loops of many learners; it is not cached by itself, the loops are.
 
+    Only other kernels can call it.
+
     A file on disk would hold the types of all learners, and could not be read where one of them is missing, such as the
     `Memory` of a user's learner, or one that was renamed.
     """
@@ -65,12 +67,16 @@ def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, allocates=True, cached=True)
 
 
-def _compile(function: Callable[P, R], allocates: bool, cached: bool, kinds: Iterable[type] = ()) -> Callable[P, R]:
+def _compile(
+    function: Callable[P, R], allocates: bool, cached: bool, kinds: Iterable[type] = (), inline: bool = False
+) -> Callable[P, R]:
     plain = cast(FunctionType, function)
     # Without Numba's memory manager references to arrays are not counted; counting costs more than the arithmetic of a
     # few actions. A kernel that makes an array, or calls one that does, must have the memory manager to compile.
     allocates = allocates or any(getattr(value, _ALLOCATES, False) for value in _globals(plain).values())
-    options = {**_OPTIONS, **private_options(allocates)}
+    options = {**_OPTIONS, **private_options(allocates, is_part=not cached)}
+    if inline:
+        options = {**options, "inline": "always"}
     if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
         options = {**options, "boundscheck": True}  # also in the digest: Numba's cache does not store it
     kinds = _kinds(plain, kinds)
@@ -88,11 +94,14 @@ def _compile(function: Callable[P, R], allocates: bool, cached: bool, kinds: Ite
     return cast(Callable[P, R], result)
 
 
-def clone(template: Callable[P, R], name: str, kinds: Iterable[type] | None = None, **parts: Any) -> Callable[P, R]:
+def clone(
+    template: Callable[P, R], name: str, kinds: Iterable[type] | None = None, inline: bool = False, **parts: Any
+) -> Callable[P, R]:
     """Copy an undecorated template under `name`, bind its kernels and constants, and compile the copy.
 
     `kinds` are the NamedTuples that it may be called with, and the copy is cached on disk. Without them it is not
-    cached: then it is a part of loops that are (see `generic_kernel`).
+    cached: then it is a part of loops that are (see `generic_kernel`). With `inline` it is not compiled alone either,
+    which saves the time to compile a large part twice.
     """
     source = cast(FunctionType, template)
     copy = FunctionType(source.__code__, {**source.__globals__, **parts}, name)
@@ -100,7 +109,7 @@ def clone(template: Callable[P, R], name: str, kinds: Iterable[type] | None = No
     copy.__module__ = source.__module__
     copy.__doc__ = source.__doc__
     copy.__annotations__ = source.__annotations__
-    return _compile(cast(Callable[P, R], copy), allocates=False, cached=kinds is not None, kinds=kinds or ())
+    return _compile(cast(Callable[P, R], copy), False, cached=kinds is not None, kinds=kinds or (), inline=inline)
 
 
 def kinds_of(*owners: type) -> tuple[type, ...]:
@@ -186,7 +195,7 @@ def _globals(function: FunctionType) -> dict[str, Any]:
 
 
 def _enclosed(function: FunctionType) -> dict[str, Any]:
-    """Return what a function has from the one around it, and its arguments' defaults: both are compiled as constants."""
+    """Return what a function has from the one around it, and its arguments' defaults: both become constants."""
     names, cells = function.__code__.co_freevars, function.__closure__ or ()
     found = {f"enclosed {name}": cell.cell_contents for name, cell in zip(names, cells, strict=True)}
     return {**found, **{f"default {i}": value for i, value in enumerate(function.__defaults__ or ())}}

@@ -140,9 +140,9 @@ def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -
         "UPDATE": learner.update,
     }
     return MixtureKernels(
-        combine=clone(_combine, name, None, **parts),
-        observe=clone(_observe, name, None, REPEATS_HINT=False, **parts),
-        observe_late=clone(_observe, f"{name}-late", None, REPEATS_HINT=True, **parts),
+        combine=clone(_combine, name, inline=True, **parts),
+        observe=clone(_observe, name, inline=True, REPEATS_HINT=False, **parts),
+        observe_late=clone(_observe, f"{name}-late", inline=True, REPEATS_HINT=True, **parts),
     )
 
 

@@ -19,18 +19,18 @@ _LONGEST_VARINT = 10  # bytes: 64 bits
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCTURE = range(13)
 
 
-def read_structure(content: bytes, start: int, end: int) -> tuple[Fields, int]:
+def read_structure(content: bytes, start: int, end: int, most_values: int = _MOST_VALUES) -> tuple[Fields, int]:
     """Return the structure that begins at `start`, and the position where it ends."""
-    reader = _Reader(content, start, end)
+    reader = _Reader(content, start, end, most_values)
     return reader.structure(0), reader.position
 
 
 class _Reader:
-    def __init__(self, content: bytes, start: int, end: int) -> None:
+    def __init__(self, content: bytes, start: int, end: int, most_values: int) -> None:
         self.position = start
         self._content = content
         self._end = min(end, len(content))
-        self._values = 0
+        self._values, self._most_values = 0, most_values
 
     def structure(self, depth: int) -> Fields:
         if depth > _DEEPEST:
@@ -47,8 +47,8 @@ class _Reader:
 
     def _value(self, kind: int, depth: int) -> Any:
         self._values += 1
-        if self._values > _MOST_VALUES:
-            raise ValueError(f"its metadata have more than {_MOST_VALUES} values")
+        if self._values > self._most_values:
+            raise ValueError(f"its metadata have more than {self._most_values} values")
         if kind in (_I16, _I32, _I64):
             return _signed(self._varint())
         if kind == _BINARY:

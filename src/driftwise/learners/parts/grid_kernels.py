@@ -124,8 +124,8 @@ def grid_parts(
         "TAKES_HINTS": own.hint is not None,
         **place(rule_type, len(fields)),
     }
-    update = clone(_update, name, UPDATE=own.update, BANKS=_all_of(name, advances), **parts)
-    hint = clone(_hint, name, BANKS=_all_of(name, guesses), **parts) if hinted else None
+    update = clone(_update, name, inline=True, UPDATE=own.update, BANKS=_all_of(name, advances), **parts)
+    hint = clone(_hint, name, inline=True, BANKS=_all_of(name, guesses), **parts) if hinted else None
     return GridParts(fields | inner_fields(rule_type, "rule"), update, hint, (*kinds, rule_type, *own.kinds))
 
 

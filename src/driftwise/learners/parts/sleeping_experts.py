@@ -75,7 +75,7 @@ def rule(name: str, n_stats: int, possible: Possible, start: Kernel, absorb: Ker
     `stats` are the numbers of one expert. `possible(stats, rounds)` gets the numbers of many, (experts, n_stats), and
     returns whether each can be those of an expert after at most so many rounds.
     """
-    next_weights = clone(_next_weights, name, START=start, LOG_WEIGHT=log_weight)
+    next_weights = clone(_next_weights, name, (SleepingExperts,), START=start, LOG_WEIGHT=log_weight)
     update = clone(_update_rows, name, ABSORB=absorb, NEXT_WEIGHTS=next_weights)
     return WeightRule(n_stats, possible, next_weights, update)
 

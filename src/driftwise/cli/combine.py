@@ -1,0 +1,213 @@
+"""`driftwise combine`: the forecasts of several models in a file, combined row by row."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from driftwise.cli.progress import duration, hint_on_interrupt, notes
+
+if TYPE_CHECKING:
+    from driftwise.forecasting import MixtureOptions
+    from driftwise.forecasting.tables.table_runs import Progress
+
+__all__ = ["command"]
+
+_SHORT = 2.0  # seconds, before which a log file gets no lines
+_FORMATS = ["csv", "parquet", "jsonl"]
+
+
+@click.command("combine")
+@click.argument("file", type=click.Path(allow_dash=True))
+@click.option("--target", required=True, metavar="COLUMN", help="Column of the truths.")
+@click.option(
+    "--experts", metavar="COLUMN[,..]", help="Columns of the forecasts.  [default: all other columns of numbers]"
+)
+@click.option("--time", metavar="COLUMN", help="Column of the times, which must not decrease within a series.")
+@click.option("--by", metavar="COLUMN", help="Column with the name of the series of each row, sorted or not.")
+@click.option(
+    "--loss", default="square", show_default=True, help="square, absolute, percentage, pinball:QUANTILE or log."
+)
+@click.option(
+    "--learner", metavar="NAME[:KEY=VALUE,..]", help="A learner with full feedback.  [default: the tracker, untuned]"
+)
+@click.option(
+    "--hint",
+    type=click.Choice(["last-truth", "last-losses", "none"]),
+    default="last-truth",
+    show_default=True,
+    help="What a learner that takes hints is given.",
+)
+@click.option("--no-gradient", is_flag=True, help="Follow the best expert, not the best convex combination.")
+@click.option(
+    "--add",
+    "extras",
+    multiple=True,
+    type=click.Choice(["last-truth", "scaled", "shifted"]),
+    help="Add experts made from the others; may be repeated.",
+)
+@click.option("--scale", type=float, help="Largest range of the losses of a row, if known.  [default: learned]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("out/combine"),
+    show_default=True,
+    help="Folder of the forecasts, the summary and the page.",
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(_FORMATS),
+    help="Of the forecasts.  [default: that of FILE; csv for standard input]",
+)
+@click.option("--input-format", type=click.Choice(_FORMATS), help="Of FILE.  [default: by its suffix]")
+@click.option("--delimiter", metavar="CHARACTER", help="Of CSV input; `tab` for tabulators.  [default: found]")
+@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign of CSV input.  [default: found]")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run of the same command.")
+@click.option("--threads", type=int, help="Threads; they do not change the results.  [default: all]")
+@click.option("--no-page", is_flag=True, help="Do not write the HTML page.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress and no notes on standard error.")
+def command(
+    file: str,
+    target: str,
+    experts: str | None,
+    time: str | None,
+    by: str | None,
+    loss: str,
+    learner: str | None,
+    hint: str,
+    no_gradient: bool,
+    extras: tuple[str, ...],
+    scale: float | None,
+    out: Path,
+    output_format: str | None,
+    input_format: str | None,
+    delimiter: str | None,
+    decimal: str | None,
+    resume: bool,
+    threads: int | None,
+    no_page: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Combine the forecasts in FILE (CSV, Parquet or JSON lines; - for standard input) with weights that adapt.
+
+    FILE has a row per round: the truth, and one column per expert. In each row the experts are weighed by the rows
+    before it, so no forecast uses its own truth. Empty cells, NA, NaN and null are missing: the expert is asleep, or
+    the truth is unknown. With --by, every series has weights of its own.
+
+    Times are compared as numbers or ISO timestamps if the first one is such, else as text. Times and names of series in
+    the output are those of FILE; CSV output has commas and decimal points.
+
+    \b
+    driftwise combine forecasts.csv --target y
+    driftwise combine forecasts.parquet --target y --time ds --by series --loss absolute --out out/stores
+    driftwise combine quantiles.csv --target y --experts a_q90,b_q90 --loss pinball:0.9 --add last-truth
+    zcat forecasts.csv.gz | driftwise combine - --target y --format parquet
+    driftwise combine huge.parquet --target y --resume
+    """
+    import csv
+    import os
+
+    from driftwise.cli.json_text import json_text
+    from driftwise.cli.outputs import check_output_files
+    from driftwise.core.validation import count
+    from driftwise.forecasting.tables.combining import combine_table
+    from driftwise.forecasting.tables.csv_dialects import check_delimiter
+    from driftwise.forecasting.tables.table_columns import Wanted
+    from driftwise.forecasting.tables.table_runs import PAGE, SUMMARY, Combination
+    from driftwise.forecasting.tables.table_sources import table_source
+
+    options = _options(loss, learner, hint, not no_gradient, extras, scale)
+    n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
+    named = None if experts is None else tuple(next(csv.reader([experts], skipinitialspace=True), []))
+    source = table_source(file, input_format)
+    given = output_format or source.format
+    finals = [out / f"forecasts.{given}", out / SUMMARY, *([] if no_page else [out / PAGE])]
+    check_output_files("combine", finals, () if source.is_stream else (file,))
+    task = Combination(
+        source,
+        Wanted(target, named, time, by),
+        options,
+        out,
+        given,
+        None if delimiter is None else check_delimiter(delimiter),
+        decimal,
+        n_threads,
+        page=not no_page,
+    )
+
+    def note(text: str) -> None:
+        if not quiet:
+            click.echo(f"driftwise: {text}", err=True)
+
+    resumable = contextlib.nullcontext() if source.is_stream else hint_on_interrupt("rows", "--resume")
+    with notes(quiet), resumable, _row_progress(quiet) as progress:
+        outcome = combine_table(task, resume, progress, note)
+    if as_json:
+        click.echo(json_text(outcome.report.record()))
+        return
+    click.echo(outcome.report.text())
+    click.echo("")
+    for kind, path in zip(("forecasts", "summary", "page"), outcome.files, strict=False):
+        click.echo(f"{kind}: {path}")
+
+
+def _options(
+    loss: str, learner: str | None, hint: str, gradient: bool, extras: tuple[str, ...], scale: float | None
+) -> MixtureOptions:
+    """Return the options of the mixtures, checked."""
+    from driftwise.cli.specs import parse_member
+    from driftwise.core.errors import InvalidInput
+    from driftwise.forecasting.options import MixtureOptions
+    from driftwise.learners import Player
+    from driftwise.learners.contract import ExpertLearner
+
+    chosen: ExpertLearner[Any, Any] | None = None
+    if learner is not None:
+        player = Player.from_spec(parse_member(learner))
+        if player.tuned is not None:
+            raise InvalidInput("combine: --learner cannot be tuned, because the measures of a file are not known.")
+        found = player.learner(2, 1)
+        if not isinstance(found, ExpertLearner):
+            raise InvalidInput(f"combine: --learner must have full feedback; {player.name} has bandit feedback.")
+        chosen = found
+    return MixtureOptions(loss, chosen, gradient, hint, tuple(dict.fromkeys(extras)), scale)
+
+
+@contextlib.contextmanager
+def _row_progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """Show the number of rows, their speed and the remaining time; on a terminal the line is rewritten."""
+    if quiet:
+        yield None
+        return
+    is_terminal = sys.stderr.isatty()
+    shown = [0, 0]  # tenths of the file, rows
+
+    def show(now: Progress) -> None:
+        speed = now.new_rows / max(now.seconds, 1e-9)
+        line = f"{now.rows:,} rows, {speed:,.0f} rows a second"
+        if now.read is not None and now.started is not None and now.started < now.read < 1:
+            left = now.seconds * (1 - now.read) / (now.read - now.started)
+            line = f"{line} ({100 * now.read:.0f} %), about {duration(left)} left"
+        tenths = 0 if now.read is None else int(10 * now.read)
+        if is_terminal:
+            click.echo(f"\r\033[K{line}", nl=False, err=True)
+            shown[1] = now.rows
+        elif now.seconds < _SHORT:
+            return
+        elif tenths > shown[0] or (now.read is None and now.rows >= 2 * shown[1]):  # a log file gets few lines
+            click.echo(line, err=True)
+            shown[:] = [tenths, now.rows]
+
+    try:
+        yield show
+    finally:
+        if is_terminal and shown[1]:
+            click.echo("", err=True)

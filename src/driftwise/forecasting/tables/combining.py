@@ -1,0 +1,77 @@
+"""Runs mixtures over a table of forecasts, block by block, and writes their forecasts and weights.
+
+Reading, mixing and writing run in threads of their own. Blocks have a fixed number of rows, so the results and the
+bytes of the output do not depend on the threads, on the pieces in which the input arrives, or on interruptions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+from driftwise.core.errors import InvalidInput, shown
+from driftwise.forecasting.tables.csv_tables import CsvTable
+from driftwise.forecasting.tables.json_lines import JsonLines
+from driftwise.forecasting.tables.parquet_tables import ParquetTable
+from driftwise.forecasting.tables.partial_folders import partial_folder
+from driftwise.forecasting.tables.table_columns import ColumnChoice, check_names, choose_columns
+from driftwise.forecasting.tables.table_pieces import TableReader
+from driftwise.forecasting.tables.table_runs import Combination, Note, Outcome, Progress, TableRun
+
+__all__ = ["combine_table"]
+
+FORECAST = "forecast"
+WEIGHT = "weight_"
+
+
+def combine_table(task: Combination, resume: bool, progress: Callable[[Progress], None] | None, note: Note) -> Outcome:
+    """Run the mixtures over a table; all files stand under their final names only when they are complete."""
+    check_names(task.wanted)
+    if resume and task.source.is_stream:
+        raise InvalidInput("combine: --resume needs a file: standard input and pipes can be read only once.")
+    with contextlib.closing(_reader(task)) as reader:
+        choice = choose_columns(task.source, reader.columns, task.wanted)
+        return _combine(task, reader, choice, resume, progress, note)
+
+
+def _combine(
+    task: Combination,
+    reader: TableReader,
+    choice: ColumnChoice,
+    resume: bool,
+    progress: Callable[[Progress], None] | None,
+    note: Note,
+) -> Outcome:
+    names = _output_names(task, choice)
+    with partial_folder(task.out) as folder:
+        run = TableRun(task, reader, choice, names, folder, progress)
+        try:
+            if resume and (finished := run.restore(note)) is not None:
+                outcome = run.publish(finished)
+            else:
+                if not resume:
+                    run.begin(note)
+                outcome = run.play()
+        finally:
+            run.close()
+        folder.remove()
+    for name in run.mixtures.sleepers:
+        note(f"{task.source.name}, column {shown(name)}: all forecasts are missing.")
+    return outcome
+
+
+def _reader(task: Combination) -> TableReader:
+    if task.source.format == "parquet":
+        return ParquetTable(task.source)
+    if task.source.format == "jsonl":
+        return JsonLines(task.source)
+    return CsvTable(task.source, task.wanted, task.delimiter, task.decimal)
+
+
+def _output_names(task: Combination, choice: ColumnChoice) -> list[str]:
+    weights = [WEIGHT + name for name in task.options.names(choice.experts)]
+    names = [*choice.texts, choice.target, FORECAST, *weights]
+    for name in names:
+        if names.count(name) > 1:
+            raise task.source.fault(f": the column {shown(name)} has the name of a column of the output; rename it.")
+    return names

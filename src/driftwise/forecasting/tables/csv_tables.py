@@ -1,0 +1,105 @@
+"""Reads tables from CSV files, in chunks of lines that Arrow parses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+
+from driftwise.forecasting.tables.csv_dialects import MISSING, csv_dialect
+from driftwise.forecasting.tables.line_chunks import Chunk, line_chunks
+from driftwise.forecasting.tables.read_ahead import in_order
+from driftwise.forecasting.tables.table_columns import ColumnChoice, Wanted
+from driftwise.forecasting.tables.table_faults import csv_fault, csv_line
+from driftwise.forecasting.tables.table_pieces import START, Piece, Position
+from driftwise.forecasting.tables.table_sources import TableSource, closed_on_error, first_line
+
+__all__ = ["CsvTable"]
+
+_SAMPLE = 1 << 18  # bytes in which the dialect is found
+
+
+class CsvTable:
+    """A CSV file with a header."""
+
+    def __init__(
+        self, source: TableSource, wanted: Wanted, delimiter: str | None = None, decimal: str | None = None
+    ) -> None:
+        self.source = source
+        self._stream = source.open()
+        with closed_on_error(self._stream):
+            self._sample = self._stream.read(_SAMPLE)
+            whole = len(self._sample) < _SAMPLE
+            self._dialect = csv_dialect(source, self._sample, whole, wanted, delimiter, decimal)
+        self.columns = self._dialect.columns
+
+    def settings(self) -> dict[str, Any]:
+        """Return the dialect."""
+        return {"delimiter": self._dialect.delimiter, "decimal": self._dialect.decimal}
+
+    def pieces(self, choice: ColumnChoice, position: Position) -> Iterator[Piece]:
+        """Yield the rows from a position on."""
+        dialect = self._dialect
+        if position == START:
+            rest, position = self._sample[dialect.start :], Position(0, dialect.start, dialect.line)
+        else:
+            self._stream.close()
+            self._stream = self.source.open()
+            self._stream.skip(position.offset)
+            rest = b""
+        chunks = line_chunks(self.source, self._stream, rest, position.offset, position.line, dialect.delimiter)
+        row = position.row
+        for chunk, columns in in_order(chunks, lambda chunk: self._parsed(choice, chunk), os.cpu_count() or 1):
+            n_rows = len(columns[choice.target])
+            if n_rows:
+                yield Piece(
+                    columns,
+                    n_rows,
+                    Position(row, chunk.offset, chunk.line),
+                    lambda i, chunk=chunk: f"line {csv_line(chunk, dialect.delimiter, i)}",  # type: ignore[misc]
+                    chunk.read,
+                )
+            row += n_rows
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def _parsed(self, choice: ColumnChoice, chunk: Chunk) -> dict[str, Any]:
+        """Return the chosen columns of some lines; the columns have numbers for names, because names may repeat."""
+        dialect = self._dialect
+        places = {name: str(dialect.columns.names.index(name)) for name in (*choice.numbers, *choice.texts)}
+        types = {places[name]: pa.float64() if name in choice.numbers else pa.string() for name in places}
+        try:
+            table = csv.read_csv(
+                pa.BufferReader(chunk.data),
+                csv.ReadOptions(
+                    use_threads=False,
+                    block_size=len(chunk.data) + 1,
+                    column_names=[str(i) for i in range(len(dialect.columns.names))],
+                ),
+                csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+                csv.ConvertOptions(
+                    column_types=types,
+                    include_columns=list(types),
+                    null_values=sorted(MISSING),
+                    strings_can_be_null=False,
+                    decimal_point=dialect.decimal,
+                ),
+            )
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise csv_fault(self.source, dialect, choice, chunk, first_line(error)) from None
+        return {name: _joined(table.column(places[name])) for name in places}
+
+
+def _joined(column: Any) -> Any:
+    return (
+        column.chunk(0)
+        if column.num_chunks == 1
+        else pa.concat_arrays(column.chunks)
+        if column.num_chunks
+        else pa.array([], column.type)
+    )

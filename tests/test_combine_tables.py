@@ -1,0 +1,281 @@
+"""`driftwise combine` gives the forecasts of `MixtureStack`, whatever the format, the order and the chunks."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from combine_examples import FIXED_SHARE, FORMATS, example, read, small_blocks, visible, write
+from command_line import runner
+from driftwise.forecasting.mixture_stack import MixtureStack
+from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.tables.line_chunks import last_line_end
+from driftwise.learners import FixedShare
+
+
+@pytest.fixture
+def combine(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+
+    def combine(*words, no_page=True):
+        return run("combine", *words, "--target", "y", *FIXED_SHARE, *(["--no-page"] if no_page else []))
+
+    return combine
+
+
+def numbers(table, name):
+    return np.array(table.column(name).to_pylist(), dtype=float)
+
+
+def expected(table, by=False, extras=()):
+    """Return the forecasts and weights of the rows, run by the stack in one block."""
+    forecasts = np.column_stack([numbers(table, name) for name in "abc"])
+    names = table.column("series").to_pylist()
+    series = np.array([list(dict.fromkeys(names)).index(name) for name in names]) if by else None
+    options = MixtureOptions(learner=FixedShare(), extras=extras)
+    stack = MixtureStack(options, 3, int(series.max()) + 1 if by else 1)
+    return stack.run(forecasts, numbers(table, "y"), series)
+
+
+def same(found, wanted):
+    found = np.array([np.nan if value is None else value for value in found], dtype=float)
+    assert np.array_equal(found, wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("output", FORMATS)
+@pytest.mark.parametrize("given", FORMATS)
+def test_every_format_gives_the_numbers_of_the_stack(combine, tmp_path, monkeypatch, given, output):
+    small_blocks(monkeypatch)
+    table = example()
+    file = write(table, tmp_path / f"in.{given}")
+    left = combine(file, "--time", "ds", "--by", "series", "--format", output, "--out", "out")
+    assert left.code == 0, left.err
+    found = read(tmp_path / "out" / f"forecasts.{output}")
+    assert [*found] == ["ds", "series", "y", "forecast", "weight_a", "weight_b", "weight_c"]
+    wanted = expected(table)
+    same(found["forecast"], wanted.combined)
+    for k, name in enumerate("abc"):
+        same(found[f"weight_{name}"], wanted.weights[:, k])
+    same(found["y"], numbers(table, "y"))
+    assert [int(time) for time in found["ds"]] == table.column("ds").to_pylist()
+    assert found["series"] == table.column("series").to_pylist()
+    assert {*visible(tmp_path / "out")} == {f"forecasts.{output}", "summary.json"}
+
+
+def test_interleaved_series_are_combined_as_sorted_ones(combine, tmp_path, monkeypatch):
+    small_blocks(monkeypatch)
+    table = example(n_series=7, interleaved=True)
+    order = np.argsort(table.column("series").to_pylist(), kind="stable")
+    write(table, tmp_path / "interleaved.parquet")
+    write(table.take(pa.array(order)), tmp_path / "sorted.csv")
+    for name in ("interleaved.parquet", "sorted.csv"):
+        words = ("--time", "ds", "--by", "series", "--format", "parquet", "--out", name[0])
+        assert combine(name, *words, "--threads", 2).code == 0
+    found, ordered = read(tmp_path / "i" / "forecasts.parquet"), read(tmp_path / "s" / "forecasts.parquet")
+    wanted = expected(table, by=True)
+    same(found["forecast"], wanted.combined)
+    same(ordered["forecast"], wanted.combined[order])
+    summary = json.loads((tmp_path / "i" / "summary.json").read_text())
+    assert (summary["rows"], summary["series"]) == (300, 7)
+
+
+def test_series_may_be_whole_numbers(combine, tmp_path):
+    table = example(n_series=3)
+    whole = pa.array([int(name[1:]) + 2**60 for name in table.column("series").to_pylist()])
+    write(table.set_column(1, "series", whole), tmp_path / "in.parquet")
+    assert combine("in.parquet", "--by", "series", "--experts", "a,b,c", "--out", "out").code == 0
+    found = read(tmp_path / "out" / "forecasts.parquet")
+    assert found["series"] == whole.to_pylist()
+    same(found["forecast"], expected(table, by=True).combined)
+
+
+def test_bytes_do_not_depend_on_chunks_and_threads(combine, tmp_path, monkeypatch):
+    write(example(1000, n_series=5, interleaved=True), tmp_path / "in.csv")
+    words = ("in.csv", "--time", "ds", "--by", "series")
+    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda _: 128)
+    assert combine(*words, "--out", "first", "--threads", 1, no_page=False).code == 0
+    small_blocks(monkeypatch)
+    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda _: 128)
+    assert combine(*words, "--out", "second", "--threads", 3, no_page=False).code == 0
+    first = visible(tmp_path / "first")
+    assert {*first} == {"forecasts.csv", "summary.json", "report.html"}
+    assert first == visible(tmp_path / "second")
+
+
+def test_extras_have_weights(combine, tmp_path):
+    table = example()
+    write(table, tmp_path / "in.parquet")
+    words = ("in.parquet", "--experts", "a,b,c", "--add", "scaled", "--add", "last-truth")
+    assert combine(*words, "--out", "out").code == 0
+    found = read(tmp_path / "out" / "forecasts.parquet")
+    names = MixtureOptions(extras=("scaled", "last-truth")).names(["a", "b", "c"])
+    assert len(names) == 6
+    assert [*found][2:] == [f"weight_{name}" for name in names]
+    same(found["forecast"], expected(table, extras=("scaled", "last-truth")).combined)
+
+
+@pytest.mark.parametrize(("delimiter", "decimal"), [(";", ","), ("\t", "."), ("|", ","), (",", ".")])
+def test_delimiter_and_decimal_sign_are_found(combine, tmp_path, delimiter, decimal):
+    table = example()
+    rows = zip(*table.to_pydict().values(), strict=True)
+    cells = [["" if cell is None else str(cell).replace(".", decimal) for cell in row] for row in rows]
+    text = "\r\n".join(delimiter.join(row) for row in [table.schema.names, *cells])
+    (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    left = combine("in.csv", "--time", "ds", "--by", "series", "--out", "out")
+    assert left.code == 0, left.err
+    same(read(tmp_path / "out" / "forecasts.csv")["forecast"], expected(table).combined)
+    given = ("--delimiter", "tab" if delimiter == "\t" else delimiter, "--decimal", decimal)
+    assert combine("in.csv", "--time", "ds", "--by", "series", "--out", "given", *given).code == 0
+    assert visible(tmp_path / "given") == visible(tmp_path / "out")
+
+
+def test_spellings_of_missing_numbers(combine, tmp_path):
+    cells = ["", "NA", "NaN", "nan", "null", "NULL", "None", "N/A", "#N/A", "-", " NA", "n/a "]
+    (tmp_path / "in.csv").write_text("y,a,b\n" + "".join(f"1,{cell},2\n" for cell in cells))
+    left = combine("in.csv", "--out", "out", "--quiet")
+    assert left.code == 0, left.err
+    assert read(tmp_path / "out" / "forecasts.csv")["weight_b"] == [1] * len(cells)
+
+
+def test_a_column_that_is_missing_throughout_is_a_sleeper_with_a_warning(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    (tmp_path / "in.csv").write_text("y,a,b\n1,,2\n1,,2\n")
+    left = run("combine", "in.csv", "--target", "y", "--learner", "fixed-share", "--no-page")
+    assert (left.code, left.err) == (0, "driftwise: in.csv, column 'a': all forecasts are missing.\n")
+    assert read(tmp_path / "out" / "combine" / "forecasts.csv")["weight_a"] == [0, 0]
+
+
+def test_compressed_csv(combine, tmp_path):
+    table = example()
+    plain = write(table, tmp_path / "in.csv").read_bytes()
+    (tmp_path / "in.csv.gz").write_bytes(gzip.compress(plain))
+    assert combine("in.csv.gz", "--experts", "a,b,c", "--out", "out").code == 0
+    same(read(tmp_path / "out" / "forecasts.csv")["forecast"], expected(table).combined)
+
+
+@pytest.mark.parametrize("given", ["csv", "jsonl"])
+def test_standard_input(combine, tmp_path, monkeypatch, given):
+    table = example()
+    content = write(table, tmp_path / f"in.{given}").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    left = combine("-", "--experts", "a,b,c", "--input-format", given, "--format", "parquet", "--out", "out")
+    assert left.code == 0, left.err
+    same(read(tmp_path / "out" / "forecasts.parquet")["forecast"], expected(table).combined)
+
+
+def test_a_pipe_is_read_once(combine, tmp_path):
+    """As in `driftwise combine <(command)`."""
+    os.mkfifo(tmp_path / "pipe")
+    writing = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[b"y,a\n1,2\n"])
+    writing.start()
+    left = combine("pipe", "--input-format", "csv", "--out", "out")
+    writing.join()
+    assert left.code == 0, left.err
+    assert (tmp_path / "out" / "forecasts.csv").read_text() == "y,forecast,weight_a\n1,2,1\n"
+
+
+def test_quoted_cells_may_have_delimiters_and_line_breaks(combine, tmp_path, monkeypatch):
+    small_blocks(monkeypatch)
+    names = ['a,"b"', "line\nbreak", "plain", "tab\tand \\", 'say "hi']
+    rows = "".join('"{}",{},{}\n'.format(names[i % 5].replace('"', '""'), i % 7, i % 3) for i in range(300))
+    (tmp_path / "in.csv").write_text("by,y,a\n" + rows)
+    for output in FORMATS:
+        left = combine("in.csv", "--by", "by", "--format", output, "--out", output)
+        assert left.code == 0, left.err
+        if output == "csv":
+            with (tmp_path / "csv" / "forecasts.csv").open(newline="") as file:
+                found = [row[0] for row in csv.reader(file)][1:]
+        else:
+            found = read(tmp_path / output / f"forecasts.{output}")["by"]
+        assert found == [names[i % 5] for i in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (b'1,"a\nb"\n2,"c\n', 8),
+        (b'5" pipe,1\n6" pipe,2\nx', 20),
+        (b'"a""\n","b"\n"c', 11),
+        (b'"a\n', 0),
+        (b"no quotes\nhere", 10),
+        (b'x,"",1\n"",""\n', 13),
+    ],
+)
+def test_line_breaks_within_quotes_do_not_end_a_line(text, end):
+    assert last_line_end(text, ",") == end
+
+
+def test_times_are_compared_by_their_meaning(combine, tmp_path):
+    """An hour is repeated when clocks go back; 9 comes before 10."""
+    times = {
+        "offsets": ["2024-10-27 02:00:00+02:00", "2024-10-27 02:00:00+01:00", "2024-10-27 03:00:00+01:00"],
+        "numbers": ["9", "10", "10.5"],
+        "dates": ["2024-01-31", "2024-02-01 12:30", "2024-02-01T12:30:00.5"],
+        "words": ["a", "b", "ba"],
+    }
+    for name, values in times.items():
+        (tmp_path / "in.csv").write_text("t,y,a\n" + "".join(f"{value},1,2\n" for value in values))
+        left = combine("in.csv", "--time", "t", "--out", name)
+        assert left.code == 0, left.err
+        text = (tmp_path / name / "forecasts.csv").read_text()
+        assert [line.split(",")[0] for line in text.splitlines()[1:]] == values
+        (tmp_path / "in.csv").write_text("t,y,a\n" + "".join(f"{value},1,2\n" for value in reversed(values)))
+        assert "line 3, column 't': times must not decrease, got" in combine("in.csv", "--time", "t").err
+
+
+def test_timestamps_of_parquet_keep_their_type(combine, tmp_path):
+    table = example().set_column(0, "ds", pa.array(np.arange(300) * 10**9, pa.timestamp("ns", "Europe/Berlin")))
+    write(table, tmp_path / "in.parquet")
+    assert combine("in.parquet", "--time", "ds", "--by", "series", "--out", "out").code == 0
+    assert parquet.read_table(tmp_path / "out" / "forecasts.parquet").column("ds").equals(table.column("ds"))
+    for output in ("csv", "jsonl"):
+        assert combine("in.parquet", "--time", "ds", "--by", "series", "--out", output, "--format", output).code == 0
+        assert str(read(tmp_path / output / f"forecasts.{output}")["ds"][2]).startswith("1970-01-01 01:00:02")
+
+
+def test_text_in_other_columns_is_not_read(combine, tmp_path):
+    """Neither its encoding nor its meaning matters."""
+    (tmp_path / "in.csv").write_bytes(b"note,y,a\nfine,1,2\n\xff\xfe,1,2\n")
+    assert combine("in.csv", "--out", "out").code == 0
+    assert (tmp_path / "out" / "forecasts.csv").read_text() == "y,forecast,weight_a\n1,2,1\n1,2,1\n"
+
+
+def test_the_row_groups_of_a_parquet_file_are_joined_without_a_change(tmp_path):
+    """The file equals, in all but its bytes, that of Arrow's own writer with the same row groups."""
+    from driftwise.forecasting.tables.parquet_writer import ParquetTableWriter
+
+    table = example(1000)
+    writer = ParquetTableWriter(tmp_path / "ours.parquet")
+    with parquet.ParquetWriter(tmp_path / "arrow.parquet", table.schema, use_dictionary=["series"]) as arrow:
+        for first in range(0, 1000, 300):
+            writer.write(table.slice(first, 300))
+            arrow.write_table(table.slice(first, 300))
+    writer.finish()
+    writer.close()
+    ours, theirs = (parquet.ParquetFile(tmp_path / f"{name}.parquet") for name in ("ours", "arrow"))
+    assert ours.read().equals(table)
+    assert ours.metadata.num_row_groups == theirs.metadata.num_row_groups == 4
+    for group in range(4):
+        assert ours.metadata.row_group(group).to_dict() == theirs.metadata.row_group(group).to_dict()
+
+
+def test_help_has_examples(monkeypatch, capsys, tmp_path):
+    left = runner(monkeypatch, capsys, tmp_path)("combine", "--help")
+    assert left.code == 0
+    assert "driftwise combine forecasts.csv --target y\n" in left.out
+
+
+def test_json_is_the_record_of_the_report(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    write(example(), tmp_path / "in.parquet")
+    left = run("combine", "in.parquet", "--target", "y", "--experts", "a,b", "--json", *FIXED_SHARE, "--no-page")
+    summary = json.loads((tmp_path / "out" / "combine" / "summary.json").read_text())
+    assert json.loads(left.out) == summary["report"]
