@@ -48,7 +48,14 @@ def constructor(member):
     if dataclasses.is_dataclass(member):
         return {field.name: shown_default(field) for field in dataclasses.fields(member) if field.init}
     given = list(inspect.signature(member.__init__).parameters.values())[1:]
-    return {each.name: "" if each.default is inspect.Parameter.empty else repr(each.default) for each in given}
+    return {each.name: as_written(each.default) for each in given if each.kind is not inspect.Parameter.VAR_KEYWORD}
+
+
+def as_written(default):
+    """Return the default of an argument as a docstring writes it."""
+    if default is inspect.Parameter.empty:
+        return ""
+    return f'"{default}"' if isinstance(default, str) else repr(default)
 
 
 @every_class

@@ -277,6 +277,29 @@ def test_weights_of_the_awake_that_vanished_are_shared_equally():
     assert [*mix.weights.values()] == [0.0, 0.5, 0.5]
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("loss", "extras", "forecasts", "truth"),
+    [
+        ("square", ["shifted"], [1e100, 1e100], -1e100),
+        ("square", ["scaled"], [1e-300, 1e-300], 1e100),
+        ("percentage", [], [1e100, -1e100], 5e-208),  # 16 times the range is above the largest float
+    ],
+)
+def test_the_largest_numbers_stay_finite_and_can_be_saved(loss, extras, forecasts, truth, tmp_path):
+    mix = Mixture(2, learner=LEARNER, loss=loss, extras=extras)
+    for _ in range(3):
+        mix.predict(forecasts)
+        mix.update(truth)
+    for values in ([1.0, 1.0], [0.0, 0.0], [1e100, 1e100]):
+        assert np.isfinite(mix.predict(values))
+        one = mix._waiting.latest
+        assert (np.abs(one.inputs[~np.isnan(one.inputs)]) <= 1e100).all()
+        assert sum(mix.weights.values()) == pytest.approx(1.0, abs=1e-9)
+    mix.save(tmp_path / "mixture")
+    assert snapshot(Mixture.load(tmp_path / "mixture")) == snapshot(mix)
+
+
 # Experts that join and leave
 
 

@@ -208,7 +208,7 @@ def test_a_forecast_is_never_outside_the_hull_by_rounding():
     truths = rng.uniform(1.0, 2.0, n_rounds)
     forecasts = np.hstack([np.zeros((n_rounds, 1)), np.tile(truths[:, None], 6)])
     forecasts[rng.random(forecasts.shape) < 0.2] = np.nan
-    forecasts[:, 0] = 0.0
+    forecasts[:, :2] = np.column_stack([np.zeros(n_rounds), truths])
     got = MixtureStack(MixtureOptions("square", OptimisticHedge(50.0), gradient=False), 7).run(forecasts, truths)
     assert (got.combined[5:] <= np.nanmax(forecasts[5:], axis=1)).all()
     assert (got.weights[5:, 0] < 1e-20).all()

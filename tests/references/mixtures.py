@@ -100,7 +100,7 @@ class MixtureReference:
             forecasts.append(self.truth)
         if "scaled" in self.extras:
             size = fsum(self.size_sum)
-            part = 2.0 * fsum(self.error_sum) / size if known and size > 0.0 else None
+            part = min(1.0, 2.0 * fsum(self.error_sum) / size) if known and size > 0.0 else None
             forecasts += [None, None] if part is None else [mean - part * mean, mean + part * mean]
         if "shifted" in self.extras:
             shift = 2.0 * fsum(self.error_sum) / self.n_errors if known else None

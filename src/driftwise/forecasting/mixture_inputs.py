@@ -13,9 +13,9 @@ from driftwise.core.kernel import generic_kernel
 from driftwise.core.types import Actions, Vector
 from driftwise.forecasting.real_values import LARGEST
 
-__all__ = ["LARGEST_FLOAT", "Own", "Settings", "accepts", "follow", "observe_error", "write_inputs"]
+__all__ = ["LARGEST_FLOAT", "LIMIT", "Own", "Settings", "accepts", "follow", "observe_error", "write_inputs"]
 
-_LIMIT = 16.0  # a value above this many times the largest one so far is cut
+LIMIT = 16.0  # a value above this many times the largest one so far is cut
 _DOUBLING = 2.0  # of the limit, with every value that is cut
 _SHIFT = 2.0  # mean absolute errors by which the mean is shifted
 LARGEST_FLOAT = sys.float_info.max
@@ -53,7 +53,7 @@ def accepts(value: float, largest: Vector) -> bool:
         largest[1] = min(_DOUBLING * largest[1], LARGEST_FLOAT)
         return False
     largest[0] = max(largest[0], value)
-    largest[1] = min(max(largest[1], _LIMIT * largest[0]), LARGEST_FLOAT)
+    largest[1] = min(max(largest[1], LIMIT * largest[0]), LARGEST_FLOAT)
     return True
 
 
@@ -83,7 +83,7 @@ def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector
         end += 1
     known = not math.isnan(mean) and own.errors[1] > 0.0
     if settings.scaled:
-        part = min(_SHIFT * own.errors[0] / own.errors[2], LARGEST) if known and own.errors[2] > 0.0 else math.nan
+        part = min(_SHIFT * own.errors[0] / own.errors[2], 1.0) if known and own.errors[2] > 0.0 else math.nan
         inputs[end] = _limited(mean - part * mean)
         inputs[end + 1] = _limited(mean + part * mean)
         if not math.isnan(part):
@@ -100,7 +100,7 @@ def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector
 
 @generic_kernel
 def follow(own: Own, truth: float) -> None:
-    """Move the last truth towards the truth, by a limited step."""
+    """Replace the last truth, unless the step is cut."""
     if math.isnan(own.truth[0]):
         own.truth[0] = truth
         return

@@ -224,7 +224,7 @@ class MixtureStack:
 
     def set_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Continue from what `arrays` returned; anything else is rejected, and nothing changes."""
-        own = checked_owns(arrays, _OWN, self.n_actions)
+        own = checked_owns(arrays, _OWN, self.n_actions, self.options.scale is not None)
         stack = checked_memories(self.learner, arrays, _LEARNER, self.n_actions, own.counts[:, ROUNDS])
         self._stack, self._owns, self._live = stack, own, None
 

@@ -45,8 +45,8 @@ class MixtureOptions:
     extras : tuple of str, default ()
         Experts to add. "last-truth" repeats the last truth. "shifted": the mean of the experts less and plus twice its
         mean absolute error so far, so that a constant bias can be removed. "scaled": the mean made smaller and larger
-        by that error relative to its mean size, for a bias in proportion. Without these two a forecast is within the
-        range of the experts' forecasts.
+        by that error relative to its mean size, at most to 0 and to twice the mean, for a bias in proportion. Without
+        these two a forecast is within the range of the experts' forecasts.
     scale : float, default None
         The largest range of the losses of a round, if it is known; larger ones are cut. None: it is learned.
 

@@ -34,8 +34,10 @@ class QuantileMixture:
         The number of experts, or their names. None: those of the first forecasts.
     learner : ExpertLearner, default None
         As of `Mixture`.
-    options : any
-        Further options of `Mixture`: `gradient`, `hint`, `extras`, `scale`, `history`.
+
+    Notes
+    -----
+    The other options are those of `Mixture`.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.random import new_generator
-from driftwise.forecasting.mixture_inputs import Own
+from driftwise.forecasting.mixture_inputs import LARGEST_FLOAT, LIMIT, Own
 from driftwise.forecasting.mixture_kernels import N_COUNTS, ROUNDS
 from driftwise.forecasting.real_values import LARGEST
 from driftwise.learners.contract import ExpertLearner
@@ -22,7 +22,7 @@ _ROUNDING = 1e-6  # of a sum of weights
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 
-def checked_owns(arrays: Arrays, prefix: str, n_actions: int) -> Own:
+def checked_owns(arrays: Arrays, prefix: str, n_actions: int, known_scale: bool) -> Own:
     """Return copies of the arrays of the mixtures beside the memories of the learner."""
     widths = {"plain": n_actions, "cut": 1, "truth": 1, "errors": 3, "counts": N_COUNTS}
     scale = arrays.get(f"{prefix}scale")
@@ -37,6 +37,13 @@ def checked_owns(arrays: Arrays, prefix: str, n_actions: int) -> Own:
             raise InvalidInput(f"Mixture: the array `{prefix}{name}` has numbers outside their range.")
         found.append(np.array(array, order="C"))
     own = Own(*found)
+    for name in ("scale", "step", "error"):
+        largest, limit = getattr(own, name).T
+        known = name == "scale" and known_scale  # then there is no limit
+        if not known and ((largest > limit / LIMIT * (1 + _ROUNDING)) & (limit < LARGEST_FLOAT)).any():
+            raise InvalidInput(
+                f"Mixture: the array `{prefix}{name}` has a limit below {LIMIT:g} times the largest value."
+            )
     if (np.abs(own.plain.sum(axis=1) - 1) > _ROUNDING).any():
         raise InvalidInput(f"Mixture: the array `{prefix}plain` must have rows with sum 1.")
     if (own.counts > MOST_ROUNDS).any() or (own.errors[:, 1] > own.counts[:, ROUNDS]).any():

@@ -31,8 +31,10 @@ class StepMixture:
         Number of steps ahead, >= 1.
     experts : int or sequence of str, default None
         The number of experts, or their names. None: those of the first forecasts.
-    options : any
-        Further options of `Mixture`: `loss`, `learner`, `gradient`, `hint`, `extras`, `scale`, `history`.
+
+    Notes
+    -----
+    The other options are those of `Mixture`.
 
     Examples
     --------

@@ -7,9 +7,11 @@ bytes of the output do not depend on the threads, on the pieces in which the inp
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 from driftwise.core.errors import InvalidInput, shown
+from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.tables.csv_tables import CsvTable
 from driftwise.forecasting.tables.json_lines import JsonLines
 from driftwise.forecasting.tables.parquet_tables import ParquetTable
@@ -20,6 +22,7 @@ from driftwise.forecasting.tables.table_runs import Combination, Note, Outcome, 
 
 __all__ = ["combine_table"]
 
+_IMPLAUSIBLE = 1e6  # times the loss of the best expert
 FORECAST = "forecast"
 WEIGHT = "weight_"
 
@@ -57,7 +60,16 @@ def _combine(
         folder.remove()
     for name in run.mixtures.sleepers:
         note(f"{task.source.name}, column {shown(name)}: all forecasts are missing.")
+    for name in _implausible(outcome.report, choice.experts) if task.wanted.experts is None else ():
+        note(f"{task.source.name}, column {shown(name)}: is it a forecast? If not, choose the experts with --experts.")
     return outcome
+
+
+def _implausible(report: ForecastReport, experts: Sequence[str]) -> list[str]:
+    """Return the columns whose loss is so large that they may be something else, such as a time or a number."""
+    means = {one.name: one.mean for one in report.experts if one.name in experts and one.n_awake}
+    least = min((mean for mean in means.values() if mean > 0), default=math.inf)
+    return [name for name, mean in means.items() if mean > _IMPLAUSIBLE * least]
 
 
 def _reader(task: Combination) -> TableReader:
