@@ -10,11 +10,14 @@ name            loss                                                derivative
 `log`           $-y \ln f - (1 - y) \ln(1 - f)$, $y \in \{0, 1\}$   $(f - y) / (f (1 - f))$
 ==============  ==================================================  =====================================
 
-All are convex in the forecast. A derivative is 0 where the forecast equals the truth, but not that of `log`.
+All are convex in the forecast, but for the end of `log` that is described below. A derivative is 0 where the forecast
+equals the truth, but not that of `log`.
 
 Infinite losses. The percentage of a truth of 0 is not finite: such a round is skipped, as if its truth were missing.
 The log loss uses $\min(\max(f, \varepsilon), 1 - \varepsilon)$ with $\varepsilon = 10^{-12}$ in place of $f$, so that a
-forecast of 0 or 1 that is wrong has the loss 27.6. A loss of the user that is not finite skips the round, too.
+forecast of 0 or 1 that is wrong has the loss 27.6. Within $\varepsilon$ of the wrong value it is constant and so not
+convex: a round in which a comparator forecasts that adds at most 1 to the bound on the regret against it. A loss of the
+user that is not finite skips the round, too.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ Unknown scale. With the range $r_t = \max_k \ell_{t,k} - \min_k \ell_{t,k}$ over
 
 $$ z_{t,k} = (\ell_{t,k} - \min_j \ell_{t,j}) / s_t \in [0, 1], \qquad s_t = \max_{i \le t} r_i , $$
 
-the maximum over the rounds that are not cut. A round is cut if $r_t$ is above the limit $16\, s_{t-1}$, or above what
-the limit has become: it doubles with every cut round. The learner skips a cut round. So one wild truth changes neither
-the weights nor the scale, and if losses stay large they are accepted after a few rounds: there are at most
-$\log_2(\max_t r_t / (8 s_1))$ cut rounds. The regret of a round is at most $r_t$, so cutting adds at most the sum of
-$r_t$ over the cut rounds to the regret: this sum and their number are counted. The first range that is not 0 is taken
-as it is. If the scale is given, $s_t$ is constant, and losses of a larger range are multiplied by $s / r_t$, which adds
-$r_t - s$. `driftwise.theory.pathwise_mixture` has the price of a scale that grows.
+the maximum over the rounds that are not cut. The first range that is not 0 is taken as it is: it is $s_1$. A round is
+cut, and the learner skips it, if $r_t$ is above a limit, which is at least $16\, s_{t-1}$ and doubles with every cut.
+So one wild truth changes neither the weights nor the scale, and if losses stay large they are accepted after a few
+rounds: cut number $n$ has $r_t > 2^{n-1} \cdot 16\, s_1$, so $n < \log_2(\max_t r_t / (8 s_1))$. The regret of a round
+is at most $r_t$, so cutting adds at most the sum of $r_t$ over the cut rounds to the regret: this sum and their number
+are counted. If the scale is given, $s_t$ is constant, and losses of a larger range are multiplied by $s / r_t$, which
+adds $r_t - s$. `driftwise.theory.pathwise_mixture` has the price of a scale that grows.
 
 Hints. A learner that takes hints gets a guess of the losses: those of the forecasts of this round if the last truth
 repeats, computed as above at the forecast before the hint, and scaled by $\max(s_{t-1}, \text{their range})$.

@@ -18,6 +18,11 @@ Here $M_T^{\eta_T} \le L_{T,i} + \frac1{\eta_T} \ln \frac1{\pi_i}$, and $M_{j-1}
 \ln \frac{q_{j,i}}{\pi_i}$ by the definition of the weight $q_{j,i}$ of base $i$. So the regret against base $i$ from
 round $j$ on is at most $2 \Delta_T + \frac{\Delta_{j-1}}H \ln \frac{\pi_i}{q_{j,i}}$. The last term is the price of the
 scale; it is 0 if the weight of the base was never below its prior weight.
+
+Each truth must arrive before the next forecast: a late one is learned from with other weights than those played, and
+nothing is proved. If the scale $s$ is given, $C$ is the sum of $r_t - s$ over the rounds with a larger range, the rule
+costs $2 s \Delta_T$, and the bases have `pathwise_tracker.base` for the losses after cutting. Experts that a mixture
+adds are made from earlier truths, so they are experts like the others.
 """
 
 from __future__ import annotations
