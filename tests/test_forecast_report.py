@@ -14,6 +14,7 @@ from driftwise.forecasting.forecast_page import report_page, write_report_page
 from driftwise.forecasting.hindsight import best_combination, best_path, best_square_combination
 from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import forecast_loss
+from driftwise.forecasting.report_numbers import MOST_COMBINED
 from driftwise.forecasting.report_sums import N_PERIODS
 from driftwise.forecasting.running_report import RunningReport, report_of
 from references.forecast_report import SlowReport, least_sequence
@@ -598,3 +599,17 @@ def test_the_representations_say_what_there_is():
     assert repr(running.report()) == (
         "ForecastReport(loss='square', experts=2, rounds=2, scored=2, mixture=1, best_expert='low' 0)"
     )
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute"])
+def test_of_very_many_experts_the_best_combination_is_not_computed(loss):
+    names = [f"e{k}" for k in range(MOST_COMBINED + 1)]
+    forecasts = np.tile(np.arange(len(names), dtype=float), (3, 1))
+    running = RunningReport(names, loss)
+    running.add(forecasts, [1.0, 2.0, 3.0], [1.0, 1.0, 1.0], np.full(forecasts.shape, 1.0 / len(names)))
+    arrays = running.arrays()
+    assert max(array.size for array in arrays.values()) <= N_PERIODS * 4 * len(names)  # nothing is quadratic
+    running.set_arrays(arrays)
+    report = running.report()
+    assert report.combination is None
+    assert "not computed: there are more than 1,000 experts" in " ".join(report.text().split())

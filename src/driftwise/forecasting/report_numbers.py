@@ -33,8 +33,9 @@ from driftwise.forecasting.report_sums import (
     Sums,
 )
 
-__all__ = ["report_of_sums"]
+__all__ = ["MOST_COMBINED", "report_of_sums"]
 
+MOST_COMBINED = 1000  # experts: the best convex combination takes a matrix of their square, and its inverse
 _SWITCHES = (1, 3, 10)  # of the sequences that are shown
 _LARGE_GAP = 1e-3  # between the loss of a combination and the lower bound, which a note mentions
 _SMALL_WEIGHT = 0.005  # not in the text of a combination
@@ -107,6 +108,8 @@ def _combination(loss: ForecastLoss, sums: Sums, rows: KeptRows, n_scored: int) 
     """Return the best convex combination, None if it is not known, and a note."""
     if not n_scored:
         return None, ""
+    if len(sums.given) > MOST_COMBINED:
+        return None, f"not computed: there are more than {MOST_COMBINED:,} experts"
     if sums.gram.size:
         found = best_square_combination(sums.gram)
     elif rows.complete:

@@ -14,7 +14,7 @@ from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
 from driftwise.forecasting.period_times import PeriodTimes
 from driftwise.forecasting.real_values import LARGEST
-from driftwise.forecasting.report_numbers import report_of_sums
+from driftwise.forecasting.report_numbers import MOST_COMBINED, report_of_sums
 from driftwise.forecasting.report_parts import Cuts
 from driftwise.forecasting.report_sums import (
     N_FAULTS,
@@ -46,8 +46,9 @@ _FAULTS = (
 class RunningReport:
     """Running sums of a mixture of forecasts, from which a `ForecastReport` is made at any time.
 
-    Memory is proportional to the series and the square of the experts, not to the rounds; for losses other than the
-    square, up to 100,000 rows are kept for the best convex combination. The report does not depend on how the rows are
+    Memory is proportional to the series and the experts, not to the rounds. For the best convex combination, the square
+    of the experts is added for the square loss, and up to 100,000 rows for other losses; with more than 1,000 experts
+    it is not computed. The report does not depend on how the rows are
     divided into blocks, bit for bit.
 
     Parameters
@@ -71,11 +72,11 @@ class RunningReport:
         self.names = _checked_names(names)
         self.loss = forecast_loss(loss)
         self.n_series = count(self, "n_series", n_series, at_least=0)
-        is_square = self.loss.name == "square"
-        self._sums = empty_sums(len(self.names), self.n_series, with_gram=is_square)
+        is_square, few = self.loss.name == "square", len(self.names) <= MOST_COMBINED
+        self._sums = empty_sums(len(self.names), self.n_series, with_gram=is_square and few)
         self._leasts = self._sums.sequences.min(axis=2)
         self._space = np.empty((2, len(self.names)))
-        self._rows = KeptRows(len(self.names), wanted=not is_square)
+        self._rows = KeptRows(len(self.names), wanted=not is_square and few)
         self._times = PeriodTimes()
 
     def __repr__(self) -> str:
