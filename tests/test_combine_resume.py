@@ -1,6 +1,7 @@
 """A run of `driftwise combine` that is interrupted anywhere continues with --resume to the same bytes."""
 
 import contextlib
+import errno
 import gzip
 import json
 import os
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,8 +107,9 @@ def test_text_is_read_again_from_the_last_checkpoint(combine, tmp_path, monkeypa
     if given.endswith(".gz"):
         file = tmp_path / "in.csv.gz"
         file.write_bytes(gzip.compress(content.encode()))
-    interruption = Interruption(monkeypatch)
     words = (file, "--format", "csv", "--no-page")
+    assert combine(*words, "--out", "compiled").code == 0  # kernels, whose files would be counted
+    interruption = Interruption(monkeypatch)
     assert combine(*words, "--out", "whole").code == 0
     interruption.left = interruption.calls // 2
     with contextlib.suppress(Interrupted):
@@ -126,6 +129,7 @@ def checkpoint_of(out):
 def interrupted(combine, tmp_path, monkeypatch):
     """Interrupt a run in the folder `out` after its second checkpoint."""
     write(example(300, n_series=4, interleaved=True), tmp_path / "in.csv")
+    assert combine("in.csv", "--out", "compiled").code == 0  # kernels, whose files would be counted
     with monkeypatch.context() as context:
         interruption = Interruption(context)
         assert combine("in.csv", "--out", "whole").code == 0
@@ -214,6 +218,44 @@ def test_a_damaged_checkpoint_is_rejected_in_one_line(combine, interrupted):
     path.write_bytes(before[f"{HIDDEN}/checkpoint.npz"])
     assert visible(interrupted) == before  # nothing was lost
     assert combine("in.csv", "--out", "out", "--resume").code == 0
+
+
+def test_times_of_another_kind_in_a_checkpoint_are_rejected(combine, interrupted):
+    header, arrays = checkpoint_of(interrupted)
+    whole = {**arrays, "times.last": arrays["times.last"].astype(np.int64)}
+    with (interrupted / HIDDEN / "checkpoint.npz").open("wb") as stream:
+        write_archive(stream, "checkpoint", {**header, "time_kind": "whole"}, whole)
+    left = combine("in.csv", "--out", "out", "--resume")
+    assert (left.code, left.err.count("\n")) == (2, 1), left.err
+    assert "column 'ds': the checkpoint has times of another kind" in left.err
+
+
+class FailingFile:
+    """A file on a disk that fails after some bytes."""
+
+    def __init__(self, path, n_bytes):
+        self.file, self.left = Path(path).open("rb"), n_bytes  # noqa: SIM115
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+    def read(self, n_bytes):
+        self.left -= n_bytes
+        if self.left < 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return self.file.read(n_bytes)
+
+
+def test_a_run_can_be_continued_after_an_error_of_the_disk(combine, tmp_path, monkeypatch):
+    write(example(600), tmp_path / "in.csv")
+    assert combine("in.csv", "--out", "whole").code == 0
+    with monkeypatch.context() as broken:
+        broken.setattr("driftwise.forecasting.tables.table_sources._opened", lambda path: FailingFile(path, 15000))
+        left = combine("in.csv", "--out", "out")
+    assert left == (1, "", "driftwise: Cannot read in.csv: Input/output error.\n")
+    assert checkpoint_of(tmp_path / "out")[0]["rows"] > 0
+    assert combine("in.csv", "--out", "out", "--resume").code == 0
+    assert visible(tmp_path / "out") == visible(tmp_path / "whole")
 
 
 def test_bad_input_leaves_nothing_behind(combine, tmp_path):

@@ -97,7 +97,7 @@ class ParquetTable:
         except BadData:
             raise
         except Exception as error:  # Arrow raises many kinds of error on damaged bytes
-            raise self._damaged(row, first_line(error)) from None
+            raise self.source.device_fault(error) or self._damaged(row, first_line(error)) from None
 
     def _check_ends(self) -> None:
         """Reject what is not a Parquet file: Arrow's own messages about it are long."""

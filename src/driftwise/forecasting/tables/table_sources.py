@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import stat
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from driftwise.core.errors import BadData, InvalidInput, one_line
+from driftwise.core.errors import BadData, BadFile, InvalidInput, one_line
 from driftwise.core.file_names import shown_path
 
 __all__ = ["FORMATS", "STANDARD_INPUT", "ByteStream", "TableSource", "closed_on_error", "first_line", "table_source"]
@@ -32,6 +33,7 @@ _SUFFIXES = {
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _IDENTIFYING = 1 << 20  # bytes at the start of a file, of which the digest is kept
 _SKIP = 1 << 22  # bytes that are read at once to reach a position in a stream
+_OF_DEVICES = (errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENODEV, errno.ENXIO)  # errors of a disk or a network
 
 
 class TableSource(NamedTuple):
@@ -55,6 +57,12 @@ class TableSource(NamedTuple):
     def fault(self, message: str) -> BadData:
         """Return the error about this table."""
         return BadData(f"{self.name}{message}")
+
+    def device_fault(self, error: BaseException) -> BadFile | None:
+        """Return the error about a device, None if the content is wrong: later the same bytes may be readable."""
+        if not isinstance(error, OSError) or error.errno not in _OF_DEVICES:
+            return None
+        return BadFile(f"Cannot read {self.name}: {os.strerror(error.errno)}.")
 
     def open(self) -> ByteStream:
         """Return the bytes, unpacked if they are compressed."""
@@ -88,7 +96,8 @@ class ByteStream:
             return bytes(self._bytes.read(n_bytes))
         except (OSError, pa.ArrowException) as error:
             what = "its compressed content is damaged" if self._source.compression else "it cannot be read"
-            raise self._source.fault(f": {what} ({first_line(error)}).") from None
+            fault = self._source.fault(f": {what} ({first_line(error)}).")
+            raise self._source.device_fault(error) or fault from None
 
     def skip(self, n_bytes: int) -> None:
         """Go forward from the start."""

@@ -17,7 +17,7 @@ from driftwise.core.errors import shown
 from driftwise.core.types import Actions
 from driftwise.forecasting.tables.row_blocks import Block
 
-__all__ = ["KINDS", "TimeOrder"]
+__all__ = ["TimeOrder", "texts_of"]
 
 Array = np.ndarray[Any, Any]
 
@@ -27,7 +27,7 @@ _WORDS = {
     "offset": "an ISO timestamp with an offset",
     "text": "text",
 }
-KINDS = ("", "whole", *_WORDS)  # "whole": whole numbers, also the times of a Parquet file
+_KINDS = ("", "whole", *_WORDS)  # "whole": whole numbers, also the times of a Parquet file
 _TYPES = {
     "number": [pa.float64()],
     "time": [pa.timestamp("us"), pa.timestamp("ns")],
@@ -46,8 +46,12 @@ class TimeOrder:
 
     def check(self, block: Block, series: Actions | None, n_series: int) -> None:
         """Reject a time before the last one of the same series."""
+        kind = _kind(block.time)
         if not self.kind:
-            self.kind = _kind(block.time)
+            self.kind = kind
+        elif self.kind != kind and not (types.is_string(block.time.type) and self.kind in _WORDS):
+            advice = "start again without --resume"
+            raise block.fault(0, self._column, f"the checkpoint has times of another kind; {advice}.")
         known = len(self._texts) if self.kind == "text" else len(self._last)
         order = np.arange(len(block)) if series is None else np.argsort(series, kind="stable")
         sorted_series = np.zeros(len(block), np.int64) if series is None else series[order]
@@ -114,7 +118,7 @@ class TimeOrder:
 
     def set_arrays(self, kind: str, arrays: dict[str, Array], n_series: int) -> None:
         """Continue from what `arrays` returned."""
-        if kind not in KINDS:
+        if kind not in _KINDS:
             raise ValueError("the kind of times is unknown")
         self.kind = kind
         if kind == "text":
