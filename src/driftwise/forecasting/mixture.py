@@ -135,15 +135,16 @@ class Mixture:
     @property
     def waiting(self) -> tuple[Hashable, ...]:
         """The keys of the rounds whose truth is still to come; None is that without a key."""
-        return tuple(self._waiting.rounds)
+        with self._lock:
+            return tuple(self._waiting.rounds)
 
     @property
     def weights(self) -> dict[str, float]:
         """The weights of the latest round, by name: a distribution over the experts awake in it."""
-        latest = self._waiting.latest
-        if latest is None:
-            return {name: 1.0 / len(self.all_names) for name in self.all_names}
-        return dict(zip(self.all_names, latest.shares.tolist(), strict=True))
+        with self._lock:
+            names, latest = self.all_names, self._waiting.latest
+        shares = [1.0 / len(names)] * len(names) if latest is None else latest.shares.tolist()
+        return dict(zip(names, shares, strict=True))
 
     @property
     def counts(self) -> dict[str, int]:

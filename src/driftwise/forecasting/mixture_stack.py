@@ -21,7 +21,7 @@ from driftwise.forecasting.stack_checks import checked_memories, checked_owns
 from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
 from driftwise.learners.parts.stacked_memory import row
 
-__all__ = ["Combined", "MixtureStack"]
+__all__ = ["Combined", "MixtureStack", "Round"]
 
 _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 
