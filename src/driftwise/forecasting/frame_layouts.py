@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -126,22 +127,24 @@ def _experts(frame: Frame, experts: Any, kept: list[str]) -> tuple[str, ...]:
         if bounds := [name for name in others if _BOUND.search(name)]:
             text = ", ".join(bounds[:4]) + (", ..." if len(bounds) > 4 else "")
             _warn(f"{OWNER}: bounds of intervals are no experts, left out: {text}. List the columns with `experts`.")
-        experts = [name for name in others if name not in bounds]
+        experts = [name for name in others if not _BOUND.search(name)]
         if not experts:
             raise InvalidInput(
                 f"{OWNER}: the frame must have a column of forecasts, got only {', '.join(frame.columns)}."
             )
     elif isinstance(experts, str) or not isinstance(experts, Sequence) or not len(experts):
         raise rejection(OWNER, "experts", "a list of names of columns", experts)
+    known = {*frame.columns}
     for name in experts:
-        require_column(frame, "experts", name)
+        if not isinstance(name, str) or name not in known:
+            require_column(frame, "experts", name)  # raises
     _check_different([*kept, *experts])
     return tuple(experts)
 
 
 def _check_different(names: list[str]) -> None:
-    for k, name in enumerate(names):
-        if name in names[:k]:
+    for name, n_uses in Counter(names).items():
+        if n_uses > 1:
             raise InvalidInput(f"{OWNER}: a column must have one role, got {shown(name)} twice.")
 
 

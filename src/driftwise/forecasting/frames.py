@@ -17,7 +17,7 @@ from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners.contract import ExpertLearner
 
-__all__ = ["combine"]
+__all__ = ["FORECAST", "WEIGHT", "combine"]
 
 FORECAST, WEIGHT = "forecast", "weight_"  # the columns that a result adds
 FrameT = TypeVar("FrameT")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -79,7 +80,7 @@ def as_names(owner: object, labels: Iterable[Any], what: str = "forecasts") -> t
     """Return labels as names: strings that are not empty, all different; whole numbers become text."""
     names = tuple(_name(owner, label, what) for label in labels)
     if len(set(names)) < len(names):
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        twice = next(name for name, n_uses in Counter(names).items() if n_uses > 1)
         raise InvalidInput(f"{_called(owner)}: `{what}` must name every expert once, got {shown(twice)} twice.")
     return names
 
@@ -93,9 +94,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def _by_name(owner: object, given: Mapping[Any, Any], names: tuple[str, ...]) -> Vector:
     values = [given.get(name, math.nan) for name in names]
     if sum(name in given for name in names) < len(given):  # a label is no name: a whole number, or not known
-        named = _named(owner, list(given), list(given.values()))
+        named, known = _named(owner, list(given), list(given.values())), set(names)
         for name in named:
-            if name not in names:
+            if name not in known:
                 raise _unknown(owner, name, names)
         values = [named.get(name, math.nan) for name in names]
     return _vector(owner, values, names)

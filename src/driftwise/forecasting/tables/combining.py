@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from driftwise.core.errors import InvalidInput, shown
 from driftwise.forecasting.forecast_report import ForecastReport
+from driftwise.forecasting.frames import FORECAST, WEIGHT
 from driftwise.forecasting.tables.csv_tables import CsvTable
 from driftwise.forecasting.tables.json_lines import JsonLines
 from driftwise.forecasting.tables.parquet_tables import ParquetTable
@@ -23,8 +25,6 @@ from driftwise.forecasting.tables.table_runs import Combination, Note, Outcome, 
 __all__ = ["combine_table"]
 
 _IMPLAUSIBLE = 1e6  # times the loss of the best expert
-FORECAST = "forecast"
-WEIGHT = "weight_"
 
 
 def combine_table(task: Combination, resume: bool, progress: Callable[[Progress], None] | None, note: Note) -> Outcome:
@@ -67,7 +67,8 @@ def _combine(
 
 def _implausible(report: ForecastReport, experts: Sequence[str]) -> list[str]:
     """Return the columns whose loss is so large that they may be something else, such as a time or a number."""
-    means = {one.name: one.mean for one in report.experts if one.name in experts and one.n_awake}
+    given = set(experts)
+    means = {one.name: one.mean for one in report.experts if one.name in given and one.n_awake}
     least = min((mean for mean in means.values() if mean > 0), default=math.inf)
     return [name for name, mean in means.items() if mean > _IMPLAUSIBLE * least]
 
@@ -83,7 +84,7 @@ def _reader(task: Combination) -> TableReader:
 def _output_names(task: Combination, choice: ColumnChoice) -> list[str]:
     weights = [WEIGHT + name for name in task.options.names(choice.experts)]
     names = [*choice.texts, choice.target, FORECAST, *weights]
-    for name in names:
-        if names.count(name) > 1:
+    for name, n_uses in Counter(names).items():
+        if n_uses > 1:
             raise task.source.fault(f": the column {shown(name)} has the name of a column of the output; rename it.")
     return names

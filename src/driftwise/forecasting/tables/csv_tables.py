@@ -71,8 +71,9 @@ class CsvTable:
     def _parsed(self, choice: ColumnChoice, chunk: Chunk) -> dict[str, Any]:
         """Return the chosen columns of some lines; the columns have numbers for names, because names may repeat."""
         dialect = self._dialect
-        places = {name: str(dialect.columns.names.index(name)) for name in (*choice.numbers, *choice.texts)}
-        types = {places[name]: pa.float64() if name in choice.numbers else pa.string() for name in places}
+        columns = {name: str(place) for name, place in dialect.columns.places.items()}
+        kinds = {**dict.fromkeys(choice.numbers, pa.float64()), **dict.fromkeys(choice.texts, pa.string())}
+        types = {columns[name]: kind for name, kind in kinds.items()}
         try:
             table = csv.read_csv(
                 pa.BufferReader(chunk.data),
@@ -92,7 +93,7 @@ class CsvTable:
             )
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise csv_fault(self.source, dialect, choice, chunk, first_line(error)) from None
-        return {name: _joined(table.column(places[name])) for name in places}
+        return {name: _joined(table.column(columns[name])) for name in kinds}
 
 
 def _joined(column: Any) -> Any:

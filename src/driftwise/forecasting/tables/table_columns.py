@@ -30,6 +30,15 @@ class Columns(NamedTuple):
     names: tuple[str, ...]
     numeric: tuple[bool, ...]
 
+    @property
+    def places(self) -> dict[str, int]:
+        """The number of each column, from 0; of the first one if a name occurs twice.
+
+        >>> Columns(("a", "b", "a"), (True, True, True)).places
+        {'a': 0, 'b': 1}
+        """
+        return {name: len(self.names) - 1 - i for i, name in enumerate(reversed(self.names))}
+
 
 class ColumnChoice(NamedTuple):
     """The columns to read."""
@@ -90,8 +99,9 @@ def choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> Col
 
 
 def _reject_index(source: TableSource, columns: Columns, experts: Sequence[str]) -> None:
+    places = columns.places
     for name in experts:
-        place = columns.names.index(name) + 1
+        place = places[name] + 1
         if name in _INDEX_NAMES and (place == 1 or name == _INDEX_NAMES[-1]):
             what = "has no name" if name == "" else f"is named {shown(name)}"
             raise source.fault(

@@ -44,11 +44,12 @@ def _row_fault(dialect: CsvDialect, choice: ColumnChoice, row: list[str]) -> str
     if len(row) != len(names):
         found = f"{len(row)} value{'s' if len(row) != 1 else ''}"
         return f": {found} where the header has {len(names)} columns."
+    places, texts = dialect.columns.places, set(choice.texts)
     for name in (*choice.numbers, *choice.texts):
-        cell = row[names.index(name)]
+        cell = row[places[name]]
         if has_wrong_bytes(cell):
             return f", column {shown(name)}: the text is not in UTF-8; save the file as UTF-8."
-        if name in choice.numbers and not is_number(cell, dialect.decimal):
+        if name not in texts and not is_number(cell, dialect.decimal):
             return f", column {shown(name)}: {shown(cell)} is not a number.{_hint(name, choice)}"
     return ""
 
