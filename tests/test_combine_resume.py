@@ -230,6 +230,29 @@ def test_times_of_another_kind_in_a_checkpoint_are_rejected(combine, interrupted
     assert "column 'ds': the checkpoint has times of another kind" in left.err
 
 
+def test_damaged_metadata_of_row_groups_are_rejected(combine, tmp_path, monkeypatch):
+    write(example(), tmp_path / "in.csv")
+    words = ("in.csv", "--out", "out", "--format", "parquet", "--no-page")
+    assert combine(*words).code == 0  # kernels are compiled, whose files would be counted
+    with monkeypatch.context() as context:
+        interruption = Interruption(context)
+        assert combine(*words).code == 0
+        interruption.left = interruption.calls // 2
+        with contextlib.suppress(Interrupted):
+            combine(*words)
+    path = tmp_path / "out" / HIDDEN / "forecasts.parquet.groups"
+    content, end = path.read_bytes(), checkpoint_of(tmp_path / "out")[0]["lengths"]["groups"]
+    for place, byte in ((0, 0xFF), (8, 0xFF), (12, 0), (end - 1, 0x15)):
+        damaged = bytearray(content)
+        damaged[place] = byte
+        path.write_bytes(damaged)
+        left = combine(*words, "--resume")
+        assert (left.code, left.err.count("\n")) == (2, 1), left.err
+        assert "forecasts.parquet.groups" in left.err, left.err
+    path.write_bytes(content)
+    assert combine(*words, "--resume").code == 0
+
+
 class FailingFile:
     """A file on a disk that fails after some bytes."""
 

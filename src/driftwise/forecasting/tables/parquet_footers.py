@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["MAGIC", "moved_row_group", "parquet_end", "split_file", "without_row_groups"]
+from driftwise.results.thrift import read_structure
+
+__all__ = ["MAGIC", "check_metadata", "moved_row_group", "parquet_end", "split_file", "without_row_groups"]
 
 MAGIC = b"PAR1"
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCTURE = range(1, 13)
@@ -54,6 +56,14 @@ def without_row_groups(metadata: Structure) -> bytes:
     return _structure_bytes({**metadata, _N_ROWS: (_I64, 0), _ROW_GROUPS: (_LIST, (_STRUCTURE, []))})
 
 
+def check_metadata(metadata: bytes, row_groups: Sequence[bytes]) -> None:
+    """Raise `ValueError` if metadata that were stored are damaged."""
+    for content, field in ((metadata, _N_ROWS), *((group, _GROUP_ROWS) for group in row_groups)):
+        fields, end = read_structure(content, 0, len(content), len(content))
+        if end != len(content) or type(fields.get(field)) is not int:
+            raise ValueError("its metadata are damaged")
+
+
 def parquet_end(metadata: bytes, row_groups: Sequence[bytes]) -> bytes:
     """Return the end of a file: its metadata, with these row groups."""
     groups = [_Reader(content).structure() for content in row_groups]
@@ -70,7 +80,7 @@ def _move(structure: Structure, positions: Sequence[int], shift: int) -> None:
 
 
 class _Reader:
-    """Reads metadata that Arrow has just written, so nothing is checked."""
+    """Reads metadata that Arrow has just written or that are checked, so nothing is checked here."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content

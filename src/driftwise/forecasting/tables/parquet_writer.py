@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from pyarrow import parquet, types
 
 from driftwise.forecasting.tables.parquet_footers import (
     MAGIC,
+    check_metadata,
     moved_row_group,
     parquet_end,
     split_file,
@@ -28,9 +30,25 @@ class ParquetTableWriter:
 
     def __init__(self, path: Path, lengths: Mapping[str, int] | None = None) -> None:
         begin = {"rows": 0, "groups": 0, "n_groups": 0} if lengths is None else lengths
-        self._file = PartialFile(path, begin["rows"])
-        self._groups = PartialFile(path.with_name(path.name + ".groups"), begin["groups"])
         self._n_groups = begin["n_groups"]
+        with contextlib.ExitStack() as opened:  # closes the files if one is damaged
+            self._file, self._groups = (
+                opened.enter_context(contextlib.closing(PartialFile(each, begin[name])))
+                for name, each in (("rows", path), ("groups", path.with_name(path.name + ".groups")))
+            )
+            self._check()
+            opened.pop_all()
+
+    def _check(self) -> None:
+        """Raise `ValueError` if the metadata of an unfinished run are damaged."""
+        stored = self._stored()
+        if len(stored) != self._n_groups + (self._n_groups > 0):
+            raise ValueError(f"{self._groups.path.name} has another number of row groups")
+        try:
+            if stored:
+                check_metadata(stored[0], stored[1:])
+        except ValueError as error:
+            raise ValueError(f"{self._groups.path.name}: {error}") from None
 
     def write(self, table: Any) -> None:
         """Append a row group; the metadata of the file are stored before those of the first one."""
@@ -45,6 +63,15 @@ class ParquetTableWriter:
     def _store(self, metadata: bytes) -> None:
         self._groups.append(len(metadata).to_bytes(_LENGTH, "little") + metadata)
 
+    def _stored(self) -> list[bytes]:
+        """Return the metadata of the file, and those of each row group."""
+        content, position, stored = self._groups.content(), 0, []
+        while position < self._groups.length:
+            length = int.from_bytes(content[position : position + _LENGTH], "little")
+            stored.append(content[position + _LENGTH : position + _LENGTH + length])
+            position += _LENGTH + length
+        return stored
+
     def lengths(self) -> dict[str, int]:
         """Make everything durable and return the lengths of both files."""
         self._file.sync()
@@ -53,11 +80,7 @@ class ParquetTableWriter:
 
     def finish(self) -> int:
         """Write the footer, make the file durable and return its length."""
-        content, position, stored = self._groups.content(), 0, []
-        while position < self._groups.length:
-            length = int.from_bytes(content[position : position + _LENGTH], "little")
-            stored.append(content[position + _LENGTH : position + _LENGTH + length])
-            position += _LENGTH + length
+        stored = self._stored()
         self._file.append(parquet_end(stored[0], stored[1:]))
         self._file.sync()
         return self._file.length
