@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fuzz_mixtures
+from driftwise.core.errors import InvalidInput
 from driftwise.forecasting import Mixture, MixtureOptions, MixtureStack, forecast_loss
 from driftwise.learners import (
     ExpertLearner,
@@ -364,3 +365,10 @@ def test_generated_streams_have_finite_forecasts_and_weights():
     counts = fuzz_mixtures.fuzz(25 if numba.config.DISABLE_JIT else 300, seed=1)
     assert counts["rounds"] > 100
     assert min(counts["block"], counts["live"]) > 5
+
+
+def test_more_series_than_the_memory_holds_are_rejected():
+    stack = MixtureStack(MixtureOptions(learner=FixedShare()), n_experts=2)
+    with pytest.raises(InvalidInput, match="`n_series` must be small enough for the memory of this machine"):
+        stack.add_series(10**13)
+    assert stack.n_series == 1

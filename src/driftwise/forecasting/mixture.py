@@ -143,7 +143,7 @@ class Mixture:
         """The weights of the latest round, by name: a distribution over the experts awake in it."""
         with self._lock:
             names, latest = self.all_names, self._waiting.latest
-        shares = [1.0 / len(names)] * len(names) if latest is None else latest.shares.tolist()
+        shares = [1.0 / len(names) for _ in names] if latest is None else latest.shares.tolist()
         return dict(zip(names, shares, strict=True))
 
     @property

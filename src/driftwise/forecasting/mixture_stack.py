@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.errors import InvalidInput
+from driftwise.core.machine_memory import check_memory
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
@@ -69,7 +70,7 @@ class MixtureStack:
         self.learner, self.loss = options.full_learner, options.forecast_loss
         self._rates, self._settings = self.learner.rates(self.n_actions), options.settings
         self._loops = mixture_loops(self.learner, self.loss)
-        self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0))
+        self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0), 0)
         self._space = self._work()
         self._live: LiveMixture | None = None
 
@@ -78,13 +79,15 @@ class MixtureStack:
         """The number of series."""
         return len(self._owns.scale)
 
-    def _first(self, n_series: int) -> tuple[Any, Own]:
-        """Return the memories of some mixtures before their first round."""
+    def _first(self, n_series: int, n_before: int) -> tuple[Any, Own]:
+        """Return the memories of some mixtures before their first round; there are `n_before` others."""
         if self.learner.grows and n_series > 1:
             raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
         first = self.learner.first_memory(self.n_actions, new_generator(0))
         if self.learner.grows:
             first = self.learner.make_room(first, 1)
+        n_bytes = sum(array.nbytes for array in first)
+        check_memory("MixtureStack", "n_series", n_before + n_series, (n_before + n_series) * n_bytes)
         memory = type(first)(*(np.repeat(array[None], n_series, axis=0) for array in first))
         own = Own(
             plain=np.repeat(first.weights[None], n_series, axis=0),
@@ -103,7 +106,7 @@ class MixtureStack:
         n_series = count("MixtureStack", "n_series", n_series, at_least=0)
         if self.learner.grows and self.n_series + n_series > 1:
             raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
-        memory, own = self._first(n_series)
+        memory, own = self._first(n_series, self.n_series)
         self._stack = type(memory)(*map(_joined, self._stack, memory))
         self._owns = Own(*map(_joined, self._owns, own))
         self._live = None

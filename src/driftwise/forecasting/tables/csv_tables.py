@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,11 +10,11 @@ from pyarrow import csv
 
 from driftwise.forecasting.tables.csv_dialects import MISSING, csv_dialect
 from driftwise.forecasting.tables.line_chunks import Chunk, line_chunks
-from driftwise.forecasting.tables.read_ahead import in_order
 from driftwise.forecasting.tables.table_columns import ColumnChoice, Wanted
 from driftwise.forecasting.tables.table_faults import csv_fault, csv_line
 from driftwise.forecasting.tables.table_pieces import START, Piece, Position
 from driftwise.forecasting.tables.table_sources import TableSource, closed_on_error, first_line
+from driftwise.forecasting.tables.text_pieces import text_pieces
 
 __all__ = ["CsvTable"]
 
@@ -46,23 +45,15 @@ class CsvTable:
         if position == START:
             rest, position = self._sample[dialect.start :], Position(0, dialect.start, dialect.line)
         else:
-            self._stream.close()
-            self._stream = self.source.open()
-            self._stream.skip(position.offset)
+            self._stream.restart(position.offset)
             rest = b""
         chunks = line_chunks(self.source, self._stream, rest, position.offset, position.line, dialect.delimiter)
-        row = position.row
-        for chunk, columns in in_order(chunks, lambda chunk: self._parsed(choice, chunk), os.cpu_count() or 1):
-            n_rows = len(columns[choice.target])
-            if n_rows:
-                yield Piece(
-                    columns,
-                    n_rows,
-                    Position(row, chunk.offset, chunk.line),
-                    lambda i, chunk=chunk: f"line {csv_line(chunk, dialect.delimiter, i)}",  # type: ignore[misc]
-                    chunk.read,
-                )
-            row += n_rows
+        yield from text_pieces(
+            chunks,
+            position.row,
+            lambda chunk: self._parsed(choice, chunk),
+            lambda chunk, i: csv_line(chunk, dialect.delimiter, i),
+        )
 
     def close(self) -> None:
         """Close the file."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as python_json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +12,11 @@ from pyarrow import json
 
 from driftwise.core.errors import shown
 from driftwise.forecasting.tables.line_chunks import Chunk, line_chunks
-from driftwise.forecasting.tables.read_ahead import in_order
 from driftwise.forecasting.tables.table_columns import ColumnChoice, Columns
 from driftwise.forecasting.tables.table_faults import json_fault, json_line, json_lines_of
 from driftwise.forecasting.tables.table_pieces import START, Piece, Position
 from driftwise.forecasting.tables.table_sources import TableSource, closed_on_error, first_line
+from driftwise.forecasting.tables.text_pieces import text_pieces
 
 __all__ = ["JsonLines"]
 
@@ -72,23 +71,10 @@ class JsonLines:
         if position == START:
             position = Position(0, 0, 1)
         else:
-            self._stream.close()
-            self._stream = self.source.open()
-            self._stream.skip(position.offset)
+            self._stream.restart(position.offset)
             rest = b""
         chunks = line_chunks(self.source, self._stream, rest, position.offset, position.line, None)
-        row = position.row
-        for chunk, columns in in_order(chunks, lambda chunk: self._parsed(choice, chunk), os.cpu_count() or 1):
-            n_rows = len(columns[choice.target])
-            if n_rows:
-                yield Piece(
-                    columns,
-                    n_rows,
-                    Position(row, chunk.offset, chunk.line),
-                    lambda i, chunk=chunk: f"line {json_line(chunk, i)}",  # type: ignore[misc]
-                    chunk.read,
-                )
-            row += n_rows
+        yield from text_pieces(chunks, position.row, lambda chunk: self._parsed(choice, chunk), json_line)
 
     def close(self) -> None:
         """Close the file."""

@@ -84,6 +84,10 @@ class ByteStream:
 
     def __init__(self, source: TableSource) -> None:
         self._source = source
+        self._open()
+
+    def _open(self) -> None:
+        source = self._source
         self._file: Any = sys.stdin.buffer if source.path == STANDARD_INPUT else _opened(source.path)
         self._bytes: Any = self._file
         if source.compression is not None:
@@ -99,8 +103,10 @@ class ByteStream:
             fault = self._source.fault(f": {what} ({first_line(error)}).")
             raise self._source.device_fault(error) or fault from None
 
-    def skip(self, n_bytes: int) -> None:
-        """Go forward from the start."""
+    def restart(self, n_bytes: int) -> None:
+        """Open the file again and skip its first bytes."""
+        self.close()
+        self._open()
         if self._source.compression is None and not self._source.is_stream:
             self._file.seek(n_bytes)
             return
