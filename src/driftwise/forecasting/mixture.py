@@ -229,6 +229,8 @@ class Mixture:
             if self._names is None:
                 self._begin(as_names(self, [name], "name"))
                 return
+            if isinstance(name, str) and name in self._names:
+                raise InvalidInput(f"Mixture: {shown(name)} is an expert already.")
             names = as_names(self, [*self._names, name], "name")
             self.options.names(names)
             place, stack = len(self._names), MixtureStack(self.options, len(names))
@@ -287,7 +289,9 @@ class Mixture:
 
 
 def _names(owner: object, experts: Any) -> tuple[str, ...]:
-    if isinstance(experts, str) or not isinstance(experts, Iterable):
+    if isinstance(experts, str):
+        raise rejection(owner, "experts", "a whole number >= 1 or a list of names", experts)
+    if not isinstance(experts, Iterable):
         return numbered_names(count(owner, "experts", experts))
     names = as_names(owner, experts, "experts")
     if not names:
