@@ -52,6 +52,7 @@ CSV = {
     "empty": ("", "", ": it is empty."),
     "blank lines": ("\n\n", "", ": it is empty."),
     "only a header": ("y,a\n", "", ": it has no rows."),
+    "Parquet": (b"PAR1\0\0", "", ": it is a Parquet file; read it from a file, with --input-format parquet."),
     "binary": (SHUFFLED, "", ", line 1: it has a null byte, so it is not a CSV file."),
     "infinite": ("y,a\n1,2\n1,-inf\n", "", ", line 3, column 'a': it must be finite, got -inf."),
     "overflow": ("y,a\n1,2\n1,1e400\n", "", ", line 3, column 'a': it must be finite, got inf."),
