@@ -159,6 +159,14 @@ class Mixture:
         return {name: found[place] for place, name in names.items()}
 
     @property
+    def n_bytes(self) -> int:
+        """The bytes of its arrays, with the history."""
+        if self._names is None:
+            return 0
+        arrays = (*self._stack.arrays().values(), *self._history.arrays().values())
+        return sum(array.nbytes for array in arrays)
+
+    @property
     def cut(self) -> float:
         """The sum of the ranges of the losses that were cut: what cutting can add to the regret at most."""
         return float(self._stack.cuts[1][0]) if self._names else 0.0
