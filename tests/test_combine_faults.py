@@ -52,6 +52,7 @@ CSV = {
     "empty": ("", "", ": it is empty."),
     "blank lines": ("\n\n", "", ": it is empty."),
     "only a header": ("y,a\n", "", ": it has no rows."),
+    "Parquet": (b"PAR1\0\0", "", ": it is a Parquet file; read it from a file, with --input-format parquet."),
     "binary": (SHUFFLED, "", ", line 1: it has a null byte, so it is not a CSV file."),
     "infinite": ("y,a\n1,2\n1,-inf\n", "", ", line 3, column 'a': it must be finite, got -inf."),
     "overflow": ("y,a\n1,2\n1,1e400\n", "", ", line 3, column 'a': it must be finite, got inf."),
@@ -59,18 +60,19 @@ CSV = {
     "an earlier time": (
         "t,y,a\n10,1,2\n9,1,2\n",
         "--time t",
-        ", line 3, column 't': times must not decrease, got '9' after '10'.",
+        ", line 3, column 't': times must not decrease, got '9' after '10'. Sort the rows."
+        " If there are several series, name them by --by.",
     ),
     "an earlier time in a series": (
         "t,s,y,a\n2,p,1,2\n1,q,1,2\n1,p,1,2\n",
         "--time t --by s",
-        ", line 4, column 't': times must not decrease within a series, got '1' after '2'.",
+        ", line 4, column 't': times must not decrease within a series, got '1' after '2'. Sort the rows.",
     ),
     "an earlier text": (
         "t,y,a\n9/1/24,1,2\n10/1/24,1,2\n",
         "--time t",
         ", line 3, column 't': times must not decrease, got '10/1/24' after '9/1/24'."
-        " They are compared as text: write dates as YYYY-MM-DD.",
+        " They are compared as text: write dates as YYYY-MM-DD. If there are several series, name them by --by.",
     ),
     "another kind of time": (
         "t,y,a\n2024-01-01,1,2\nx,1,2\n",
@@ -136,7 +138,8 @@ PARQUET = {
     "an earlier time": (
         {"y": [1.0, 2], "a": [1, 2], "t": [2, 1]},
         "--time t",
-        ", row 2, column 't': times must not decrease, got 1 after 2.",
+        ", row 2, column 't': times must not decrease, got 1 after 2. Sort the rows."
+        " If there are several series, name them by --by.",
     ),
     "series of fractions": (
         {"y": [1.0], "a": [1.0], "s": [1.5]},

@@ -145,6 +145,23 @@ def test_spellings_of_missing_numbers(combine, tmp_path):
     assert read(tmp_path / "out" / "forecasts.csv")["weight_b"] == [1] * len(cells)
 
 
+def test_columns_without_numbers_are_named_in_a_note(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    (tmp_path / "in.csv").write_text("shop,day,y,a\np,2026-01-01,1,2\nq,2026-01-01,1,2\n")
+    note = "driftwise: in.csv: not used, because they are not numbers: {}. Name the column of the times by --time,"
+    for options, unused in [
+        ("", "'shop', 'day'"),
+        ("--by shop", "'day'"),
+        ("--by shop --time day", None),
+        ("--experts a", None),
+        ("--quiet", None),
+    ]:
+        words = ["--target", "y", "--learner", "fixed-share", "--no-page", *options.split()]
+        left = run("combine", "in.csv", *words)
+        assert left.code == 0
+        assert left.err.startswith(note.format(unused)) if unused else left.err == ""
+
+
 def test_a_column_that_is_missing_throughout_is_a_sleeper_with_a_warning(monkeypatch, capsys, tmp_path):
     run = runner(monkeypatch, capsys, tmp_path)
     (tmp_path / "in.csv").write_text("y,a,b\n1,,2\n1,,2\n")

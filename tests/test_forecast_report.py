@@ -265,7 +265,9 @@ def test_periods_are_merged_in_pairs_and_keep_their_means(n_rows, n_series):
         close(periods.uniform[p], slow.total("uniform", own) / len(own))
         means = [slow.filled(k, own) / len(own) for k in range(3)]
         np.testing.assert_allclose(periods.experts[p], means, rtol=1e-12)
-        assert means[periods.best[p]] == min(means)
+        awake = {k for row in own for k in row["awake"]}
+        assert periods.best[p] in awake
+        assert means[periods.best[p]] == min(means[k] for k in awake)
 
 
 def same_arrays(one, other):
@@ -492,6 +494,7 @@ def test_the_text_has_the_comparators_the_experts_and_the_changes():
         " a finite loss."
     )
     assert lines[3] == "Cut 3 losses, total 4.5."
+    assert "In hindsight, an expert that was asleep has the loss of the mixture." in lines
     for one in report.comparators:
         (line,) = [line for line in lines if line.startswith(one.name) and line.split()[-1] == f"{one.ratio:.3f}"]
         assert line.split()[-2] == f"{one.mean:.4g}"

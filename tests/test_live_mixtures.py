@@ -9,6 +9,7 @@ import zipfile
 
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 
 import fuzz_sessions
@@ -130,7 +131,7 @@ def test_refused_keys_change_nothing():
     mix = played(6)
     before = snapshot(mix)
     for key, message in [
-        (None, "call `predict` before `update`"),
+        (None, "no forecast is without a key; waiting: 'late', 'later'"),
         ("unknown", "no forecast has the key 'unknown'; waiting: 'late', 'later'"),
         (3, "the truth of round 3 was given already; it cannot be revised"),
         ([1], r"no forecast has the key \[1\]"),
@@ -145,6 +146,7 @@ def test_refused_keys_change_nothing():
 
 BAD_OPTIONS = [
     ({"experts": 0}, "`experts` must be a whole number >= 1"),
+    ({"experts": "ab"}, "`experts` must be a whole number >= 1 or a list of names, got 'ab'"),
     ({"experts": []}, "`experts` must be at least one name"),
     ({"experts": ["a", "a"]}, "'a' twice"),
     ({"experts": ["last truth"], "extras": ["last-truth"]}, "has the name 'last truth' of an added one"),
@@ -155,9 +157,10 @@ BAD_OPTIONS = [
     ({"loss": "pinball:x"}, "must be a number in"),
     ({"loss": "square:2"}, "only pinball has a level"),
     ({"learner": FixedShare}, r"Write FixedShare\(\)"),
+    ({"learner": "hedge"}, r"such as FixedShare\(\), not its name"),
     ({"learner": Exp3()}, "a learner with full feedback"),
     ({"gradient": 1}, "`gradient` must be True or False"),
-    ({"hint": "last truth"}, "`hint` must be one of"),
+    ({"hint": "last truth"}, "Mixture: `hint` must be one of 'last-truth', 'last-losses', 'none', got 'last truth'"),
     ({"hint": ["none"]}, "`hint` must be one of"),
     ({"extras": "last-truth"}, "`extras` must be a tuple"),
     ({"extras": None}, "`extras` must be a tuple"),
@@ -722,6 +725,21 @@ def test_a_refused_table_changes_no_mixture(make):
     with pytest.raises(InvalidInput):
         first.predict({"a": [1.0, "x"]})
     assert [one.experts for one in first.mixtures] == [(), ()]
+
+
+@pytest.mark.interpreted
+def test_values_of_an_expert_are_read_by_position():
+    dates = pd.date_range("2026-11-17", periods=2)
+    series = {"a": pd.Series([1.0, 5.0], dates), "b": pd.Series([3.0, 7.0], [1, 0])}
+    for mix in (QuantileMixture([0.1, 0.9], learner=LEARNER), StepMixture(2, learner=LEARNER)):
+        assert mix.predict(series).tolist() == [2.0, 6.0]
+        for bad in ({0.1: 1.0, 0.9: 2.0}, {1.0, 2.0}):
+            with pytest.raises(InvalidInput, match=r"`forecasts\['a'\]` must be a list or an array of 2 values, got"):
+                mix.predict({"a": bad, "b": [1.0, 2.0]})
+        with pytest.raises(
+            InvalidInput, match=r"or a dict from the name of each expert to its values, got a DataFrame"
+        ):
+            mix.predict(pd.DataFrame({"a": [1.0, 5.0], "b": [3.0, 7.0]}))
 
 
 def test_bad_quantiles_are_refused():

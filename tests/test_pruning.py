@@ -5,16 +5,22 @@ import math
 import numpy as np
 import pytest
 
+from compiled_parts import from_python
 from driftwise.core.divergence import least_mean
 from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
 from driftwise.learners import GLRKLUCB, KLUCB, DiscountedKLUCB, SlidingWindowKLUCB
-from driftwise.learners.bandits.kl_ucb import Extra, kl_level
-from driftwise.learners.parts.index_learner import lowest
-from driftwise.learners.parts.restarting_learner import age
+from driftwise.learners.bandits import kl_ucb
+from driftwise.learners.bandits.kl_ucb import Extra
+from driftwise.learners.parts import index_learner, restarting_learner
 from paths import make_path
 
 MEANS = (0.0, 1e-12, 2e-9, 1e-6, 1e-3, 0.02, 0.3, 0.5, 0.7, 0.98, 1 - 1e-6, 1 - 1e-12, 1.0, -1e-17, 1 + 1e-15)
 BUDGETS = (0.0, 5e-324, 1e-30, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.03, 0.3, 1.0, 4.0, 30.0, 1e4, 1e300, math.inf)
+kl_level, age = from_python(kl_ucb.kl_level), from_python(restarting_learner.age)
+
+
+def lowest(kind, *count):
+    return from_python(index_learner.lowest(kind, *count))
 
 
 def scan(memory, counts, rates):
@@ -53,7 +59,7 @@ def random_tally(rng, n_actions):
 
 @pytest.mark.parametrize("by_age", [False, True])
 def test_choices_of_random_tallies_are_those_of_a_scan(by_age):
-    choose = lowest(KLUCB, age) if by_age else lowest(KLUCB)
+    choose = lowest(KLUCB, restarting_learner.age) if by_age else lowest(KLUCB)
     rng = np.random.default_rng(1)
     for case in range(4000):
         memory = random_tally(rng, n_actions=int(rng.choice([1, 2, 3, 10, 100], p=[0.1, 0.3, 0.3, 0.25, 0.05])))

@@ -7,10 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from compiled_parts import from_python
 from driftwise.core.types import Matrix
 from driftwise.learners import Tracker
-from driftwise.learners.parts.running_measures import N_BLOCKS, block_contradiction, estimates, observe
+from driftwise.learners.parts import running_measures
+from driftwise.learners.parts.running_measures import N_BLOCKS, block_contradiction, estimates
 from paths import make_path
+
+observe = from_python(running_measures.observe)
 
 
 class Blocks(NamedTuple):

@@ -57,7 +57,7 @@ class Session:
     ...     weights = session.predict()
     ...     session.update(losses)
     >>> session
-    Session(Tracker(), n_actions=2, rounds=2)
+    Session(Tracker(both_guesses=False), n_actions=2, rounds=2)
     """
 
     def __init__(

@@ -87,6 +87,8 @@ def _comparators(report: ForecastReport) -> str:
     rows = [_comparison(one) for one in report.comparators]
     table = text_table(["", "hindsight", "mean loss", "ratio"], rows, left=2)
     lines = ["Ratio: to the loss of the mixture over the same rounds."]
+    if any(one.n_awake < report.n_scored for one in report.experts):
+        lines.append("In hindsight, an expert that was asleep has the loss of the mixture.")
     lines += [f"{MARK} {one.name}: {one.note}." for one in report.comparators if one.note]
     return "\n".join([table, *(line for text in lines for line in _wrapped(text))])
 

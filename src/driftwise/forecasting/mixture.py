@@ -160,6 +160,14 @@ class Mixture:
         return {name: found[place] for place, name in names.items()}
 
     @property
+    def n_bytes(self) -> int:
+        """The bytes of its arrays, with the history."""
+        if self._names is None:
+            return 0
+        arrays = (*self._stack.arrays().values(), *self._history.arrays().values())
+        return sum(array.nbytes for array in arrays)
+
+    @property
     def cut(self) -> float:
         """The sum of the ranges of the losses that were cut: what cutting can add to the regret at most."""
         return float(self._stack.cuts[1][0]) if self._names else 0.0
@@ -230,6 +238,8 @@ class Mixture:
             if self._names is None:
                 self._begin(as_names(self, [name], "name"))
                 return
+            if isinstance(name, str) and name in self._names:
+                raise InvalidInput(f"Mixture: {shown(name)} is an expert already.")
             names = as_names(self, [*self._names, name], "name")
             self.options.names(names)
             place, stack = len(self._names), MixtureStack(self.options, len(names))
@@ -288,7 +298,9 @@ class Mixture:
 
 
 def _names(owner: object, experts: Any) -> tuple[str, ...]:
-    if isinstance(experts, str) or not isinstance(experts, Iterable):
+    if isinstance(experts, str):
+        raise rejection(owner, "experts", "a whole number >= 1 or a list of names", experts)
+    if not isinstance(experts, Iterable):
         return numbered_names(count(owner, "experts", experts))
     names = as_names(owner, experts, "experts")
     if not names:

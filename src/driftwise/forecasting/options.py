@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.validation import number, require_choice
+from driftwise.core.validation import number
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
 from driftwise.forecasting.mixture_inputs import Settings
 from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT
@@ -70,11 +70,14 @@ class MixtureOptions:
         learner = Tracker(both_guesses=True) if self.learner is None else self.learner
         if not isinstance(learner, ExpertLearner):
             hint = f"Write {learner.__name__}()." if isinstance(learner, type) else ""
+            if isinstance(learner, str):
+                hint = "Pass a learner, such as FixedShare(), not its name."
             raise rejection("Mixture", "learner", "a learner with full feedback", self.learner, hint)
         object.__setattr__(self, "_learner", learner)
         if not isinstance(self.gradient, bool):
             raise rejection("Mixture", "gradient", "True or False", self.gradient)
-        require_choice(self, "hint", list(HINTS))
+        if not isinstance(self.hint, str) or self.hint not in HINTS:
+            raise rejection("Mixture", "hint", f"one of {', '.join(map(repr, HINTS))}", self.hint)
         if isinstance(self.extras, str) or not isinstance(self.extras, Sequence):
             raise rejection("Mixture", "extras", "a tuple of texts", self.extras)
         for one in self.extras:

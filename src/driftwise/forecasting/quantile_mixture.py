@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class QuantileMixture:
     """Combine forecasts of several quantiles, each with its own mixture under its pinball loss.
 
     Forecasts of a round are an array of shape (n_experts, n_quantiles), or a dict from the name of an expert to its
-    values, one per quantile in the order of `quantiles`; NaN or None is a missing value, and an absent name a missing
+    values, a list or an array in the order of `quantiles`; NaN or None is a missing value, and an absent name a missing
     expert. The combined quantiles are returned in the same order. Mixtures with different weights may cross, that is,
     give a lower value for a higher quantile; then the values are sorted, which never increases the total pinball loss.
 
@@ -103,12 +103,17 @@ def split_forecasts(owner: object, forecasts: Any, names: tuple[str, ...], n_col
 def _row(owner: object, name: str, value: Any, n_columns: int) -> Any:
     if value is None:
         return [None] * n_columns
-    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n_columns:
-        raise rejection(owner, name, f"of {n_columns} values", value)
-    return value
+    if isinstance(value, Mapping | Set | str) or not hasattr(value, "__len__") or len(value) != n_columns:
+        raise rejection(owner, name, f"a list or an array of {n_columns} values", value)
+    return list(value)  # by position, also of a pandas Series
 
 
 def _table(owner: object, forecasts: Any, n_columns: int) -> Matrix:
+    if hasattr(forecasts, "columns"):  # a frame: which of its sides are the experts?
+        raise InvalidInput(
+            f"{type(owner).__name__}: `forecasts` must be an array of shape (n_experts, {n_columns}) or a dict from the"
+            f" name of each expert to its values, got a {type(forecasts).__name__}."
+        )
     try:
         table = np.asarray(forecasts, np.float64)
     except (TypeError, ValueError):

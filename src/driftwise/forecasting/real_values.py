@@ -69,7 +69,9 @@ def as_truth(owner: object, value: Any) -> float:
     """Return a truth as a `float`, NaN if it is missing."""
     truth = value if type(value) is float else real_value(value)
     if truth is None:
-        raise rejection(owner, "truth", "a number", value, _IF_MISSING.format("truth"))
+        is_array = getattr(value, "shape", None) == (1,)
+        hint = "Take its element." if is_array else _IF_MISSING.format("truth")
+        raise rejection(owner, "truth", "a number", value, hint)
     if abs(truth) > LARGEST:
         raise rejection(owner, "truth", REAL_VALUE, value, _IF_MISSING.format("truth"))
     return truth

@@ -91,6 +91,7 @@ def _periods(sums: Sums, times: PeriodTimes) -> Periods:
     n_scored, n_weighed = sums.period_counts[:n, PERIOD_SCORED], sums.period_counts[:n, WEIGHED]
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
         losses = (sums.period_experts[:n, LOSS] + sums.period_experts[:n, ASLEEP]) / n_scored[:, None]
+        of_awake = np.where(sums.period_awake[:n] > 0, losses, np.inf)
         return Periods(
             length=length,
             starts=starts,
@@ -99,7 +100,7 @@ def _periods(sums: Sums, times: PeriodTimes) -> Periods:
             uniform=sums.period_losses[:n, UNIFORM] / n_scored,
             experts=losses,
             weights=sums.period_experts[:n, WEIGHT] / n_weighed[:, None],
-            best=np.where(n_scored > 0, losses.argmin(axis=1), -1),
+            best=np.where(n_scored > 0, of_awake.argmin(axis=1), -1),
             times=times.texts(starts),
         )
 

@@ -95,6 +95,11 @@ class RiverMixture(base.Regressor):
         return self._mixture
 
     @property
+    def _raw_memory_usage(self) -> int:
+        """The bytes of its arrays and of its models, for river; a walk over all objects would count the compiler."""
+        return self._mixture.n_bytes + sum(int(model._raw_memory_usage) for model in self._trained.values())
+
+    @property
     def trained_models(self) -> dict[str, Any]:
         """The models that it trains, by name; those that were given are not changed."""
         return self._trained

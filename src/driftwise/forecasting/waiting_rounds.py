@@ -48,12 +48,13 @@ class WaitingRounds:
             known = key in self.finished
         except TypeError:
             known = False
-        if key is None:
+        if key is None and not self.rounds:
             raise InvalidInput("Mixture: call `predict` before `update`.")
         if known:
             raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already; it cannot be revised.")
         waiting = ", ".join(shown(one) for one in list(self.rounds)[:_SHOWN_KEYS]) or "none"
-        raise InvalidInput(f"Mixture: no forecast has the key {shown(key)}; waiting: {waiting}.")
+        what = "no forecast is without a key" if key is None else f"no forecast has the key {shown(key)}"
+        raise InvalidInput(f"Mixture: {what}; waiting: {waiting}.")
 
     def finish(self, key: Hashable) -> None:
         """Remove a round whose truth arrived; the keys of the latest such rounds are remembered."""

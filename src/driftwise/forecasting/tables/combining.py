@@ -18,13 +18,14 @@ from driftwise.forecasting.tables.csv_tables import CsvTable
 from driftwise.forecasting.tables.json_lines import JsonLines
 from driftwise.forecasting.tables.parquet_tables import ParquetTable
 from driftwise.forecasting.tables.partial_folders import partial_folder
-from driftwise.forecasting.tables.table_columns import ColumnChoice, check_names, choose_columns
+from driftwise.forecasting.tables.table_columns import ColumnChoice, Columns, check_names, choose_columns
 from driftwise.forecasting.tables.table_pieces import TableReader
 from driftwise.forecasting.tables.table_runs import Combination, Note, Outcome, Progress, TableRun
 
 __all__ = ["combine_table"]
 
 _IMPLAUSIBLE = 1e6  # times the loss of the best expert
+_MOST_SHOWN = 12  # names in a note
 
 
 def combine_table(task: Combination, resume: bool, progress: Callable[[Progress], None] | None, note: Note) -> Outcome:
@@ -34,7 +35,21 @@ def combine_table(task: Combination, resume: bool, progress: Callable[[Progress]
         raise InvalidInput("combine: --resume needs a file: standard input and pipes can be read only once.")
     with contextlib.closing(_reader(task)) as reader:
         choice = choose_columns(task.source, reader.columns, task.wanted)
-        return _combine(task, reader, choice, resume, progress, note)
+        outcome = _combine(task, reader, choice, resume, progress, note)
+        _note_unused(task, reader.columns, choice, note)
+        return outcome
+
+
+def _note_unused(task: Combination, columns: Columns, choice: ColumnChoice, note: Note) -> None:
+    """Name the columns that are not used because they have no numbers: they may be times or series."""
+    used = (*choice.numbers, *choice.texts)
+    unused = [shown(name) for name in columns.names if name not in used]
+    if choice.guessed and unused:
+        more = f" and {len(unused) - _MOST_SHOWN} more" if len(unused) > _MOST_SHOWN else ""
+        note(
+            f"{task.source.name}: not used, because they are not numbers: {', '.join(unused[:_MOST_SHOWN])}{more}."
+            " Name the column of the times by --time, that of the series by --by."
+        )
 
 
 def _combine(

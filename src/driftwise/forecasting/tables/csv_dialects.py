@@ -17,6 +17,7 @@ __all__ = ["MISSING", "CsvDialect", "check_delimiter", "csv_dialect", "csv_rows"
 
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_PARQUET = b"PAR1"  # how such files begin
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_ROWS = 1000  # rows from which delimiter, decimal sign and kinds of columns are found
 _WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "nil", "missing")
@@ -105,6 +106,8 @@ def _decoded(source: TableSource, sample: bytes) -> str:
     """Return the text; bytes that are not UTF-8 become surrogates, because they matter only in cells that are read."""
     if (mark := sample[:2]) in _MARKS:
         raise source.fault(f": it is text in {_MARKS[mark]}; save it as UTF-8.")
+    if sample.startswith(_PARQUET):
+        raise source.fault(": it is a Parquet file; read it from a file, with --input-format parquet.")
     if b"\0" in sample:
         line = 1 + n_lines(sample[: sample.index(b"\0")])
         raise source.fault(f", line {line}: it has a null byte, so it is not a CSV file.")

@@ -31,7 +31,8 @@ class TableMixtures:
         self._order = None if choice.time is None else TimeOrder(choice.time)
         n_series = 1 if choice.by is None else 0
         self._stack = MixtureStack(options, len(choice.experts), n_series)
-        self._report = RunningReport(choice.experts, options.forecast_loss, n_series)
+        self._names = options.names(choice.experts)
+        self._report = RunningReport(self._names, options.forecast_loss, n_series)
         self._awake = np.zeros(len(choice.experts), bool)
 
     @property
@@ -64,8 +65,7 @@ class TableMixtures:
         """Add the rows of a block to the report; blocks must come in order, but may come later than they are run."""
         if series is not None and (n_series := int(series.max()) + 1) > self._report.n_series:
             self._report.add_series(n_series - self._report.n_series)
-        weights = np.ascontiguousarray(combined.weights[:, : len(self._choice.experts)])
-        self._report.add(block.forecasts, block.truths, combined.combined, weights, series, block.time)
+        self._report.add(combined.inputs, block.truths, combined.combined, combined.weights, series, block.time)
 
     def report(self) -> Any:
         """Return the report on all rows so far."""
@@ -90,7 +90,7 @@ class TableMixtures:
         self._stack.set_arrays(part(arrays, "stack"))
         if self._stack.n_series < self.n_series:
             raise ValueError("there are fewer mixtures than series")
-        self._report = RunningReport(self._choice.experts, self._options.forecast_loss, self.n_series)
+        self._report = RunningReport(self._names, self._options.forecast_loss, self.n_series)
         self._report.set_arrays(part(arrays, "report"))
         if arrays["awake"].dtype != bool or arrays["awake"].shape != self._awake.shape:
             raise ValueError("the flags of the experts have another shape")

@@ -103,8 +103,11 @@ class TimeOrder:
         else:
             before = shown(self._texts[series[at]]) if self.kind == "text" else "a later one"
         within = " within a series" if several else ""
-        how = " They are compared as text: write dates as YYYY-MM-DD." if self.kind == "text" else ""
-        raise block.fault(i, self._column, f"times must not decrease{within}, got {shown(now)} after {before}.{how}")
+        how = "They are compared as text: write dates as YYYY-MM-DD." if self.kind == "text" else "Sort the rows."
+        what = f"times must not decrease{within}, got {shown(now)} after {before}. {how}"
+        raise block.fault(
+            i, self._column, what if several else f"{what} If there are several series, name them by --by."
+        )
 
     def arrays(self) -> dict[str, Array]:
         """Return the last times."""
