@@ -42,7 +42,7 @@ def combine_table(task: Combination, resume: bool, progress: Callable[[Progress]
 
 def _note_unused(task: Combination, columns: Columns, choice: ColumnChoice, note: Note) -> None:
     """Name the columns that are not used because they have no numbers: they may be times or series."""
-    used = (*choice.numbers, *choice.texts)
+    used = {*choice.numbers, *choice.texts}
     unused = [shown(name) for name in columns.names if name not in used]
     if choice.guessed and unused:
         more = f" and {len(unused) - _MOST_SHOWN} more" if len(unused) > _MOST_SHOWN else ""
