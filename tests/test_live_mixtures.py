@@ -791,6 +791,8 @@ def test_the_last_truth_is_no_comparator_where_it_was_not_known(tmp_path):
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_a_loss_that_cannot_be_compiled_is_named():
-    broken = ForecastLoss("mine", lambda forecast, truth: open(forecast - truth), math.copysign)
-    with pytest.raises(KernelError, match=r"ForecastLoss 'mine': .* cannot be compiled .*Untyped global name 'open'"):
+    broken = ForecastLoss(
+        "mine", lambda forecast, truth: vars(forecast - truth), lambda forecast, truth: forecast - truth
+    )
+    with pytest.raises(KernelError, match=r"ForecastLoss 'mine': .* cannot be compiled .*Untyped global name 'vars'"):
         Mixture(2, loss=broken)
