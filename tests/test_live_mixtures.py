@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import fuzz_sessions
-from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.core.errors import BadFile, InvalidInput, KernelError, UnknownName
 from driftwise.forecasting import (
     ForecastLoss,
     Mixture,
@@ -771,3 +771,28 @@ def test_steps_ahead_are_those_of_separate_mixtures(learner):
         assert mix.mixtures[ahead - 1].counts == reference.counts
     with pytest.raises(InvalidInput, match="call `predict` before `update`"):
         mix.update(1.0)
+
+
+def test_the_last_truth_is_no_comparator_where_it_was_not_known(tmp_path):
+    prompt, late = Mixture(2, learner=FixedShare()), Mixture(2, learner=FixedShare())
+    for t in range(6):
+        prompt.predict([1.0 + t, 2.0])
+        prompt.update(float(t))
+        late.predict([1.0 + t, 2.0], key=t)
+        if t:
+            late.update(float(t), key=t - 1)
+    late.save(tmp_path / "late.npz")
+    names = [
+        [one.name for one in mix.report().comparators] for mix in (prompt, late, Mixture.load(tmp_path / "late.npz"))
+    ]
+    assert "last truth repeated" in names[0]
+    assert names[1] == names[2] == names[0][:-1]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_loss_that_cannot_be_compiled_is_named():
+    broken = ForecastLoss(
+        "mine", lambda forecast, truth: vars(forecast - truth), lambda forecast, truth: forecast - truth
+    )
+    with pytest.raises(KernelError, match=r"ForecastLoss 'mine': .* cannot be compiled .*Untyped global name 'vars'"):
+        Mixture(2, loss=broken)

@@ -28,7 +28,7 @@ mixture over the same rounds: above 1, the mixture was better.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,6 +166,10 @@ class ForecastReport:
             "uniform": means[2],
             "last_truth": last,
         }
+
+    def without(self, comparator: str) -> ForecastReport:
+        """Return the report without one of its comparators."""
+        return replace(self, comparators=tuple(one for one in self.comparators if one.name != comparator))
 
     def text(self) -> str:
         """Return the report as tables of at most 80 columns."""

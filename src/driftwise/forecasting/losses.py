@@ -36,6 +36,7 @@ from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Vector
 from driftwise.core.validation import number
 from driftwise.forecasting.loss_kernels import KERNELS
+from driftwise.learners.contract.kernel_errors import CompilerError, first_line
 
 __all__ = ["LOSS_NAMES", "ForecastLoss", "forecast_loss"]
 
@@ -134,8 +135,17 @@ class ForecastLoss:
         both = np.broadcast_arrays(np.asarray(forecasts, np.float64), np.asarray(truths, np.float64))
         flat = [np.array(each).reshape(-1) for each in both]
         found = np.empty(flat[0].size)
-        loop(*flat, self.level, found)
+        try:
+            loop(*flat, self.level, found)
+        except (CompilerError, TypeError, ValueError) as error:
+            raise KernelError(f"ForecastLoss {self.name!r}: {first_line(str(error))}") from error
         return found.reshape(both[0].shape)
+
+    def compile(self) -> None:
+        """Compile a loss of the user, so that its errors are raised now and name it."""
+        if self.value is not None:
+            self.values(0.5, 0.5)
+            self.slopes(0.5, 0.5)
 
     def forecast_fault(self, values: Any) -> str:
         """Return the rule that some forecasts break, or ''; missing ones break none."""

@@ -257,14 +257,18 @@ class Mixture:
             self._absent.add(name)
 
     def report(self) -> ForecastReport:
-        """Return how the mixture did, beside the experts and the best that could have been done, in the kept rounds."""
+        """Return how the mixture did, beside the experts and the best that could have been done, in the kept rounds.
+
+        With late truths the last truth repeated is left out: the truth of the round before was not known.
+        """
+        from driftwise.forecasting.report_numbers import LAST_TRUTH
         from driftwise.forecasting.running_report import report_of
 
         with self._lock:
             if not self.rounds:
                 raise InvalidInput("Mixture: there is no round yet to report on.")
             kept = self._history
-            return report_of(
+            found = report_of(
                 self.all_names,
                 self.options.forecast_loss,
                 kept.inputs,
@@ -273,6 +277,7 @@ class Mixture:
                 kept.weights,
                 cuts=self._stack.cuts,
             )
+            return found.without(LAST_TRUTH) if self._waiting.late else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mixture with its history to a file; an existing one is replaced only when the new one is complete.

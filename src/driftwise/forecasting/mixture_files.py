@@ -26,7 +26,7 @@ __all__ = ["FORMAT", "MIXTURE_OPTIONS", "MixtureParts", "read_mixture", "write_m
 
 FORMAT = 1
 MIXTURE_OPTIONS = ("loss", "learner", "gradient", "hint", "extras", "scale")
-_HEADER = {"format", "options", "experts", "absent", "history", "rounds", "latest"}
+_HEADER = {"format", "options", "experts", "absent", "history", "rounds", "latest", "late"}
 _KEYS = (str, int, float, bool, type(None))  # of rounds
 _KEY_LISTS = ("rounds", "finished")  # of `WaitingRounds`
 _LARGEST_KEY = 2**63
@@ -62,6 +62,7 @@ def write_mixture(path: str | os.PathLike[str], parts: MixtureParts) -> None:
         "history": parts.history.most,
         "rounds": parts.history.n_rounds,
         "latest": place,
+        "late": parts.waiting.late,
     }
     waiting = {
         f"waiting_{name}": np.array([getattr(one, name) for one in rounds]).reshape(
@@ -99,6 +100,8 @@ def read_mixture(path: str | os.PathLike[str]) -> MixtureParts:
 def _check_header(header: Mapping[str, Any]) -> None:
     for name in ("experts", "absent"):
         _check_list(name, header[name], lambda value: type(value) is str)
+    if not isinstance(header["late"], bool):
+        raise InvalidInput(f"`late` must be true or false, got {shown(header['late'])}.")
     for name in ("history", "rounds", "latest"):
         if type(header[name]) is not int or not -1 <= header[name] <= MOST_ROUNDS:
             raise InvalidInput(f"`{name}` must be a whole number, got {shown(header[name])}.")
@@ -152,6 +155,7 @@ def _parts(header: Mapping[str, Any], keys: Mapping[str, Any], arrays: Arrays) -
     pending = WaitingRounds(header["history"])
     pending.rounds = dict(zip(keys["rounds"], rounds, strict=False))
     pending.latest = rounds[header["latest"]] if header["latest"] >= 0 else None
+    pending.late = header["late"]
     pending.finished = dict.fromkeys(keys["finished"])
     return MixtureParts(options, names, set(header["absent"]), stack, history, pending)
 

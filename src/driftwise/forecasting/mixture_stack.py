@@ -68,6 +68,7 @@ class MixtureStack:
         self.n_experts = count("MixtureStack", "n_experts", n_experts)
         self.n_actions = self.n_experts + options.n_extras
         self.learner, self.loss = options.full_learner, options.forecast_loss
+        self.loss.compile()
         self._rates, self._settings = self.learner.rates(self.n_actions), options.settings
         self._loops = mixture_loops(self.learner, self.loss)
         self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0), 0)

@@ -33,9 +33,10 @@ from driftwise.forecasting.report_sums import (
     Sums,
 )
 
-__all__ = ["MOST_COMBINED", "report_of_sums"]
+__all__ = ["LAST_TRUTH", "MOST_COMBINED", "report_of_sums"]
 
-MOST_COMBINED = 1000  # experts: the best convex combination takes a matrix of their square, and its inverse
+LAST_TRUTH = "last truth repeated"
+MOST_COMBINED = 1000  # experts: the best convex combination takes a matrix of this size squared, and its eigenvalues
 _SWITCHES = (1, 3, 10)  # of the sequences that are shown
 _LARGE_GAP = 1e-3  # between the loss of a combination and the lower bound, which a note mentions
 _SMALL_WEIGHT = 0.005  # not in the text of a combination
@@ -149,7 +150,7 @@ def _comparators(
     found.append(over_all("uniform mean", "", False, float(series.uniform.sum())))
     n_after, last = int(series.n_after_truth.sum()), float(series.last_truth.sum())
     same = float(series.mixture_after_truth.sum())
-    found.append(Comparison("last truth repeated", "", False, n_after, last if n_after else math.nan, same))
+    found.append(Comparison(LAST_TRUTH, "", False, n_after, last if n_after else math.nan, same))
     return tuple(found)
 
 

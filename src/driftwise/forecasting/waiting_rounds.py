@@ -23,6 +23,7 @@ class WaitingRounds:
         self.hinted: Round | None = None  # the one whose hint the learner has: the latest, if no truth came since
         self.finished: dict[Hashable, None] = {}  # the latest last
         self.most_finished = max(1, most_finished)
+        self.late = False  # whether a round was ever combined before the truth of another one was known
 
     def check_new(self, key: Hashable) -> None:
         """Reject what cannot be a key, and the key of a round whose truth arrived."""
@@ -39,6 +40,7 @@ class WaitingRounds:
     def add(self, key: Hashable, one: Round) -> None:
         """Add a round; one with the same key is replaced."""
         self.rounds[key] = self.latest = self.hinted = one
+        self.late |= len(self.rounds) > 1
 
     def get(self, key: Hashable) -> Round:
         """Return a round, or reject the key."""

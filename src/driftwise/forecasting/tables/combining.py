@@ -24,7 +24,7 @@ from driftwise.forecasting.tables.table_runs import Combination, Note, Outcome, 
 
 __all__ = ["combine_table"]
 
-_IMPLAUSIBLE = 1e6  # times the loss of the best expert
+_IMPLAUSIBLE = 1e3  # times the loss of the best expert
 _MOST_SHOWN = 12  # names in a note
 
 

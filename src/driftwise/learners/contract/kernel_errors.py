@@ -19,7 +19,7 @@ from numba import types
 from driftwise.core.errors import KernelError
 from driftwise.learners.contract.loops import Kernels
 
-__all__ = ["CompilerError", "check_choice", "raise_kernel_error", "returns_something"]
+__all__ = ["CompilerError", "check_choice", "first_line", "raise_kernel_error", "returns_something"]
 
 CompilerError = numba.NumbaError
 Kernel = Callable[..., Any]
@@ -50,7 +50,7 @@ def raise_kernel_error(owner: Any, kernels: Kernels, memory: Any, rates: Any, er
     found = _in_the_memory(owner, memory) or _in_the_kernels(owner, kernels) or _in_the_text(text, memory, rates)
     if found:
         raise KernelError(f"{type(owner).__name__}: {found}") from None
-    raise KernelError(f"{type(owner).__name__}: {_first_line(text)}") from error
+    raise KernelError(f"{type(owner).__name__}: {first_line(text)}") from error
 
 
 def check_choice(owner: Any, kernels: Kernels, entry: Any) -> None:
@@ -116,7 +116,8 @@ def _in_the_text(text: str, memory: Any, rates: Any) -> str:
     return ""
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """Return the kernel that cannot be compiled and the first line of Numba's text that says why."""
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith(_EMPTY)), "no reason is given")
     return f"{_kernel_of(text)} cannot be compiled{_place(text)}: {first.rstrip('.:')}. Numba's full text is above."
