@@ -796,3 +796,14 @@ def test_a_loss_that_cannot_be_compiled_is_named():
     )
     with pytest.raises(KernelError, match=r"ForecastLoss 'mine': .* cannot be compiled .*Untyped global name 'vars'"):
         Mixture(2, loss=broken)
+
+
+def test_nobody_joins_if_no_round_is_kept():
+    mix = Mixture(["a", "b"], learner=FixedShare(), history=0)
+    mix.join("c")  # before the first round nothing is lost
+    mix.predict([1.0, 2.0, 3.0])
+    mix.update(1.0)
+    before = mix.weights
+    with pytest.raises(InvalidInput, match="with history=0 no round is kept"):
+        mix.join("d")
+    assert mix.weights == before

@@ -242,6 +242,8 @@ class Mixture:
                 raise InvalidInput(f"Mixture: {shown(name)} is an expert already.")
             names = as_names(self, [*self._names, name], "name")
             self.options.names(names)
+            if self.rounds and not self._most_kept:
+                raise InvalidInput("Mixture: with history=0 no round is kept that could be played with a new expert.")
             place, stack = len(self._names), MixtureStack(self.options, len(names))
             asleep = np.full((len(self._history.truths), 1), np.nan)
             stack.run(np.hstack([self._history.inputs[:, :place], asleep]), self._history.truths)

@@ -40,9 +40,8 @@ __all__ = ["TrackingBank"]
 
 _TIE = 1e-9  # actions whose totals differ by this share of the range are tied: it may be rounding
 _SLACK = 1.001  # for rounding, in the rules of a memory
-_LEADER = (
-    0  # row of the weights; then the last losses for each guess, then Fixed Share and its optimistic form for each
-)
+# Rows of the weights: the leader, the last losses for each guess, then Fixed Share and its optimistic form for each.
+_LEADER = 0
 
 
 class Memory(NamedTuple):
