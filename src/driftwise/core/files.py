@@ -19,7 +19,7 @@ from driftwise.core.errors import BadFile
 from driftwise.core.file_names import Destination, destination, shown_path
 from driftwise.core.temporary_files import longest_name, temporary_file
 
-__all__ = ["check_writable", "write_atomically", "write_bytes_atomically"]
+__all__ = ["check_writable", "flush_folder", "write_atomically", "write_bytes_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
@@ -49,7 +49,7 @@ def _write(target: Destination, write: Callable[[Path], object], suffix: str) ->
                 _copy_owner_and_mode(file.fileno(), target.before)
             os.fsync(file.fileno())
         temporary.replace(target.path)
-    _flush_folder(folder)
+    flush_folder(folder)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -105,7 +105,7 @@ def _copy_owner_and_mode(descriptor: int, before: os.stat_result) -> None:
     os.fchmod(descriptor, mode)
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Make the new name durable; some file systems cannot, and the folder need not be readable."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -11,6 +11,7 @@ from pathlib import Path
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.file_locks import try_lock
 from driftwise.core.file_names import shown_path
+from driftwise.core.files import flush_folder
 
 __all__ = ["CHECKPOINT", "PartialFolder", "partial_folder"]
 
@@ -101,13 +102,3 @@ def _locked(out: Path, path: Path) -> int:
         if os.fstat(descriptor).st_nlink:  # else the other process has deleted the file it had locked
             return descriptor
         os.close(descriptor)
-
-
-def flush_folder(folder: Path) -> None:
-    """Make new names durable, where the file system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
