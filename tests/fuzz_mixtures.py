@@ -134,10 +134,11 @@ def play_live(rng, options, forecasts, truths, folder):
     names = [f"m{k}" for k in range(forecasts.shape[1])]
     joined = names[: int(rng.integers(1, len(names) + 1))]
     chosen = {name: getattr(options, name) for name in ("loss", "learner", "gradient", "hint", "extras", "scale")}
-    mix = Mixture(list(joined), history=int(rng.choice([0, 1, 5, 100])), **chosen)
+    history = int(rng.choice([0, 1, 5, 100]))
+    mix = Mixture(list(joined), history=history, **chosen)
     left, patience, waiting, n_truths = set(), rng.choice([0.0, 0.3, 0.7]), [], 0
     for t, row in enumerate(forecasts):
-        if len(joined) < len(names) and rng.random() < 0.2:
+        if len(joined) < len(names) and rng.random() < 0.2 and (history or not mix.rounds):
             joined.append(names[len(joined)])
             mix.join(joined[-1])
             n_truths = int((~np.isnan(mix._history.truths)).sum())  # the mixture starts again with the kept rounds

@@ -166,7 +166,8 @@ def refused(monkeypatch, capsys, tmp_path):
     run = runner(monkeypatch, capsys, tmp_path)
 
     def refused(name, options=""):
-        left = run("combine", name, "--target", "y", "--learner", "fixed-share", *options.split())
+        words = ["--target", "y", "--learner", "fixed-share", "--quiet", *options.split()]  # no progress if it is slow
+        left = run("combine", name, *words)
         assert (left.code, left.out) == (2, ""), left
         assert not (tmp_path / "out").exists()
         assert left.err.startswith("driftwise: ")
