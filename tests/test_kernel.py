@@ -430,3 +430,12 @@ def test_a_part_of_other_kernels_cannot_be_called_from_python():
 
 def _root(x):
     return math.sqrt(x)
+
+
+@numba.njit
+def _factorial(n):
+    return 1.0 if n < 1.5 else n * _factorial(n - 1.0)
+
+
+def test_a_kernel_may_call_a_function_that_calls_itself():
+    assert clone(template, "recursive", (), BOUND=_factorial)(4.0) == 24.0

@@ -144,7 +144,9 @@ def _kinds(function: FunctionType, kinds: Iterable[type]) -> list[Any]:
     return [kind for kind in (*named, *kinds) if isinstance(kind, type) and hasattr(kind, "_fields")]
 
 
-def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[Any]) -> str:
+def _digest(
+    function: FunctionType, options: dict[str, Any], kinds: Iterable[Any], callers: tuple[FunctionType, ...] = ()
+) -> str:
     # The cache stores argument types and finds their classes by module and name.
     parts = [repr(options), repr(sorted(IN_USE)), function.__module__, _fingerprint(function.__code__)]
     for kind in kinds:
@@ -157,7 +159,8 @@ def _digest(function: FunctionType, options: dict[str, Any], kinds: Iterable[Any
         elif isinstance(value, np.ndarray):
             parts.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
         elif isinstance(inner := getattr(value, "py_func", None), FunctionType):  # compiled by Numba itself
-            parts.append(f"{name}={_digest(inner, {}, ())}")
+            recursive = inner is function or inner in callers
+            parts.append(f"{name}={'itself' if recursive else _digest(inner, {}, (), (*callers, function))}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
