@@ -6,13 +6,11 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Vector
 from driftwise.core.validation import count
+from driftwise.forecasting.forecast_columns import predict_all, split_forecasts
 from driftwise.forecasting.mixture import Mixture
-from driftwise.forecasting.quantile_mixture import split_forecasts
 
 __all__ = ["StepMixture"]
 
@@ -59,12 +57,9 @@ class StepMixture:
     def predict(self, forecasts: Any) -> Vector:
         """Return the combined forecasts for the next steps."""
         columns = split_forecasts(self, forecasts, self.mixtures[0].experts, len(self.mixtures))
-        rounds = list(zip(self.mixtures, columns, itertools.count(self._now + 1), strict=False))
-        for mix, column, key in rounds:  # all, before one of them changes
-            mix.check_forecasts(column, key)
-        found = [mix.predict(column, key) for mix, column, key in rounds]
+        found = predict_all(zip(self.mixtures, columns, itertools.count(self._now + 1), strict=False))
         self._predicted = True
-        return np.array(found)
+        return found
 
     def update(self, truth: Any) -> None:
         """Give the next truth, None or NaN if it is missing."""

@@ -6,6 +6,7 @@ import csv as python_csv
 import io
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -73,7 +74,7 @@ class TableWriter(Protocol):
         ...
 
 
-class _TextWriter:
+class _TextWriter(ABC):
     """Writes text: the bytes of each table follow those of the last."""
 
     def __init__(self, path: Path, lengths: Mapping[str, int] | None = None) -> None:
@@ -89,9 +90,9 @@ class _TextWriter:
         """Return the bytes before the first row."""
         return b""
 
+    @abstractmethod
     def encoded(self, table: Any) -> Any:
         """Return the bytes of the rows."""
-        raise NotImplementedError
 
     def lengths(self) -> dict[str, int]:
         """Make everything durable and return the length of the file."""

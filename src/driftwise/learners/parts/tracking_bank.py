@@ -9,14 +9,13 @@ play:
 - for every learning rate $\eta$ and switch rate $\alpha$ Fixed Share, $x_t$, and its optimistic form, $\hat x_t$:
   $\hat x_{t,k} \propto x_{t,k}\, e^{-\eta g_{t,k}}$, and
   $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z + \alpha / K$;
-- with `both_guesses`, the last losses and $\hat x_t$ twice: with $g_t = z_{t-1}$, and with the guess of a hint;
 - the same with the slow rates $\eta_t = 1/\sqrt t$ and $\alpha_t = 1/(t + 1)$, for which the regret grows more slowly
   than $T$ whatever the losses; here $t$ counts the rounds since the first whose losses differ.
 
-Both forms of Fixed Share have the same $x$, and all switch rates share the exponentials of a learning rate, so a round
-takes $K$ exponentials per learning rate, and $2K$ for the slow one. Weights are at least $\alpha / K$, so they are kept
-as numbers, not as logarithms. No base changes if all losses are multiplied by a power of two: $b_t$ and the totals
-scale with them.
+With `both_guesses`, what uses $g_t$ is there twice: for $g_t = z_{t-1}$, and for the guess of a hint. All forms of
+Fixed Share have the same $x$, and all switch rates share the exponentials of a learning rate, so a round takes $K$
+exponentials per learning rate, and $2K$ for the slow one. Weights are at least $\alpha / K$, so they are kept as
+numbers, not as logarithms. Multiplying all losses by a power of two changes no base: $b_t$ and the totals scale.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ __all__ = ["TrackingBank"]
 
 _TIE = 1e-9  # actions whose totals differ by this share of the range are tied: it may be rounding
 _SLACK = 1.001  # for rounding, in the rules of a memory
-# Rows of the weights: the leader, the last losses for each guess, then Fixed Share and its optimistic form for each.
-_LEADER = 0
+_LEADER = 0  # row of the weights; then the last losses for each guess, then for each pair Fixed Share and its forms
 
 
 class Memory(NamedTuple):
@@ -105,8 +103,7 @@ def _look_ahead(memory: Memory, rates: Rates, number: int) -> None:
     """Write the weights of the bases that use the guess of some number, which is in `scaled` and `factors`."""
     _write_slow_factors(memory, memory.counted[0] + 1.0)
     _uniform_below(memory.scaled, _TIE, memory.weights[number])
-    n_forms = rates.n_guesses + 1
-    n_shared, n_actions = rates.switch_rates.size, memory.scaled.size
+    n_forms, n_shared, n_actions = rates.n_guesses + 1, rates.switch_rates.size, memory.scaled.size
     for pair in range(memory.centers.shape[0]):
         center, factors = memory.centers[pair], memory.factors[pair // n_shared]
         optimistic = memory.weights[n_forms * (pair + 1) + number]
@@ -235,8 +232,7 @@ class TrackingBank(Bank[Memory, Rates]):
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers of pairs and of learning rates, and the widest range of losses."""
-        n_pairs, n_rates = len(self.pairs) + 1, len(self.learning_rates) + 1
-        return {"pairs": n_pairs, "learning_rates": n_rates, "widest": min(1, rounds)}
+        return {"pairs": len(self.pairs) + 1, "learning_rates": len(self.learning_rates) + 1, "widest": min(1, rounds)}
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the floor of the weights of Fixed Share, on which its kernel relies, and the blocks of losses."""
