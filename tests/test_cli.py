@@ -19,8 +19,10 @@ import pytest
 
 from command_line import runner
 from driftwise import Environment, OptimisticGD, Replay, RerunUCBV, Results, Switching, TwoPoint, simulate
-from driftwise.cli.catalogue import describe, registries
+from driftwise.cli.catalogue import describe, describe_statement, registries
+from driftwise.report.maths_text import formula_text, readable
 from driftwise.report.tables import number
+from driftwise.theory.statements import statements
 
 SCRIPT = Path(sys.executable).parent / "driftwise"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "switching.toml"
@@ -90,8 +92,10 @@ def test_show_prints_everything_about_a_member(name, lines, as_json):
     shown = " ".join(" ".join(text).split())
     for heading in ("must_know", "time_per_round", "regret", "in_practice", "notes"):
         if record.get(heading):
-            assert " ".join(record[heading].split()) in shown
+            assert " ".join(readable(record[heading]).split()) in shown
     assert all(text in shown for text in record["references"])
+    assert "\\" not in shown, "a formula is not readable"
+    assert "$" not in shown
 
 
 @pytest.mark.parametrize(
@@ -105,6 +109,76 @@ def test_show_prints_everything_about_a_member(name, lines, as_json):
 )
 def test_show_prints_the_values_that_cost_less_in_practice(name, better, as_json):
     assert better in as_json("show", name)["in_practice"]
+
+
+@pytest.mark.parametrize("number", statements)
+def test_show_prints_everything_about_a_statement_of_the_paper(number, lines, as_json):
+    record, text = as_json("show", number), lines("show", number)
+    assert record == describe_statement(statements[number])
+    assert " ".join(line.strip() for line in text[: text.index("")]) == f"{statements[number].name}: {record['title']}"
+    assert max(map(len, text)) <= 100
+    shown = " ".join(" ".join(text).split())
+    assert readable(record["words"]) in shown
+    assert readable(record["ours"]) in shown
+    assert " ".join(formula_text(record["formula"]).split()) in shown
+    for name in ("code", "tests", "errata", "commands"):
+        assert all(each in shown for each in record[name])
+    assert "\\" not in shown, "a formula is not readable"
+
+
+def test_show_finds_a_statement_by_its_number_or_label_alone(lines):
+    found = lines("show", "Theorem 3.2")
+    assert lines("show", "3.2") == lines("show", "theorem 3.2") == lines("show", "dev") == found
+    assert found[0] == "Theorem 3.2 (dev): regret of Algorithm 2 when the means switch"
+    assert lines("show", "Algorithm 2")[0] == "Algorithm 2 (alg:dev): optimistic gradient descent"
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("rerun-ucbv", ["Theorem 2.1", "Algorithm 1", "Theorem 3.1"]),
+        ("optimistic-gd", ["Algorithm 2", "Theorem 3.2"]),
+        ("restarted-adaptive-gd", ["Theorem 3.3", "Lemma D.1"]),
+        ("optimistic-adapt-ml-prod", ["Algorithm 3", "Theorem 3.4"]),
+        ("sleeping-optimistic-adapt-ml-prod", ["Theorem 3.5", "Algorithm 4"]),
+        ("bandit-low", ["Theorem 4.1"]),
+        ("full-low", ["Theorem 4.2"]),
+        ("full-v", ["Theorem 4.3"]),
+    ],
+)
+def test_show_names_the_statements_of_the_paper_about_a_member(name, numbers, lines, as_json):
+    assert as_json("show", name)["statements"] == numbers
+    head = f"in the paper {', '.join(numbers)}; see"
+    assert any(" ".join(line.split()).startswith(head) for line in lines("show", name))
+    assert "statements" not in as_json("show", "hedge")
+
+
+def test_list_has_every_statement_of_the_paper(lines, as_json):
+    table = lines("list", "theorems")
+    assert [each["number"] for each in as_json("list", "theorems")] == list(statements)
+    assert all(any(row.startswith(number) for row in table) for number in statements)
+    assert table[-1] == f"{len(statements)} statements of the paper. `driftwise show NUMBER` describes one."
+
+
+def test_show_suggests_the_nearest_name_or_says_where_the_names_are(driftwise):
+    code, out, err = driftwise("show", "Theorm 3.2")
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        "driftwise: There is no learner, theorem or other entry 'Theorm 3.2'. Did you mean 'Theorem 3.2'?"
+    )
+    code, out, err = driftwise("show", "zzzz")
+    assert (code, out) == (2, "")
+    assert "`driftwise list KIND` has all names." in err
+
+
+def test_formulas_are_in_latex_where_the_terminal_has_no_such_letters():
+    shown = subprocess.run(
+        [SCRIPT, "show", "Theorem 4.1"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    ).stdout.decode("ascii")
+    assert statements["Theorem 4.1"].formula in shown
 
 
 # simulate
@@ -339,7 +413,7 @@ MISTAKES = [
     (
         "show optimistic-dg",
         2,
-        "There is no learner, detector, path, noise or adversary 'optimistic-dg'. Did you mean 'optimistic-gd'?"
+        "There is no learner, theorem or other entry 'optimistic-dg'. Did you mean 'optimistic-gd'?"
         " If it is your own, import its module first.",
     ),
     (

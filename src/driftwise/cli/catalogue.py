@@ -1,10 +1,14 @@
-"""The members of the registries as plain records, for `list` and `show`."""
+"""What `list` and `show` know: the members of the registries and the statements of the paper, as plain records."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from driftwise.adversaries import Adversary, adversaries
+from driftwise.cli.entry_text import member_text, statement_text
 from driftwise.core.docstrings import FACTS, described
 from driftwise.core.errors import UnknownName
 from driftwise.detectors import detectors
@@ -12,8 +16,23 @@ from driftwise.environments.noises import noises
 from driftwise.environments.paths import paths
 from driftwise.learners import Learner, learners
 from driftwise.registry import Registry
+from driftwise.results.comparators import comparators
+from driftwise.theory.statements import Statement, find_statement, statements
 
-__all__ = ["describe", "find", "registries"]
+__all__ = ["Entry", "describe", "describe_statement", "entries", "records", "registries"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that has a name, as a record and as text."""
+
+    name: str  # of no other entry
+    record: dict[str, Any]
+    write: Callable[[dict[str, Any], bool], str]
+
+    def text(self, plain: bool = False) -> str:
+        """Return the text; formulas in LaTeX if plain."""
+        return self.write(self.record, plain)
 
 
 def registries() -> dict[str, Registry[Any]]:
@@ -24,21 +43,35 @@ def registries() -> dict[str, Registry[Any]]:
         "paths": paths,
         "noises": noises,
         "adversaries": adversaries,
+        "comparators": comparators,
     }
 
 
-def find(name: str) -> type[Any]:
-    """Return the class of that name, whatever its kind."""
-    for registry in registries().values():
-        if name in set(registry):
-            return registry.get(name)
-    raise UnknownName(
-        "learner, detector, path, noise or adversary", name, [n for r in registries().values() for n in r]
-    )
+def records(kind: str) -> list[dict[str, Any]]:
+    """Return the records of all entries of a kind, given in the plural."""
+    if kind == "theorems":
+        return [describe_statement(each) for each in statements.values()]
+    registry = registries()[kind]
+    return [describe(registry.get(name)) for name in registry]
+
+
+def entries(name: str) -> list[Entry]:
+    """Return everything of that name, the likeliest first; raise `UnknownName` with the nearest name if nothing is."""
+    found = [
+        Entry(name, describe(registry.get(name)), member_text)
+        for registry in registries().values()
+        if name in set(registry)
+    ]
+    found += [Entry(each.number, describe_statement(each), statement_text) for each in _attempt(find_statement, name)]
+    if not found:
+        raise UnknownName(
+            "learner, theorem or other entry", name, _names(), listing="`driftwise list KIND` has all names."
+        )
+    return found
 
 
 def describe(member: Any) -> dict[str, Any]:
-    """Return what the docstring of a class says, and where the class is."""
+    """Return what the docstring of a class says, where the class is, and what the paper says about it."""
     about = described(member)
     record: dict[str, Any] = {
         "name": member.name,
@@ -55,4 +88,31 @@ def describe(member: Any) -> dict[str, Any]:
     if issubclass(member, Adversary):
         record["feedback"] = " or ".join(member.feedbacks)
     record |= {name.lower().replace(" ", "_"): about.facts[name] for name in FACTS if name in about.facts}
+    if numbers := [each.number for each in statements.values() if _is_about(each, member)]:
+        record["statements"] = numbers
     return record | {"notes": about.notes, "references": list(about.references)}
+
+
+def describe_statement(statement: Statement) -> dict[str, Any]:
+    """Return a statement as plain values."""
+    values = dataclasses.asdict(statement)
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+
+
+def _is_about(statement: Statement, member: type[Any]) -> bool:
+    """Return whether the code of a statement is a class of driftwise, or part of one."""
+    places = {f"{'.'.join(member.__module__.split('.')[:2])}.{member.__name__}"}
+    return any(name in places or name.rpartition(".")[0] in places for name in statement.code)
+
+
+def _attempt(find: Callable[[str], Statement], name: str) -> list[Statement]:
+    try:
+        return [find(name)]
+    except UnknownName:
+        return []
+
+
+def _names() -> Iterable[str]:
+    """Return every name that an error may suggest."""
+    yield from (name for registry in registries().values() for name in registry)
+    yield from (name for each in statements.values() for name in (each.number, each.label) if name)
