@@ -19,7 +19,8 @@ import pytest
 
 from command_line import runner
 from driftwise import Environment, OptimisticGD, Replay, RerunUCBV, Results, Switching, TwoPoint, simulate
-from driftwise.cli.catalogue import describe, describe_statement, registries
+from driftwise.cli.catalogue import describe, plain, registries
+from driftwise.glossary import COLUMNS_NOTE
 from driftwise.report.maths_text import formula_text, readable
 from driftwise.report.tables import number
 from driftwise.theory.statements import statements
@@ -84,7 +85,9 @@ def test_show_prints_everything_about_a_member(name, lines, as_json):
     head = " ".join(line.strip() for line in text[: text.index("")])
     assert head == f"{name}: {record['summary']}"
     assert all(line or after for line, after in itertools.pairwise(text)), "two blank lines"
-    assert text[-1] == f"  in Python: from {record['module']} import {record['class']}"
+    place = text.index(f"  in Python: from {record['module']} import {record['class']}")
+    assert not text[place + 1 :] or text[place + 2].startswith(("As a word:", "Also of this name: `driftwise show"))
+    text = text[: place + 1]
     assert max(map(len, text)) <= 120  # formulas are as long as in the source
     for parameter in record["parameters"]:
         assert f"    {parameter['name']} = {parameter['default']}" in text
@@ -114,7 +117,7 @@ def test_show_prints_the_values_that_cost_less_in_practice(name, better, as_json
 @pytest.mark.parametrize("number", statements)
 def test_show_prints_everything_about_a_statement_of_the_paper(number, lines, as_json):
     record, text = as_json("show", number), lines("show", number)
-    assert record == describe_statement(statements[number])
+    assert record == plain(statements[number])
     assert " ".join(line.strip() for line in text[: text.index("")]) == f"{statements[number].name}: {record['title']}"
     assert max(map(len, text)) <= 100
     shown = " ".join(" ".join(text).split())
@@ -192,7 +195,7 @@ def test_simulate_prints_the_table_of_the_library(lines):
     )  # fmt: skip
     environment = Environment(Switching(3, 4, best=0.2), TwoPoint(0.1))
     results = simulate(environment, [OptimisticGD(0.5), RerunUCBV.tuned], n_rounds=200, n_runs=3, seed=5)
-    assert table == results.table().splitlines()
+    assert table == [*results.table().splitlines(), "", COLUMNS_NOTE]
 
 
 DEFAULTS = ("tracker", "bandit-tracker")
@@ -210,7 +213,7 @@ def test_json_holds_the_numbers_of_the_table(lines, as_json):
     words = (*SMALL, "--learner", "optimistic-adapt-ml-prod", "--confidence", "0.9")
     found, table = as_json(*words), lines(*words)
     assert (found["comparator"], found["kind"], found["n_rounds"]) == ("dynamic", "pseudo", 60)
-    for row, line in zip(found["learners"], table[-2:], strict=True):
+    for row, line in zip(found["learners"], table[-4:-2], strict=True):
         shown = [row["learner"], number(row["regret"]), number(row["low"]), "..", number(row["high"])]
         assert line.split()[:6] == [*shown, number(row["bound"]) if (row["bound"] or 0) < 60 else "T"]
     assert found["learners"][1]["bound"] is None
@@ -234,7 +237,7 @@ def test_threads_and_blocks_do_not_change_the_output(lines):
 def test_seeds_change_the_output(lines):
     one, again, other = (lines(*SMALL, "--seed", seed) for seed in (1, 1, 2))
     assert one == again
-    assert one[-1] != other[-1]
+    assert one[-3] != other[-3]  # the last row of the table
 
 
 def test_a_rule_may_have_parameters(as_json):
@@ -320,7 +323,8 @@ def test_files_are_written_and_noted_unless_quiet(quiet, driftwise, lines, tmp_p
     code, out, err = driftwise(*SMALL, *files, *(["--quiet"] if quiet else []))
     assert code == 0
     assert err == ("" if quiet else "wrote deep/results.parquet\nwrote regret.svg\n")
-    assert out.splitlines() == Results.from_parquet(tmp_path / "deep" / "results.parquet").table().splitlines()
+    table = Results.from_parquet(tmp_path / "deep" / "results.parquet").table()
+    assert out == f"{table}\n\n{COLUMNS_NOTE}\n"
     assert (tmp_path / "regret.svg").read_text().startswith("<?xml")
 
 

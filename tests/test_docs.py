@@ -94,8 +94,9 @@ def _resolves(dotted: str) -> bool:
     return True
 
 
-def test_the_page_of_learners_is_that_of_the_registry() -> None:
-    """`make docs` writes it. In another process, because tests may have registered other learners."""
-    script = "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
+def test_the_generated_pages_are_those_of_the_registry_and_the_glossary() -> None:
+    """`make docs` writes them. In another process, because tests may have registered other learners."""
+    script = "import sys; sys.path.insert(0, 'docs'); import generate as g; sys.stdout.write(g.page() + g.glossary())"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
+    pages = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("learners.md", "glossary.md")]
+    assert done.stdout == "".join(pages)

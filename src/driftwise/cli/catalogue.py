@@ -1,4 +1,4 @@
-"""What `list` and `show` know: the members of the registries and the statements of the paper, as plain records."""
+"""What `list` and `show` know: members of the registries, statements of the paper and words, as plain records."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftwise.adversaries import Adversary, adversaries
-from driftwise.cli.entry_text import member_text, statement_text
+from driftwise.cli.entry_text import member_text, statement_text, words_text
 from driftwise.core.docstrings import FACTS, described
 from driftwise.core.errors import UnknownName
 from driftwise.detectors import detectors
 from driftwise.environments.noises import noises
 from driftwise.environments.paths import paths
+from driftwise.glossary import Word, find_words, words
 from driftwise.learners import Learner, learners
 from driftwise.registry import Registry
 from driftwise.results.comparators import comparators
 from driftwise.theory.statements import Statement, find_statement, statements
 
-__all__ = ["Entry", "describe", "describe_statement", "entries", "records", "registries"]
+__all__ = ["Entry", "describe", "entries", "plain", "records", "registries"]
 
 
 @dataclass(frozen=True)
@@ -49,24 +50,28 @@ def registries() -> dict[str, Registry[Any]]:
 
 def records(kind: str) -> list[dict[str, Any]]:
     """Return the records of all entries of a kind, given in the plural."""
-    if kind == "theorems":
-        return [describe_statement(each) for each in statements.values()]
+    if kind in ("theorems", "words"):
+        known: dict[str, Any] = statements if kind == "theorems" else words()
+        return [plain(each) for each in known.values()]
     registry = registries()[kind]
     return [describe(registry.get(name)) for name in registry]
 
 
 def entries(name: str) -> list[Entry]:
     """Return everything of that name, the likeliest first; raise `UnknownName` with the nearest name if nothing is."""
-    found = [
+    members = [
         Entry(name, describe(registry.get(name)), member_text)
         for registry in registries().values()
         if name in set(registry)
     ]
-    found += [Entry(each.number, describe_statement(each), statement_text) for each in _attempt(find_statement, name)]
+    stated = [Entry(each.number, plain(each), statement_text) for each in _statements(name)]
+    defined = find_words(name)
+    glossary = [Entry(defined[0].word, {"words": [plain(each) for each in defined]}, words_text)] if defined else []
+    exact = any(name in each.names for each in defined)  # "Lambda" is the variance, "lambda" the label of a lemma
+    found = [*members, *(glossary + stated if exact else stated + glossary)]
     if not found:
-        raise UnknownName(
-            "learner, theorem or other entry", name, _names(), listing="`driftwise list KIND` has all names."
-        )
+        listing = "`driftwise list KIND` has all names."
+        raise UnknownName("learner, theorem or other entry", name, _names(), listing=listing)
     return found
 
 
@@ -93,9 +98,9 @@ def describe(member: Any) -> dict[str, Any]:
     return record | {"notes": about.notes, "references": list(about.references)}
 
 
-def describe_statement(statement: Statement) -> dict[str, Any]:
-    """Return a statement as plain values."""
-    values = dataclasses.asdict(statement)
+def plain(entry: Statement | Word) -> dict[str, Any]:
+    """Return a statement or a word as plain values."""
+    values = dataclasses.asdict(entry)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
@@ -105,9 +110,9 @@ def _is_about(statement: Statement, member: type[Any]) -> bool:
     return any(name in places or name.rpartition(".")[0] in places for name in statement.code)
 
 
-def _attempt(find: Callable[[str], Statement], name: str) -> list[Statement]:
+def _statements(name: str) -> list[Statement]:
     try:
-        return [find(name)]
+        return [find_statement(name)]
     except UnknownName:
         return []
 
@@ -116,3 +121,4 @@ def _names() -> Iterable[str]:
     """Return every name that an error may suggest."""
     yield from (name for registry in registries().values() for name in registry)
     yield from (name for each in statements.values() for name in (each.number, each.label) if name)
+    yield from (name for each in words().values() for name in each.names)

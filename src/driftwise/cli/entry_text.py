@@ -9,7 +9,7 @@ from typing import Any
 
 from driftwise.report.maths_text import formula_text, readable
 
-__all__ = ["member_text", "statement_text"]
+__all__ = ["member_text", "statement_text", "words_text"]
 
 _WIDTH, _FACTS = 100, 18  # columns; the second where the text of a fact starts
 
@@ -56,6 +56,24 @@ def statement_text(record: dict[str, Any], plain: bool) -> str:
         facts,
     ]
     return _joined(sections)
+
+
+def words_text(record: dict[str, Any], plain: bool) -> str:
+    """Return the entries of the glossary with one name; formulas in LaTeX if plain."""
+    shown = _shown(plain)
+    parts = []
+    for word in record["words"]:
+        facts = [_fact("letter", shown(word["symbol"]))] if word["symbol"] else []
+        facts += _facts("also", [", ".join(word["also"])])
+        facts += _facts("in tables of", [", ".join(f"driftwise {name}" for name in word["tables"])])
+        formula = word["formula"] if plain else formula_text(word["formula"])
+        sections = [
+            [_filled(f"{word['word']}: {shown(word['meaning'])}", "", 2)],
+            [_formula(formula, "    ")] if formula else [],
+            facts,
+        ]
+        parts.append(_joined(sections))
+    return "\n\n".join(parts)
 
 
 def _joined(sections: Iterable[list[str]]) -> str:

@@ -1,4 +1,4 @@
-"""`driftwise list`: the members of the registries and the statements of the paper."""
+"""`driftwise list`: the members of the registries, the statements of the paper, and the glossary."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import click
 
 __all__ = ["command"]
 
-_KINDS = ["learners", "detectors", "paths", "noises", "adversaries", "comparators", "theorems"]
+_KINDS = ["learners", "detectors", "paths", "noises", "adversaries", "comparators", "theorems", "words"]
 _COLUMNS = {
     "learners": ["name", "feedback", "summary"],
     "adversaries": ["name", "feedback", "summary"],
     "theorems": ["number", "label", "title"],
+    "words": ["word", "meaning"],
 }
 
 
@@ -23,10 +24,14 @@ _COLUMNS = {
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kind: str, feedback: str | None, as_json: bool) -> None:
-    """List learners, change detectors, paths, noises, adversaries, comparators, or the statements of the paper."""
+    """List learners, change detectors, paths, noises, adversaries or comparators.
+
+    Also the theorems, lemmas and algorithms of the paper (theorems), and the glossary (words).
+    """
     import shutil
 
     from driftwise.cli.catalogue import records
+    from driftwise.report.maths_text import readable
     from driftwise.report.tables import text_table
 
     found: list[dict[str, Any]] = records(kind)
@@ -38,7 +43,7 @@ def command(kind: str, feedback: str | None, as_json: bool) -> None:
         click.echo(json.dumps(found, indent=2))
         return
     columns = _COLUMNS.get(kind, ["name", "summary"])
-    rows = [[record[c] for c in columns] for record in found]
+    rows = [[readable(record[c]) for c in columns] for record in found]
     click.echo(text_table(columns, rows, left=len(columns), width=shutil.get_terminal_size().columns))
     what = "statements of the paper" if kind == "theorems" else kind
     click.echo(f"\n{len(found)} {what}. `driftwise show {columns[0].upper()}` describes one.")

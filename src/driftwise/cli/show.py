@@ -13,14 +13,16 @@ __all__ = ["command"]
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def command(name: str, as_json: bool) -> None:
-    """Describe NAME: a learner, detector, path, noise, adversary or comparator, or a statement of the paper.
+    """Describe NAME: a learner or another class, a statement of the paper, or a word or column of a table.
 
-    A statement of the paper is named by its number or its label.
+    Classes are those of `driftwise list`: learners, detectors, paths, noises, adversaries and comparators. A statement
+    of the paper is named by its number or its label.
 
     \b
     driftwise show optimistic-gd
     driftwise show "Theorem 3.2"
     driftwise show dynamic
+    driftwise show "best loss"
     """
     from driftwise.cli.catalogue import entries
 
@@ -34,6 +36,8 @@ def command(name: str, as_json: bool) -> None:
     if not _can_print(text):
         text = first.text(plain=True)
     click.echo(text)
+    if others and others[0].name == name:  # a word that is the name of a class too
+        click.echo(f"\nAs a word:\n\n{others.pop(0).text(plain=text != first.text())}")
     others = [other for other in others if other.name not in first.record.get("statements", ())]  # named above
     if others:
         named = " or ".join(f'`driftwise show "{other.name}"`' for other in others)

@@ -24,7 +24,8 @@ _SIGNS = {
     "ell": "ℓ", "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "ni": "∋", "sum": "Σ", "int": "∫", "infty": "∞",
     "propto": "∝", "sim": "~", "approx": "≈", "pm": "±", "leftarrow": "←", "dots": "...", "ldots": "...",
     "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "cdot": "·", "to": "→",
-    "|": "‖", "{": "{", "}": "}", ",": " ", ";": " ", "!": "", "quad": "\u2003", "qquad": "\u2003", "\\": "\n",
+    "|": "‖", "lVert": "‖", "rVert": "‖", "prod": "∏", "{": "{", "}": "}", ",": " ", ";": " ", "!": "",
+    "quad": "\u2003", "qquad": "\u2003", "\\": "\n",
 }  # fmt: skip
 _DROPPED = {"left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "textstyle", "displaystyle"}
 _FUNCTIONS = {"ln", "log", "min", "max", "arg", "exp", "Pr", "sin"}
