@@ -24,6 +24,7 @@ N_ACTIONS, N_ROUNDS, FEWER = 10, 2000, 500
 BLOCKS = 5  # repetitions of our block per run of theirs
 TARGET = 20.0  # times their rounds per second, in a block
 RATE = 0.1
+NO_PYNOL = "pip found no package of PyNOL, so it was not compared. PYNOL_PATH must name the folder with its source.\n\n"
 FALLS, ENDS = 1000, 4000  # in the long run, action 0 is worse up to round `FALLS`, then better
 HEADERS = (
     "learner",
@@ -130,9 +131,23 @@ def long_run(pair: Pair, worker: Worker) -> str:
     return f"{pair.theirs}({parameters}) of {pair.package}: {theirs:.3g}{nan}; {pair.ours} of driftwise: {ours:.3g}"
 
 
+def first_and_missing(worker: Worker) -> str:
+    """Return the sum of river's first weights, and what one missing forecast does to the later ones."""
+    losses = losses_of("switching", FEWER, N_ACTIONS)
+    losses[FEWER // 2, 1] = np.nan
+    worker.prepare(losses)
+    worker.play("river", "EWARegressor", {"learning_rate": RATE}, "full")
+    weights = worker.played()
+    lost = int(np.isnan(weights).any(axis=1).sum())
+    return (
+        f"EWARegressor of river, K = {N_ACTIONS}: its first weights sum to {weights[0].sum():g}. A forecast that is NaN"
+        f" in round {FEWER // 2 + 1} of {FEWER} makes weights NaN in {lost} rounds."
+    )
+
+
 def expert_rivals(effort: Effort, worker: Worker) -> str:
     """Compare learners with full information, in blocks and live, with PyNOL and river."""
-    without = "" if "PYNOL_PATH" in os.environ else "PyNOL is not on PyPI, and PYNOL_PATH does not name its source.\n\n"
+    without = "" if "PYNOL_PATH" in os.environ else NO_PYNOL
     rows, reasons, notes = [], "", []
     for pair in PAIRS:
         if without and pair.package.startswith("PyNOL"):
@@ -154,4 +169,6 @@ def expert_rivals(effort: Effort, worker: Worker) -> str:
     after = (
         f"K = 2; action 0 has loss 1 in {FALLS:,} rounds, then action 1 in {ENDS - FALLS:,}. Last weight of action 0:"
     )
-    return f"{about}\n\n{text_table(HEADERS, rows, left=3)}{reasons}\n\n{after}\n" + "\n".join(notes)
+    return f"{about}\n\n{text_table(HEADERS, rows, left=3)}{reasons}\n\n{after}\n" + "\n".join(
+        [*notes, "", first_and_missing(worker)]
+    )
