@@ -76,7 +76,7 @@ interruptions: $(READY)  ## Kill sweeps, a Dask cluster and combinations of file
 	$(BIN)/python benchmarks/interruptions.py dask --rounds 100000
 	$(BIN)/python benchmarks/combine_kills.py
 
-bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs two packages)
+bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs three packages)
 	$(BIN)/python benchmarks/run.py
 
 compare: $(READY)  ## Measure the regret of every learner in five environments, 100 runs each (about twenty minutes)
