@@ -18,7 +18,9 @@ def test_a_preview_has_the_averages_of_the_run_with_that_seed(environment, n_rou
     monkeypatch.setattr(module, "default_block", lambda _: 37)
     seen = preview(environment, n_rounds, seed=5, points=points)
     block = environment.start(n_rounds, 5).draw(n_rounds)
-    assert len(seen.starts) == min(points, n_rounds)
+    changes = [t for t in (seen.measures.change_points or ()) if environment is SEGMENTS]
+    assert set(changes) <= set(seen.starts)
+    assert min(points, n_rounds) <= len(seen.starts) <= min(points + len(changes), n_rounds)
     for values, whole in ((seen.losses, block.losses), (seen.means, block.means)):
         parts = np.split(whole, seen.starts[1:])
         np.testing.assert_allclose(values, [part.mean(axis=0) for part in parts], rtol=1e-12, atol=1e-15)

@@ -510,6 +510,12 @@ def test_a_figure_shows_every_curve_its_band_and_its_bound():
         assert np.array_equal(line.get_ydata()[high], curve[high])
 
 
+def test_the_key_of_bounds_is_there_if_a_bound_is_drawn():
+    for bound, shown in [(1.0, True), (1e9, False), (np.nan, False)]:  # a bound of at least T is trivial
+        (legend,) = results_of([NUMBERS], bounds=np.array([bound])).figure().legends
+        assert ("bound (same colour)" in [text.get_text() for text in legend.get_texts()]) == shown
+
+
 def test_one_run_is_drawn_without_a_band():
     (axes,) = results_of([[3.0], [4.0]]).figure().axes
     assert not axes.collections

@@ -61,7 +61,7 @@ class Preview:
 
     def figure(self) -> Figure:
         """Return a Matplotlib figure: the means as lines, and averages of the losses as dots, over rounds."""
-        n_actions, changes, title = self.losses.shape[1], None, ""
+        n_actions, changes = self.losses.shape[1], None
         title = f"{n_actions} action{'s' * (n_actions != 1)}, {self.n_rounds:,} round{'s' * (self.n_rounds != 1)}"
         if self.measures is not None:
             changes, known = self.measures.change_points, self.measures
@@ -78,9 +78,10 @@ class Preview:
 
 
 def preview(source: LossSource, n_rounds: int | None = None, seed: int = 0, points: int = 500) -> Preview:
-    """Draw one run of an environment, without a learner, and keep averages over up to `points` stretches of rounds.
+    """Draw one run of an environment, without a learner, and keep averages over some hundred stretches of rounds.
 
-    It is the run that `record` plays with the same seed.
+    It is the run that `record` plays with the same seed. A stretch starts at each change point, unless there are more
+    than `points`.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def preview(source: LossSource, n_rounds: int | None = None, seed: int = 0, poin
     seed : int, default 0
         Seed of the losses, >= 0.
     points : int, default 500
-        The most stretches of rounds, >= 1.
+        The most stretches of equal length, >= 1.
 
     Returns
     -------
@@ -116,7 +117,9 @@ def preview(source: LossSource, n_rounds: int | None = None, seed: int = 0, poin
     check_memory("preview", "points", points, 16 * points * n_actions)
     measures = source.measures(n_rounds, seed) if source.has_means else None
     stream = source.start(n_rounds, seed)
-    starts = np.unique(np.linspace(0, n_rounds, points, endpoint=False).astype(np.int64))
+    changes = measures.change_points or () if measures is not None else ()
+    even = np.linspace(0, n_rounds, points, endpoint=False).astype(np.int64)
+    starts = np.unique([*even, *(changes if len(changes) <= points else ())])  # no stretch has two means
     sums = np.zeros((2, len(starts), n_actions))
     for first in range(0, n_rounds, default_block(n_actions)):
         block = stream.draw(min(default_block(n_actions), n_rounds - first))

@@ -48,9 +48,10 @@ def environment_figure(curves: EnvironmentCurves) -> Figure:
     for k in range(n_actions):
         colour = COLOURS[k] if k < len(COLOURS) else GREY
         artist: Artist = axes.plot(centers, losses[:, k], ".", color=colour, markersize=4.5, alpha=0.55)[0]
-        for first, end in pieces if curves.means is not None else ():
-            heights = np.append(curves.means[first:end, k], curves.means[end - 1, k])
-            artist = axes.step(edges[first : end + 1], heights, where="post", color=colour, linewidth=1.8)[0]
+        if curves.means is not None:
+            for first, end in pieces:
+                heights = np.append(curves.means[first:end, k], curves.means[end - 1, k])
+                artist = axes.step(edges[first : end + 1], heights, where="post", color=colour, linewidth=1.8)[0]
         if k <= len(COLOURS):
             keys.append((artist, f"action {k + 1}" if k < len(COLOURS) else f"{n_actions - k} other actions"))
     if curves.means is not None:

@@ -88,8 +88,8 @@ def regret_figure(
             axes.step(bound_rounds, curve.bound, "--", where="pre", color=colour, linewidth=1.0, alpha=0.8)
     axes.set_title("\n".join(literal(line, _TITLE) for line in title.splitlines()), fontsize="medium")
     for i, (label, values) in enumerate(lines.items()):
-        style, grey = _LINE_STYLES[i % len(_LINE_STYLES)], str(0.2 + 0.2 * (i % 2))
-        line = axes.plot(rounds, values, linestyle=style, color=grey, linewidth=1.4)[0]
+        dashes, grey = _LINE_STYLES[i % len(_LINE_STYLES)], str(0.2 + 0.2 * (i % 2))
+        line = axes.plot(rounds, values, linestyle=dashes, color=grey, linewidth=1.4)[0]
         keys.append((line, literal(label, _LABEL)))
     axes.set(xlabel="round", ylabel=literal(ylabel, _HALF_LABEL), xlim=(int(rounds[0]) - 1, int(rounds[-1])))
     if scale == "log-log":
@@ -98,7 +98,7 @@ def regret_figure(
         axes.set(ylim=(0.0, None)) if scale == "linear" else axes.set(yscale="log", ylim=(floor, None))
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    if any(np.isfinite(curve.bound).any() for curve in curves):
+    if any((curve.bound < bound_rounds).any() for curve in curves):
         sample = axes.plot([], [], "--", color="0.4", linewidth=1.0)[0]
         keys.append((sample, "bound (same colour)"))
     if any(curve.has_caveat for curve in curves):
