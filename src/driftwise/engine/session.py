@@ -35,8 +35,8 @@ class Session:
     """A learner on a live stream: it plays one round at a time, and can be saved to a file and resumed.
 
     Full feedback: call `predict`, then `update(losses)`. Bandit feedback: call `choose`, then
-    `update(action, loss, probability)`. Where you have rewards, `update` takes `reward=` in place of losses. Threads may
-    share a session: its methods lock it. Code that uses `state` directly must do its own locking.
+    `update(action, loss, probability)`. If you have rewards, pass `reward=` in place of losses. Threads may share a
+    session: its methods lock it. Code that uses `state` directly must do its own locking.
 
     Parameters
     ----------
