@@ -18,7 +18,7 @@ from driftwise import Session
 
 LAYOUTS = ("list", "grid", "map")
 RATES = {"list": 0.2, "grid": 0.7, "map": 0.3}  # chances of a click, which the service does not know
-N_THREADS, N_VISITORS = 4, 100
+N_THREADS, N_VISITORS = 4, 40
 file = Path(sys.argv[1] if len(sys.argv) > 1 else "layouts.npz")
 session = Session.load(file) if file.exists() else Session(n_actions=len(LAYOUTS), feedback="bandit")
 waiting: dict[str, tuple[int, float | None]] = {}  # by ticket: the choices whose outcome is still to come

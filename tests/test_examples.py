@@ -38,7 +38,7 @@ def test_an_example_is_short(name: str) -> None:
 def test_the_service_learns_over_a_restart_and_ends(tmp_path: Path) -> None:
     file = ROOT / "examples" / "live_choice.py"
     assert len(file.read_text(encoding="utf-8").splitlines()) < 80
-    for outcomes in (400, 800):
+    for outcomes in (160, 320):
         done = subprocess.run(
             [sys.executable, "-W", "error", file],
             cwd=tmp_path,
