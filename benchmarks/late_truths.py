@@ -7,7 +7,8 @@ forecast is made `n` rounds later; with 1, before the next forecast.
 from __future__ import annotations
 
 import numpy as np
-from forecast_data import ForecastData, MissingPackage, load
+from forecast_data import MissingPackage, load
+from forecasts import Scores
 
 from driftwise import AdaHedge, Mixture
 from driftwise.report.tables import text_table
@@ -21,28 +22,28 @@ MIXTURES = {
 }
 
 
-def relative_loss(data: ForecastData, options: dict[str, object], delay: int) -> float:
+def relative_loss(scores: Scores, options: dict[str, object], delay: int) -> float:
     """Return the mean square loss with truths that are late, divided by that of the best expert."""
+    data = scores.data
     mix = Mixture(data.names, **options)  # type: ignore[arg-type]
     forecasts = np.empty(len(data.truths))
     for t, row in enumerate(data.forecasts):
         if t >= delay:
             mix.update(data.truths[t - delay], key=t - delay)
         forecasts[t] = mix.predict(row, key=t)
-    best = np.nanmean((data.forecasts - data.truths[:, None]) ** 2, axis=0).min()
-    return float(np.nanmean((forecasts - data.truths) ** 2) / best)
+    return scores.relative(forecasts)
 
 
 def main() -> None:
     rows = []
     for name in SETS:
         try:
-            data = load(name)
+            scores = Scores(load(name))
         except MissingPackage as missing:
             print(missing)
             continue
         for label, options in MIXTURES.items():
-            rows.append([name, label, *(f"{relative_loss(data, options, delay):.2f}" for delay in DELAYS)])
+            rows.append([name, label, *(f"{relative_loss(scores, options, delay):.2f}" for delay in DELAYS)])
     print(text_table(("data", "mixture", *map(str, DELAYS)), rows, left=2))
 
 
