@@ -4,58 +4,32 @@ from __future__ import annotations
 
 import pkgutil
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from code_blocks import blocks_of, run_blocks
+
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SHELL = Path(sys.executable).parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """Return the fenced blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def text_of(page: Path) -> str:
+    """Return the text of a page."""
+    return page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
-def test_python_on_a_page_runs_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    script = tmp_path / "page.py"
-    text = "\n".join(blocks(page, "python"))
-    # A reader who follows the page has this learner in the package too.
-    script.write_text(text.replace('"discounted-hedge"', '"learner-of-the-page"'), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", script.name], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks_of(text_of(p))], ids=lambda p: p.name)
+def test_the_code_of_a_page_runs_top_to_bottom(page: Path) -> None:
+    assert run_blocks(blocks_of(text_of(page)))
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
-def test_commands_on_a_page_run(page: Path, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    for block in blocks(page, "console"):
-        for command in re.findall(r"^\$ (driftwise (?:.*\\\n)*.*)", block, re.MULTILINE):
-            line = f"'{SHELL}'/{command}"
-            done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, f"{command}\n{done.stderr}"
-
-
-def test_the_example_of_a_cluster_runs_and_is_that_on_the_page(tmp_path: Path) -> None:
-    """In a file of its own, because worker processes import it."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "examples/cluster.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 4
-    assert blocks(ROOT / "docs" / "sweeps.md", "py") == [(ROOT / "examples" / "cluster.py").read_text(encoding="utf-8")]
+def test_the_example_of_a_cluster_is_that_on_the_page() -> None:
+    """It is a file of its own, because worker processes import it."""
+    whole_files = [block.text for block in blocks_of(text_of(ROOT / "docs" / "sweeps.md")) if block.language == "py"]
+    assert whole_files == [text_of(ROOT / "examples" / "cluster.py")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

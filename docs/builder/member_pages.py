@@ -6,16 +6,17 @@ import inspect
 from typing import Any
 
 from docstring_markdown import call, example, methods, parameters, row, signature
-from member_figures import caption
-from related_files import source, tests_of
-
 from driftwise.adversaries import Adversary
 from driftwise.core.docstrings import FACTS, described
 from driftwise.learners import Learner
 from driftwise.theory.statements import statements
+from member_figures import caption
+from related_files import source, tests_of
 
 __all__ = ["member_page"]
 
+# What users call; the others are for those who write learners.
+LEARNER_METHODS = ("start", "predict", "choose", "update", "hint", "run", "run_hinted", "beliefs", "tuned", "bound")
 _OPTIONS = {"learner": "--learner", "path": "--path", "noise": "--noise"}
 
 
@@ -36,7 +37,7 @@ def member_page(member: type[Any], picture: str | None) -> str:
         "## Example\n\n" + example(about.example, member.__module__),
         _on_the_command_line(member, kind),
         "## References\n\n" + "\n\n".join(about.references) if any(about.references) else "",
-        "## Methods\n\n" + methods(member),
+        "## Methods\n\n" + methods(member, LEARNER_METHODS if issubclass(member, Learner) else ()),
         "## Source and tests\n\n"
         + f"Source: {source(member)}. Tests: {', '.join(f'`{name}`' for name in tests_of(member)) or 'none'}.",
     ]
@@ -45,7 +46,7 @@ def member_page(member: type[Any], picture: str | None) -> str:
 
 def _facts(member: type[Any], kind: str) -> str:
     about = described(member)
-    rows = [["kind", kind], ["name on the command line", f"`{member.name}`"]]
+    rows = [["kind", kind], ["name", f"`{member.name}`"]]
     if issubclass(member, Learner):
         rows.append(["feedback", member.feedback])
     if issubclass(member, Adversary):
@@ -53,7 +54,7 @@ def _facts(member: type[Any], kind: str) -> str:
     rows += [[name.lower(), about.facts[name]] for name in FACTS if name in about.facts]
     if found := _in_the_paper(member):
         rows.append(["in the paper", ", ".join(found)])
-    return "\n".join(["| | |", "|---|---|", *map(row, rows)])
+    return "\n".join(["| property | value |", "|---|---|", *map(row, rows)])
 
 
 def _in_the_paper(member: type[Any]) -> list[str]:
