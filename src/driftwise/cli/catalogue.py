@@ -18,7 +18,7 @@ from driftwise.glossary import Word, find_words, words
 from driftwise.learners import Learner, learners
 from driftwise.registry import Registry
 from driftwise.results.comparators import comparators
-from driftwise.theory.statements import Statement, find_statement, statements
+from driftwise.theory.statements import Statement, find_statement, statements, statements_about
 
 __all__ = ["Entry", "describe", "entries", "plain", "records", "registries"]
 
@@ -93,7 +93,7 @@ def describe(member: Any) -> dict[str, Any]:
     if issubclass(member, Adversary):
         record["feedback"] = " or ".join(member.feedbacks)
     record |= {name.lower().replace(" ", "_"): about.facts[name] for name in FACTS if name in about.facts}
-    if numbers := [each.number for each in statements.values() if _is_about(each, member)]:
+    if numbers := [each.number for each in statements_about(member)]:
         record["statements"] = numbers
     return record | {"notes": about.notes, "references": list(about.references)}
 
@@ -102,12 +102,6 @@ def plain(entry: Statement | Word) -> dict[str, Any]:
     """Return a statement or a word as plain values."""
     values = dataclasses.asdict(entry)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-
-
-def _is_about(statement: Statement, member: type[Any]) -> bool:
-    """Return whether the code of a statement is a class of driftwise, or part of one."""
-    places = {f"{'.'.join(member.__module__.split('.')[:2])}.{member.__name__}"}
-    return any(name in places or name.rpartition(".")[0] in places for name in statement.code)
 
 
 def _statements(name: str) -> list[Statement]:
