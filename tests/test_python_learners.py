@@ -13,6 +13,7 @@ from dataclasses import FrozenInstanceError, dataclass
 import numpy as np
 import pytest
 
+from command_line import runner
 from driftwise import (
     Bernoulli,
     Environment,
@@ -302,16 +303,15 @@ def program(folder, *words):
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
-def test_the_command_line_takes_it(greedy, tmp_path):
-    own = ("--import", "greedy_of_a_test")
-    done = program(
-        tmp_path, "simulate", *own, "--learner", "greedy-of-a-test:exploration_rate=0.3", "--rounds=50", "--quiet"
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "greedy-of-a-test(exploration_rate=0.3)" in done.stdout
-    done = program(tmp_path, "compile", *own, "greedy-of-a-test", "--quiet")
-    assert done.stdout.startswith("greedy-of-a-test is a learner in plain Python: there is nothing to compile.\n")
-    assert "compiled 0 learners in " in done.stdout
+def test_the_command_line_takes_it(greedy, tmp_path, monkeypatch, capsys):
+    run = runner(monkeypatch, capsys, tmp_path)
+    own = ("--quiet", "--import", "greedy_of_a_test")
+    code, out, err = run("simulate", *own, "--learner", "greedy-of-a-test:exploration_rate=0.3", "--rounds", 50)
+    assert (code, err) == (0, "")
+    assert "greedy-of-a-test(exploration_rate=0.3)" in out
+    code, out, err = run("compile", *own, "greedy-of-a-test")
+    assert out.startswith("greedy-of-a-test is a learner in plain Python: there is nothing to compile.\n")
+    assert "compiled 0 learners in " in out
 
 
 def test_an_error_on_the_command_line_has_the_traceback_of_the_user(tmp_path):

@@ -65,8 +65,9 @@ class PythonLearner(PythonRounds):
     Results that a sweep has stored do not notice that a method was changed: write `version = 2` into the class, without
     an annotation, when its plays change.
 
-    Time per round: about 10 to 50 microseconds with 2 to 100 actions, 40 to 400 times that of kernels in a simulation
-    (`python benchmarks/run.py --only python`). Threads do not help: Python runs one of them at a time.
+    Time per round: about 10 to 50 microseconds with 2 to 100 actions, some hundred times that of kernels in a
+    simulation (40 to 400 in `python benchmarks/run.py --only python`). Threads do not help: Python runs one of them at
+    a time.
 
     Examples
     --------
