@@ -38,11 +38,6 @@ class PythonLearner(PythonRounds):
     (`--import MODULE`), adversaries and `check_learner`, with the same results on every machine and for any number of
     threads.
 
-    Parameters
-    ----------
-    **settings
-        The parameters that a subclass declares.
-
     Notes
     -----
     The methods of a subclass, where `name` in its first line is its name in the registry:
@@ -112,6 +107,9 @@ class PythonLearner(PythonRounds):
             cls.feedback = check_methods(cls)
             cls.name = name
             learners.add(name, cls)
+
+    def __init__(self) -> None:
+        """Set nothing: a subclass gets a constructor with its own parameters."""
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:  # noqa: ARG004, D102
         if "name" not in vars(cls):
