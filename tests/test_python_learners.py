@@ -34,32 +34,9 @@ from driftwise.engine.compile_ahead import compile_learner
 from driftwise.learners import SAOL, UCB1, Hedge, OracleRestarts, learners
 from outside_files import ROOT, module_of
 from sweep_helpers import content
+from user_modules import PYTHON_GREEDY
 
 SWITCHING = Environment(Switching(3, 3), Bernoulli())
-# As a user writes it: a learner that draws.
-GREEDY = '''
-import numpy as np
-from driftwise import PythonLearner
-
-class Greedy(PythonLearner, name="{name}"):
-    """Greedy: the lowest mean loss, with a share of exploration."""
-
-    exploration_rate: float = 0.1
-
-    def first_memory(self, n_actions, generator):
-        return {{"plays": np.zeros(n_actions), "total": np.zeros(n_actions), "generator": generator}}
-
-    def choose(self, memory):
-        if memory.generator.random() < self.exploration_rate:
-            return memory.generator.integers(memory.plays.size)
-        means = memory.total / np.maximum(memory.plays, 1)
-        means[memory.plays == 0] = -1.0
-        return np.argmin(means)
-
-    def update(self, memory, action, loss, probability):
-        memory.plays[action] += 1
-        memory.total[action] += loss
-'''
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +55,7 @@ def twins(monkeypatch):
 @pytest.fixture
 def greedy(monkeypatch, tmp_path):
     """Return the class of a learner that draws, in a module that another process can import."""
-    (tmp_path / "greedy_of_a_test.py").write_text(GREEDY.format(name="greedy-of-a-test"))
+    (tmp_path / "greedy_of_a_test.py").write_text(PYTHON_GREEDY.format(name="greedy-of-a-test"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "greedy_of_a_test", raising=False)
     import greedy_of_a_test
@@ -267,17 +244,6 @@ def test_a_player_has_a_spec_pickles_and_names_its_module(greedy):
     assert player.modules == {"greedy_of_a_test"}
 
 
-def test_workers_of_a_cluster_play_it(greedy):
-    from driftwise.sweeps.batches import Batch
-    from driftwise.sweeps.dask_executor import _modules, _play_on_worker
-
-    batch = Batch.of(next(iter(Sweep(SWITCHING, greedy(), 30, n_runs=2).groups())))
-    played = _play_on_worker(_modules(batch), pickle.dumps(batch))
-    assert _modules(batch) == ("greedy_of_a_test",)
-    here = simulate(SWITCHING, greedy(), 30, 2).regrets[0, :, -1]
-    assert [record.regrets[-1] for record in played.records] == here.tolist()
-
-
 @pytest.mark.parametrize("mode", ["proof", "best-response"])
 def test_an_adversary_responds_to_it_as_to_the_compiled_learner(twins, mode):
     for adversary, own, compiled in (
@@ -315,7 +281,7 @@ def test_the_command_line_takes_it(greedy, tmp_path, monkeypatch, capsys):
 
 
 def test_an_error_on_the_command_line_has_the_traceback_of_the_user(tmp_path):
-    text = GREEDY.format(name="fails").replace("memory.total[action] += loss", "memory.total[action] += los")
+    text = PYTHON_GREEDY.format(name="fails").replace("memory.total[action] += loss", "memory.total[action] += los")
     (tmp_path / "fails.py").write_text(text)
     done = program(tmp_path, "simulate", "--import", "fails", "--learner", "fails", "--rounds=50", "--quiet")
     assert done.returncode == 1
@@ -365,7 +331,7 @@ def test_a_cell_of_a_notebook_may_run_twice():
     results = []
     for rate in (0.5, 0.25):
         names = {"__name__": "__main__"}
-        exec(GREEDY.format(name="of-a-notebook").replace("= 0.1", f"= {rate}"), names)
+        exec(PYTHON_GREEDY.format(name="of-a-notebook").replace("= 0.1", f"= {rate}"), names)
         learner = names["Greedy"]()
         results.append(simulate(SWITCHING, learner, 20, 1).learners[0]["exploration_rate"])
         assert Player.of(learner).kind is names["Greedy"]
@@ -386,6 +352,9 @@ def test_the_decorator_of_dataclasses_may_be_written():
 def test_the_name_of_another_learner_is_taken():
     with pytest.raises(InvalidInput, match=r"^The learner name 'hedge' is taken by Hedge\.$"):
         type(PythonLearner)("Mine", (FullParts, PythonLearner), {}, name="hedge")
+    made(FullParts)
+    with pytest.raises(InvalidInput, match=r"^The learner name 'mine' is taken by Mine of the module \w+\.$"):
+        type(PythonLearner)("Mine", (FullParts, PythonLearner), {"__module__": "other"}, name="mine")
 
 
 PLAYS = "it must define `predict` (full feedback) or `choose` (bandit feedback), got"

@@ -90,7 +90,8 @@ def checked_choice(owner: object, value: Any, n_actions: int) -> tuple[int, floa
         known = False
     if not known:
         rule = f"an action, a whole number in [0, {n_actions - 1}], or (action, probability)"
-        raise LearnerError(f"{who}: `choose` must return {rule}, got {shown(value)}.")
+        got = value.item() if isinstance(value, np.generic) else value  # 3, not np.int64(3)
+        raise LearnerError(f"{who}: `choose` must return {rule}, got {shown(got)}.")
     if probability is None:
         return number, None
     chance = as_real(probability)
