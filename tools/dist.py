@@ -36,7 +36,9 @@ def source_time(root: Path) -> int:
     return int(printed) if printed else _WITHOUT_GIT
 
 
-def build(source: Path, target: Path, seconds: int, surroundings: dict[str, str] | None = None, umask: int = -1) -> None:
+def build(
+    source: Path, target: Path, seconds: int, surroundings: dict[str, str] | None = None, umask: int = -1
+) -> None:
     """Build both archives of a folder; every file in them has the given time."""
     env = os.environ | {"SOURCE_DATE_EPOCH": str(seconds)} | (surroundings or {})
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(target.resolve())]
