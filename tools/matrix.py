@@ -104,6 +104,7 @@ def play(cell: Cell, wheel: Path, log: Path) -> Outcome:
 
 def _installed(cell: Cell, wheel: Path, python: str, folder: Path) -> dict[str, str]:
     """Install the wheel in a new environment, and return the versions of all packages there."""
+    print(f"  installing with {python}", flush=True)
     _run([python, "-m", "venv", folder / "venv"], folder)
     inside = _python_in(folder)
     limits = ["--constraint", OLDEST] if cell.releases == "oldest" else []
@@ -113,6 +114,7 @@ def _installed(cell: Cell, wheel: Path, python: str, folder: Path) -> dict[str, 
 
 
 def _use(cell: Cell, folder: Path) -> None:
+    print("  using it", flush=True)
     (folder / "work").mkdir()
     options = [] if cell.extras else ["--core"]
     print(_run([_python_in(folder), ROOT / "tools" / "smoke.py", *options], folder / "work"), end="")
