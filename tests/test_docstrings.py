@@ -75,7 +75,7 @@ def test_every_parameter_has_a_meaning_and_its_default(member):
 
 @every_class
 def test_there_is_an_example(member):
-    assert described(member).has_example
+    assert described(member).example.startswith(">>> ")
 
 
 @every_algorithm

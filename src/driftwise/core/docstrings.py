@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["FACTS", "Description", "Parameter", "described", "shown_default"]
 
+_EXAMPLES = "\nExamples\n--------\n"  # the last section
 FACTS = ("Regret", "Must know", "Time per round", "In practice")
 
 
@@ -26,19 +27,20 @@ class Parameter(NamedTuple):
 
 
 class Description(NamedTuple):
-    """The parts of a class docstring, each text on one line except the notes."""
+    """The parts of a docstring; the summary, the meanings, the facts and the references are each on one line."""
 
     summary: str
+    description: str  # the paragraphs between the summary and the parameters
     parameters: tuple[Parameter, ...]
     notes: str  # without the facts
     facts: dict[str, str]  # by their names in `FACTS`
     references: tuple[str, ...]
-    has_example: bool
+    example: str  # as in an interactive session
 
 
 @functools.cache
 def described(member: Any) -> Description:
-    """Return the parts of a class docstring; all are empty for a class without one.
+    """Return the parts of the docstring of a class or function; all are empty if it has none.
 
     >>> from driftwise.learners import OptimisticGD
     >>> described(OptimisticGD).parameters[0].name
@@ -46,7 +48,8 @@ def described(member: Any) -> Description:
     """
     import docstring_parser
 
-    text = inspect.cleandoc(member.__dict__.get("__doc__") or "")
+    own = vars(member).get("__doc__") if isinstance(member, type) else member.__doc__  # a class may inherit one
+    text = inspect.cleandoc(own or "")
     parsed = docstring_parser.parse(text, style=docstring_parser.DocstringStyle.NUMPYDOC)
     sections: dict[str, list[str]] = {}
     for part in parsed.meta:
@@ -55,11 +58,12 @@ def described(member: Any) -> Description:
     facts = {name: text for name, text in map(_fact, paragraphs) if name}
     return Description(
         summary=_one_line(parsed.short_description or ""),
+        description=parsed.long_description or "",
         parameters=tuple(_parameter(each) for each in parsed.params if each.args[0] == "param"),
         notes="\n\n".join(paragraph for paragraph in paragraphs if not _fact(paragraph)[0]),
         facts=facts,
         references=tuple(map(_one_line, "\n\n".join(sections.get("references", [])).split("\n\n"))),
-        has_example=bool(parsed.examples),
+        example=text.partition(_EXAMPLES)[2].strip(),
     )
 
 

@@ -1,7 +1,7 @@
-"""Comparators: what the regret of a learner is measured against. Each is computed block by block in constant memory.
+"""Comparators: what the regret of a learner is measured against.
 
-`follow` returns the comparator's cumulative loss at marked rounds; the engine subtracts it from the learner's.
-The target is the matrix of means if they are known (pseudo-regret), else that of losses (realised regret).
+The target is the matrix of means if they are known (pseudo-regret), else that of losses (realised regret). A comparator
+starts a follower, which sums its loss block by block.
 """
 
 from __future__ import annotations
@@ -10,32 +10,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from driftwise.core.compensated_sums import add, add_term, read_sum, write_sum
 from driftwise.core.errors import rejection
-from driftwise.core.kernel import kernel
 from driftwise.core.machine_memory import check_memory
-from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.core.validation import require, require_count
-from driftwise.core.vectors import flags, least
+from driftwise.registry import Registered, Registry
+from driftwise.results.followers import DynamicFollower, Follower, StaticFollower, SwitchedFollower
 
-__all__ = ["Comparator", "Dynamic", "Follower", "Interval", "Static", "Switched"]
-
-
-class Follower(ABC):
-    """The cumulative loss of a comparator, block by block."""
-
-    @abstractmethod
-    def follow(self, target: Matrix, marks: Actions) -> Vector:
-        """Add a block; return the cumulative loss after each marked round of it."""
+__all__ = ["Comparator", "Dynamic", "Interval", "Static", "Switched", "comparators"]
 
 
 @dataclass(frozen=True)
-class Comparator(ABC):
+class Comparator(Registered, ABC):
     """A rule that chooses actions in hindsight; regret is the learner's loss minus the comparator's."""
-
-    name: ClassVar[str]
 
     def __str__(self) -> str:
         return self.name
@@ -51,7 +37,15 @@ class Comparator(ABC):
 
 @dataclass(frozen=True)
 class Dynamic(Comparator):
-    """The best action of every round.
+    r"""The best action of every round.
+
+    Notes
+    -----
+    With the play $p_t$ and the means $\mu_t$ of round $t$, the dynamic pseudo-regret of $T$ rounds is
+
+    $$ \sum_{t=1}^T \langle p_t, \mu_t \rangle - \sum_{t=1}^T \min_i \mu_{t,i} . $$
+
+    It is the regret of the paper's theorems. Where the means are unknown, the losses $\ell_t$ take their place.
 
     Examples
     --------
@@ -65,12 +59,20 @@ class Dynamic(Comparator):
 
     def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:  # noqa: ARG002
         """Return a follower at zero."""
-        return _DynamicFollower()
+        return DynamicFollower()
 
 
 @dataclass(frozen=True)
 class Static(Comparator):
-    """The best single action of all rounds so far.
+    r"""The best single action of all rounds so far.
+
+    Notes
+    -----
+    With the play $p_t$ and the means $\mu_t$ of round $t$, the static pseudo-regret of $T$ rounds is
+
+    $$ \sum_{t=1}^T \langle p_t, \mu_t \rangle - \min_i \sum_{t=1}^T \mu_{t,i} . $$
+
+    It is the regret of Theorem 3.4. It can be negative. Where the means are unknown, the losses take their place.
 
     Examples
     --------
@@ -84,17 +86,27 @@ class Static(Comparator):
 
     def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:  # noqa: ARG002
         """Return a follower at zero."""
-        return _StaticFollower(n_actions)
+        return StaticFollower(n_actions)
 
 
 @dataclass(frozen=True)
 class Switched(Comparator):
-    """The best sequence of actions with at most `n_segments` segments, by dynamic programming.
+    r"""The best sequence of actions with at most `n_segments` segments, by dynamic programming.
 
     Parameters
     ----------
     n_segments : int, default 1
         The most segments, each with one action, >= 1. A round takes `n_segments` times `n_actions` operations.
+
+    Notes
+    -----
+    With the play $p_t$ and the means $\mu_t$ of round $t$, the pseudo-regret of $T$ rounds against $N$ segments is
+
+    $$ \sum_{t=1}^T \langle p_t, \mu_t \rangle - \min_{i_1, \dots, i_T} \sum_{t=1}^T \mu_{t,i_t}
+       \qquad \text{with } i_t \ne i_{t-1} \text{ at most } N - 1 \text{ times.} $$
+
+    It is the regret of Lemmas C.1 and F.3. On the command line and in files it is written `switching:N`. Where the
+    means are unknown, the losses take their place.
 
     Examples
     --------
@@ -104,14 +116,14 @@ class Switched(Comparator):
     'switching:3'
     """
 
-    name: ClassVar[str] = "switching"
+    name: ClassVar[str] = "switched"  # "switching" is a path
     n_segments: int = 1
 
     def __post_init__(self) -> None:
         require_count(self, "n_segments")
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.n_segments}"
+        return f"switching:{self.n_segments}"
 
     def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:
         """Return a follower at zero; with a segment for every round it is the one of `Dynamic`, bit for bit."""
@@ -123,9 +135,9 @@ class Switched(Comparator):
 
 @dataclass(frozen=True)
 class Interval(Comparator):
-    """One fixed action on an interval of rounds; other rounds do not count.
+    r"""One fixed action on an interval of rounds; other rounds do not count.
 
-    This is the regret of Lemma R_I, which Algorithm 4 bounds on every interval at the same time.
+    This is the regret of Lemma F.2 (R_I), which Algorithm 4 bounds on every interval at the same time.
 
     Parameters
     ----------
@@ -135,6 +147,15 @@ class Interval(Comparator):
         Its last round, >= `first` and less than the number of rounds.
     action : int, default None
         The action, counted from 0. None means the best action of the interval.
+
+    Notes
+    -----
+    With the play $p_t$ and the means $\mu_t$ of round $t$, the pseudo-regret from round $t_1$ to $t_2$ is
+
+    $$ \sum_{t=t_1}^{t_2} \langle p_t, \mu_t \rangle - \sum_{t=t_1}^{t_2} \mu_{t,k} $$
+
+    for the action $k$, or the least over all actions. On the command line and in files it is written
+    `interval:FIRST-LAST` or `interval:FIRST-LAST@ACTION`. Where the means are unknown, the losses take their place.
 
     Examples
     --------
@@ -163,7 +184,7 @@ class Interval(Comparator):
         """Return a follower at zero."""
         if self.action is not None and self.action >= n_actions:
             raise rejection(self, "action", f"< n_actions = {n_actions}", self.action)
-        return _StaticFollower(n_actions, self.action)
+        return StaticFollower(n_actions, self.action)
 
     def span(self, n_rounds: int) -> tuple[int, int]:
         """Return the interval as its first round and its last + 1."""
@@ -172,77 +193,6 @@ class Interval(Comparator):
         return self.first, self.last + 1
 
 
-class _DynamicFollower(Follower):
-    def __init__(self) -> None:
-        self.total = np.zeros(2)
-
-    def follow(self, target: Matrix, marks: Actions) -> Vector:
-        cumulative = np.empty(len(target))
-        _add_dynamic(self.total, target, cumulative)
-        return cumulative[marks]
-
-
-class _StaticFollower(Follower):
-    def __init__(self, n_actions: int, action: int | None = None) -> None:
-        self.totals = np.zeros((n_actions, 2))
-        self.action = -1 if action is None else action
-
-    def follow(self, target: Matrix, marks: Actions) -> Vector:
-        cumulative = np.empty(len(target))
-        _add_static(self.totals, self.action, target, cumulative)
-        return cumulative[marks]
-
-
-class SwitchedFollower(Follower):
-    """The dynamic program of `Switched`.
-
-    `table[n, k]` is the least loss of a sequence with at most n + 1 segments that ends with action k, minus the loss of
-    the best action of every round. The latter is summed separately, in `total`: small sums lose little to rounding.
-    """
-
-    def __init__(self, n_segments: int, n_actions: int) -> None:
-        self.table = np.zeros((n_segments, n_actions))
-        self.total = np.zeros(2)
-
-    def follow(self, target: Matrix, marks: Actions) -> Vector:
-        """Add a block; return the cumulative loss after each marked round of it."""
-        marked, cumulative = flags(len(target), marks), np.empty(len(target))
-        _add_switched(self.table, self.total, target, marked, cumulative)
-        return cumulative[marks]
-
-
-@kernel
-def _add_dynamic(total: Vector, target: Matrix, cumulative: Vector) -> None:
-    sums = read_sum(total)
-    for t in range(target.shape[0]):
-        sums = add_term(sums, least(target[t]))
-        cumulative[t] = sums[0] + sums[1]
-    write_sum(total, sums)
-
-
-@kernel
-def _add_static(totals: Matrix, action: int, target: Matrix, cumulative: Vector) -> None:
-    for t in range(target.shape[0]):
-        best = np.inf
-        for k in range(target.shape[1]):
-            total = add(totals[k], target[t, k])
-            if (action < 0 and total < best) or k == action:
-                best = total
-        cumulative[t] = best
-
-
-@kernel
-def _add_switched(table: Matrix, total: Vector, target: Matrix, marked: Flags, cumulative: Vector) -> None:
-    n_segments, n_actions = table.shape
-    sums = read_sum(total)
-    for t in range(target.shape[0]):
-        best = least(target[t])
-        sums = add_term(sums, best)
-        # From the most segments down, so that row n - 1 still holds the values of the previous round.
-        for n in range(n_segments - 1, -1, -1):
-            after_switch = least(table[n - 1]) if n > 0 else np.inf
-            for k in range(n_actions):
-                table[n, k] = min(table[n, k], after_switch) + (target[t, k] - best)
-        if marked[t]:
-            cumulative[t] = sums[0] + sums[1] + least(table[n_segments - 1])
-    write_sum(total, sums)
+comparators: Registry[Comparator] = Registry("comparator")
+for _each in (Dynamic, Static, Switched, Interval):
+    comparators.add(_each.name, _each)
