@@ -66,14 +66,13 @@ def _summary(path: Path) -> str:
     return text.partition("\n")[0].strip('"# ')
 
 
-def _copy(chosen: Iterable[Path], folder: Path) -> None:
+def _copy(paths: list[Path], folder: Path) -> None:
     """Copy the files that the folder does not have; nothing is copied if one of them cannot be."""
     from driftwise.core.file_names import shown_path
     from driftwise.core.files import check_writable, write_bytes_atomically
 
-    missing, present = [], []
-    for path in chosen:
-        (present if _is_there(folder / path.name, path.read_bytes()) else missing).append(path)
+    present = [path for path in paths if _is_there(folder / path.name, path.read_bytes())]
+    missing = [path for path in paths if path not in present]
     for path in missing:
         check_writable(folder / path.name)
     for path in missing:
