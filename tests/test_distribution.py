@@ -114,9 +114,30 @@ def test_the_oldest_releases_are_the_declared_ones():
             assert pin == floor.version or re.fullmatch(rf"{re.escape(floor.version)}(\.0)+", pin), name
 
 
-def test_every_python_of_the_classifiers_is_in_the_matrix():
-    pythons = re.findall(r'PYTHONS = \("(.+)"\)', written("tools/matrix.py"))[0].split('", "')
-    assert tuple(pythons) == PYTHONS
+@pytest.fixture
+def matrix(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    return module_of("tools/matrix.py")
+
+
+def test_every_python_of_the_classifiers_is_in_the_matrix(matrix):
+    assert matrix.PYTHONS == PYTHONS
     classified = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", one)]
     assert classified == list(PYTHONS[: len(classified)])
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
+    names = [cell.name for cell in matrix.cells(["3.11", "3.12"])]
+    assert names == ["3.11-oldest", "3.11-newest", "3.12-oldest", "3.12-newest", "3.11-newest-core"]
+
+
+def test_a_failed_cell_is_a_row_of_the_table_and_has_a_log(matrix, monkeypatch, tmp_path):
+    monkeypatch.setattr(matrix, "interpreter", lambda _: matrix.Interpreter("no-such-python", "3.11.0"))
+    outcome = matrix.play(matrix.Cell("3.11", "oldest", "all"), tmp_path / "none.whl", tmp_path / "a.log")
+    assert outcome.failed
+    assert "no-such-python" in (tmp_path / "a.log").read_text(encoding="utf-8")
+    assert matrix.table([outcome]).splitlines()[-1].startswith("| 3.11.0 | oldest | all | - |")
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_matrix_reads_the_oldest_releases_as_pip_does(matrix, python):
+    pairs = [line.split("==") for line in matrix.constraints(python)]
+    assert {canonicalize_name(name): version for name, version in pairs} == oldest(python)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from interpreters import interpreter
+from interpreters import Interpreter, interpreter
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,7 +83,7 @@ def cells(pythons: list[str]) -> Iterator[Cell]:
 def play(cell: Cell, wheel: Path, log: Path) -> Outcome:
     """Install and use the wheel in a clean environment, or look up its wheels if there is no such Python."""
     began = time.perf_counter()
-    found = interpreter(cell.python)
+    found: Interpreter | None = interpreter(cell.python)
     versions: dict[str, str] = {}
     try:
         with tempfile.TemporaryDirectory(prefix="driftwise-matrix-") as name:
@@ -96,7 +96,7 @@ def play(cell: Cell, wheel: Path, log: Path) -> Outcome:
                 _use(cell, folder)
                 text = "ok"
         failed = False
-    except (Failed, subprocess.TimeoutExpired) as error:
+    except (Failed, OSError, subprocess.TimeoutExpired) as error:
         log.write_text(f"{error}\n", encoding="utf-8")
         text, failed = f"failed, see {log.relative_to(log.parents[1])}", True
     return Outcome(cell, found.version if found else cell.python, versions, time.perf_counter() - began, text, failed)
@@ -107,7 +107,7 @@ def _installed(cell: Cell, wheel: Path, python: str, folder: Path) -> dict[str, 
     print(f"  installing with {python}", flush=True)
     _run([python, "-m", "venv", folder / "venv"], folder)
     inside = _python_in(folder)
-    limits = ["--constraint", OLDEST] if cell.releases == "oldest" else []
+    limits: list[str | Path] = ["--constraint", OLDEST] if cell.releases == "oldest" else []
     _run([inside, "-m", "pip", *_INSTALL, *limits, cell.requirement(wheel)], folder)
     listed = json.loads(_run([inside, "-m", "pip", "list", "--format", "json"], folder))
     return {_normal(one["name"]): one["version"] for one in listed}
@@ -128,7 +128,15 @@ def _resolved(cell: Cell, wheel: Path, folder: Path) -> dict[str, str]:
     """Return the versions that pip would install for a Python that is not here."""
     limits = folder / "constraints.txt"
     limits.write_text("\n".join(constraints(cell.python) if cell.releases == "oldest" else []), encoding="utf-8")
-    foreign = ["--dry-run", "--target", folder / "none", "--python-version", cell.python, "--report", folder / "report"]
+    foreign: list[str | Path] = [
+        "--dry-run",
+        "--target",
+        folder / "none",
+        "--python-version",
+        cell.python,
+        "--report",
+        folder / "report",
+    ]
     _run([sys.executable, "-m", "pip", *_INSTALL, *foreign, "--constraint", limits, cell.requirement(wheel)], folder)
     report = json.loads((folder / "report").read_text(encoding="utf-8"))
     return {_normal(one["metadata"]["name"]): one["metadata"]["version"] for one in report["install"]}
