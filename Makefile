@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare forecasts docs dist matrix clean
+.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -76,7 +76,7 @@ interruptions: $(READY)  ## Kill sweeps, a Dask cluster and combinations of file
 	$(BIN)/python benchmarks/interruptions.py dask --rounds 100000
 	$(BIN)/python benchmarks/combine_kills.py
 
-bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs two packages)
+bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs three packages)
 	$(BIN)/python benchmarks/run.py
 
 compare: $(READY)  ## Measure the regret of every learner in five environments, 100 runs each (about twenty minutes)
@@ -85,8 +85,13 @@ compare: $(READY)  ## Measure the regret of every learner in five environments, 
 forecasts: $(READY)  ## Measure mixtures of real forecasts; it names the packages that have more of the data
 	$(BIN)/python benchmarks/forecasts.py
 
-docs: $(READY)  ## Write docs/learners.md from the registry
+docs: $(READY)  ## Build the documentation site into out/docs/, running all code on it (about five minutes)
 	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs auto docs out/docs
+	@echo "The site: out/docs/index.html"
+
+site: browser $(READY)  ## Open every page of the built site in Chromium: formulas, console, requests, width, search
+	$(BIN)/python docs/builder/browser_check.py out/docs
 
 dist: $(READY)  ## Build the wheel and the sdist into dist/, twice, and compare the bytes of both builds
 	$(BIN)/python tools/dist.py
@@ -95,5 +100,6 @@ matrix: dist  ## Install the wheel with the oldest and the newest releases for e
 	$(BIN)/python tools/matrix.py dist/*.whl
 
 clean:  ## Remove all generated files
+	rm -rf docs/reference docs/_pictures
 	rm -rf $(VENV) .venv-rivals .venv-oldest .venv-newest out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs examples tools -name __pycache__ -prune -exec rm -rf {} +

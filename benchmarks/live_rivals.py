@@ -22,14 +22,18 @@ HEADERS = ("learner", "package", "its class", "K", "ours, us", "theirs, us", "ra
 
 
 PAIRS = (
+    Pair("ucb1", "SMPyBandits", "UCB"),
     Pair("ucb1", "river", "UCB", {"delta": 1}),
     Pair("ucb1", "pymab", "UCBPolicy"),
     Pair("discounted-ucb", "pymab", "DiscountedUCBPolicy"),
+    Pair("sliding-window-ucb", "SMPyBandits", "SWUCB", {"tau": 93, "alpha": 0.6}, {"window": 93}),
+    Pair("sliding-window-ucb", "pymab", "SlidingWindowUCBPolicy", {"window_size": 93}, {"window": 93}),
     Pair("cusum-ucb", "pymab", "CUSUMUCBPolicy"),
     Pair("thompson", "river", "ThompsonSampling", {"reward_obj": "Beta"}),
     Pair("thompson", "pymab", "BernoulliThompsonSamplingPolicy"),
-    Pair("exp3", "river", "Exp3", {"gamma": 0.1}),
-    Pair("exp3", "pymab", "EXP3Policy", {"gamma": 0.1}),
+    Pair("exp3", "SMPyBandits", "Exp3", {"gamma": 0.1}, {"exploration_rate": 0.1}),
+    Pair("exp3", "river", "Exp3", {"gamma": 0.1}, {"exploration_rate": 0.1}),
+    Pair("exp3", "pymab", "EXP3Policy", {"gamma": 0.1}, {"exploration_rate": 0.1}),
 )
 
 
@@ -48,7 +52,7 @@ def session_time(learner: Learner, losses: Matrix) -> float:
 
 def measured(pair: Pair, worker: Worker, losses: Matrix, repetitions: int) -> list[str]:
     """Return the numbers of a row and the verdict."""
-    learner = learners.build({"name": pair.ours})
+    learner = learners.build({"name": pair.ours, **pair.our_parameters})
     worker.prepare(losses)
     tasks = {
         "ours": lambda: session_time(learner, losses),
@@ -59,7 +63,7 @@ def measured(pair: Pair, worker: Worker, losses: Matrix, repetitions: int) -> li
 
 
 def live_rivals(effort: Effort) -> str:
-    """Time a live round, choose and update with checked input, and compare with river and pymab."""
+    """Time a live round, choose and update with checked input, and compare with SMPyBandits, river and pymab."""
     try:
         install()
     except (RivalError, OSError) as error:

@@ -51,20 +51,26 @@ def install() -> None:
 
 
 class Worker(NamedTuple):
-    """A process that runs rivals, and the file with their losses."""
+    """A process that runs rivals, the file with their losses, and the file with their plays."""
 
     requests: IO[str]
     answers: IO[str]
     losses: Path
+    plays: Path
 
     def prepare(self, losses: Matrix) -> None:
         """Write the losses of the next runs to the file."""
         np.save(self.losses, losses)
 
-    def play(self, package: str, name: str, parameters: Mapping[str, Any]) -> float:
-        """Return the seconds of a run."""
-        request = {"package": package, "name": name, "parameters": parameters, "losses": str(self.losses)}
-        print(json.dumps(request), file=self.requests, flush=True)
+    def played(self) -> Any:
+        """Return the actions or the weights of the latest run."""
+        return np.load(self.plays)
+
+    def play(self, package: str, name: str, parameters: Mapping[str, Any], feedback: str = "bandit") -> float:
+        """Return the seconds of a run; `feedback` "none" is a whole simulation by the package."""
+        request = {"package": package, "name": name, "parameters": parameters, "feedback": feedback}
+        files = {"losses": str(self.losses), "plays": str(self.plays)}
+        print(json.dumps(request | files), file=self.requests, flush=True)
         answer = json.loads(self.answers.readline() or '{"error": "its process ended"}')
         if "error" in answer:
             raise RivalError(answer["error"])
@@ -82,4 +88,4 @@ def working() -> Iterator[Worker]:
     ):
         assert process.stdin is not None
         assert process.stdout is not None
-        yield Worker(process.stdin, process.stdout, Path(folder) / "losses.npy")
+        yield Worker(process.stdin, process.stdout, Path(folder) / "losses.npy", Path(folder) / "plays.npy")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from driftwise import Bernoulli, Environment, Hedge, Segments, Tracker, record
 from outside_files import ROOT, module_of
 
 EXAMPLES = ("pollsters", "electricity", "fertility")
@@ -28,6 +29,19 @@ def test_an_example_prints_its_report_and_writes_a_picture(name: str, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert "best expert" in done.stdout
     assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_picture_of_the_readme_is_made_and_shows_what_it_says(tmp_path: Path) -> None:
+    example = module_of("examples/following.py")
+    example.main(tmp_path)
+    assert (tmp_path / "following.png").read_bytes().startswith(b"\x89PNG")
+    environment = Environment(path=Segments(example.MEANS), noise=Bernoulli())
+    shares = {}
+    for learner in (Tracker(), Hedge()):
+        history = record(learner, environment, n_rounds=example.N_ROUNDS, seed=1)
+        shares[learner.name] = np.mean(history.weights[np.arange(len(history.starts)), history.best])
+    assert shares["tracker"] > 0.95
+    assert shares["hedge"] < 0.7
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

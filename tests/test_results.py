@@ -510,9 +510,46 @@ def test_a_figure_shows_every_curve_its_band_and_its_bound():
         assert np.array_equal(line.get_ydata()[high], curve[high])
 
 
+def test_the_key_of_bounds_is_there_if_a_bound_is_drawn():
+    for bound, shown in [(1.0, True), (1e9, False), (np.nan, False)]:  # a bound of at least T is trivial
+        (legend,) = results_of([NUMBERS], bounds=np.array([bound])).figure().legends
+        assert ("bound (same colour)" in [text.get_text() for text in legend.get_texts()]) == shown
+
+
 def test_one_run_is_drawn_without_a_band():
     (axes,) = results_of([[3.0], [4.0]]).figure().axes
     assert not axes.collections
+
+
+def test_a_figure_has_the_axes_of_its_scale():
+    results = simulated()
+    for scale, xscale, yscale in [("log", "linear", "log"), ("linear", "linear", "linear"), ("log-log", "log", "log")]:
+        (axes,) = results.figure(scale=scale).axes
+        assert (axes.get_xscale(), axes.get_yscale()) == (xscale, yscale)
+        assert axes.get_xlim()[1] == results.n_rounds
+        assert (axes.get_ylim()[0] == 0) == (scale == "linear")
+    with pytest.raises(InvalidInput) as raised:
+        results.figure(scale="loglog")
+    assert str(raised.value) == "Results: `scale` must be one of log, linear, log-log, got 'loglog'."
+
+
+def test_further_lines_are_drawn_in_grey_with_their_labels():
+    results = simulated()
+    figure = results.figure(scale="linear", lines={"guarantee": 3, "$root": np.sqrt(results.rounds)})
+    (axes,), (legend,) = figure.axes, figure.legends
+    grey = [line for line in axes.lines if line.get_linestyle() in ("-.", ":")]
+    assert np.array_equal(grey[0].get_ydata(), np.full(len(results.rounds), 3.0))
+    assert np.array_equal(grey[1].get_ydata(), np.sqrt(results.rounds))
+    assert {"guarantee", "\\$root"} <= {text.get_text() for text in legend.get_texts()}
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], "much", np.ones((2, 2))], ids=str)
+def test_a_line_that_does_not_fit_the_rounds_is_rejected(values):
+    n = len(simulated().rounds)
+    with pytest.raises(InvalidInput) as raised:
+        simulated().figure(lines={"guarantee": values})
+    rule = f"a number, or one for each of the {n} `rounds`"
+    assert str(raised.value) == f"Results: `lines` must hold {rule}, for 'guarantee'."
 
 
 def test_many_learners_and_no_regret_at_all_can_be_drawn(tmp_path):

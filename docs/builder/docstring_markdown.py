@@ -23,7 +23,8 @@ def parameters(listed: tuple[Parameter, ...]) -> str:
 
 def example(text: str, module: str) -> str:
     """Return an interactive session, which runs in the namespace of the module; '' without one."""
-    return f"```{{code-block}} pycon\n:class: module-{module}\n\n{text}\n```" if text else ""
+    name = "module-" + module.encode().hex()  # a class may have letters, digits and hyphens only
+    return f"```{{code-block}} pycon\n:class: {name}\n\n{text}\n```" if text else ""
 
 
 def signature(text: str) -> str:
@@ -73,10 +74,10 @@ def function(name: str, member: Callable[..., Any], level: int = 2, bound: bool 
     return "\n\n".join(part for part in parts if part)
 
 
-def methods(member: type[Any]) -> str:
+def methods(member: type[Any], only: tuple[str, ...] = ()) -> str:
     """Return a table of the public methods and properties that the class or its bases in driftwise define."""
     lines: list[str] = []
-    for name in sorted(dir(member)):
+    for name in [each for each in only if hasattr(member, each)] or sorted(dir(member)):
         found = inspect.getattr_static(member, name)
         kind: Any = found.__func__ if isinstance(found, (classmethod, staticmethod)) else found
         text = inspect.getdoc(kind.fget if isinstance(kind, property) else getattr(kind, "func", kind)) or ""

@@ -13,7 +13,16 @@ from driftwise.adversaries import Adversary
 from driftwise.core.tuning_caveats import collected
 from driftwise.detectors import Detector
 from driftwise.engine import record
-from driftwise.environments import Bernoulli, Deterministic, Environment, Linear, LossSource, Noise, Switching, WithVariance
+from driftwise.environments import (
+    Bernoulli,
+    Deterministic,
+    Environment,
+    Linear,
+    LossSource,
+    Noise,
+    Switching,
+    WithVariance,
+)
 from driftwise.environments.paths import Path as MeanPath
 from driftwise.learners import Learner
 from driftwise.report.figures import save_figure

@@ -16,6 +16,8 @@ from driftwise.theory.statements import statements
 
 __all__ = ["member_page"]
 
+# What users call; the others are for those who write learners.
+LEARNER_METHODS = ("start", "predict", "choose", "update", "hint", "run", "run_hinted", "beliefs", "tuned", "bound")
 _OPTIONS = {"learner": "--learner", "path": "--path", "noise": "--noise"}
 
 
@@ -36,7 +38,7 @@ def member_page(member: type[Any], picture: str | None) -> str:
         "## Example\n\n" + example(about.example, member.__module__),
         _on_the_command_line(member, kind),
         "## References\n\n" + "\n\n".join(about.references) if any(about.references) else "",
-        "## Methods\n\n" + methods(member),
+        "## Methods\n\n" + methods(member, LEARNER_METHODS if issubclass(member, Learner) else ()),
         "## Source and tests\n\n"
         + f"Source: {source(member)}. Tests: {', '.join(f'`{name}`' for name in tests_of(member)) or 'none'}.",
     ]

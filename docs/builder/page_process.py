@@ -13,7 +13,7 @@ import types
 from pathlib import Path
 
 PICTURES = (".png", ".svg")
-_COMMAND = re.compile(r"^\$ (driftwise(?: .*\\\n)*.*)", re.MULTILINE)
+_COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)
 _WIDTH = "88"  # columns of the tables that commands print; wider lines do not fit beside the menu
 
 
@@ -25,12 +25,12 @@ def main() -> None:
     page = _page_module([block["text"] if block["language"] == "python" else "" for block in blocks])
     first = 1
     for block in blocks:
-        before = _pictures()
+        before = _pictures(block["text"])
         printed = _run(block["language"], block["text"], page, first)
         if block["language"] == "python":
             first += block["text"].count("\n") + 1
-        after = _pictures()
-        written = sorted((name for name in after if after[name] != before.get(name)), key=lambda name: after[name])
+        after = _pictures(block["text"])
+        written = [name for name in sorted(after, key=after.__getitem__) if after[name] != before.get(name)]
         print(json.dumps({"printed": printed, "pictures": written}), file=results, flush=True)
 
 
@@ -54,7 +54,15 @@ def _run(language: str, text: str, page: types.ModuleType, first: int) -> list[s
     if language == "py":
         Path("script.py").write_text(text, encoding="utf-8")
         return [_process([sys.executable, "-W", "error", "script.py"])]
-    return [_process(_with_this_python(command)) for command in _COMMAND.findall(text)]
+    return [_process(_with_this_python(command)) for command in commands(text)]
+
+
+def commands(text: str) -> list[str]:
+    """Return the commands of a block, each without its prompt."""
+    found = _COMMAND.findall(text)
+    if not found or not all(command.startswith("driftwise ") for command in found):
+        raise SystemExit("Every command of a `console` block must start with `$ driftwise `; others go into `text`.")
+    return found
 
 
 def _with_this_python(command: str) -> str:
@@ -68,10 +76,11 @@ def _process(command: list[str] | str) -> str:
     return done.stdout
 
 
-def _pictures() -> dict[str, int]:
-    """Return the time of change of every picture below the folder, except in `examples/`."""
-    found = (path for path in Path().rglob("*") if path.suffix in PICTURES and path.parts[0] != "examples")
-    return {str(path): path.stat().st_mtime_ns for path in found}
+def _pictures(text: str) -> dict[str, int]:
+    """Return the time of change of every picture in the page's folder, or below it if the block names the file."""
+    found = (path for path in Path().rglob("*") if path.suffix in PICTURES)
+    shown = (path for path in found if len(path.parts) == 1 or path.name in text)
+    return {str(path): path.stat().st_mtime_ns for path in shown}
 
 
 if __name__ == "__main__":

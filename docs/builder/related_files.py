@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "place", "source", "tests_of"]
+from driftwise.registry import Registered
+
+__all__ = ["ROOT", "is_registered", "place", "source", "tests_of"]
 
 ROOT = Path(__file__).parents[2]
 _MOST_TESTS = 6
@@ -31,11 +33,17 @@ def source(member: Any) -> str:
     return f"`{place(member)[0]}`"
 
 
-def tests_of(member: type[Any]) -> list[str]:
+def is_registered(member: Any) -> bool:
+    """Return whether a registry holds a class."""
+    return isinstance(member, type) and issubclass(member, Registered) and "kind" in vars(member)
+
+
+def tests_of(member: Any) -> list[str]:
     """Return the tests of a class: those of all members of its kind, and the files that name it most often."""
-    word = re.compile(rf"\b{member.__name__}\b|\"{re.escape(getattr(member, 'name', member.__name__))}[\":]")
+    name = member.name if is_registered(member) else member.__name__
+    word = re.compile(rf"\b{member.__name__}\b|\"{re.escape(name)}[\":]")
     counted = sorted(((len(word.findall(text)), name) for name, text in _tests().items()), key=lambda pair: -pair[0])
-    found = [*_EVERY.get(getattr(member, "kind", ""), ()), *(name for count, name in counted if count)]
+    found = [*_EVERY.get(member.kind if is_registered(member) else "", ()), *(name for count, name in counted if count)]
     return list(dict.fromkeys(found))[:_MOST_TESTS]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from code_blocks import RUN, Block, BrokenPage, Outcome, run_blocks
 from docutils import nodes
+from page_process import commands
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
@@ -57,8 +58,11 @@ def run_page(app: Sphinx, document: nodes.document) -> None:
 
 def _run_session(page: str, node: nodes.literal_block) -> None:
     """Run an interactive session of a reference page in the module of its class, as the tests do."""
-    module = next((each.removeprefix("module-") for each in node["classes"] if each.startswith("module-")), "")
-    names = dict(vars(importlib.import_module(module))) if module else {}
+    marks = [each for each in node["classes"] if each.startswith("module-")]
+    names: dict[str, Any] = {}
+    for mark in marks:
+        names |= vars(importlib.import_module(bytes.fromhex(mark.removeprefix("module-")).decode()))
+        node["classes"].remove(mark)
     test = doctest.DocTestParser().get_doctest(node.astext() + "\n", names, page, page, 0)
     report: list[str] = []
     failures, _ = doctest.DocTestRunner(optionflags=_DOCTEST_FLAGS).run(test, out=report.append)
@@ -79,7 +83,7 @@ def _shown(app: Sphinx, node: nodes.literal_block, outcome: Outcome) -> list[nod
 
 def _commands(node: nodes.literal_block) -> list[nodes.literal_block]:
     """Return a block of several commands as one block for each."""
-    texts = ["$ " + text.strip() for text in ("\n" + node.astext()).split("\n$ ")[1:]]
+    texts = ["$ " + text for text in commands(node.astext())]
     return [nodes.literal_block(text, text, language="console") for text in texts]
 
 

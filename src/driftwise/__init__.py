@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from driftwise.detectors import GLR as GLR
     from driftwise.detectors import PageHinkley as PageHinkley
     from driftwise.engine import History as History
+    from driftwise.engine import Preview as Preview
     from driftwise.engine import Session as Session
+    from driftwise.engine import preview as preview
     from driftwise.engine import record as record
     from driftwise.engine import simulate as simulate
     from driftwise.environments import Bernoulli as Bernoulli
@@ -74,7 +76,9 @@ _HOMES = {
     "GLR": "detectors",
     "PageHinkley": "detectors",
     "History": "engine",
+    "Preview": "engine",
     "Session": "engine",
+    "preview": "engine",
     "record": "engine",
     "simulate": "engine",
     "Bernoulli": "environments",

@@ -1,7 +1,11 @@
-"""Run learners in environments: `simulate` plays many runs, `record` one run, and `Session` a live stream."""
+"""Run learners in environments: `simulate` plays many runs, `record` one run, and `Session` a live stream.
 
+`preview` shows a run of an environment without a learner.
+"""
+
+from driftwise.engine.environment_preview import Preview, preview
 from driftwise.engine.run_history import History, record
 from driftwise.engine.session import Session
 from driftwise.engine.simulation import simulate
 
-__all__ = ["History", "Session", "record", "simulate"]
+__all__ = ["History", "Preview", "Session", "preview", "record", "simulate"]

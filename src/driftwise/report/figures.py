@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-__all__ = ["Curve", "canvas", "figure_format", "regret_figure", "save_figure"]
+__all__ = ["SCALES", "Curve", "canvas", "figure_format", "regret_figure", "save_figure"]
 
+SCALES = ("log", "linear", "log-log")  # of the axis of regret; "log-log" of both axes
 _FORMATS = (".png", ".svg", ".pdf")
+_LINE_STYLES = ("-.", ":", (0, (6, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _TITLE, _LABEL, _HALF_LABEL = 100, 90, 46  # the most characters: of a title, of a label, of a label in two columns
 _ROWS, _ROW_HEIGHT = 8, 0.24  # rows of labels that fit, and inches for one more
 
@@ -48,16 +50,28 @@ def canvas() -> type[Figure]:
     return Figure
 
 
-def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Actions, title: str, ylabel: str) -> Figure:
-    """Return a figure of mean curves with their bands, and of bounds as dashed lines of the same colour."""
+def regret_figure(
+    rounds: Actions,
+    curves: Sequence[Curve],
+    bound_rounds: Actions,
+    title: str,
+    ylabel: str,
+    scale: str = "log",
+    lines: Mapping[str, Vector] | None = None,
+) -> Figure:
+    """Return a figure of mean curves with their bands, of bounds as dashed lines of the same colour, and of grey lines.
+
+    `lines` are curves over `rounds` by label. Negative regret is drawn on a linear axis, whatever the `scale`.
+    """
+    lines = lines or {}
     labels = [marked(literal(curve.label, _LABEL), curve.has_caveat) for curve in curves]
-    columns = 2 if all(len(label) <= _HALF_LABEL for label in labels) else 1
-    n_rows = math.ceil((len(curves) + 2) / columns)
+    columns = 2 if all(len(label) <= _HALF_LABEL for label in [*labels, *lines]) else 1
+    n_rows = math.ceil((len(curves) + len(lines) + 2) / columns)
     height = 5.0 + _ROW_HEIGHT * max(0, n_rows - _ROWS)
     figure = canvas()(figsize=(8.0, height), layout="constrained")
     axes = figure.add_subplot()
     signed = any(curve.mean.min() < 0 for curve in curves)  # regret can be negative against a weaker comparator
-    floor = -np.inf if signed else _floor(curves)
+    floor = -np.inf if signed or scale == "linear" else _floor(curves)
     keys: list[tuple[Artist, str]] = []
     for i, curve in enumerate(curves):
         colour = COLOURS[i % len(COLOURS)]
@@ -73,12 +87,18 @@ def regret_figure(rounds: Actions, curves: Sequence[Curve], bound_rounds: Action
             # Regret does not decrease, so between two marks the bound of the later one holds: steps, not slopes.
             axes.step(bound_rounds, curve.bound, "--", where="pre", color=colour, linewidth=1.0, alpha=0.8)
     axes.set_title("\n".join(literal(line, _TITLE) for line in title.splitlines()), fontsize="medium")
+    for i, (label, values) in enumerate(lines.items()):
+        dashes, grey = _LINE_STYLES[i % len(_LINE_STYLES)], str(0.2 + 0.2 * (i % 2))
+        line = axes.plot(rounds, values, linestyle=dashes, color=grey, linewidth=1.4)[0]
+        keys.append((line, literal(label, _LABEL)))
     axes.set(xlabel="round", ylabel=literal(ylabel, _HALF_LABEL), xlim=(int(rounds[0]) - 1, int(rounds[-1])))
+    if scale == "log-log":
+        axes.set(xscale="log", xlim=(int(rounds[0]), int(rounds[-1])))
     if not signed:
-        axes.set(yscale="log", ylim=(floor, None))
+        axes.set(ylim=(0.0, None)) if scale == "linear" else axes.set(yscale="log", ylim=(floor, None))
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    if any(np.isfinite(curve.bound).any() for curve in curves):
+    if any((curve.bound < bound_rounds).any() for curve in curves):
         sample = axes.plot([], [], "--", color="0.4", linewidth=1.0)[0]
         keys.append((sample, "bound (same colour)"))
     if any(curve.has_caveat for curve in curves):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import InvalidInput
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import SAYS_NOTHING
 from driftwise.core.types import Actions, Vector
 from driftwise.learners import AnyPlayer
 from driftwise.report.figures import save_figure
 from driftwise.results import results_file
+from driftwise.results.combinable import check_combinable
 from driftwise.results.confidence_intervals import Estimate, estimate
 from driftwise.results.footnotes import Caveat
 from driftwise.results.formats import check_format, write_csv
@@ -32,10 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Results"]
 
-_SHARED = (
-    "environment", "comparator", "play", "kind", "n_actions", "n_rounds", "n_runs", "seed", "rounds", "measures",
-    "realised", "bound_rounds",
-)  # fmt: skip
+_Lines = Mapping[str, npt.ArrayLike] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,13 +187,19 @@ class Results:
         """
         return table_text(self, confidence)
 
-    def figure(self, confidence: float = 0.95) -> Figure:
-        """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines."""
-        return results_figure(self, confidence)
+    def figure(self, confidence: float = 0.95, scale: str = "log", lines: _Lines = None) -> Figure:
+        """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines.
 
-    def plot(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
+        `scale` is "log" (of the axis of regret), "linear", or "log-log" (of both axes). `lines` are further lines, in
+        grey, by label: a number, for example the guarantee of an adversary, or one number for each of `rounds`.
+        """
+        return results_figure(self, confidence, scale, lines)
+
+    def plot(
+        self, path: str | os.PathLike[str], confidence: float = 0.95, scale: str = "log", lines: _Lines = None
+    ) -> None:
         """Write the figure to a file whose name ends in .png, .svg or .pdf."""
-        save_figure(self.figure(confidence), path)
+        save_figure(self.figure(confidence, scale, lines), path)
 
     def combine(self, other: Results) -> Results:
         """Return results with the learners of both; both must come from the same losses and have different labels.
@@ -209,14 +211,7 @@ class Results:
         >>> one.combine(two).labels
         ('optimistic-gd', 'hedge')
         """
-        for name in _SHARED:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if name == "realised":  # only one of them may have the best loss
-                mine, theirs = ([one._replace(best_loss=math.nan) for one in some] for some in (mine, theirs))
-            if not np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else repr(mine) != repr(theirs):
-                raise InvalidInput(f"Results: both must have the same `{name}` to be combined.")
-        if common := sorted({*self.labels} & {*other.labels}):
-            raise InvalidInput(f"Results: both have a learner '{common[0]}'.")
+        check_combinable(self, other)
         return dataclasses.replace(
             self,
             labels=(*self.labels, *other.labels),

@@ -1,0 +1,36 @@
+"""Sphinx extension: formulas are drawn by a copy of MathJax in the site, without a network.
+
+The files are those of the package `sphinx-mathjax-offline`; its own extension copies 24 MB, of which a page with LaTeX
+formulas loads a few.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+_NEEDED = ("tex-chtml.js", "input/tex/extensions", "output/chtml")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the extension."""
+    app.connect("build-finished", copy_files, priority=800)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def copy_files(app: Sphinx, error: Exception | None) -> None:
+    """Copy MathJax into the site."""
+    found = importlib.util.find_spec("sphinx-mathjax-offline")
+    if error is not None or found is None or found.origin is None:
+        return
+    files, target = Path(found.origin).parent / "static" / "mathjax", Path(app.outdir) / "_static" / "mathjax"
+    for name in _NEEDED:
+        if (files / name).is_dir():
+            shutil.copytree(files / name, target / name, dirs_exist_ok=True)
+        else:
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(files / name, target / name)
