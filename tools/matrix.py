@@ -125,19 +125,19 @@ def _python_in(folder: Path) -> Path:
 
 
 def _resolved(cell: Cell, wheel: Path, folder: Path) -> dict[str, str]:
-    """Return the versions that pip would install for a Python that is not here."""
+    """Return the versions that pip would install for a Python that is not here.
+
+    Pip evaluates the markers of requirements for the Python that runs it, so the newest one that is here runs it.
+    """
+    newest = next((found for python in reversed(PYTHONS) if (found := interpreter(python))), None)
+    if newest is None:
+        raise Failed(f"no CPython of {', '.join(PYTHONS)} was found")
     limits = folder / "constraints.txt"
     limits.write_text("\n".join(constraints(cell.python) if cell.releases == "oldest" else []), encoding="utf-8")
-    foreign: list[str | Path] = [
-        "--dry-run",
-        "--target",
-        folder / "none",
-        "--python-version",
-        cell.python,
-        "--report",
-        folder / "report",
-    ]
-    _run([sys.executable, "-m", "pip", *_INSTALL, *foreign, "--constraint", limits, cell.requirement(wheel)], folder)
+    _run([newest.command, "-m", "venv", folder / "venv"], folder)
+    foreign: list[str | Path] = ["--dry-run", "--python-version", cell.python, "--target", folder / "none"]
+    asked: list[str | Path] = ["--report", folder / "report", "--constraint", limits, cell.requirement(wheel)]
+    _run([_python_in(folder), "-m", "pip", *_INSTALL, *foreign, *asked], folder)
     report = json.loads((folder / "report").read_text(encoding="utf-8"))
     return {_normal(one["metadata"]["name"]): one["metadata"]["version"] for one in report["install"]}
 

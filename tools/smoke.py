@@ -157,6 +157,8 @@ def extras_are_asked_for() -> None:
     refused("figures", "simulate", *LEARNERS, "--figure", "regret.png")
     refused("files", "combine", "examples/forecasts.csv", "--target", "y", "--out", "combined")
     refused("files", "sweep", "examples/sweep.toml", "--out", "sweep")
+    refused("files", "regret")
+    refused("files", "landscape")
     for extra, code in (
         ("river", "import driftwise.forecasting.river_adapter"),
         ("frames", "import driftwise; driftwise.combine(None)"),
