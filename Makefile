@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare forecasts docs site clean
+.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -53,7 +53,7 @@ test: check browser  ## Run check, then every test, then the tests of the kernel
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
 
 # Each has a compiler cache of its own: Numba keeps no files of another version.
-oldest: browser  ## Run every test with the oldest NumPy, Numba and SciPy that are declared (Python 3.11 or 3.12)
+oldest: browser  ## Run every test with the oldest releases that are declared
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable ".[dev]"
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/cache .venv-oldest/bin/python -m pytest --numprocesses 2 --doctest-modules
@@ -93,7 +93,13 @@ docs: $(READY)  ## Build the documentation site into out/docs/, running all code
 site: browser $(READY)  ## Open every page of the built site in Chromium: formulas, console, requests, width, search
 	$(BIN)/python docs/builder/browser_check.py out/docs
 
+dist: $(READY)  ## Build the wheel and the sdist into dist/, twice, and compare the bytes of both builds
+	$(BIN)/python tools/dist.py
+
+matrix: dist  ## Install the wheel with the oldest and the newest releases for every CPython found, and use it (half an hour)
+	$(BIN)/python tools/matrix.py dist/*.whl
+
 clean:  ## Remove all generated files
 	rm -rf docs/reference docs/_pictures
 	rm -rf $(VENV) .venv-rivals .venv-oldest .venv-newest out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks docs examples tools -name __pycache__ -prune -exec rm -rf {} +

@@ -411,8 +411,8 @@ MISTAKES = [
     (
         "paint",
         2,
-        "There is no command 'paint'. Known: combine, compile, history, landscape, list, regret, results, show,"
-        " simulate, sweep.",
+        "There is no command 'paint'. Known: combine, compile, examples, history, landscape, list, regret, results,"
+        " show, simulate, sweep.",
     ),
     (
         "show optimistic-dg",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pkgutil
 import re
 import subprocess
@@ -11,9 +12,17 @@ from pathlib import Path
 import pytest
 
 from code_blocks import blocks_of, run_blocks
+from reference_pages import pages
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+REFERENCE = ROOT / "docs" / "reference"
+
+
+@functools.cache
+def generated() -> set[Path]:
+    """Return the pages of the reference, which `make docs` writes."""
+    return {REFERENCE / name for name, _ in pages()}
 
 
 def text_of(page: Path) -> str:
@@ -35,11 +44,12 @@ def test_the_example_of_a_cluster_is_that_on_the_page() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for name in re.findall(r"`((?:src|tests|docs|examples|benchmarks)/[\w./-]+)`", text):
+    for name in re.findall(r"`((?:src|tests|docs|examples|benchmarks|tools)/[\w./-]+)`", text):
         if not name.endswith(("/discounted_hedge.py", "/epsilon_greedy.py")):  # files that the reader writes
             assert (ROOT / name).exists(), name
     for target in re.findall(r"\]\((?!https?://)([\w./-]+)(?:#[\w-]+)?\)", text):
-        assert (page.parent / target).exists(), target
+        file = (page.parent / target).resolve()
+        assert file.exists() or (file.is_relative_to(REFERENCE) and file in generated()), target
 
 
 def test_tests_and_modules_that_a_page_names_exist() -> None:

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -130,11 +129,6 @@ def test_an_entry_is_plain_text_with_formulas_that_can_be_read(word):
     assert "|" not in word.formula + word.meaning + word.symbol  # it would end a cell of the page
     assert set(word.tables) <= {"simulate", "results", "landscape", "regret", "history", "combine"}
     assert word in find_words(word.word)
-
-
-def test_the_glossary_is_part_of_the_package():
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
-    assert "glossary.toml" in project["tool"]["setuptools"]["package-data"]["driftwise"]
 
 
 def test_words_are_in_alphabetical_order():

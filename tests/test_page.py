@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import replace
-from fnmatch import fnmatch
 from html.parser import HTMLParser
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -397,11 +394,3 @@ def test_an_unknown_format_is_rejected_before_the_first_file(tmp_path: Path) -> 
     with pytest.raises(InvalidInput, match="must end in"):
         write_figures(tmp_path, fake_page(), formats=("png", "gif"))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_files_of_the_page_are_in_the_wheel() -> None:
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"]["driftwise"]
-    for name in ("page.html", "page.css", "page.js", "page.readers.js"):
-        assert files("driftwise.report.page").joinpath(name).is_file()
-        assert any(fnmatch(f"report/page/{name}", pattern) for pattern in patterns)

@@ -2,18 +2,15 @@
 
 import ast
 import importlib
-import importlib.metadata
 import importlib.resources
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 import driftwise
 
-ROOT = Path(__file__).parents[1]
 SOURCE = ast.parse(Path(driftwise.__file__).read_text(encoding="utf-8"))
 
 
@@ -81,10 +78,3 @@ def test_what_a_module_exports_exists(module):
 
 def test_the_package_is_marked_as_typed():
     assert importlib.resources.files("driftwise").joinpath("py.typed").is_file()
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert "py.typed" in project["tool"]["setuptools"]["package-data"]["driftwise"]
-
-
-def test_there_is_one_version():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert driftwise.__version__ == project["version"] == importlib.metadata.version("driftwise")

@@ -475,3 +475,10 @@ def test_after_an_interrupt_the_same_command_continues(tmp_path):
     assert done.stdout.splitlines()[0] == "All 9 cells of the sweep are stored in out/gated."
     assert json.loads((tmp_path / "out" / "gated" / "manifest.json").read_text())["format"] == 1
     assert not [*(tmp_path / "out" / "gated").glob(".*")]
+
+
+def test_without_pyarrow_nothing_is_timed_or_played(driftwise, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr("driftwise.sweeps.costs.sample_costs", lambda *_: pytest.fail("timed"))
+    message = "driftwise: A store of results needs pyarrow: install it with `pip install 'driftwise[files]'`.\n"
+    assert driftwise("sweep", EXAMPLE, "--out", "new") == (1, "", message)

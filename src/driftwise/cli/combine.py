@@ -176,6 +176,8 @@ def _options(
             raise InvalidInput("combine: --learner cannot be tuned, because the measures of a file are not known.")
         found = player.learner(2, 1)
         if not isinstance(found, ExpertLearner):
+            if found.feedback == "full":
+                raise InvalidInput(f"combine: --learner must have kernels; {player.name} is in plain Python.")
             raise InvalidInput(f"combine: --learner must have full feedback; {player.name} has bandit feedback.")
         chosen = found
     return MixtureOptions(loss, chosen, gradient, hint, tuple(dict.fromkeys(extras)), scale)

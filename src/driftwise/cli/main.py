@@ -19,7 +19,19 @@ from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one
 
 __all__ = ["main"]
 
-_COMMANDS = ("combine", "compile", "history", "landscape", "list", "regret", "results", "show", "simulate", "sweep")
+_COMMANDS = (
+    "combine",
+    "compile",
+    "examples",
+    "history",
+    "landscape",
+    "list",
+    "regret",
+    "results",
+    "show",
+    "simulate",
+    "sweep",
+)
 _FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # exit codes
 
 

@@ -51,6 +51,7 @@ def command(
     from driftwise.core.errors import InvalidInput
     from driftwise.core.files import check_writable
     from driftwise.core.validation import count
+    from driftwise.results.parquet_columns import arrow
     from driftwise.sweeps import read_sweep, run_sweeps
     from driftwise.sweeps.costs import Costs
     from driftwise.sweeps.dask_executor import connect
@@ -62,6 +63,7 @@ def command(
     sweep = read_sweep(file)
     folder = Path("out") / file.stem if out is None else out
     if not dry_run:
+        arrow("A store of results")  # before learners are compiled for the plan
         check_writable(folder / "manifest.json")
     with _cluster(address, connect) as client:
         costs = Costs()

@@ -14,6 +14,7 @@ __all__ = [
     "InvalidInput",
     "KernelError",
     "LayoutWarning",
+    "LearnerError",
     "MissingDependency",
     "TuningWarning",
     "UnknownName",
@@ -62,6 +63,10 @@ class BadData(BadFile, InvalidInput):
 
 class KernelError(DriftwiseError):
     """A kernel of a user's learner cannot be used; the compiler's error is the `__context__`."""
+
+
+class LearnerError(DriftwiseError):
+    """A method of a user's learner in plain Python breaks a rule. The state was not changed."""
 
 
 class MissingDependency(DriftwiseError, ImportError):

@@ -17,10 +17,10 @@ from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
-from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
+from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Vector
 from driftwise.core.validation import MAX_COUNT, as_losses, as_real, count, first_bad_loss
-from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, State, learners
+from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, PythonLearner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
 
@@ -217,15 +217,19 @@ class Session:
         shapes = {name: array.shape for name, array in arrays.items() if name in kind._fields}
         if missing := [name for name in kind._fields if name not in shapes]:
             raise InvalidInput(f"{owner}: the array `{missing[0]}` is missing.")
-        if rounds > MOST_ROUNDS or not any(n_actions in shape and 0 not in shape for shape in shapes.values()):
+        # Kernels need the number of actions; arrays of a `PythonLearner` are compared with those of a new state below.
+        named = isinstance(learner, PythonLearner) or any(
+            n_actions in shape and 0 not in shape for shape in shapes.values()
+        )
+        if rounds > MOST_ROUNDS or not named:
             raise InvalidInput(f"{owner}: the arrays do not match these numbers.")
-        if fault := broken_shape(kind, shapes, learner.all_limits(n_actions, rounds)):
+        if fault := learner.shape_fault(shapes, n_actions, rounds):
             raise InvalidInput(f"{owner}: {fault}.")
         session = cls(learner, n_actions)
         for name, array in session.state.memory._asdict().items():
             if arrays[name].dtype != array.dtype:
                 raise InvalidInput(f"{owner}: `{name}` must hold {array.dtype}, got {arrays[name].dtype}.")
-        memory = kind(*(np.ascontiguousarray(arrays[name]) for name in kind._fields))
+        memory = kind(*(np.asarray(arrays[name], order="C") for name in kind._fields))
         if fault := learner.memory_fault(memory, n_actions, rounds):
             raise InvalidInput(f"{owner}: {fault}.")
         session.state.memory, session.state.rounds = memory, rounds
