@@ -9,7 +9,7 @@ from docstring_markdown import call, example, methods, parameters, row, signatur
 from driftwise.adversaries import Adversary
 from driftwise.core.docstrings import FACTS, described
 from driftwise.learners import Learner
-from driftwise.theory.statements import statements
+from driftwise.theory.statements import statements_about
 from member_figures import caption
 from related_files import source, tests_of
 
@@ -52,13 +52,9 @@ def _facts(member: type[Any], kind: str) -> str:
     if issubclass(member, Adversary):
         rows.append(["feedback", " or ".join(member.feedbacks)])
     rows += [[name.lower(), about.facts[name]] for name in FACTS if name in about.facts]
-    if found := _in_the_paper(member):
-        rows.append(["in the paper", ", ".join(found)])
+    if found := statements_about(member):
+        rows.append(["in the paper", ", ".join(each.number for each in found)])
     return "\n".join(["| property | value |", "|---|---|", *map(row, rows)])
-
-
-def _in_the_paper(member: type[Any]) -> list[str]:
-    return [each.number for each in statements.values() if any(c.split(".")[-1] == member.__name__ for c in each.code)]
 
 
 def _bound(member: type[Any]) -> str:
