@@ -210,6 +210,15 @@ def test_a_session_with_numbers_alone_is_saved(tmp_path):
     assert Session.load(tmp_path / "session").choose() == (1, None)
 
 
+def test_a_session_whose_fields_depend_on_the_number_of_actions_is_saved(tmp_path):
+    def first_memory(self, n_actions, generator):
+        return {f"total{i}": np.zeros(2, ">f8") for i in range(n_actions)}
+
+    learner = made(FullParts, first_memory=first_memory, update=lambda self, memory, losses: None)
+    Session(learner, 3).save(tmp_path / "session")
+    assert [*Session.load(tmp_path / "session").state.arrays()] == ["total0", "total1", "total2"]
+
+
 def test_a_session_file_of_another_shape_is_rejected(greedy, tmp_path):
     session = Session(greedy(), 3)
     session.state.n_actions = 4
@@ -399,11 +408,31 @@ def test_a_method_with_other_arguments_is_rejected(parts, method, message):
         made(parts, **method)
 
 
+def test_parameters_have_an_annotation_and_names_of_their_own():
+    message = "Mine: `rate` is no parameter; a parameter must have an annotation, as in `rate: float = ...`."
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        type(made(FullParts, rate=0.5))(rate=0.25)
+    for name in ("version", "name", "feedback", "start"):
+        with pytest.raises(InvalidInput, match=rf"^Mine: `{name}` cannot be a parameter: every learner has"):
+            made(FullParts, **{"__annotations__": {name: int}, name: 2})
+
+
+def test_methods_take_the_state_and_the_memory_by_name():
+    class Named(made(FullParts).__class__, name="named"):
+        def predict(self, memory):
+            return super().predict(memory=memory)
+
+    learner = Named()
+    state = learner.start(n_actions=2)
+    learner.update(state=state, losses=[0.0, 1.0])
+    np.testing.assert_array_equal(learner.predict(state=state), [0.5, 0.5])
+
+
 def test_a_class_without_a_name_is_a_base_class_only():
     class Base(FullParts, PythonLearner):
         pass
 
-    message = 'Base: it has no name in the registry; write `class Base(FullParts, name="...")`.'
+    message = 'Base: it has no name in the registry; write `class Base(FullParts, PythonLearner, name="...")`.'
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         Base()
 
@@ -416,7 +445,8 @@ CHOICE = "`choose` must return an action, a whole number in [0, 2], or (action, 
 MEMORY = "`first_memory` must return a dictionary of NumPy arrays and numbers, and `generator` if it draws, got"
 TOTAL = "`memory.total` must keep its shape (3,) and its type float64, got"
 FIELD = "in the memory must be a NumPy array of numbers or a number, got"
-NAME = "a name in the memory must be letters, digits and underscores, starting with a letter, got"
+LETTERS = "letters, digits and underscores, starting with a letter"
+NAME = f"a name in the memory must be {LETTERS}, and no keyword of Python, got"
 
 
 def returns(value):
@@ -478,8 +508,13 @@ def assigns(name, value):
         (assigns("seen", None), "`memory.seen` must keep its shape () and its type int64, got object of shape ()."),
         (assigns("totals", 1), "the memory has no field `totals`. Did you mean `total`?"),
         (assigns("x", 1), "the memory has no field `x`. Its fields are total, seen; `first_memory` makes them."),
+        (assigns("seen", 2**63), "`memory.seen` must keep its shape () and its type int64, got uint64 of shape ()."),
         (returns(3), "`update` must return nothing; write into the memory instead, got 3."),
         (lambda self, memory, losses: delattr(memory, "total"), "`memory.total` must not be deleted."),
+        (
+            lambda self, memory, losses: memory["total"],
+            "a field of the memory is an attribute, as in `memory.total`, got `memory['total']`.",
+        ),
     ],
 )  # fmt: skip
 def test_wrong_updates_are_rejected_and_change_nothing(method, message):
@@ -489,11 +524,12 @@ def test_wrong_updates_are_rejected_and_change_nothing(method, message):
 def rejected(learner, message, play):
     """Expect a round, alone and in a block, to raise this error and to leave the state unchanged."""
     state = learner.start(3, seed=1)
-    before, message = state.copy(), f"^{re.escape(f'Mine: {message}')}$"
-    with pytest.raises(LearnerError, match=message):
-        play(learner, state)
-    with pytest.raises(LearnerError, match=message):
-        learner.run(state, np.full((5, 3), 0.5))
+    before = state.copy()
+    for turn in (lambda: play(learner, state), lambda: learner.run(state, np.full((5, 3), 0.5))):
+        with pytest.raises(LearnerError) as caught:
+            turn()
+        assert str(caught.value) == f"Mine: {message}"
+        assert re.match(r"Raised in `\w+` of Mine, in round 0, counted from 0\.", caught.value.__notes__[0])
     expect_same(state, before, "before and after a round that failed")
 
 
@@ -506,6 +542,7 @@ def rejected(learner, message, play):
         ({"a": np.array(["b"])}, f"`a` {FIELD} an array of <U1."),
         ({"a b": 1}, f"{NAME} 'a b'."),
         ({"_a": 1}, f"{NAME} '_a'."),
+        ({"class": 1}, f"{NAME} 'class'."),
         ({"generator": np.random.default_rng()}, "`generator` in the memory must be the one given to `first_memory`."),
     ],
 )  # fmt: skip
@@ -515,6 +552,24 @@ def test_a_memory_of_something_else_is_rejected(memory, message):
         learner.start(3)
 
 
+def test_no_method_sets_the_shape_or_the_type_of_an_array():
+    def update(self, memory, losses):
+        memory.total += losses
+        memory.total.shape = (3, 1)
+
+    def predict(self, memory):
+        memory.total.dtype = np.int64
+        return np.full(3, 1 / 3)
+
+    for method, got in ((update, "float64 of shape (3, 1)"), (predict, "int64 of shape (3,)")):
+        learner = made(FullParts, **{method.__name__: method})
+        state = learner.start(3)
+        before = state.copy()
+        with pytest.raises(LearnerError, match=f"^{re.escape(f'Mine: {TOTAL} {got}.')}$"):
+            learner.run(state, [[0.5, 0.5, 0.5]])
+        expect_same(state, before, "before and after a round that failed")
+
+
 def test_predict_and_choose_cannot_change_the_memory():
     def adds(self, memory):
         memory.seen += 1
@@ -522,14 +577,24 @@ def test_predict_and_choose_cannot_change_the_memory():
     def writes(self, memory):
         memory.total[0] = 1.0
 
-    message = "Mine: `predict` must not change `memory.seen`; change it in `update`."
-    learner = made(FullParts, predict=adds)
-    with pytest.raises(LearnerError, match=f"^{re.escape(message)}$"):
-        learner.predict(learner.start(2))
+    message = "`predict` must not change `memory.seen`; change it in `update`."
+    rejected(made(FullParts, predict=adds), message, lambda learner, state: learner.predict(state))
     learner = made(FullParts, predict=writes)
     with pytest.raises(ValueError, match="read-only") as caught:
         learner.predict(learner.start(2))
     assert "`predict` must not change the memory; change it in `update`." in caught.value.__notes__[0]
+
+
+def test_the_generator_of_the_memory_is_neither_renamed_nor_replaced_nor_spawned():
+    learner = made(BanditParts, first_memory=lambda self, n_actions, generator: {"draws": generator})
+    message = "Mine: the generator in the memory must have the name `generator`, got `draws`."
+    with pytest.raises(LearnerError, match=f"^{re.escape(message)}$"):
+        learner.start(2)
+    replaced = made(BanditParts, choose=lambda self, memory: setattr(memory, "generator", np.random.default_rng()))
+    rejected(replaced, "`memory.generator` must not be replaced.", lambda learner, state: learner.choose(state))
+    learner = made(BanditParts, choose=lambda self, memory: memory.generator.spawn(1)[0].integers(2))
+    with pytest.raises(TypeError, match="does not implement spawning"):
+        learner.choose(learner.start(2))
 
 
 def test_predict_cannot_draw():
@@ -617,5 +682,19 @@ def test_a_class_with_a_dictionary_as_state_fails_the_check():
     def update(self, memory, losses):
         self.kept["rounds"] = self.kept.get("rounds", 0) + 1
 
-    with pytest.raises(CheckFailed, match="playing changes `kept` of its class"):
+    with pytest.raises(CheckFailed, match="playing changes `kept` of the class Mine"):
         check_learner(made(FullParts, update=update, kept={}))
+
+
+def test_an_array_of_a_base_class_as_state_fails_the_check():
+    class Base(FullParts):
+        kept = np.zeros(5000)
+
+        def update(self, memory, losses):
+            self.kept[2500] += 1e-12
+
+    class Mine(Base, PythonLearner, name="mine"):
+        pass
+
+    with pytest.raises(CheckFailed, match="playing changes `kept` of the class Base"):
+        check_learner(Mine)

@@ -95,7 +95,7 @@ def weights_survive_a_million_constant_rounds(learner: ExpertLearner, n_rounds: 
         weights = learner.predict(state)
         expect(
             weights[best] > 0.5 or learner.no_learning != "",
-            f"after {length} rounds of the losses {losses} the weights are {weights}",
+            f"after {length} rounds of the losses {losses}, action {best} must have a weight above 0.5, got {weights}",
         )
 
 

@@ -78,7 +78,8 @@ def main() -> NoReturn:
             error.show()
         sys.exit(error.exit_code)
     except DriftwiseError as error:
-        _exit_with(str(error), _MISUSED if isinstance(error, (InvalidInput, UnknownName)) else _FAILED)
+        message = " ".join((str(error), *getattr(error, "__notes__", ())))  # of a learner in plain Python: its round
+        _exit_with(message, _MISUSED if isinstance(error, (InvalidInput, UnknownName)) else _FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):
         _print_error("interrupted.")
         os._exit(_INTERRUPTED)  # without waiting for threads; files are complete or absent

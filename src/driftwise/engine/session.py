@@ -212,7 +212,7 @@ class Session:
     @classmethod
     def _resume(cls, learner: Learner, n_actions: int, rounds: int, arrays: dict[str, Any]) -> Session:
         """Return a session with these arrays, after all checks that the kernels rely on; sizes are checked first."""
-        kind: Any = learner.memory_type
+        kind: Any = learner.memory_type_for(n_actions)
         owner = f"{learner.name} with {n_actions} actions after {rounds} rounds"
         shapes = {name: array.shape for name, array in arrays.items() if name in kind._fields}
         if missing := [name for name in kind._fields if name not in shapes]:

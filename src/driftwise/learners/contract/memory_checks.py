@@ -30,6 +30,10 @@ class MemoryChecks(Generic[M]):
         """The NamedTuple that `first_memory` returns, by its annotation."""
         return cast("type[M]", returned_type(type(self), "first_memory"))
 
+    def memory_type_for(self, n_actions: int) -> type[M]:
+        """Return the NamedTuple of a memory with this number of actions."""
+        return self.memory_type
+
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers that the declarations of the memory name, beside `actions` and `rounds`.
 

@@ -26,6 +26,7 @@ __all__ = ["NO_KERNELS", "PythonLearner"]
 #: why another learner or a mixture cannot use it
 NO_KERNELS = "A learner in plain Python has no kernels."
 
+_SET_HERE = ("name", "kind", "feedback")  # attributes that a class gets when it is registered
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -104,6 +105,11 @@ class PythonLearner(PythonRounds):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 rule = "lower-case words joined by hyphens, as in 'epsilon-greedy'"
                 raise rejection(cls.__name__, "name", rule, name)
+            for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+                if hasattr(PythonLearner, field.name) or field.name in _SET_HERE:
+                    advice = "Take another name, or write it without an annotation."
+                    rule = "every learner has an attribute with this name"
+                    raise InvalidInput(f"{cls.__name__}: `{field.name}` cannot be a parameter: {rule}. {advice}")
             cls.feedback = check_methods(cls)
             cls.name = name
             learners.add(name, cls)
@@ -112,9 +118,15 @@ class PythonLearner(PythonRounds):
         """Set nothing: a subclass gets a constructor with its own parameters."""
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:  # noqa: ARG004, D102
+        if cls is PythonLearner:
+            raise InvalidInput('PythonLearner: it is a base class; write `class Mine(PythonLearner, name="mine")`.')
         if "name" not in vars(cls):
-            call = f'class {cls.__name__}({cls.__bases__[0].__name__}, name="...")'
+            call = f'class {cls.__name__}({", ".join(base.__name__ for base in cls.__bases__)}, name="...")'
             raise InvalidInput(f"{cls.__name__}: it has no name in the registry; write `{call}`.")
+        for name in settings:
+            if name in vars(cls) and name not in cls.__dataclass_fields__:  # type: ignore[attr-defined]
+                rule = f"a parameter must have an annotation, as in `{name}: float = ...`"
+                raise InvalidInput(f"{cls.__name__}: `{name}` is no parameter; {rule}.")
         return super().__new__(cls)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -139,9 +151,9 @@ def _entry(written: Callable[..., Any], play: Callable[..., Any]) -> Callable[..
     """Return a method that plays a round if it gets a state, and is what the user wrote if it gets a memory."""
 
     @functools.wraps(written)
-    def entry(self: Any, given: Any, *rest: Any, **named: Any) -> Any:
-        if type(given) is PythonMemory:
-            return written(self, given, *rest, **named)
-        return play(self, given, *rest, **named)
+    def entry(self: Any, *given: Any, **named: Any) -> Any:
+        if (given and type(given[0]) is PythonMemory) or "memory" in named:
+            return written(self, *given, **named)
+        return play(self, *given, **named)
 
     return entry

@@ -11,10 +11,11 @@ import difflib
 import functools
 import keyword
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random.bit_generator import ISeedSequence
 
 from driftwise.core.errors import LearnerError, shown
 from driftwise.core.memory_fields import memory_type, packed
@@ -53,6 +54,8 @@ class PythonMemory:
 
     def __setattr__(self, name: str, value: Any) -> None:
         array = self._arrays.get(name)
+        if name == GENERATOR and name in vars(self):
+            raise LearnerError(f"{self._owner}: `memory.generator` must not be replaced.")
         if array is None:
             raise LearnerError(f"{self._owner}: {_no_such_field(name, self._arrays)}")
         if value is array:  # after an operation in place, `memory.plays += 1`
@@ -62,10 +65,15 @@ class PythonMemory:
                 f"{self._owner}: `{self._writer}` must not change `memory.{name}`; change it in `update`."
             )
         given = np.asarray(value)
-        if given.shape != array.shape or not np.can_cast(given.dtype, array.dtype, "same_kind"):
-            rule = f"must keep its shape {array.shape} and its type {array.dtype}"
-            raise LearnerError(f"{self._owner}: `memory.{name}` {rule}, got {given.dtype} of shape {given.shape}.")
+        if given.shape != array.shape or not _fits(given, array.dtype):
+            raise LearnerError(_keeps(self._owner, name, array, given))
         array[...] = given
+
+    def __getitem__(self, name: Any, *_: Any) -> NoReturn:
+        rule = f"a field of the memory is an attribute, as in `memory.{next(iter(self._arrays), GENERATOR)}`"
+        raise LearnerError(f"{self._owner}: {rule}, got `memory[{shown(name)}]`.")
+
+    __setitem__ = __getitem__
 
     def __delattr__(self, name: str) -> None:
         raise LearnerError(f"{self._owner}: `memory.{name}` must not be deleted.")
@@ -75,6 +83,13 @@ class PythonMemory:
 
     def __repr__(self) -> str:
         return f"memory({', '.join(f'{name}={array!r}' for name, array in self._arrays.items())})"
+
+
+class _NoSpawning(ISeedSequence):
+    """A seed that cannot spawn others: the number of those spawned would be a state outside of the memory."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Array:
+        return np.ones(n_words, dtype)
 
 
 class LiveMemory:
@@ -88,7 +103,8 @@ class LiveMemory:
         self.reading = PythonMemory(owner, {name: _read_only(array) for name, array in arrays.items()}, played)
         self.writing = PythonMemory(owner, {name: array.view() for name, array in arrays.items()}, "update")
         if self._words is not None:
-            self._bits = np.random.SFC64(0)
+            seed: Any = _NoSpawning()  # `load` sets the state
+            self._bits = np.random.SFC64(seed)
             generator = np.random.Generator(self._bits)
             vars(self.writing)[GENERATOR] = generator
             if owner.feedback == "bandit":  # `predict` must not change the state, so it cannot draw
@@ -114,6 +130,13 @@ class LiveMemory:
         """Return a copy of the arrays, without the words of the generator, which change only in `store`."""
         return [array.copy() for array in self._arrays]
 
+    def check_views(self) -> None:
+        """Reject views whose shape or type a method has set: another copy of the state would not have it."""
+        for seen in (self.writing, self.reading):
+            for (name, view), array in zip(seen._arrays.items(), self._arrays, strict=True):
+                if view.shape != array.shape or view.dtype != array.dtype:
+                    raise LearnerError(_keeps(seen._owner, name, array, view))
+
     def restore(self, copies: list[Array]) -> None:
         """Write a copy of the arrays back into the memory."""
         for array, copy in zip(self._arrays, copies, strict=True):
@@ -133,17 +156,27 @@ def first_arrays(owner: Any, n_actions: int, seed: int) -> Any:
 def _as_array(owner: Any, name: Any, value: Any, generator: np.random.Generator) -> Array:
     who = type(owner).__name__
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        rule = "letters, digits and underscores, starting with a letter"
+        rule = "letters, digits and underscores, starting with a letter, and no keyword of Python"
         raise LearnerError(f"{who}: a name in the memory must be {rule}, got {shown(name)}.")
     if name == GENERATOR:
         if value is not generator:
             raise LearnerError(f"{who}: `generator` in the memory must be the one given to `first_memory`.")
         return _words(generator.bit_generator)
+    if value is generator:
+        raise LearnerError(f"{who}: the generator in the memory must have the name `generator`, got `{name}`.")
     is_number = isinstance(value, (bool, int, float, np.generic))
     if not (is_number or isinstance(value, np.ndarray)) or np.asarray(value).dtype.kind not in _KINDS:
         got = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else shown(value)
         raise LearnerError(f"{who}: `{name}` in the memory must be a NumPy array of numbers or a number, got {got}.")
-    return np.array(value, order="C")
+    return np.array(value, np.asarray(value).dtype.newbyteorder("="), order="C")  # the order of bytes in files
+
+
+def _fits(given: Array, kind: np.dtype[Any]) -> bool:
+    """Return whether values can be written into an array of this type; a real number may be rounded."""
+    if given.size and given.dtype.kind in "iu" and kind.kind in "iu" and given.dtype != kind:
+        limits = np.iinfo(kind)
+        return limits.min <= int(given.min()) and int(given.max()) <= limits.max
+    return np.can_cast(given.dtype, kind, "same_kind")
 
 
 def _words(bits: Any) -> Words:
@@ -155,6 +188,11 @@ def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def _keeps(who: str, name: str, array: Array, got: Array) -> str:
+    rule = f"must keep its shape {array.shape} and its type {array.dtype}"
+    return f"{who}: `memory.{name}` {rule}, got {got.dtype} of shape {got.shape}."
 
 
 def _no_such_field(name: str, known: Mapping[str, Array]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from driftwise.core.errors import InvalidInput, LearnerError, shown
 from driftwise.core.types import Vector
 from driftwise.core.validation import as_real
 
-__all__ = ["check_methods", "check_nothing", "checked_choice", "checked_weights", "error_note"]
+__all__ = ["CHECKED", "check_methods", "error_note"]
 
 _ARGUMENTS = {
     ("full", "predict"): ("memory",),
@@ -58,7 +59,7 @@ def _none() -> None:
     """Stand for a method that is missing."""
 
 
-def checked_weights(owner: object, value: Any, n_actions: int) -> Vector:
+def _weights(owner: object, value: Any, n_actions: int) -> Vector:
     """Return what `predict` returned as new weights, or raise `LearnerError`."""
     who = type(owner).__name__
     try:
@@ -70,16 +71,20 @@ def checked_weights(owner: object, value: Any, n_actions: int) -> Vector:
     if weights.shape != (n_actions,):
         raise LearnerError(f"{who}: `predict` must return weights of shape ({n_actions},), got shape {weights.shape}.")
     weights = weights.astype(np.float64, copy=False)
-    numbers: Any = weights.tolist() if n_actions <= _FEW else weights
-    # The sum comes first: with NaN or infinity it is not close to 1.
-    if not (abs(sum(numbers) - 1.0) <= _CLOSE and min(numbers) >= 0.0):
+    if n_actions <= _FEW:
+        numbers = weights.tolist()
+        total, least = sum(numbers), min(numbers)
+    else:
+        with np.errstate(invalid="ignore", over="ignore"):
+            total, least = weights.sum(), weights.min()
+    if not (abs(total - 1.0) <= _CLOSE and least >= 0.0):  # with NaN or infinity, the sum is not close to 1
         raise LearnerError(
             f"{who}: the weights that `predict` returns must be >= 0 and sum to 1, got {shown(weights.tolist())}."
         )
     return weights
 
 
-def checked_choice(owner: object, value: Any, n_actions: int) -> tuple[int, float | None]:
+def _choice(owner: object, value: Any, n_actions: int) -> tuple[int, float | None]:
     """Return what `choose` returned as an action and a probability, or raise `LearnerError`."""
     action, probability = value if type(value) is tuple and len(value) == 2 else (value, None)
     who = type(owner).__name__
@@ -102,12 +107,16 @@ def checked_choice(owner: object, value: Any, n_actions: int) -> tuple[int, floa
     return number, chance
 
 
-def check_nothing(owner: object, value: Any) -> None:
+def _nothing(owner: object, value: Any, n_actions: int) -> None:  # noqa: ARG001
     """Reject a value that `update` returned."""
     if value is not None:
         raise LearnerError(
             f"{type(owner).__name__}: `update` must return nothing; write into the memory instead, got {shown(value)}."
         )
+
+
+#: what a method returned, checked; they raise `LearnerError`
+CHECKED: dict[str, Callable[[object, Any, int], Any]] = {"predict": _weights, "choose": _choice, "update": _nothing}
 
 
 def error_note(owner: object, role: str, t: int, error: Exception) -> str:

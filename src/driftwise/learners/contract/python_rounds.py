@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftwise.core.errors import LearnerError, outside
+from driftwise.core.errors import outside
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, first_bad_loss
 from driftwise.learners.contract.bandit_feedback import checked_feedback
 from driftwise.learners.contract.learner import Learner
-from driftwise.learners.contract.python_memory import LiveMemory, PythonMemory, first_arrays
-from driftwise.learners.contract.python_returns import check_nothing, checked_choice, checked_weights, error_note
+from driftwise.learners.contract.python_memory import LiveMemory, first_arrays
+from driftwise.learners.contract.python_returns import CHECKED, error_note
 from driftwise.learners.contract.state import State
 
 __all__ = ["PythonRounds"]
@@ -33,7 +33,11 @@ class PythonRounds(Learner[Any, Any]):
     @property
     def memory_type(self) -> Any:
         """The NamedTuple of its arrays."""
-        return type(self._seeded_memory(2, 0))
+        return self.memory_type_for(2)
+
+    def memory_type_for(self, n_actions: int) -> Any:
+        """The NamedTuple of its arrays with a number of actions, on which their names may depend."""
+        return type(self.start(n_actions).memory)
 
     def rates(self, n_actions: int) -> NoRates:
         """Return nothing: its methods read the parameters themselves."""
@@ -60,34 +64,33 @@ class PythonRounds(Learner[Any, Any]):
         state.rounds += len(losses)
         return played
 
-    def _weights_of_block(self, live: LiveMemory, state: State, losses: Matrix) -> Matrix:
+    def _weights_of_block(self, state: State, losses: Matrix) -> Matrix:
         played = np.empty_like(losses)
         for t in range(len(losses)):
-            weights = self._call("predict", state.rounds + t, live.reading)
-            played[t] = checked_weights(self, weights, state.n_actions)
-            check_nothing(self, self._call("update", state.rounds + t, live.writing, losses[t].copy()))
+            played[t] = self._call("predict", state, t)
+            self._call("update", state, t, losses[t].copy())
         return played
 
-    def _actions_of_block(self, live: LiveMemory, state: State, losses: Matrix) -> Actions:
+    def _actions_of_block(self, state: State, losses: Matrix) -> Actions:
         played = np.empty(len(losses), np.int64)
         for t in range(len(losses)):
-            choice = self._call("choose", state.rounds + t, live.reading)
-            action, probability = checked_choice(self, choice, state.n_actions)
-            played[t], loss = action, float(losses[t, action])
-            check_nothing(self, self._call("update", state.rounds + t, live.writing, action, loss, probability))
+            action, probability = self._call("choose", state, t)
+            played[t] = action
+            self._call("update", state, t, action, float(losses[t, action]), probability)
         return played
 
     def _predict(self, state: State) -> Vector:
         """Return the weights of the next round, without changing the state."""
         self._claim(state)
-        return checked_weights(self, self._call("predict", state.rounds, _live(state).reading), state.n_actions)
+        weights: Vector = self._call("predict", state, 0)
+        return weights
 
     def _choose(self, state: State) -> tuple[int, float | None]:
         """Return the action for the coming round and its probability, None where it is not known."""
         self._claim(state)
         live = _live(state)
         live.load()
-        choice = checked_choice(self, self._call("choose", state.rounds, live.reading), state.n_actions)
+        choice: tuple[int, float | None] = self._call("choose", state, 0)
         live.store()
         return choice
 
@@ -96,11 +99,7 @@ class PythonRounds(Learner[Any, Any]):
         self._claim(state)
         take = self._losses if self.feedback == "full" else self._chosen_loss
         given = take(state, *feedback, **named)
-
-        def learn(live: LiveMemory, state: State) -> None:
-            check_nothing(self, self._call("update", state.rounds, live.writing, *given))
-
-        self._changing(state, learn)
+        self._changing(state, lambda state: self._call("update", state, 0, *given))
         state.rounds += 1
 
     def _losses(self, state: State, losses: Any) -> tuple[Vector]:
@@ -119,21 +118,26 @@ class PythonRounds(Learner[Any, Any]):
         before = live.snapshot()
         live.load()
         try:
-            made = change(live, state, *given)
+            made = change(state, *given)
+            live.check_views()
         except BaseException:
             live.restore(before)
+            state.live = None  # a method may have changed the views
             raise
         live.store()
         return made
 
-    def _call(self, role: str, t: int, memory: PythonMemory, *given: Any) -> Any:
-        """Call a method of the user; its errors get a note with the learner, the method and the round."""
+    def _call(self, role: str, state: State, ahead: int, *given: Any) -> Any:
+        """Call a method of the user in the round `ahead` of that of the state, and check what it returns.
+
+        Errors get a note with the learner, the method and the round.
+        """
+        live = _live(state)
+        memory = live.writing if role == "update" else live.reading
         try:
-            return getattr(self, role)(memory, *given)
-        except LearnerError:
-            raise
+            return CHECKED[role](self, getattr(self, role)(memory, *given), state.n_actions)
         except Exception as error:
-            error.add_note(error_note(self, role, t, error))
+            error.add_note(error_note(self, role, state.rounds + ahead, error))
             raise
 
 
