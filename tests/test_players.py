@@ -503,6 +503,15 @@ def test_a_module_that_cannot_be_imported_is_reported_in_one_line(text, message,
     assert (left.value.code, *capsys.readouterr()) == (2, "", f"driftwise: {message}\n")
 
 
+def test_a_folder_in_the_name_of_a_module_is_explained(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", ["driftwise", "list", "--import", "./mine.py"])
+    with pytest.raises(SystemExit):
+        main()
+    rule = "it must be the name of a module, without a folder; call driftwise in the folder of the file."
+    assert capsys.readouterr().err == f"driftwise: --import ./mine.py: {rule}\n"
+
+
 def install(folder, name, module):
     """Make a package of one module, with an entry point, as an installer leaves it."""
     info = folder / f"{name}-1.0.dist-info"

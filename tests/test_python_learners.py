@@ -300,6 +300,22 @@ def test_an_error_on_the_command_line_has_the_traceback_of_the_user(tmp_path):
     assert done.stderr.rstrip().endswith(note)
 
 
+@pytest.mark.parametrize(
+    ("line", "ending"),
+    [
+        ("open('absent')", "FileNotFoundError: [Errno 2] No such file or directory: 'absent'\n{note}"),
+        ("return 1", "driftwise: Greedy: `update` must return nothing; write into the memory instead, got 1. {note}"),
+    ],
+)  # fmt: skip
+def test_an_error_on_the_command_line_names_the_round(line, ending, tmp_path):
+    text = PYTHON_GREEDY.format(name="fails-late")
+    (tmp_path / "fails_late.py").write_text(f"{text}        if memory.plays.sum() == 8:\n            {line}\n")
+    done = program(tmp_path, "simulate", "--import", "fails_late", "--learner", "fails-late", "--rounds=50", "--quiet")
+    note = "Raised in `update` of Greedy, in round 7, counted from 0. The state was not changed."
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith(ending.format(note=note))
+
+
 def test_a_sweep_records_where_a_learner_failed(tmp_path):
     def update(self, memory, losses):
         if memory.seen == 3:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 import tomllib
 from pathlib import Path
 
@@ -543,13 +544,20 @@ def test_further_lines_are_drawn_in_grey_with_their_labels():
     assert {"guarantee", "\\$root"} <= {text.get_text() for text in legend.get_texts()}
 
 
-@pytest.mark.parametrize("values", [[1.0, 2.0], "much", np.ones((2, 2))], ids=str)
+@pytest.mark.parametrize("values", [[1.0, 2.0], "much", np.ones((2, 2)), None, 1j], ids=str)
 def test_a_line_that_does_not_fit_the_rounds_is_rejected(values):
     n = len(simulated().rounds)
     with pytest.raises(InvalidInput) as raised:
         simulated().figure(lines={"guarantee": values})
     rule = f"a number, or one for each of the {n} `rounds`"
-    assert str(raised.value) == f"Results: `lines` must hold {rule}, for 'guarantee'."
+    assert str(raised.value) == f"Results: `lines` must hold {rule}, for 'guarantee', got {values!r}."
+
+
+@pytest.mark.parametrize("lines", [[3.0], "much", {1: 3.0}], ids=str)
+def test_lines_without_labels_are_rejected(lines):
+    message = f"Results: `lines` must be a dictionary of numbers by label, got {lines!r}."
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        simulated().figure(lines=lines)
 
 
 def test_many_learners_and_no_regret_at_all_can_be_drawn(tmp_path):

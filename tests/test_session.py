@@ -413,7 +413,7 @@ def test_a_reward_is_one_less_the_loss():
             None,
             "Session: kl-ucb has bandit feedback; call `update(action, loss, probability)`, got 1 argument.",
         ),
-        ("full", (), [0.5, -1.0], "OptimisticGD: `reward` must be in [0, 1], got -1.0."),
+        ("full", (), [0.5, -1.0], "OptimisticGD: `reward` must be in [0, 1], got -1.0. It is that of action 1."),
         ("full", (), [0.5], "OptimisticGD: `reward` must have shape (2,), got (1,)."),
         (
             "full",

@@ -34,6 +34,9 @@ def _import_modules(_: click.Context, __: click.Parameter, names: tuple[str, ...
     if names and "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # as `python` does; the script `driftwise` has its own folder there
     for name in names:
+        if "/" in name or "\\" in name:
+            advice = "call driftwise in the folder of the file"
+            raise InvalidInput(f"--import {name}: it must be the name of a module, without a folder; {advice}.")
         try:
             importlib.import_module(name)
         except DriftwiseError:

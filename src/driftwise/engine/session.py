@@ -166,7 +166,7 @@ class Session:
         """Return 1 less the reward of each action, or raise `InvalidInput`."""
         values: Vector = as_losses(self.learner, rewards, (self.n_actions,), "reward")
         if (bad := first_bad_loss(values)) >= 0:
-            raise rejection(self.learner, "reward", "in [0, 1]", float(values[bad]))
+            raise rejection(self.learner, "reward", "in [0, 1]", float(values[bad]), f"It is that of action {bad}.")
         return 1.0 - values
 
     def beliefs(self) -> Beliefs:

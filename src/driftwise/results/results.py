@@ -198,7 +198,7 @@ class Results:
     def plot(
         self, path: str | os.PathLike[str], confidence: float = 0.95, scale: str = "log", lines: _Lines = None
     ) -> None:
-        """Write the figure to a file whose name ends in .png, .svg or .pdf."""
+        """Write the figure, drawn as by `figure`, to a file whose name ends in .png, .svg or .pdf."""
         save_figure(self.figure(confidence, scale, lines), path)
 
     def combine(self, other: Results) -> Results:

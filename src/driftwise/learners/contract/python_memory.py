@@ -66,7 +66,7 @@ class PythonMemory:
             )
         given = np.asarray(value)
         if given.shape != array.shape or not _fits(given, array.dtype):
-            raise LearnerError(_keeps(self._owner, name, array, given))
+            raise LearnerError(_keeps(self._owner, name, array.shape, array.dtype, given))
         array[...] = given
 
     def __getitem__(self, name: Any, *_: Any) -> NoReturn:
@@ -102,6 +102,11 @@ class LiveMemory:
         played = "choose" if owner.feedback == "bandit" else "predict"
         self.reading = PythonMemory(owner, {name: _read_only(array) for name, array in arrays.items()}, played)
         self.writing = PythonMemory(owner, {name: array.view() for name, array in arrays.items()}, "update")
+        self._views = [
+            (name, view, view.shape, view.dtype)
+            for seen in (self.writing, self.reading)
+            for name, view in seen._arrays.items()
+        ]
         if self._words is not None:
             seed: Any = _NoSpawning()  # `load` sets the state
             self._bits = np.random.SFC64(seed)
@@ -132,10 +137,9 @@ class LiveMemory:
 
     def check_views(self) -> None:
         """Reject views whose shape or type a method has set: another copy of the state would not have it."""
-        for seen in (self.writing, self.reading):
-            for (name, view), array in zip(seen._arrays.items(), self._arrays, strict=True):
-                if view.shape != array.shape or view.dtype != array.dtype:
-                    raise LearnerError(_keeps(seen._owner, name, array, view))
+        for name, view, shape, kind in self._views:
+            if view.shape != shape or view.dtype is not kind:
+                raise LearnerError(_keeps(self.writing._owner, name, shape, kind, view))
 
     def restore(self, copies: list[Array]) -> None:
         """Write a copy of the arrays back into the memory."""
@@ -190,8 +194,8 @@ def _read_only(array: Array) -> Array:
     return view
 
 
-def _keeps(who: str, name: str, array: Array, got: Array) -> str:
-    rule = f"must keep its shape {array.shape} and its type {array.dtype}"
+def _keeps(who: str, name: str, shape: tuple[int, ...], kind: np.dtype[Any], got: Array) -> str:
+    rule = f"must keep its shape {shape} and its type {kind}"
     return f"{who}: `memory.{name}` {rule}, got {got.dtype} of shape {got.shape}."
 
 
