@@ -1,6 +1,7 @@
 """Hedge and UCB1 in plain Python: they play exactly as the compiled `Hedge` and `UCB1`, a hundred times slower.
 
-`math.exp` and `math.log` take the place of NumPy's, which differ from those of compiled code in the last digit.
+`math.exp` and `math.log` take the place of NumPy's, which differ from those of compiled code in the last digit. So does
+`sum` of Python 3.12 and later; `np.cumsum` adds in the order of compiled code.
 """
 
 import math
@@ -21,7 +22,7 @@ class PythonHedge(PythonLearner, name="python-hedge"):
     def predict(self, memory):
         above = memory.totals - memory.totals.min()
         weights = [math.exp(-self.learning_rate * each) for each in above]
-        return np.array(weights) / sum(weights)
+        return np.array(weights) / np.cumsum(weights)[-1]
 
     def update(self, memory, losses):
         memory.totals += losses

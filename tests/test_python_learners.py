@@ -363,6 +363,16 @@ def test_a_cell_of_a_notebook_may_run_twice():
     assert results == [0.5, 0.25]
 
 
+def test_a_learner_that_is_older_than_its_class_is_explained():
+    old, new = made(FullParts), made(FullParts)
+    message = "Mine was defined again after this learner was made; make it again."
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        simulate(SWITCHING, old, 20, 1)
+    message = "Mine(): the state belongs to Mine() of an earlier definition of its class."
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        new.predict(old.start(2))
+
+
 def test_the_decorator_of_dataclasses_may_be_written():
     @dataclass(frozen=True)
     class Decorated(FullParts, PythonLearner, name="decorated"):

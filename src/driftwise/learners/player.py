@@ -208,7 +208,10 @@ def tuning_rule(value: Any) -> tuple[type[Learner], Mapping[str, Any]] | None:
 
 def _check_registered(kind: type[Learner]) -> None:
     name = getattr(kind, "name", None)  # a class that is not registered may have that of its base class, or none
-    if name is None or learners.find(name) is not kind:
+    known = None if name is None else learners.find(name)
+    if known is not kind:
+        if known is not None and (known.__module__, known.__qualname__) == (kind.__module__, kind.__qualname__):
+            raise InvalidInput(f"{kind.__name__} was defined again after this learner was made; make it again.")
         raise InvalidInput(f"{kind.__name__} is not registered, so its spec could not rebuild it.")
 
 

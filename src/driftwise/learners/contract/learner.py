@@ -134,7 +134,8 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
         if not isinstance(state, State):
             raise rejection(self, "state", "a state that `start` returned", state)
         if state.learner is not self and state.learner != self:
-            raise InvalidInput(f"{self}: the state belongs to {state.learner}.")
+            again = " of an earlier definition of its class" if str(self) == str(state.learner) else ""
+            raise InvalidInput(f"{self}: the state belongs to {state.learner}{again}.")
 
     def _admit(self, state: State[M, R], values: Any, name: str = "losses") -> Matrix:
         """Check a block of losses and return it as the kernels take it."""

@@ -36,8 +36,8 @@ class PythonLearner(PythonRounds):
 
     A subclass defines `first_memory`, `update`, and either `predict` (full feedback) or `choose` (bandit feedback). Its
     annotated attributes are its parameters. It takes part in `simulate`, `record`, `Session`, `Sweep`, the command line
-    (`--import MODULE`), adversaries and `check_learner`, with the same results on every machine and for any number of
-    threads.
+    (`--import MODULE`), adversaries and `check_learner`. Equal seeds give equal results, for any number of threads. On
+    another machine, or with another version of NumPy, its functions such as `exp` may differ in the last digit.
 
     Notes
     -----
@@ -52,13 +52,15 @@ class PythonLearner(PythonRounds):
       `memory.plays[action] += 1`. Assigning to `memory.plays` writes into the array, whose shape and type stay.
 
     Called with a state, as in `learner.choose(state)`, they play a round, with all checks. A method that returns
-    something invalid raises `LearnerError`; its own errors are raised as they are, with a note. In both cases the state
-    does not change.
+    something invalid raises `LearnerError`; its own errors are raised as they are. In both cases a note names the
+    method and the round, and the state does not change.
 
-    `tuned(measures)`, `bound(measures)` and `beliefs(state)` may be defined as for every learner. There is no room that
-    grows: keep sums or a window. A part of another learner, and the learner of a `Mixture`, must have kernels.
+    `tuned(measures)`, `bound(measures)` and `beliefs(state)` may be defined as for every learner. So may the property
+    `skipped_checks`, with the checks that cannot apply: `{**super().skipped_checks, "name_of_the_check": "why"}`. The
+    memory cannot grow: keep sums or a window. A part of another learner, and the learner of a `Mixture`, must have
+    kernels.
 
-    Results that a sweep has stored do not notice that a method was changed: write `version = 2` into the class, without
+    A sweep does not play again what it has stored if a method was changed: write `version = 2` into the class, without
     an annotation, when its plays change.
 
     Time per round: about 10 to 50 microseconds with 2 to 100 actions, some hundred times that of kernels in a
