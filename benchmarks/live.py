@@ -9,7 +9,7 @@ from timing import interleaved
 
 from driftwise import Session
 from driftwise.core.types import Matrix
-from driftwise.learners import BanditLearner, Learner
+from driftwise.learners import Learner
 from driftwise.learners.parts.meta_learner import MetaLearner
 from driftwise.learners.parts.restarting_learner import RestartingLearner
 from driftwise.report.tables import text_table
@@ -25,7 +25,7 @@ HEADERS = ("learner", "feedback", "rounds", *(f"K = {n}, us" for n in ACTIONS), 
 def session_time(learner: Learner, losses: Matrix) -> float:
     """Return the seconds of a session: `predict` or `choose`, then `update`."""
     session = Session(learner, losses.shape[1])
-    if isinstance(learner, BanditLearner):
+    if learner.feedback == "bandit":
         table = losses.tolist()
         began = time.perf_counter()
         for row in table:

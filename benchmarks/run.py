@@ -23,6 +23,7 @@ from live import live
 from live_rivals import live_rivals
 from opera_weights import opera_weights
 from processes import first_run, help_screen
+from python_learners import python_learners
 from rivals import rivals
 from threads import threads
 
@@ -33,6 +34,7 @@ SECTIONS: dict[str, Callable[[Effort], str]] = {
     "engine": engine,
     "live": live,
     "defaults": defaults,
+    "python": python_learners,
     "live-rivals": live_rivals,
     "rivals": rivals,
     "opera": opera_weights,

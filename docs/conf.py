@@ -5,9 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "builder"))
 
-from reference_pages import write_pages
-
 from driftwise import __version__
+from reference_pages import write_pages
 
 project = "driftwise"
 author = "The driftwise developers"

@@ -1,4 +1,4 @@
-"""Write the pages that come from the registry: `make docs`."""
+"""Write the pages that come from the registry and from the glossary: `make docs`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from driftwise.core.docstrings import described
 from driftwise.detectors import detectors
+from driftwise.glossary import words
 from driftwise.learners import Learner, learners
 
 HEADER = """# Learners
@@ -43,6 +44,18 @@ A dash: the rule does not depend on changes, or is meaningful for any number of 
 
 """
 
+GLOSSARY = r"""# Glossary
+
+One word per thing, in the code, the documentation and the messages, and every quantity that a table prints. Generated
+from `src/driftwise/glossary.toml` by `make docs`; `driftwise show WORD` prints an entry, also for the heading of a
+column, and `driftwise list words` lists them.
+
+Formulas: $T$ rounds, $K$ actions, losses $\ell_t \in [0, 1]^K$ with means $\mu_t$, and the play $p_t$, a distribution
+over actions (with bandit feedback it is on one action). Regret is defined under regret, dynamic regret, static regret,
+switched regret, interval regret, pseudo-regret and realised regret.
+
+"""
+
 DETECTORS = """
 ## Detectors
 
@@ -75,6 +88,16 @@ def page() -> str:
         DETECTORS + "\n".join(rows()),
     ]
     return HEADER + "\n".join(sections) + "\n"
+
+
+def glossary() -> str:
+    """Return the page of words."""
+    lines = ["| word | what it is | formula | letter in the paper | in tables of |", "|---|---|---|---|---|"]
+    for word in words().values():
+        also = f"; also `{'`, `'.join(word.also)}`" if word.also else ""
+        formula = f"${word.formula}$" if word.formula else ""
+        lines.append(row([word.word, f"{word.meaning}{also}", formula, word.symbol, ", ".join(word.tables)]))
+    return GLOSSARY + "\n".join(lines) + "\n"
 
 
 def row(cells: list[str]) -> str:
@@ -129,6 +152,7 @@ def rows() -> list[str]:
 
 
 if __name__ == "__main__":
-    target = Path(__file__).parent / "learners.md"
-    target.write_text(page(), encoding="utf-8")
-    print(f"wrote {target}")
+    for name, text in (("learners.md", page()), ("glossary.md", glossary())):
+        target = Path(__file__).parent / name
+        target.write_text(text, encoding="utf-8")
+        print(f"wrote {target}")

@@ -56,7 +56,7 @@ def _alternating(rng, n_rounds, n_actions):
 
 
 def _noiseless(rng, n_rounds, n_actions):
-    """Switch between 1 - e_i, each kept for a while: the slow switches behind the errors of App. C."""
+    """Switch between 1 - e_i, each kept for a while: the slow switches behind erratum E1 (Lemma C.1)."""
     best = _held(rng, n_rounds, rng.integers(0, n_actions, (n_rounds, 1)), mean_length=20)[:, 0]
     return 1.0 - np.eye(n_actions)[best]
 

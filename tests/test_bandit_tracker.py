@@ -228,3 +228,12 @@ def test_a_memory_that_cannot_be_is_rejected(field, at, value, rule):
     assert LEARNER.memory_fault(state.memory, 2, 40) == ""
     getattr(state.memory, field)[at] = value
     assert rule in LEARNER.memory_fault(state.memory, 2, 40)
+
+
+def test_a_probe_is_not_repeated_while_its_outcome_is_awaited():
+    """Without outcomes, `choose` returns an overdue action once; late outcomes then cost little."""
+    state = LEARNER.start(2)
+    LEARNER.run(state, [[0.5, 0.9]] * 2000)
+    while LEARNER.choose(state)[0] == 0:
+        LEARNER.update(state, 0, 0.5, 1.0)
+    assert [LEARNER.choose(state)[0] for _ in range(5)] == [0] * 5

@@ -19,8 +19,11 @@ import pytest
 
 from command_line import runner
 from driftwise import Environment, OptimisticGD, Replay, RerunUCBV, Results, Switching, TwoPoint, simulate
-from driftwise.cli.catalogue import describe, registries
+from driftwise.cli.catalogue import describe, plain, registries
+from driftwise.glossary import COLUMNS_NOTE
+from driftwise.report.maths_text import formula_text, readable
 from driftwise.report.tables import number
+from driftwise.theory.statements import statements
 
 SCRIPT = Path(sys.executable).parent / "driftwise"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "switching.toml"
@@ -82,7 +85,9 @@ def test_show_prints_everything_about_a_member(name, lines, as_json):
     head = " ".join(line.strip() for line in text[: text.index("")])
     assert head == f"{name}: {record['summary']}"
     assert all(line or after for line, after in itertools.pairwise(text)), "two blank lines"
-    assert text[-1] == f"  in Python: from {record['module']} import {record['class']}"
+    place = text.index(f"  in Python: from {record['module']} import {record['class']}")
+    assert not text[place + 1 :] or text[place + 2].startswith(("As a word:", "Also of this name: `driftwise show"))
+    text = text[: place + 1]
     assert max(map(len, text)) <= 120  # formulas are as long as in the source
     for parameter in record["parameters"]:
         assert f"    {parameter['name']} = {parameter['default']}" in text
@@ -90,8 +95,10 @@ def test_show_prints_everything_about_a_member(name, lines, as_json):
     shown = " ".join(" ".join(text).split())
     for heading in ("must_know", "time_per_round", "regret", "in_practice", "notes"):
         if record.get(heading):
-            assert " ".join(record[heading].split()) in shown
+            assert " ".join(readable(record[heading]).split()) in shown
     assert all(text in shown for text in record["references"])
+    assert "\\" not in shown, "a formula is not readable"
+    assert "$" not in shown
 
 
 @pytest.mark.parametrize(
@@ -107,6 +114,76 @@ def test_show_prints_the_values_that_cost_less_in_practice(name, better, as_json
     assert better in as_json("show", name)["in_practice"]
 
 
+@pytest.mark.parametrize("number", statements)
+def test_show_prints_everything_about_a_statement_of_the_paper(number, lines, as_json):
+    record, text = as_json("show", number), lines("show", number)
+    assert record == plain(statements[number])
+    assert " ".join(line.strip() for line in text[: text.index("")]) == f"{statements[number].name}: {record['title']}"
+    assert max(map(len, text)) <= 100
+    shown = " ".join(" ".join(text).split())
+    assert readable(record["words"]) in shown
+    assert readable(record["ours"]) in shown
+    assert " ".join(formula_text(record["formula"]).split()) in shown
+    for name in ("code", "tests", "errata", "commands"):
+        assert all(each in shown for each in record[name])
+    assert "\\" not in shown, "a formula is not readable"
+
+
+def test_show_finds_a_statement_by_its_number_or_label_alone(lines):
+    found = lines("show", "Theorem 3.2")
+    assert lines("show", "3.2") == lines("show", "theorem 3.2") == lines("show", "dev") == found
+    assert found[0] == "Theorem 3.2 (dev): regret of Algorithm 2 when the means switch"
+    assert lines("show", "Algorithm 2")[0] == "Algorithm 2 (alg:dev): optimistic gradient descent"
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("rerun-ucbv", ["Theorem 2.1", "Algorithm 1", "Theorem 3.1"]),
+        ("optimistic-gd", ["Algorithm 2", "Theorem 3.2"]),
+        ("restarted-adaptive-gd", ["Theorem 3.3", "Lemma D.1"]),
+        ("optimistic-adapt-ml-prod", ["Algorithm 3", "Theorem 3.4"]),
+        ("sleeping-optimistic-adapt-ml-prod", ["Theorem 3.5", "Algorithm 4"]),
+        ("bandit-low", ["Theorem 4.1"]),
+        ("full-low", ["Theorem 4.2"]),
+        ("full-v", ["Theorem 4.3"]),
+    ],
+)
+def test_show_names_the_statements_of_the_paper_about_a_member(name, numbers, lines, as_json):
+    assert as_json("show", name)["statements"] == numbers
+    head = f"in the paper {', '.join(numbers)}; see"
+    assert any(" ".join(line.split()).startswith(head) for line in lines("show", name))
+    assert "statements" not in as_json("show", "hedge")
+
+
+def test_list_has_every_statement_of_the_paper(lines, as_json):
+    table = lines("list", "theorems")
+    assert [each["number"] for each in as_json("list", "theorems")] == list(statements)
+    assert all(any(row.startswith(number) for row in table) for number in statements)
+    assert table[-1] == f"{len(statements)} statements of the paper. `driftwise show NUMBER` describes one."
+
+
+def test_show_suggests_the_nearest_name_or_says_where_the_names_are(driftwise):
+    code, out, err = driftwise("show", "Theorm 3.2")
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        "driftwise: There is no learner, theorem or other entry 'Theorm 3.2'. Did you mean 'Theorem 3.2'?"
+    )
+    code, out, err = driftwise("show", "zzzz")
+    assert (code, out) == (2, "")
+    assert "`driftwise list KIND` has all names." in err
+
+
+def test_formulas_are_in_latex_where_the_terminal_has_no_such_letters():
+    shown = subprocess.run(
+        [SCRIPT, "show", "Theorem 4.1"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    ).stdout.decode("ascii")
+    assert statements["Theorem 4.1"].formula in shown
+
+
 # simulate
 
 
@@ -118,7 +195,7 @@ def test_simulate_prints_the_table_of_the_library(lines):
     )  # fmt: skip
     environment = Environment(Switching(3, 4, best=0.2), TwoPoint(0.1))
     results = simulate(environment, [OptimisticGD(0.5), RerunUCBV.tuned], n_rounds=200, n_runs=3, seed=5)
-    assert table == results.table().splitlines()
+    assert table == [*results.table().splitlines(), "", COLUMNS_NOTE]
 
 
 DEFAULTS = ("tracker", "bandit-tracker")
@@ -136,7 +213,7 @@ def test_json_holds_the_numbers_of_the_table(lines, as_json):
     words = (*SMALL, "--learner", "optimistic-adapt-ml-prod", "--confidence", "0.9")
     found, table = as_json(*words), lines(*words)
     assert (found["comparator"], found["kind"], found["n_rounds"]) == ("dynamic", "pseudo", 60)
-    for row, line in zip(found["learners"], table[-2:], strict=True):
+    for row, line in zip(found["learners"], table[-4:-2], strict=True):
         shown = [row["learner"], number(row["regret"]), number(row["low"]), "..", number(row["high"])]
         assert line.split()[:6] == [*shown, number(row["bound"]) if (row["bound"] or 0) < 60 else "T"]
     assert found["learners"][1]["bound"] is None
@@ -160,7 +237,7 @@ def test_threads_and_blocks_do_not_change_the_output(lines):
 def test_seeds_change_the_output(lines):
     one, again, other = (lines(*SMALL, "--seed", seed) for seed in (1, 1, 2))
     assert one == again
-    assert one[-1] != other[-1]
+    assert one[-3] != other[-3]  # the last row of the table
 
 
 def test_a_rule_may_have_parameters(as_json):
@@ -246,7 +323,8 @@ def test_files_are_written_and_noted_unless_quiet(quiet, driftwise, lines, tmp_p
     code, out, err = driftwise(*SMALL, *files, *(["--quiet"] if quiet else []))
     assert code == 0
     assert err == ("" if quiet else "wrote deep/results.parquet\nwrote regret.svg\n")
-    assert out.splitlines() == Results.from_parquet(tmp_path / "deep" / "results.parquet").table().splitlines()
+    table = Results.from_parquet(tmp_path / "deep" / "results.parquet").table()
+    assert out == f"{table}\n\n{COLUMNS_NOTE}\n"
     assert (tmp_path / "regret.svg").read_text().startswith("<?xml")
 
 
@@ -339,7 +417,7 @@ MISTAKES = [
     (
         "show optimistic-dg",
         2,
-        "There is no learner, detector, path, noise or adversary 'optimistic-dg'. Did you mean 'optimistic-gd'?"
+        "There is no learner, theorem or other entry 'optimistic-dg'. Did you mean 'optimistic-gd'?"
         " If it is your own, import its module first.",
     ),
     (

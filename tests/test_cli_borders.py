@@ -33,7 +33,7 @@ OUTPUTS = (
     "", ".", "folder", "a.parquet", "a.csv", "a.txt", "a", ".parquet", "new/a.csv", "losses.csv", "good.toml/a.csv",
     "\udcff.csv", "x" * 300 + ".csv", "a.png", "a.svg", "a.pdf", "a.bmp", "new/a.svg",
 )  # fmt: skip
-KINDS = ("learners", "detectors", "paths", "noises", "adversaries")
+KINDS = ("learners", "detectors", "paths", "noises", "adversaries", "comparators", "theorems")
 FLAGS = {
     "--path": "member", "--noise": "member", "--learner": "member", "--drift": "word", "--variance": "word",
     "--replay": "file", "--rounds": "count", "--runs": "count", "--seed": "word", "--comparator": "comparator",

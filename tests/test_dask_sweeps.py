@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from driftwise import Bernoulli, Environment, OptimisticGD, Replay, Sweep, Switching
-from driftwise.adversaries import FullV
+from driftwise.adversaries import BanditLow, FullV
 from driftwise.cli.main import main
 from driftwise.core.errors import InvalidInput, MissingDependency
 from driftwise.environments import Beta
@@ -23,7 +23,9 @@ from driftwise.results import Store
 from driftwise.sweeps import Source, dask_executor, run_sweeps
 from driftwise.sweeps.dask_executor import ClusterError, connect
 from sweep_helpers import SMALL, SWITCHING, content, keys, leftovers
-from user_modules import FRAGILE, OWN, PATH, import_module
+from user_modules import FRAGILE, OWN, PATH, PYTHON_GREEDY, import_module
+
+PYTHON = PYTHON_GREEDY.format(name="greedy-on-workers")
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -39,7 +41,7 @@ def folder(tmp_path_factory):
 def client(folder):
     """Return a client of a cluster of two processes, in which a task is lost with its worker at once."""
     source = str(Path(__file__).parents[1] / "src")
-    texts = {"own_on_workers": OWN, "path_on_workers": PATH, "fragile_on_workers": FRAGILE}
+    texts = {"own_on_workers": OWN, "path_on_workers": PATH, "fragile_on_workers": FRAGILE, "python_on_workers": PYTHON}
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
     with pytest.MonkeyPatch.context() as patch:
@@ -104,6 +106,19 @@ def test_workers_import_the_modules_of_the_user(client, tmp_path, own_module):
     sweep = Sweep(
         [Environment(waves.with_drift(2.0), Bernoulli()), Source(built, Player("own-hedge"))],
         [own.Own.tuned, Player("own-hedge", "rounds", {"boost": 2.0}), Hedge()],
+        50,
+        n_runs=2,
+    )
+    found = sweep.run(tmp_path / "cluster", client=client)
+    assert content(found) == content(sweep.run(tmp_path / "threads"))
+    assert not found.cells.failed.any()
+
+
+def test_workers_play_a_learner_in_plain_python(client, tmp_path, own_module):
+    greedy = own_module("python_on_workers", PYTHON).Greedy
+    sweep = Sweep(
+        Source(BanditLow(2, mode="proof", n_copies=2), Player("greedy-on-workers")),
+        [greedy(), greedy(0.3)],
         50,
         n_runs=2,
     )

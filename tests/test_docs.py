@@ -2,60 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import pkgutil
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from code_blocks import blocks_of, run_blocks
+from reference_pages import pages
+
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SHELL = Path(sys.executable).parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+REFERENCE = ROOT / "docs" / "reference"
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """Return the fenced blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+@functools.cache
+def generated() -> set[Path]:
+    """Return the pages of the reference, which `make docs` writes."""
+    return {REFERENCE / name for name, _ in pages()}
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
-def test_python_on_a_page_runs_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    script = tmp_path / "page.py"
-    text = "\n".join(blocks(page, "python"))
-    # A reader who follows the page has this learner in the package too.
-    script.write_text(text.replace('"discounted-hedge"', '"learner-of-the-page"'), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", script.name], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def text_of(page: Path) -> str:
+    """Return the text of a page."""
+    return page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
-def test_commands_on_a_page_run(page: Path, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    for block in blocks(page, "console"):
-        for command in re.findall(r"^\$ (driftwise (?:.*\\\n)*.*)", block, re.MULTILINE):
-            line = f"'{SHELL}'/{command}"
-            done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, f"{command}\n{done.stderr}"
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks_of(text_of(p))], ids=lambda p: p.name)
+def test_the_code_of_a_page_runs_top_to_bottom(page: Path) -> None:
+    assert run_blocks(blocks_of(text_of(page)))
 
 
-def test_the_example_of_a_cluster_runs_and_is_that_on_the_page(tmp_path: Path) -> None:
-    """In a file of its own, because worker processes import it."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "examples/cluster.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 4
-    assert blocks(ROOT / "docs" / "sweeps.md", "py") == [(ROOT / "examples" / "cluster.py").read_text(encoding="utf-8")]
+def test_the_example_of_a_cluster_is_that_on_the_page() -> None:
+    """It is a file of its own, because worker processes import it."""
+    whole_files = [block.text for block in blocks_of(text_of(ROOT / "docs" / "sweeps.md")) if block.language == "py"]
+    assert whole_files == [text_of(ROOT / "examples" / "cluster.py")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -65,7 +48,8 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
         if not name.endswith(("/discounted_hedge.py", "/epsilon_greedy.py")):  # files that the reader writes
             assert (ROOT / name).exists(), name
     for target in re.findall(r"\]\((?!https?://)([\w./-]+)(?:#[\w-]+)?\)", text):
-        assert (page.parent / target).exists(), target
+        file = (page.parent / target).resolve()
+        assert file.exists() or (file.is_relative_to(REFERENCE) and file in generated()), target
 
 
 def test_tests_and_modules_that_a_page_names_exist() -> None:
@@ -94,8 +78,9 @@ def _resolves(dotted: str) -> bool:
     return True
 
 
-def test_the_page_of_learners_is_that_of_the_registry() -> None:
-    """`make docs` writes it. In another process, because tests may have registered other learners."""
-    script = "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
+def test_the_generated_pages_are_those_of_the_registry_and_the_glossary() -> None:
+    """`make docs` writes them. In another process, because tests may have registered other learners."""
+    script = "import sys; sys.path.insert(0, 'docs'); import generate as g; sys.stdout.write(g.page() + g.glossary())"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
+    pages = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("learners.md", "glossary.md")]
+    assert done.stdout == "".join(pages)

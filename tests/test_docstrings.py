@@ -27,10 +27,10 @@ every_learner = pytest.mark.parametrize("member", [learners.get(name) for name i
 
 # Classes whose name is not in the usual name of the algorithm, with the usual name.
 USUAL_NAMES = {
-    "BanditLow": "Theorem bandit-low",
+    "BanditLow": "Theorem 4.1 (bandit-low)",
     "FLH": "Follow the leading history",
-    "FullLow": "Theorem full-low",
-    "FullV": "Theorem full_V",
+    "FullLow": "Theorem 4.2 (full-low)",
+    "FullV": "Theorem 4.3 (full_V)",
     "GLR": "Generalised likelihood ratio",
     "OnlineGD": "Online gradient descent",
     "OptimisticGD": "Optimistic gradient descent",

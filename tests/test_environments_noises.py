@@ -152,7 +152,7 @@ def test_shares_are_one_number_or_several():
 
 
 def test_scaled_bernoulli_is_the_distribution_of_the_lower_bound():
-    # Lemma sigma1: {0, 2 sigma}, means sigma and sigma - eps, variances sigma^2 and sigma^2 - eps^2.
+    # Lemma 4.4 (sigma1): {0, 2 sigma}, means sigma and sigma - eps, variances sigma^2 and sigma^2 - eps^2.
     sigma, eps = 0.25, 0.05
     noise = ScaledBernoulli(low=0.0, high=2 * sigma)
     assert moments(noise, sigma) == pytest.approx((sigma, sigma**2))

@@ -33,7 +33,7 @@ def measures(n_actions, n_rounds, drift, variance, segments=1):
     return Measures(n_actions, n_rounds, segments, drift, variance)
 
 
-# E1, Lemma lem:dev: eta D + N / eta
+# E1, Lemma C.1 (lem:dev): eta D + N / eta
 
 
 def slow_switches(n_segments=8, length=250):
@@ -93,7 +93,7 @@ def test_e1_one_round_telescopes_in_x_and_not_in_the_play():
     assert 0.05 * steps < printed_fails < 0.2 * steps
 
 
-# E2, App. E: the pair (C, D)
+# E2, Appendix E: the pair (C, D)
 
 
 def test_e2_the_printed_constants_of_algorithm_3_are_not_implied_by_its_lemma():
@@ -113,7 +113,7 @@ def test_e2_the_printed_constants_of_algorithm_3_are_not_implied_by_its_lemma():
     assert (regrets.sum(axis=0) <= lemma).all()
 
 
-# E3, eq. (mean): the sum over r, s
+# E3, eq. (3): the sum over r, s
 
 
 def test_e3_the_printed_sum_over_pairs_is_twice_the_variance_of_the_theorem():
@@ -166,7 +166,7 @@ def test_e4_a_clipped_radius_ends_the_monopoly_of_the_first_action_with_two_samp
     np.testing.assert_array_equal(clipped, np.arange(40) % 2)
 
 
-# E5, App. D: the best fixed action
+# E5, Appendix D: the best fixed action
 
 
 def test_e5_the_best_fixed_action_need_never_be_best():
@@ -185,7 +185,7 @@ def test_e5_it_still_loses_at_most_twice_the_drift_in_every_round():
         assert lost <= 2 * len(means) * drift_within + 1e-12
 
 
-# E6, Theorem emp_bernstein: the level
+# E6, Theorem 2.1 (emp_bernstein): the level
 
 
 def test_e6_the_printed_level_guarantees_nothing_over_all_actions_and_numbers_of_plays():
@@ -212,7 +212,7 @@ def test_e7_gamma_counts_changes_of_the_mean_and_not_of_the_distribution():
     assert meter.measures().segments == 2
 
 
-# E8, Theorem full_V: the drift of the construction
+# E8, Theorem 4.3 (full_V): the drift of the construction
 
 
 def alternating_best(n_rounds, length, sigma, gap):
@@ -251,7 +251,7 @@ def test_e8_solving_under_the_exact_budget_keeps_it_and_guarantees_more():
     assert gaps[length] > 1.9 * printed_gap  # the guarantee is the gap times T (3/4 - 1/K)
 
 
-# E9, Theorem full-low: a distribution of variance 1
+# E9, Theorem 4.2 (full-low): a distribution of variance 1
 
 
 def test_e9_losses_in_the_unit_interval_have_variance_at_most_a_quarter():
@@ -304,7 +304,7 @@ def test_e11_the_learner_with_an_infinite_rate_is_the_limit_of_large_rates(famil
     np.testing.assert_allclose(run(OptimisticGD(inf), losses), run(OptimisticGD(1e6), losses), atol=1e-9)
 
 
-# E12, eq. (B): the length of a block
+# E12, eq. (2): the length of a block
 
 
 def test_e12_no_drift_means_one_block_even_without_noise():
@@ -366,7 +366,7 @@ def test_e13_the_printed_weights_freeze_above_their_value_and_come_back_too_earl
     assert back[1] == pytest.approx(8000, abs=20)  # the gaps cancel after as many rounds as they lasted
 
 
-# E14, Lemma reg_int: K sqrt(Lambda) is loose
+# E14, Lemma B.1 (reg_int): K sqrt(Lambda) is loose
 
 
 def test_e14_the_root_of_k_is_enough():
@@ -402,7 +402,7 @@ def test_e14_the_sharp_block_without_noise_is_the_printed_one():
 
 
 def test_e15_the_drifting_upper_bound_is_that_of_theorem_full_info_given_v():
-    """Section 4 cites Theorem dev; the tuning for drift is B = (Lambda T / V^2)^(1/3) of the other theorem."""
+    """Section 4 cites Theorem 3.2 (dev); the tuning for drift is B = (Lambda T / V^2)^(1/3) of the other theorem."""
     learner = RestartedAdaptiveGD.tuned(measures(4, 5000, drift=2.0, variance=300.0))
     assert learner.restart_every == ceil((300.0 * 5000 / 2.0**2) ** (1 / 3))
 

@@ -1,4 +1,4 @@
-"""The examples with real forecasts run, and no forecast of theirs knows the truth of its round."""
+"""The examples run, and no forecast of theirs knows the truth of its round."""
 
 from __future__ import annotations
 
@@ -47,6 +47,22 @@ def test_the_picture_of_the_readme_is_made_and_shows_what_it_says(tmp_path: Path
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_is_short(name: str) -> None:
     assert len((ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 120
+
+
+def test_the_service_learns_over_a_restart_and_ends(tmp_path: Path) -> None:
+    file = ROOT / "examples" / "live_choice.py"
+    assert len(file.read_text(encoding="utf-8").splitlines()) < 80
+    for outcomes in (160, 320):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", file],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == f"{outcomes} outcomes, 0 waiting; shown most often: grid\n"
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from command_line import runner
 from driftwise import Bernoulli, Deterministic, Environment, RandomWalk, Replay, Segments, Switching, record
 from driftwise.core.errors import InvalidInput, TuningWarning
 from driftwise.engine import run_history as module
+from driftwise.glossary import ROWS_NOTE
 from driftwise.learners import CUSUMUCB, FLH, GLRKLUCB, SAOL, BanditOverBandit, FixedShare, Hedge, RestartedAdaptiveGD
 from driftwise.report.history_figure import largest_and_rest
 
@@ -220,7 +221,7 @@ def test_the_command_prints_the_beliefs_and_writes_the_figure(driftwise, tmp_pat
     assert (code, err) == (0, "wrote weights.png\n")
     assert out == (
         "fixed-share\n\nrounds            3000\neffective memory  100 rounds\n\n"
-        "The means changed in rounds 600, 1200, 1800, 2400.\n"
+        f"The means changed in rounds 600, 1200, 1800, 2400.\n\n{ROWS_NOTE}\n"
     )
     assert (tmp_path / "weights.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -241,12 +242,12 @@ def test_the_command_plays_what_record_plays(driftwise):
 def test_replayed_losses_are_played_completely(driftwise, tmp_path):
     np.save(tmp_path / "losses.npy", np.tile([0.0, 1.0], (70, 1)))
     code, out, _ = driftwise("history", "--learner", "hedge", "--replay", "losses.npy")
-    assert (code, out) == (0, "hedge\n\nrounds            70\neffective memory  70 rounds\n")
+    assert (code, out) == (0, f"hedge\n\nrounds            70\neffective memory  70 rounds\n\n{ROWS_NOTE}\n")
 
 
 def test_a_run_without_change_says_so(driftwise):
     _, out, _ = driftwise("history", "--learner", "hedge", "--path", "constant:means=[0.1,0.9]", "--rounds", 50)
-    assert out.splitlines()[-1] == "The means did not change."
+    assert out.splitlines()[-3] == "The means did not change."
 
 
 def test_a_meaningless_tuning_is_a_note(driftwise):
@@ -254,7 +255,7 @@ def test_a_meaningless_tuning_is_a_note(driftwise):
     code, out, err = driftwise("history", *words)
     assert code == 0
     assert err.startswith("driftwise: fixed-share (tuned): tuning says nothing here: ")
-    assert out.splitlines()[-1].endswith(" 22, 24 and 37 more.")
+    assert out.splitlines()[-3].endswith(" 22, 24 and 37 more.")
     assert driftwise("history", *words, "--quiet").err == ""
 
 

@@ -65,7 +65,7 @@ def switching_environment(n_segments):
 
 @pytest.mark.parametrize("n_segments", [1, 4])
 def test_mean_regret_stays_below_the_printed_bounds(n_segments):
-    """Where the printed bound is right, or (Theorem RTk_bound, E2) not known to be wrong; 100 runs."""
+    """Where the printed bound is right, or (Theorem 3.4, RTk_bound, E2) not known to be wrong; 100 runs."""
     n_rounds, n_runs, environment = 400, 100, switching_environment(n_segments)
     known = environment.measures(n_rounds)
     rate, block = tuning.gd_rate(known, n_segments), tuning.restarted_gd_restart_every(known)

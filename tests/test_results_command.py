@@ -16,6 +16,7 @@ from command_line import runner
 from driftwise import Bernoulli, Environment, FixedShare, Hedge, Sweep, SweepResults, Switching, simulate
 from driftwise.core.errors import InvalidInput
 from driftwise.core.spec_text import spec_text
+from driftwise.glossary import COLUMNS_NOTE
 from driftwise.report.page import Axis, Line, Page, Panel, RowPanel, Series, write_page
 from driftwise.report.page.write import page_text
 from driftwise.report.tables import number
@@ -57,9 +58,8 @@ def test_the_listing_has_counts_and_the_table(driftwise, folder):
     code, out, err = driftwise("results", folder)
     results = SweepResults.read(folder)
     assert (code, err) == (0, "")
-    assert out == (
-        "48 cells: 2 environments, 2 learners, 2 numbers of rounds, 2 seeds, none failed\n\n" + results.table() + "\n"
-    )
+    counts = "48 cells: 2 environments, 2 learners, 2 numbers of rounds, 2 seeds, none failed"
+    assert out == f"{counts}\n\n{results.table()}\n\n{COLUMNS_NOTE}\n"
     assert max(map(len, out.splitlines())) <= 100
     for row in results.rows():
         line = [line for line in out.splitlines() if number(row["low"]) in line and number(row["high"]) in line]
@@ -72,7 +72,7 @@ def test_filters_choose_rows(driftwise, folder):
     code, out, err = driftwise("results", folder, *words)
     assert (code, err) == (0, "")
     assert out.startswith("3 cells: 1 environment, 1 learner, 1 number of rounds, 1 seed, none failed\n")
-    assert len(out.splitlines()) == 6
+    assert len(out.splitlines()) == 8
 
 
 @pytest.mark.parametrize(("words", "code", "message"), [

@@ -381,6 +381,56 @@ def test_default_sessions_follow_a_change():
     assert full.beliefs().segments == 2
 
 
+def test_a_reward_is_one_less_the_loss():
+    with_losses, with_rewards = (Session(n_actions=2, feedback="bandit") for _ in range(2))
+    for loss in (0.25, 1.0, 0.0, 0.5):
+        action, probability = with_losses.choose()
+        assert with_rewards.choose() == (action, probability)
+        with_losses.update(action, loss, probability)
+        with_rewards.update(action, probability, reward=1 - loss)
+    expect_same(with_rewards.state, with_losses.state, "with rewards and with losses")
+    with_losses, with_rewards = Session(OptimisticGD(), 2), Session(OptimisticGD(), 2)
+    with_losses.update([0.25, 1.0])
+    with_rewards.update(reward=[0.75, False])
+    expect_same(with_rewards.state, with_losses.state, "with rewards and with losses")
+
+
+@pytest.mark.parametrize(
+    ("feedback", "arguments", "reward", "message"),
+    [
+        ("bandit", (0, 1.0), 1.5, "KLUCB: `reward` must be a number in [0, 1], got 1.5."),
+        ("bandit", (0, 1.0), "yes", "KLUCB: `reward` must be a number in [0, 1], got 'yes'."),
+        (
+            "bandit",
+            (0, 0.2, 1.0),
+            0.8,
+            "Session: kl-ucb has bandit feedback; call `update(action, probability, reward=reward)`,"
+            " got 3 arguments and a reward.",
+        ),
+        (
+            "bandit",
+            (0,),
+            None,
+            "Session: kl-ucb has bandit feedback; call `update(action, loss, probability)`, got 1 argument.",
+        ),
+        ("full", (), [0.5, -1.0], "OptimisticGD: `reward` must be in [0, 1], got -1.0."),
+        ("full", (), [0.5], "OptimisticGD: `reward` must have shape (2,), got (1,)."),
+        (
+            "full",
+            ([0.5, 0.5],),
+            [0.5, 0.5],
+            "Session: optimistic-gd has full feedback; call `update(reward=rewards)`, got 1 argument and a reward.",
+        ),
+    ],
+)
+def test_a_bad_reward_is_refused_and_changes_nothing(feedback, arguments, reward, message):
+    session = Session({"bandit": KLUCB(), "full": OptimisticGD()}[feedback], 2)
+    with pytest.raises(InvalidInput) as error:
+        session.update(*arguments, reward=reward)
+    assert str(error.value) == message
+    assert session.rounds == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -138,3 +138,64 @@ def test_the_registry_of_comparators_has_every_class_by_name():
     assert all(comparators.get(name).name == name for name in comparators)
     made = comparators.build({"name": "switched", "n_segments": 3})
     assert str(made) == "switching:3"  # as files and the command line write it
+
+
+def rows_of_the_map():
+    """Return the first cell -> all cells of the rows of the paper map."""
+    text = (ROOT / "docs" / "paper-map.md").read_text("utf-8").partition("## ")[0]
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.splitlines() if line[:2] == "| "]
+    return {row[0]: row for row in rows[1:]}
+
+
+@every_statement
+def test_the_paper_map_has_every_statement_with_its_tests_and_errata(statement):
+    (row,) = [row for first, row in rows_of_the_map().items() if first.split(", eq")[0] == statement.name]
+    named = set(re.findall(r"`(tests/[\w/]+\.py)`", " ".join(row)))
+    elsewhere = {"tests/test_errata.py", "tests/test_landscape.py"}  # of every erratum, and of the measured table
+    assert set(statement.tests) <= named | elsewhere
+    assert set(re.findall(r"\bE\d+\b", row[-1])) == set(statement.errata)
+
+
+def test_the_paper_map_has_every_numbered_equation_in_order():
+    found = [int(n) for first in rows_of_the_map() for n in re.findall(r"\((\d+)\) \(", first)]
+    assert sorted(found) == list(range(1, 14))
+
+
+def test_statements_are_named_by_their_numbers_everywhere():
+    """A label of the paper's source stands beside its number, as in "Theorem 3.2 (dev)", and never alone."""
+    labels = "|".join(re.escape(each.label) for each in statements.values() if each.label and ":" not in each.label)
+    alone = re.compile(rf"\b(?:Theorems?|Lemmas?)\s(?:(?:lem|thm):)?(?:{labels}|lem:dev)(?![\w-])")
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    sources = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    found = {
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in [*pages, *sources]
+        for match in alone.finditer(path.read_text("utf-8"))
+    }
+    assert found == set()
+
+
+def test_a_number_beside_a_label_is_the_number_of_that_statement():
+    beside = re.compile(r"\b((?:Theorem|Lemma|Algorithm) (?:\d|[B-F])(?:\.\d)?),? \(?((?:lem:)?[a-zA-Z]\w*(?:-\w+)*)\b")
+    labels = {each.label: each.number for each in statements.values() if each.label}
+    checked = 0
+    for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]:
+        for number, label in beside.findall(path.read_text("utf-8")):
+            if label in labels:
+                assert labels[label] == number, f"{path}: {number} ({label})"
+                checked += 1
+    assert checked > 50
+
+
+def test_every_erratum_says_what_is_printed_what_is_wrong_and_whether_a_result_changes():
+    text = (ROOT / "docs" / "errata.md").read_text("utf-8")
+    table = dict(re.findall(r"^\| (E\d+) \|.*\| (yes|no)[^|]*\|$", text, re.MULTILINE))
+    entries = re.split(r"^\*\*(?=E\d+\.)", text, flags=re.MULTILINE)[1:]
+    assert [entry.partition(".")[0] for entry in entries] == list(table) == [f"E{n}" for n in range(1, 17)]
+    for entry in entries:
+        said = re.findall(
+            r"^- (\*The paper says|\*What is wrong:|\*What we do:|\*\*Does a result|Tests:)", entry, re.MULTILINE
+        )
+        assert len(said) == len(set(said)) == 5, entry[:60]
+        (answer,) = re.findall(r"\*\*Does a result of the paper change\?\*\* (Yes|No)[:,]", entry)
+        assert answer.lower() == table[entry.partition(".")[0]], entry[:60]

@@ -520,7 +520,7 @@ def test_mean_regret_stays_below_the_bound_of_every_learner_of_the_registry(name
     ],
 )
 def test_mean_regret_of_rerun_ucbv_stays_below_its_bound_in_runs_long_enough_for_it_to_be_below_t(path, restart_every):
-    """In short runs the bound of Theorem bandit-u is above T; ten runs."""
+    """In short runs the bound of Theorem 3.1 (bandit-u) is above T; ten runs."""
     n_rounds, n_runs, environment = 40_000, 10, Environment(path, TwoPoint(0.02))
     known = environment.measures(n_rounds)
     learner = RerunUCBV(restart_every, tuning.ucbv_failure(known, "rigorous"))

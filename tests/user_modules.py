@@ -65,6 +65,31 @@ Gated.name = "gated"
 learners.add("gated", Gated)
 '''
 
+# A learner in plain Python that draws; `name` is to be filled in.
+PYTHON_GREEDY = '''
+import numpy as np
+from driftwise import PythonLearner
+
+class Greedy(PythonLearner, name="{name}"):
+    """Greedy: the lowest mean loss, with a share of exploration."""
+
+    exploration_rate: float = 0.1
+
+    def first_memory(self, n_actions, generator):
+        return {{"plays": np.zeros(n_actions), "total": np.zeros(n_actions), "generator": generator}}
+
+    def choose(self, memory):
+        if memory.generator.random() < self.exploration_rate:
+            return memory.generator.integers(memory.plays.size)
+        means = memory.total / np.maximum(memory.plays, 1)
+        means[memory.plays == 0] = -1.0
+        return np.argmin(means)
+
+    def update(self, memory, action, loss, probability):
+        memory.plays[action] += 1
+        memory.total[action] += loss
+'''
+
 # A path.
 PATH = '''
 from dataclasses import dataclass

@@ -8,12 +8,11 @@ import pkgutil
 from collections.abc import Iterator
 from typing import Any
 
-from docstring_markdown import call, example, function, methods, parameters, row, signature
-from related_files import is_registered, source, tests_of
-
 import driftwise
+from docstring_markdown import call, example, function, methods, parameters, row, signature
 from driftwise import theory
 from driftwise.core.docstrings import described
+from related_files import is_registered, source, tests_of
 
 __all__ = ["api_pages", "public_names", "theory_modules"]
 

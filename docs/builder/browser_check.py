@@ -1,7 +1,7 @@
 """Opens every page of the built site in Chromium, from disk: `make site`.
 
-On each page: formulas are rendered without an error, the console is empty, no request leaves the disk, and nothing is
-wider than the screen at 390 and 1280 px, light and dark. Then the search must find "Fixed Share".
+On each page: formulas are rendered without an error, the console has no errors or warnings, no request leaves the disk,
+and nothing is wider than the screen at 390 and 1280 px, light and dark. Then the search must find "Fixed Share".
 
 `python docs/builder/browser_check.py out/docs --pictures FOLDER PAGE ...` also takes pictures of these pages.
 """
@@ -24,10 +24,8 @@ from browser import browser, requests, screen
 
 WIDTHS = (390, 1280)
 SOUGHT, FOUND = "Fixed Share", "reference/learners/fixed-share.html"
-# Formulas are ready when MathJax says so; a page without them does not load it.
-_READY = (
-    "return !window.MathJax || (MathJax.startup && MathJax.startup.document.state() >= 10 && !!window.formulasDone)"
-)
+# A page without formulas does not load MathJax.
+_READY = "return !(window.MathJax && MathJax.startup) || !!window.formulasDone"
 _WAIT = "if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(() => { window.formulasDone = true })"
 _FORMULAS = """return [document.querySelectorAll('mjx-container').length,
  document.querySelectorAll('span.math.notranslate, div.math.notranslate').length,
@@ -42,7 +40,7 @@ def main() -> None:
     parser.add_argument("site", type=Path)
     parser.add_argument("pages", nargs="*", help="pages to take pictures of, such as index.html")
     parser.add_argument("--pictures", type=Path, help="folder for pictures of these pages")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     site = given.site.resolve()
     faults: list[str] = []
     for dark in (False, True):
@@ -73,7 +71,8 @@ def check_pages(chrome: Chrome, site: Path, dark: bool) -> list[str]:
             with screen(chrome, width):
                 if (excess := chrome.execute_script(_WIDEST)) > 0:
                     faults.append(f"{name}: {excess} px wider than a screen of {width} px")
-        faults += [f"{name}: console: {entry['message']}" for entry in chrome.get_log("browser")]
+        logged = [entry for entry in chrome.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        faults += [f"{name}: console: {entry['message']}" for entry in logged]
         outside = [url for url in requests(chrome) if urlsplit(url).scheme not in ("file", "data", "about", "blob")]
         faults += [f"{name}: requested {url}" for url in outside]
     scheme = "dark" if dark else "light"

@@ -6,13 +6,12 @@ import inspect
 from typing import Any
 
 from docstring_markdown import call, example, methods, parameters, row, signature
-from member_figures import caption
-from related_files import source, tests_of
-
 from driftwise.adversaries import Adversary
 from driftwise.core.docstrings import FACTS, described
 from driftwise.learners import Learner
-from driftwise.theory.statements import statements
+from driftwise.theory.statements import statements_about
+from member_figures import caption
+from related_files import source, tests_of
 
 __all__ = ["member_page"]
 
@@ -47,19 +46,15 @@ def member_page(member: type[Any], picture: str | None) -> str:
 
 def _facts(member: type[Any], kind: str) -> str:
     about = described(member)
-    rows = [["kind", kind], ["name on the command line", f"`{member.name}`"]]
+    rows = [["kind", kind], ["name", f"`{member.name}`"]]
     if issubclass(member, Learner):
         rows.append(["feedback", member.feedback])
     if issubclass(member, Adversary):
         rows.append(["feedback", " or ".join(member.feedbacks)])
     rows += [[name.lower(), about.facts[name]] for name in FACTS if name in about.facts]
-    if found := _in_the_paper(member):
-        rows.append(["in the paper", ", ".join(found)])
-    return "\n".join(["| | |", "|---|---|", *map(row, rows)])
-
-
-def _in_the_paper(member: type[Any]) -> list[str]:
-    return [each.number for each in statements.values() if any(c.split(".")[-1] == member.__name__ for c in each.code)]
+    if found := statements_about(member):
+        rows.append(["in the paper", ", ".join(each.number for each in found)])
+    return "\n".join(["| property | value |", "|---|---|", *map(row, rows)])
 
 
 def _bound(member: type[Any]) -> str:

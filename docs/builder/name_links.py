@@ -11,14 +11,14 @@ import pkgutil
 import re
 from typing import Any
 
-from api_pages import public_names, theory_modules
 from docutils import nodes
-from reference_pages import kinds
-from related_files import ROOT, place
 from sphinx.application import Sphinx
 from sphinx.util.osutil import relative_uri
 
+from api_pages import public_names, theory_modules
 from driftwise.theory.statements import statements
+from reference_pages import kinds
+from related_files import ROOT, place
 
 CODE = "_code"  # folder of the pages that show source files, in the site
 _FILE = re.compile(r"(?:src|tests|benchmarks|examples|docs)/[\w./-]+\.(?:py|toml|csv|c)")

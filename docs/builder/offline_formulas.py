@@ -1,5 +1,8 @@
 """Sphinx extension: formulas are drawn by a copy of MathJax in the site, without a network.
 
+A dollar sign that is left in the text of a page is a formula that was not read, and fails the build: for example, a
+line of it starts with a sign of Markdown.
+
 The files are those of the package `sphinx-mathjax-offline`; its own extension copies 24 MB, of which a page with LaTeX
 formulas loads a few.
 """
@@ -11,15 +14,26 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 _NEEDED = ("tex-chtml.js", "input/tex/extensions", "output/chtml")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension."""
+    app.connect("doctree-read", check_formulas)
     app.connect("build-finished", copy_files, priority=800)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def check_formulas(app: Sphinx, document: nodes.document) -> None:
+    """Raise if a formula of the page was not read."""
+    code = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
+    for text in document.findall(nodes.Text):
+        if "$" in text and not isinstance(text.parent, code):
+            raise ExtensionError(f"{app.env.docname}: this formula was not read: {text.astext()!r}")
 
 
 def copy_files(app: Sphinx, error: Exception | None) -> None:

@@ -15,14 +15,13 @@ from typing import Any
 
 from api_pages import api_pages
 from docstring_markdown import row
-from member_figures import draw
-from member_pages import member_page
-from theorem_pages import theorem_page
-
 from driftwise.core.docstrings import described
 from driftwise.registry import Registry
 from driftwise.results.comparators import comparators
 from driftwise.theory.statements import statements
+from member_figures import draw
+from member_pages import member_page
+from theorem_pages import theorem_page
 
 __all__ = ["kinds", "pages", "write_pages"]
 

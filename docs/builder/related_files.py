@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ __all__ = ["ROOT", "is_registered", "place", "source", "tests_of"]
 
 ROOT = Path(__file__).parents[2]
 _MOST_TESTS = 6
+_WORD = re.compile(r"(?<=\")[a-z0-9]+(?:-[a-z0-9]+)+|\w+")
 # Tests that run on every member of a registry.
 _EVERY = {
     "learner": ("tests/test_every_learner.py",),
@@ -40,14 +42,18 @@ def is_registered(member: Any) -> bool:
 
 def tests_of(member: Any) -> list[str]:
     """Return the tests of a class: those of all members of its kind, and the files that name it most often."""
-    name = member.name if is_registered(member) else member.__name__
-    word = re.compile(rf"\b{member.__name__}\b|\"{re.escape(name)}[\":]")
-    counted = sorted(((len(word.findall(text)), name) for name, text in _tests().items()), key=lambda pair: -pair[0])
-    found = [*_EVERY.get(member.kind if is_registered(member) else "", ()), *(name for count, name in counted if count)]
+    names = {member.__name__, member.name if is_registered(member) else member.__name__}
+    counted = sorted(((sum(words[each] for each in names), file) for file, words in _tests().items()), key=_by_count)
+    found = [*_EVERY.get(member.kind if is_registered(member) else "", ()), *(file for count, file in counted if count)]
     return list(dict.fromkeys(found))[:_MOST_TESTS]
 
 
+def _by_count(pair: tuple[int, str]) -> int:
+    return -pair[0]
+
+
 @functools.cache
-def _tests() -> dict[str, str]:
+def _tests() -> dict[str, Counter[str]]:
+    """Return the words of every test, and the names in quotation marks, which may have hyphens."""
     files = [*sorted((ROOT / "tests").glob("test_*.py")), *sorted((ROOT / "tests" / "references").glob("[a-z]*.py"))]
-    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+    return {file.relative_to(ROOT).as_posix(): Counter(_WORD.findall(file.read_text("utf-8"))) for file in files}

@@ -11,12 +11,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from code_blocks import RUN, Block, BrokenPage, Outcome, run_blocks
 from docutils import nodes
-from page_process import commands
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
+
+from code_blocks import RUN, Block, BrokenPage, Outcome, run_blocks
+from page_process import commands
 
 PICTURES = "_pictures"  # folder of the pictures that blocks wrote, below the sources
 _LONG = 30  # lines; longer output is folded
@@ -41,7 +42,7 @@ def run_page(app: Sphinx, document: nodes.document) -> None:
     counts = Counter(node["language"] for node in [*written, *sessions])
     counts["not run"] = len(blocks) - counts.total()
     for node in sessions:
-        _run_session(name, node)
+        run_session(name, node)
     _counts(app.env)[name] = counts
     if not written:
         return
@@ -56,7 +57,7 @@ def run_page(app: Sphinx, document: nodes.document) -> None:
         parent[place : place + 1] = _shown(app, node, outcome)
 
 
-def _run_session(page: str, node: nodes.literal_block) -> None:
+def run_session(page: str, node: nodes.literal_block) -> None:
     """Run an interactive session of a reference page in the module of its class, as the tests do."""
     marks = [each for each in node["classes"] if each.startswith("module-")]
     names: dict[str, Any] = {}

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from name_links import CODE
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
-from related_files import ROOT
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+
+from name_links import CODE
+from related_files import ROOT
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

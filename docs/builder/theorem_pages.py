@@ -5,9 +5,8 @@ from __future__ import annotations
 import pkgutil
 
 from docstring_markdown import function
-from related_files import source
-
 from driftwise.theory.statements import Statement
+from related_files import source
 
 __all__ = ["theorem_page"]
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from driftwise.learners import OptimisticFixedShare as OptimisticFixedShare
     from driftwise.learners import OptimisticGD as OptimisticGD
     from driftwise.learners import Player as Player
+    from driftwise.learners import PythonLearner as PythonLearner
     from driftwise.learners import RerunUCBV as RerunUCBV
     from driftwise.learners import RestartedAdaptiveGD as RestartedAdaptiveGD
     from driftwise.learners import SleepingOptimisticAdaptMLProd as SleepingOptimisticAdaptMLProd
@@ -108,6 +109,7 @@ _HOMES = {
     "OptimisticFixedShare": "learners",
     "OptimisticGD": "learners",
     "Player": "learners",
+    "PythonLearner": "learners",
     "RerunUCBV": "learners",
     "RestartedAdaptiveGD": "learners",
     "SleepingOptimisticAdaptMLProd": "learners",

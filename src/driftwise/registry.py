@@ -62,7 +62,8 @@ class Registry(Generic[C]):
         """Register a class under a kebab-case name."""
         taken = self._classes.get(name, member)
         if (taken.__module__, taken.__qualname__) != (member.__module__, member.__qualname__):  # a cell may run twice
-            raise InvalidInput(f"The {self.kind} name '{name}' is taken by {self._classes[name].__name__}.")
+            where = f" of the module {taken.__module__}" if taken.__name__ == member.__name__ else ""
+            raise InvalidInput(f"The {self.kind} name '{name}' is taken by {taken.__name__}{where}.")
         member.kind = self.kind
         self._classes[name] = member
 

@@ -1,4 +1,4 @@
-r"""Algorithm 2 and its restarted adaptive variant, as printed (paper, Sections 3.2 and App. C, D).
+r"""Algorithm 2 and its restarted adaptive variant, as printed (paper, Section 3.2, Appendices C and D).
 
 $$ \hat x_t = \arg\min_{x \in X} \langle \ell_{t-1}, x \rangle + \tfrac{1}{\eta_t} \|x - x_t\|_2^2, \qquad
    x_{t+1} = \arg\min_{x \in X} \langle \ell_t, x \rangle + \tfrac{1}{\eta_t} \|x - x_t\|_2^2 , $$
@@ -83,7 +83,7 @@ def optimistic_gd(losses, learning_rate, prox_scale=1.0):
 
 
 def restarted_adaptive_gd(losses, restart_every=None):
-    """Return the weights of the variant for drifting distributions (Theorem full_info_given_V)."""
+    """Return the weights of the variant for drifting distributions (Theorem 3.3, full_info_given_V)."""
     n_rounds, n_actions = losses.shape
     last = np.zeros(n_actions)
     played = np.empty_like(losses)

@@ -35,12 +35,12 @@ def divergence(p_from, p_to):
 
 
 def hidden_divergence(sigma, gap):
-    """KL(Q, P) of Lemma sigma1, from the distributions themselves."""
+    """KL(Q, P) of Lemma 4.4 (sigma1), from the distributions themselves."""
     return divergence(1 / 2, (sigma - gap) / (2 * sigma))
 
 
 def most_plays_of_favourite(n_actions, length, sigma, gap):
-    """Bound the plays of the favourite in an interval, averaged over which action it is (eq. (N_i) summed over i)."""
+    """Bound the plays of the favourite in an interval, averaged over which action it is (eq. (7) summed over i)."""
     return length / n_actions + length / 2 * math.sqrt(2 * length * hidden_divergence(sigma, gap))
 
 
@@ -148,7 +148,7 @@ def best_response_to_bandit(learner, seeds, segments, n_rounds, n_actions):
 
 
 def proof_against_bandit(learner, seeds, segments, n_rounds, n_actions):
-    """Return the change of every interval as in the proof of Theorem bandit-low."""
+    """Return the change of every interval as in the proof of Theorem 4.1 (bandit-low)."""
     lengths, changes = interval_lengths(n_rounds, segments // 2), []
     for length in lengths:
         block = math.isqrt(length)

@@ -1,4 +1,4 @@
-r"""Algorithm 3, Optimistic-Adapt-ML-Prod, by its printed recursion (paper, eqs. (p_t), (w_t), (eta_t)).
+r"""Algorithm 3, Optimistic-Adapt-ML-Prod, by its printed recursion (paper, eqs. (4), (5) and (6)).
 
 $$ p_{t,k} \propto \eta_{t-1,k} w_{t-1,k} e^{\eta_{t-1,k} m_{t,k}}, \qquad
    m_{t,k} = \langle p_t, g_t \rangle - g_{t,k}, $$

@@ -1,4 +1,4 @@
-r"""Algorithm 4: Algorithm 3 on all $K T$ sleeping experts $(s, k)$, each of them explicit (paper, App. F).
+r"""Algorithm 4: Algorithm 3 on all $K T$ sleeping experts $(s, k)$, each of them explicit (paper, Appendix F).
 
 Expert $(s, k)$ sleeps before round $s$ and follows action $k$ from then on. With $\tilde p_t$ over experts,
 

@@ -1,4 +1,4 @@
-r"""Algorithm 1, Rerun-UCB-V, recomputed from the stored samples (paper, eq. (mean), Theorem emp_bernstein).
+r"""Algorithm 1, Rerun-UCB-V, recomputed from the stored samples (paper, eq. (3), Theorem 2.1, emp_bernstein).
 
 $$ a_t = \arg\min_i (\hat\mu_{t,i} - \lambda_{t,i}), \qquad
    \lambda = \sqrt{2 \hat\Lambda L / n} + 7 L / (3 (n - 1)), \quad L = \ln(2 / \delta), $$

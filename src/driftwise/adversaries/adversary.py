@@ -18,12 +18,12 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from driftwise.adversaries.learner_copies import LearnerCopies, draws
+from driftwise.adversaries.learner_copies import AnyLearner, LearnerCopies, draws
 from driftwise.adversaries.script import AdversarialEnvironment, Script
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.measures import Measures
 from driftwise.core.validation import check_seed, count, require_choice, require_count
-from driftwise.learners import BanditLearner, ExpertLearner, Learner
+from driftwise.learners import Learner
 from driftwise.registry import Registered, Registry, to_spec
 
 __all__ = ["Adversary", "adversaries", "adversary"]
@@ -73,7 +73,7 @@ class Adversary(Registered, ABC):
             return AdversarialEnvironment(self, learner, n_rounds, seed, script=None)
         if learner is None:
             raise rejection(self, "learner", f"a learner in the mode '{self.mode}'", None, "'random' needs none.")
-        player = cast(ExpertLearner | BanditLearner, learner)
+        player = cast(AnyLearner, learner)
         # Without noise, all copies of a learner without random draws would play the same.
         alike = self.budget(n_rounds).variance == 0 and not draws(player, self.n_actions)
         copies = LearnerCopies(player, self.n_actions, 1 if alike else self.n_copies, seed)

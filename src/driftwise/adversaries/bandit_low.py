@@ -1,4 +1,4 @@
-r"""Lower bound for switching losses without noise, with bandit feedback (Theorem bandit-low).
+r"""Lower bound for switching losses without noise, with bandit feedback (Theorem 4.1, bandit-low).
 
 Proof of the guarantee, for the mode "random" in an interval with $m \ge b$ blocks of $b$ rounds: while the losses are
 $\ell^{(1)}$, each play of the second action costs $s/2$, and a learner that does not play it after a change loses $s/2$
@@ -43,7 +43,7 @@ _SECOND = 1  # the action that becomes the best one
 @adversary("bandit-low", feedbacks=("bandit",), modes=("random", "proof", "best-response"))
 @dataclass(frozen=True)
 class BanditLow(Adversary):
-    r"""Theorem bandit-low (Wei, Hong and Lu, 2016): an action that is hardly played becomes the best one.
+    r"""Theorem 4.1 (bandit-low; Wei, Hong and Lu, 2016): an action that is hardly played becomes the best one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Lower bound for switching means with any feedback (Theorem full-low).
+r"""Lower bound for switching means with any feedback (Theorem 4.2, full-low).
 
 The paper takes the noisy case if $\Lambda > \Gamma$; with two actions it guarantees less than the noiseless one up to
 about $\Lambda = 32\, \Gamma$. The paper asks for a noise of variance 1 in $\Lambda / \Gamma$ rounds, but $K$ losses in
@@ -24,7 +24,7 @@ __all__ = ["FullLow"]
 @adversary("full-low", feedbacks=FEEDBACKS, modes=MODES)
 @dataclass(frozen=True)
 class FullLow(FavouredActionAdversary):
-    r"""Theorem full-low (Wei, Hong and Lu, 2016): a best action per segment, hidden in noise or changing every round.
+    r"""Theorem 4.2 (full-low; Wei, Hong and Lu, 2016): a best action per segment, hidden in noise or changing often.
 
     Parameters
     ----------

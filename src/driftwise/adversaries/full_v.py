@@ -1,4 +1,4 @@
-r"""Lower bound for drifting means with any feedback (Theorem full_V).
+r"""Lower bound for drifting means with any feedback (Theorem 4.3, full_V).
 
 The paper takes the noisy construction if $\Lambda T \ge 32 K V^2$; here the one with the larger guarantee is taken.
 
@@ -26,7 +26,7 @@ __all__ = ["FullV"]
 @adversary("full-v", feedbacks=FEEDBACKS, modes=MODES)
 @dataclass(frozen=True)
 class FullV(FavouredActionAdversary):
-    r"""Theorem full_V (Wei, Hong and Lu, 2016): a best action that changes by less than the noise reveals in time.
+    r"""Theorem 4.3 (full_V; Wei, Hong and Lu, 2016): a best action that changes by less than the noise reveals in time.
 
     Parameters
     ----------

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from driftwise.core.types import Actions, Vector
 from driftwise.environments import Noise
-from driftwise.learners import BanditLearner, ExpertLearner, State
+from driftwise.learners import BanditLearner, ExpertLearner, PythonLearner, State
 
-__all__ = ["LearnerCopies", "draws"]
+__all__ = ["AnyLearner", "LearnerCopies", "draws"]
 
+AnyLearner = ExpertLearner | BanditLearner | PythonLearner
 _CELLS = 2**17  # losses in memory at a time
 
 
@@ -21,7 +22,7 @@ class LearnerCopies:
 
     Parameters
     ----------
-    learner : ExpertLearner or BanditLearner
+    learner : ExpertLearner, BanditLearner or PythonLearner
         The learner.
     n_actions : int
         Number of actions.
@@ -37,7 +38,7 @@ class LearnerCopies:
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    def __init__(self, learner: ExpertLearner | BanditLearner, n_actions: int, n_copies: int, seed: int) -> None:
+    def __init__(self, learner: AnyLearner, n_actions: int, n_copies: int, seed: int) -> None:
         self._learner = learner
         self._n_actions = n_actions
         seeds = np.random.SeedSequence(seed).generate_state(n_copies, np.uint64)
@@ -56,11 +57,12 @@ class LearnerCopies:
     def next_play(self) -> Vector:
         """Return the average weight of each action in the next round, without playing it."""
         total = np.zeros(self._n_actions)
+        learner: Any = self._learner
         for state in self._states:
-            if isinstance(self._learner, ExpertLearner):
-                total += self._learner.predict(state)
+            if learner.feedback == "full":
+                total += learner.predict(state)
             else:
-                total[self._learner.choose(state.copy())[0]] += 1
+                total[learner.choose(state.copy())[0]] += 1
         return total / len(self)
 
     def play(self, means: Vector, n_rounds: int, noise: Noise, generator: np.random.Generator) -> Vector:
@@ -84,7 +86,7 @@ class LearnerCopies:
             yield np.concatenate(parts)
 
 
-def draws(learner: ExpertLearner | BanditLearner, n_actions: int) -> bool:
+def draws(learner: AnyLearner, n_actions: int) -> bool:
     """Return whether a learner makes random draws: its first memory then depends on the seed."""
     one, other = (learner.start(n_actions, seed).memory for seed in (1, 2))
     return not all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))

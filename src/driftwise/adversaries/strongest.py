@@ -1,9 +1,10 @@
 r"""Choice of the adversary with the largest guarantee for a drift and a variance.
 
 With full feedback the regret is $\Omega((\Lambda V T)^{1/3} + V)$, with bandit feedback
-$\Omega((\Lambda V T)^{1/3} + \sqrt{V T})$ (Theorem full_V). `FullV` attains the first two of these terms, `BanditLow`
-with $\Gamma \approx V$ segments the last: $M$ intervals whose losses are at most $s = \min\{1, V / (2M)\}$, with
-$M = \lfloor V / 2 \rfloor$ or $\lceil V / 2 \rceil$. For $V < 2$ that is only $V \sqrt{T} / 8$.
+$\Omega((\Lambda V T)^{1/3} + \sqrt{V T})$ (Theorem 4.3, full_V). `FullV` attains the first two of these terms,
+`BanditLow` with $\Gamma \approx V$ segments the last: $M$ intervals whose losses are at most
+$s = \min\{1, V / (2M)\}$, with $M = \lfloor V / 2 \rfloor$ or $\lceil V / 2 \rceil$. For $V < 2$ that is only
+$V \sqrt{T} / 8$.
 
 The paper chooses by the order of these terms: `BanditLow` if $\sqrt{V T} \ge (\Lambda V T)^{1/3}$. Here the adversary
 with the larger guarantee is taken, which is the same up to constants.

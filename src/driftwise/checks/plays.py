@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from driftwise.checks.check import expect, expect_equal
 from driftwise.core.types import Matrix
-from driftwise.learners import BanditLearner, ExpertLearner, State
+from driftwise.learners import BanditLearner, ExpertLearner, PythonLearner, State
 
 __all__ = ["AnyLearner", "expect_no_shared_memory", "expect_same", "fixed_losses", "mixed_losses", "stepped"]
 
-AnyLearner = ExpertLearner | BanditLearner
+AnyLearner = ExpertLearner | BanditLearner | PythonLearner
 
 
 def mixed_losses(n_rounds: int, n_actions: int, seed: int = 0) -> Matrix:
@@ -45,16 +45,17 @@ def fixed_losses(losses: tuple[float, ...], n_rounds: int) -> Matrix:
 
 def stepped(learner: AnyLearner, state: State, losses: Matrix) -> npt.NDArray[Any]:
     """Play a block one round at a time and return the weights or actions."""
-    if isinstance(learner, ExpertLearner):
+    player: Any = learner
+    if learner.feedback == "full":
         weights = np.empty(losses.shape)
         for t, row in enumerate(losses):
-            weights[t] = learner.predict(state)
-            learner.update(state, row)
+            weights[t] = player.predict(state)
+            player.update(state, row)
         return weights
     actions = np.empty(len(losses), np.int64)
     for t, row in enumerate(losses):
-        actions[t], probability = learner.choose(state)
-        learner.update(state, int(actions[t]), row[actions[t]], probability)
+        actions[t], probability = player.choose(state)
+        player.update(state, int(actions[t]), row[actions[t]], probability)
     return actions
 
 

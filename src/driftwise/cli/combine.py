@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftwise.cli.progress import duration, hint_on_interrupt, notes
+from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.forecasting import MixtureOptions
@@ -153,8 +154,7 @@ def command(
     if as_json:
         click.echo(json_text(outcome.report.record()))
         return
-    click.echo(outcome.report.text())
-    click.echo("")
+    click.echo(f"{outcome.report.text()}\n\n{COLUMNS_NOTE}\n")
     for kind, path in zip(("forecasts", "summary", "page"), outcome.files, strict=False):
         click.echo(f"{kind}: {path}")
 
@@ -176,6 +176,8 @@ def _options(
             raise InvalidInput("combine: --learner cannot be tuned, because the measures of a file are not known.")
         found = player.learner(2, 1)
         if not isinstance(found, ExpertLearner):
+            if found.feedback == "full":
+                raise InvalidInput(f"combine: --learner must have kernels; {player.name} is in plain Python.")
             raise InvalidInput(f"combine: --learner must have full feedback; {player.name} has bandit feedback.")
         chosen = found
     return MixtureOptions(loss, chosen, gradient, hint, tuple(dict.fromkeys(extras)), scale)

@@ -25,9 +25,13 @@ def command(names: tuple[str, ...], quiet: bool) -> None:
     import time
 
     from driftwise.engine.compile_ahead import cache_folder, compile_engine, compile_learner
-    from driftwise.learners import learners
+    from driftwise.learners import PythonLearner, learners
 
-    chosen = [learners.get(name) for name in dict.fromkeys(names or learners)]
+    given = [learners.get(name) for name in dict.fromkeys(names or learners)]
+    chosen = [member for member in given if not issubclass(member, PythonLearner)]
+    for member in given:
+        if names and member not in chosen:
+            click.echo(f"{member.name} is a learner in plain Python: there is nothing to compile.")
     began = time.perf_counter()
     with progress_bar(quiet, "compiling", eta=False) as progress:
         compile_engine()

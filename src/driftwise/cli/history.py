@@ -10,6 +10,7 @@ import click
 
 from driftwise.cli.environment_options import DEFAULT_ENVIRONMENT, environment_options, environment_table
 from driftwise.cli.progress import notes, progress_bar
+from driftwise.glossary import ROWS_NOTE
 
 __all__ = ["command"]
 
@@ -78,6 +79,7 @@ def command(
         click.echo(f"{player.label}\n\n{beliefs.table()}")
         if history.change_points is not None:
             click.echo(f"\n{_true_changes(history.change_points)}")
+        click.echo(f"\n{ROWS_NOTE}")
     if figure is not None:
         history.plot(figure)
         if not quiet:

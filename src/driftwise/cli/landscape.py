@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwise.cli.progress import notes, progress_bar
+from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.report.page import Claim
@@ -97,7 +98,7 @@ def command(
     write_page(out / f"{name}.html", report)
     if figures:
         write_figures(out / f"{name}-figures", report)
-    click.echo(table(outcomes))
+    click.echo(f"{table(outcomes)}\n\n{COLUMNS_NOTE}")
     for claim in claims(outcomes):
         _print_claim(claim)
     if name != preset:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from driftwise.cli.progress import hint_on_interrupt, notes, sweep_progress
+from driftwise.glossary import COLUMNS_NOTE
 
 __all__ = ["command"]
 
@@ -117,7 +118,7 @@ def command(
     words = ["driftwise", "regret", "--preset", preset, *_selection(feedback, pattern, half, learners)]
     report = study_page(scores, [shlex.join([*words, "--seed", str(seed)])], about)
     write_page(page_file, report)
-    click.echo(study_text(scores))
+    click.echo(f"{study_text(scores)}\n\n{COLUMNS_NOTE}")
     if csv is not None:
         write_scores_csv(csv, scores)
     if figures:

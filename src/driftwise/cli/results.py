@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from driftwise.glossary import COLUMNS_NOTE
+
 if TYPE_CHECKING:
     from driftwise.results.sweep_results import SweepResults
 
@@ -108,6 +110,7 @@ def _print(results: SweepResults, against: str | None, failed: bool, confidence:
         parts.append(results.failures_text(max(100, shutil.get_terminal_size().columns)))
     if against is None and not failed:
         parts.append(results.table(confidence))
+    parts += [COLUMNS_NOTE] if any("\n---" in part for part in parts) else []  # the rule below the headings of a table
     click.echo("\n\n".join(part for part in parts if part))
 
 

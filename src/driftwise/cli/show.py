@@ -1,6 +1,8 @@
-"""`driftwise show`: one member of a registry, in full."""
+"""`driftwise show`: one learner, theorem, comparator or other entry, in full."""
 
 from __future__ import annotations
+
+import sys
 
 import click
 
@@ -11,38 +13,41 @@ __all__ = ["command"]
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def command(name: str, as_json: bool) -> None:
-    """Describe the learner, detector, path, noise or adversary NAME: formula, parameters, bound, reference."""
-    import textwrap
+    """Describe NAME: a learner or another class, a statement of the paper, or a word or column of a table.
 
-    from driftwise.cli.catalogue import describe, find
+    Classes are those of `driftwise list`: learners, detectors, paths, noises, adversaries and comparators. A statement
+    of the paper is named by its number or its label.
 
-    record = describe(find(name))
+    \b
+    driftwise show optimistic-gd
+    driftwise show "Theorem 3.2"
+    driftwise show dynamic
+    driftwise show "best loss"
+    """
+    from driftwise.cli.catalogue import entries
+
+    first, *others = entries(name)
     if as_json:
         import json
 
-        click.echo(json.dumps(record, indent=2))
+        click.echo(json.dumps(first.record, indent=2))
         return
+    text = first.text()
+    if not _can_print(text):
+        text = first.text(plain=True)
+    click.echo(text)
+    if others and others[0].name == name:  # a word that is the name of a class too
+        click.echo(f"\nAs a word:\n\n{others.pop(0).text(plain=text != first.text())}")
+    others = [other for other in others if other.name not in first.record.get("statements", ())]  # named above
+    if others:
+        named = " or ".join(f'`driftwise show "{other.name}"`' for other in others)
+        click.echo(f"\nAlso of this name: {named}.")
 
-    def fill(text: str, first: str, indent: int) -> str:
-        return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=" " * indent, break_on_hyphens=False)
 
-    facts = [
-        fill(record[heading], f"  {heading.replace('_', ' '):<16}", 18)
-        for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice")
-        if record.get(heading)
-    ]
-    heads = ["references", *[""] * len(record["references"])]
-    facts += [fill(text, f"  {head:<16}", 18) for head, text in zip(heads, record["references"], strict=False) if text]
-    parameters = ["  parameters"] if record["parameters"] else []
-    for parameter in record["parameters"]:
-        parameters.append(f"    {parameter['name']} = {parameter['default']}")
-        parameters.append(fill(parameter["meaning"], " " * 8, 8))
-    notes = textwrap.indent(record["notes"], "  ").splitlines()
-    sections = [
-        [fill(f"{name}: {record['summary']}", "", 2)],
-        facts,
-        parameters,
-        notes,
-        [f"  in Python: from {record['module']} import {record['class']}"],
-    ]
-    click.echo("\n\n".join("\n".join(section) for section in sections if section))
+def _can_print(text: str) -> bool:
+    """Return whether standard output has all characters of a text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -9,6 +9,7 @@ import click
 
 from driftwise.cli.environment_options import DEFAULT_ENVIRONMENT, environment_options, environment_table
 from driftwise.cli.progress import notes, progress_bar
+from driftwise.glossary import COLUMNS_NOTE
 
 __all__ = ["command"]
 
@@ -115,7 +116,7 @@ def command(
     if as_json:
         click.echo(json_text(results.record(confidence)))
     else:
-        click.echo(results.table(confidence))
+        click.echo(f"{results.table(confidence)}\n\n{COLUMNS_NOTE}")
     for path, write in ((out, results.save), (figure, lambda p: results.plot(p, confidence))):
         if path is not None:
             write(path)

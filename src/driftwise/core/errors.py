@@ -14,6 +14,7 @@ __all__ = [
     "InvalidInput",
     "KernelError",
     "LayoutWarning",
+    "LearnerError",
     "MissingDependency",
     "TuningWarning",
     "UnknownName",
@@ -41,10 +42,11 @@ class UnknownName(DriftwiseError, LookupError):
     There is no learner 'hege'. Did you mean 'hedge'? If it is your own, import its module first.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "", listing: str = "") -> None:
         known = sorted(known)
         near = difflib.get_close_matches(name, known, n=1)
-        advice = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(known) or 'none'}."
+        listing = listing or f"Known: {', '.join(known) or 'none'}."  # what to say if no name is near
+        advice = f" Did you mean '{near[0]}'?" if near else f" {listing}"
         called = name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "..."
         if kind.startswith("learner") and not where:  # the registry has only the learners that were imported
             advice += " If it is your own, import its module first."
@@ -61,6 +63,10 @@ class BadData(BadFile, InvalidInput):
 
 class KernelError(DriftwiseError):
     """A kernel of a user's learner cannot be used; the compiler's error is the `__context__`."""
+
+
+class LearnerError(DriftwiseError):
+    """A method of a user's learner in plain Python breaks a rule. The state was not changed."""
 
 
 class MissingDependency(DriftwiseError, ImportError):

@@ -11,14 +11,19 @@ import numpy as np
 from driftwise.engine.session import Session
 from driftwise.engine.simulation import simulate
 from driftwise.environments import Bernoulli, Environment, Sinusoidal, Switching
-from driftwise.learners import BanditLearner, Hedge, Learner
+from driftwise.learners import BanditLearner, Hedge, Learner, PythonLearner
 from driftwise.learners.contract import HintedLearner
 
 __all__ = ["cache_folder", "compile_engine", "compile_learner"]
 
 
 def compile_learner(learner: Learner) -> None:
-    """Compile the loops of a learner for blocks, live rounds and hints; they serve any number of actions."""
+    """Compile the loops of a learner for blocks, live rounds and hints; they serve any number of actions.
+
+    A `PythonLearner` has nothing to compile.
+    """
+    if isinstance(learner, PythonLearner):
+        return
     losses = np.full((2, 2), 0.5)
     learner.run(learner.start(2), losses)  # type: ignore[attr-defined]
     session = Session(learner, 2)

@@ -17,10 +17,10 @@ from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
-from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
+from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Vector
-from driftwise.core.validation import MAX_COUNT, count
-from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, State, learners
+from driftwise.core.validation import MAX_COUNT, as_losses, as_real, count, first_bad_loss
+from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, PythonLearner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
 
@@ -28,14 +28,15 @@ __all__ = ["Session"]
 
 FORMAT = 3
 _EARLIER = {1: "uses earlier names of parameters and arrays", 2: "has other arrays, without the rounds of alarms"}
+_BANDIT_LOSS, _BANDIT_REWARD = "action, loss, probability", "action, probability, reward=reward"
 
 
 class Session:
     """A learner on a live stream: it plays one round at a time, and can be saved to a file and resumed.
 
     Full feedback: call `predict`, then `update(losses)`. Bandit feedback: call `choose`, then
-    `update(action, loss, probability)`. Threads may share a session: its methods lock it. Code that uses `state`
-    directly must do its own locking.
+    `update(action, loss, probability)`. If you have rewards, pass `reward=` in place of losses. Threads may share a
+    session: its methods lock it. Code that uses `state` directly must do its own locking.
 
     Parameters
     ----------
@@ -132,21 +133,41 @@ class Session:
         with self._lock:
             self.learner.hint(self.state, guess)
 
-    def update(self, *feedback: Any) -> None:
+    def update(self, *feedback: Any, reward: Any = None) -> None:
         """Finish a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner.
 
-        `action` and `probability` are what `choose` returned.
+        `action` and `probability` are what `choose` returned. The outcome may come late, after other rounds. Rewards in
+        [0, 1] are given by name in place of losses: ``update(reward=rewards)``, or
+        ``update(action, probability, reward=0.7)`` for a bandit learner. The loss is 1 less the reward.
         """
         learner: Any = self.learner
         full = learner.feedback == "full"
-        if len(feedback) != (1 if full else 3):
-            call = "update(losses)" if full else "update(action, loss, probability)"
+        if len(feedback) != (1 if full else 3) - (reward is not None):
+            losses, rewards = ("losses", "reward=rewards") if full else (_BANDIT_LOSS, _BANDIT_REWARD)
+            call = f"update({losses if reward is None else rewards})"
             raise InvalidInput(
                 f"Session: {learner.name} has {learner.feedback} feedback; call `{call}`,"
-                f" got {len(feedback)} argument{'s' if len(feedback) != 1 else ''}."
+                f" got {len(feedback)} argument{'s' if len(feedback) != 1 else ''}"
+                f"{'' if reward is None else ' and a reward'}."
             )
+        if reward is not None:
+            feedback = (self._losses(reward),) if full else (feedback[0], self._loss(reward), feedback[1])
         with self._lock:
             learner.update(self.state, *feedback)
+
+    def _loss(self, reward: Any) -> float:
+        """Return 1 less a reward, or raise `InvalidInput`."""
+        number = float(reward) if isinstance(reward, (bool, np.bool_)) else as_real(reward)
+        if number is None or not 0 <= number <= 1:
+            raise rejection(self.learner, "reward", "a number in [0, 1]", reward)
+        return 1.0 - number
+
+    def _losses(self, rewards: Any) -> Vector:
+        """Return 1 less the reward of each action, or raise `InvalidInput`."""
+        values: Vector = as_losses(self.learner, rewards, (self.n_actions,), "reward")
+        if (bad := first_bad_loss(values)) >= 0:
+            raise rejection(self.learner, "reward", "in [0, 1]", float(values[bad]))
+        return 1.0 - values
 
     def beliefs(self) -> Beliefs:
         """Return what the learner believes after the rounds so far: effective memory, weights of bases, alarms."""
@@ -196,15 +217,19 @@ class Session:
         shapes = {name: array.shape for name, array in arrays.items() if name in kind._fields}
         if missing := [name for name in kind._fields if name not in shapes]:
             raise InvalidInput(f"{owner}: the array `{missing[0]}` is missing.")
-        if rounds > MOST_ROUNDS or not any(n_actions in shape and 0 not in shape for shape in shapes.values()):
+        # Kernels need the number of actions; arrays of a `PythonLearner` are compared with those of a new state below.
+        named = isinstance(learner, PythonLearner) or any(
+            n_actions in shape and 0 not in shape for shape in shapes.values()
+        )
+        if rounds > MOST_ROUNDS or not named:
             raise InvalidInput(f"{owner}: the arrays do not match these numbers.")
-        if fault := broken_shape(kind, shapes, learner.all_limits(n_actions, rounds)):
+        if fault := learner.shape_fault(shapes, n_actions, rounds):
             raise InvalidInput(f"{owner}: {fault}.")
         session = cls(learner, n_actions)
         for name, array in session.state.memory._asdict().items():
             if arrays[name].dtype != array.dtype:
                 raise InvalidInput(f"{owner}: `{name}` must hold {array.dtype}, got {arrays[name].dtype}.")
-        memory = kind(*(np.ascontiguousarray(arrays[name]) for name in kind._fields))
+        memory = kind(*(np.asarray(arrays[name], order="C") for name in kind._fields))
         if fault := learner.memory_fault(memory, n_actions, rounds):
             raise InvalidInput(f"{owner}: {fault}.")
         session.state.memory, session.state.rounds = memory, rounds

@@ -12,6 +12,7 @@ from driftwise.core.types import Vector
 from driftwise.forecasting.forecast_figure import Shown, shown_experts
 from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport
 from driftwise.forecasting.forecast_text import counts_text, cuts_text, ratio_text, round_text, short_number
+from driftwise.glossary import PAGE_NOTE
 from driftwise.report.page import (
     Axis,
     Column,
@@ -126,7 +127,9 @@ def _table(report: ForecastReport) -> Table:
         "Ratio: to the loss of the mixture over the same rounds; the thin line is at 1. Experts are in the order of"
         " their loss over all scored rounds, with that of the mixture where they were asleep."
     )
-    return Table(columns, rows, "Comparators and experts", about, Filter("kind", "Show", "Comparators and experts"))
+    return Table(
+        columns, rows, "Comparators and experts", about + PAGE_NOTE, Filter("kind", "Show", "Comparators and experts")
+    )
 
 
 def _differences(report: ForecastReport, shown: Shown) -> Panel:

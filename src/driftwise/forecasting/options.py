@@ -12,7 +12,8 @@ from driftwise.forecasting.losses import ForecastLoss, forecast_loss
 from driftwise.forecasting.mixture_inputs import Settings
 from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT
 from driftwise.learners import Player, Tracker
-from driftwise.learners.contract import ExpertLearner
+from driftwise.learners.contract import ExpertLearner, PythonLearner
+from driftwise.learners.contract.python_learner import NO_KERNELS
 from driftwise.registry import to_spec
 
 __all__ = ["EXTRAS", "HINTS", "MixtureOptions"]
@@ -72,6 +73,8 @@ class MixtureOptions:
             hint = f"Write {learner.__name__}()." if isinstance(learner, type) else ""
             if isinstance(learner, str):
                 hint = "Pass a learner, such as FixedShare(), not its name."
+            if isinstance(learner, PythonLearner):
+                hint = NO_KERNELS
             raise rejection("Mixture", "learner", "a learner with full feedback", self.learner, hint)
         object.__setattr__(self, "_learner", learner)
         if not isinstance(self.gradient, bool):

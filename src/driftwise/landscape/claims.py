@@ -101,7 +101,7 @@ def _bandit(low: dict[str, Outcome]) -> Claim:
             ("bandit learners", str(len(low))),
             ("least regret / (isqrt(T)/4) (must be at least 1)", f"{number(multiples[least])} ({least})"),
             ("largest regret of Algorithm 2 on the same losses, at each T", ", ".join(number(x) for x in full)),
-            ("its bound in Theorem dev, the same for every T", number(constant)),
+            ("its bound in Theorem 3.2, the same for every T", number(constant)),
         ),
     )
 

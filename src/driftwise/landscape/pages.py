@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from driftwise.core.tuning_caveats import SAYS_NOTHING
+from driftwise.glossary import PAGE_NOTE
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import Outcome, rates, span
 from driftwise.landscape.participants import CELLS
@@ -51,6 +52,7 @@ _COLUMNS = (
 _ABOUT_TABLE = (
     "The rates are those of the paper's Table 1. Measured exponent: the power of the varied quantity with which regret"
     " grew, with its 95 % interval; the thin lines are at 0, ½ and 1. × lower bound: regret divided by the lower bound."
+    + PAGE_NOTE
 )
 
 _AXES = {"T": "rounds T", "Gamma": "segments Γ", "V": "drift V", "Lambda": "variance Λ"}

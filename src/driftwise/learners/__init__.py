@@ -23,7 +23,7 @@ from driftwise.learners.bandits.thompson import Thompson
 from driftwise.learners.bandits.tsallis_inf import TsallisINF
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.bandits.ucb_v import UCBV
-from driftwise.learners.contract import BanditLearner, Beliefs, ExpertLearner, Learner, State, learners
+from driftwise.learners.contract import BanditLearner, Beliefs, ExpertLearner, Learner, PythonLearner, State, learners
 from driftwise.learners.experts.ada_hedge import AdaHedge
 from driftwise.learners.experts.ada_normal_hedge import AdaNormalHedge
 from driftwise.learners.experts.ada_normal_hedge_tv import AdaNormalHedgeTV
@@ -92,6 +92,7 @@ __all__ = [  # noqa: RUF022 (sorted as strings are)
     "OptimisticHedge",
     "OracleRestarts",
     "Player",
+    "PythonLearner",
     "RerunUCBV",
     "RestartedAdaptiveGD",
     "Rexp3",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from driftwise.glossary import PAGE_NOTE
 from driftwise.regret_study.score_summaries import ScoreSummary, summaries
 from driftwise.regret_study.study import CellScore
 from driftwise.regret_study.study_cells import HALVES
@@ -148,7 +149,7 @@ def _table(scores: Sequence[CellScore]) -> Table:
         " learner: the one with regret R*; two if even and odd runs choose different ones."
     )
     rows = [_row(one) for one in sorted(scores, key=lambda one: -one.score.value)]
-    return Table(columns, rows, "Cells", about, Filter("half", "Half", "Both halves"))
+    return Table(columns, rows, "Cells", about + PAGE_NOTE, Filter("half", "Half", "Both halves"))
 
 
 def _row(one: CellScore) -> list[Cell]:

@@ -209,7 +209,8 @@ def failed_records(batch: Batch, reason: str) -> list[CellRecord]:
 
 def _reason(error: Exception) -> str:
     text = str(error) if isinstance(error, DriftwiseError) else f"{type(error).__name__}: {error}"
-    return one_line(text.strip() or type(error).__name__)[:500]
+    notes = " ".join(getattr(error, "__notes__", ()))  # of a learner in plain Python: where it was raised
+    return one_line(f"{text.strip() or type(error).__name__} {notes}".rstrip())[:500]
 
 
 def _write_journal(keys: list[str]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from driftwise.core.tuning_caveats import SAYS_NOTHING
 from driftwise.core.types import Actions
+from driftwise.glossary import PAGE_NOTE
 from driftwise.report.page import Axis, Column, Filter, Group, Measured, Page, Panel, RowPanel, Series, Table, Text
 from driftwise.report.page.table_contents import Cell
 from driftwise.results.comparisons import Comparison
@@ -104,7 +105,7 @@ def _table(
         columns[-1] = Column("difference", "Difference", "whisker", rules=[0.0])
         about += f" Difference: regret minus that of {against} on the same losses."
     lines = [_line(row, varied, failed, against, differences.get(row.place)) for row in rows]
-    return Table(columns, lines, "Table", about, Filter("environment", "Environment", "All environments"))
+    return Table(columns, lines, "Table", about + PAGE_NOTE, Filter("environment", "Environment", "All environments"))
 
 
 def _line(

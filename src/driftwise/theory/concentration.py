@@ -1,7 +1,7 @@
 r"""Confidence radii for the mean of samples in [0, 1], computed from the sample variance.
 
-Theorem emp_bernstein (Section 2; A. Maurer and M. Pontil, "Empirical Bernstein bounds", COLT 2009) and its form for
-means that move (Lemma lem:lambda, Appendix B). Write $L = \ln(2/\delta)$.
+Theorem 2.1 (emp_bernstein; A. Maurer and M. Pontil, "Empirical Bernstein bounds", COLT 2009) and its form for means
+that move (Lemma B.2, lambda). Write $L = \ln(2/\delta)$.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def empirical_bernstein(n_samples: int, variance: float, failure_probability: fl
 
 
 def drifting_radius(squared_noises: Vector, drift_within: float, failure_probability: float) -> float:
-    r"""Bound `empirical_bernstein` of $n$ samples whose means lie within $V'$ of each other (Lemma lem:lambda).
+    r"""Bound `empirical_bernstein` of $n$ samples whose means lie within $V'$ of each other (Lemma B.2, lambda).
 
     With $\hat\sigma_r^2$ the squared distance of a sample from its mean, by the triangle inequality:
 

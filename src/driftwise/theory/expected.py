@@ -29,7 +29,7 @@ __all__ = [
 
 
 def deviation(measures: Measures) -> float:
-    r"""Bound $E D$ (equation (l-l) in the proof of Lemma lem:dev)."""
+    r"""Bound $E D$ (eq. (10) in the proof of Lemma C.1, lem:dev)."""
     return 2 * measures.variance + measures.squared_drift
 
 
@@ -43,10 +43,10 @@ def largest_deviation(measures: Measures) -> float:
 
 
 def optimistic_gd(measures: Measures, learning_rate: float, prox_scale: float = 1.0) -> float:
-    r"""Theorem dev: `optimistic_gd_against` $\Gamma$ segments, or its drifting form if that is less.
+    r"""Theorem 3.2 (dev): `optimistic_gd_against` $\Gamma$ segments, or its drifting form if that is less.
 
     The drifting form compares with the best action of each of $N$ equal blocks, which adds $2 \lceil T/N \rceil V'$
-    (proof of Theorem full_info_given_V), for the best $N$ of a grid.
+    (proof of Theorem 3.3, full_info_given_V), for the best $N$ of a grid.
     """
 
     def against(segments: int) -> float:
@@ -56,14 +56,14 @@ def optimistic_gd(measures: Measures, learning_rate: float, prox_scale: float = 
 
 
 def optimistic_gd_against(measures: Measures, learning_rate: float, n_segments: int, prox_scale: float = 1.0) -> float:
-    r"""Lemma lem:dev, against any comparator with $N$ segments: $(\eta/4)\, E D + (1 - 1/K + 2(N - 1)) / \eta$."""
+    r"""Lemma C.1 (lem:dev), against any $N$ segments: $(\eta/4)\, E D + (1 - 1/K + 2(N - 1)) / \eta$."""
     eta, D = learning_rate / prox_scale, deviation(measures)
     noise = eta * D / 4 if D else 0.0
     return min(measures.n_rounds, noise + (1 - 1 / measures.n_actions + 2 * (n_segments - 1)) / eta)
 
 
 def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> float:
-    r"""Theorem full_info_given_V: $8.25 (\sqrt{2 M \Lambda} + \sqrt{K} V) + 2 B V'$ with $M = \lceil T/B \rceil$.
+    r"""Theorem 3.3 (full_info_given_V): $8.25 (\sqrt{2 M \Lambda} + \sqrt{K} V) + 2 B V'$ with $M = \lceil T/B \rceil$.
 
     Or, by Cauchy-Schwarz over all blocks together, $8.25 \sqrt{M\, E D} + 2 B V'$, if that is less. $V'$ is the drift
     without the jump from $\mu_0$: only movement within a block matters for the regret of its best fixed action.
@@ -77,7 +77,7 @@ def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> floa
 
 
 def adapt_ml_prod(measures: Measures) -> float | None:
-    r"""Theorem RTk_bound in the corrected closed form; it compares with one fixed action, so None if $\Gamma > 1$.
+    r"""Theorem 3.4 (RTk_bound) in the corrected closed form, against one fixed action, so None if $\Gamma > 1$.
 
     $R \le (2g + L) \sqrt{(1 + 2 E D) / g} + 4 g + 4 L + 1$, $g = \ln K$,
     $L = \ln(1 + (K/e)(1 + \ln(T+1)))$.
@@ -94,7 +94,7 @@ def adapt_ml_prod(measures: Measures) -> float | None:
 
 
 def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
-    """Theorem dynamic_upper_full-into: `sleeping_adapt_ml_prod_against` the best number of segments.
+    """Theorem 3.5 (dynamic_upper_full-into): `sleeping_adapt_ml_prod_against` the best number of segments.
 
     That is the number of segments of the means, or a number of equal blocks, which adds the drift within a block.
     """
@@ -106,7 +106,7 @@ def sleeping_adapt_ml_prod(measures: Measures, n_rounds: int | None) -> float:
 
 
 def sleeping_adapt_ml_prod_against(measures: Measures, n_rounds: int | None, n_segments: int) -> float:
-    r"""Lemma ML-dev, against any comparator with $N$ segments.
+    r"""Lemma F.3 (ML-dev), against any comparator with $N$ segments.
 
     $N (4 g + 4 L + 1) + (2 g + L) \sqrt{N (N + 2 E D) / g}$, with $g = \ln(KT)$ and
     $L = \ln(1 + (K T / e)(1 + \ln(T + 1)))$. Without `n_rounds` (flat prior) row $s$ has $g_s = \ln(K(s+1))$ and prior
@@ -137,13 +137,13 @@ def rerun_ucbv(
     double_variance: bool = False,
     log_scale: float = 1.0,
 ) -> float | None:
-    r"""Theorem bandit-u, explicit: per block of $n \le B$ rounds, summed over $M$ blocks by Cauchy-Schwarz.
+    r"""Theorem 3.1 (bandit-u), explicit: per block of $n \le B$ rounds, summed over $M$ blocks by Cauchy-Schwarz.
 
     $M (2K + \tfrac{14}{3} L K (1 + \ln B) + 1.5 K B^2 \delta) + 4 \sqrt{L K M \Lambda} (1 + \ln B)
     + 8 V' \sqrt{L K B} + 2 B V'$, $L = \ln(2/\delta)$. It is loose: for small $T$ it exceeds $T$. None for a
     `log_scale` below 1, which makes the radii smaller than the proof needs. Like the theorem, it assumes that the radii
     hold for samples whose times depend on earlier losses (erratum E6). Without restarts, and with the measures of one
-    interval, it is Lemma reg_int.
+    interval, it is Lemma B.1 (reg_int).
     """
     if log_scale < 1:
         return None

@@ -1,8 +1,8 @@
 r"""Lower bounds: the expected regret that every learner incurs in some environment, with every constant explicit.
 
-- `full_switching`: full feedback, at most $\Gamma$ segments and variance $\Lambda$ (Theorem full-low, Section 4.1).
-- `bandit_switching`: bandit feedback, at most $\Gamma$ segments, no noise (Theorem bandit-low, Section 4.1).
-- `full_drifting`, `bandit_drifting`: drift at most $V$ and variance at most $\Lambda$ (Theorem full_V, Section 4.2).
+- `full_switching`: full feedback, at most $\Gamma$ segments and variance $\Lambda$ (Theorem 4.2, full-low).
+- `bandit_switching`: bandit feedback, at most $\Gamma$ segments, no noise (Theorem 4.1, bandit-low).
+- `full_drifting`, `bandit_drifting`: drift at most $V$ and variance at most $\Lambda$ (Theorem 4.3, full_V).
 
 A budget that is not named is not limited. Each bound is the largest guarantee of three constructions: `BiasedCoins`,
 `RandomJumps` and `HiddenChanges`. Their parameters are computed here; `driftwise.adversaries` builds environments from
@@ -40,12 +40,12 @@ _NEIGHBOURS = 3  # numbers of intervals tried on each side of a candidate; 1 suf
 class BiasedCoins(NamedTuple):
     r"""Noisy losses of which one action's mean is a little smaller, another action's in each interval.
 
-    In the first $n$ rounds of interval $j$, losses are $0$ or $2\sigma$ by independent coins (Lemma sigma1). Action
-    $i_j$, drawn uniformly, has mean $\sigma - \epsilon$ and the others $\sigma$. Let $P$ and $Q$ be the distributions
-    of a loss with mean $\sigma - \epsilon$ and $\sigma$. If $2 n \mathrm{KL}(Q, P) \le \frac14$, then by Pinsker's
-    inequality a learner plays $i_j$ in at most $n/K + n/4$ of these rounds on average, and its regret is at least
-    $\epsilon\, (\frac34 - \frac1K)$ for each of them. Since $\mathrm{KL}(Q, P) = -\frac12 \ln(1 - \epsilon^2/\sigma^2)$
-    in nats, equality holds for
+    In the first $n$ rounds of interval $j$, losses are $0$ or $2\sigma$ by independent coins (Lemma 4.4, sigma1).
+    Action $i_j$, drawn uniformly, has mean $\sigma - \epsilon$ and the others $\sigma$. Let $P$ and $Q$ be the
+    distributions of a loss with mean $\sigma - \epsilon$ and $\sigma$. If $2 n \mathrm{KL}(Q, P) \le \frac14$, then by
+    Pinsker's inequality a learner plays $i_j$ in at most $n/K + n/4$ of these rounds on average, and its regret is at
+    least $\epsilon\, (\frac34 - \frac1K)$ for each of them. Since
+    $\mathrm{KL}(Q, P) = -\frac12 \ln(1 - \epsilon^2/\sigma^2)$ in nats, equality holds for
 
     $$ \epsilon = c_n\, \sigma, \qquad c_n = \sqrt{1 - e^{-1/(4n)}} . $$
     """

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
-RATE_CAP = 0.25  # eq. (eta_t): min(1/4, .)
+RATE_CAP = 0.25  # eq. (6): min(1/4, .)
 COARSE = 8.25  # 4 from the telescoping distances, 4.25 from the terms of the rounds
 
 
@@ -49,7 +49,7 @@ def squared_steps(losses: Matrix, before: Vector | None = None) -> Vector:
 
 
 def optimistic_gd(losses: Matrix, learning_rate: float, n_segments: int, prox_scale: float = 1.0) -> float:
-    r"""Bound Algorithm 2 against any comparator with $N$ segments (Lemma lem:dev, corrected).
+    r"""Bound Algorithm 2 against any comparator with $N$ segments (Lemma C.1, lem:dev, corrected).
 
     $$ \frac{D}{4c} + c\,(1 - 1/K + 2 (N - 1)), \qquad D = \sum_t \|d_t\|_2^2, $$
 
@@ -63,7 +63,7 @@ def optimistic_gd(losses: Matrix, learning_rate: float, n_segments: int, prox_sc
 
 
 def adaptive_block(losses: Matrix, before: Vector) -> Vector:
-    r"""Bound the adaptive variant in one block against a fixed action, at every round (App. D, refined).
+    r"""Bound the adaptive variant in one block against a fixed action, at every round (Lemma D.1, refined).
 
     With $D_t$ the squared steps of the block so far and $c_t = 2 \sqrt{D_{t-1}}$:
 
@@ -81,13 +81,13 @@ def adaptive_block(losses: Matrix, before: Vector) -> Vector:
 
 
 def adaptive_block_coarse(losses: Matrix, before: Vector) -> Vector:
-    r"""Bound `adaptive_block` by $8.25 \sqrt{D_t}$, at every round (Lemma of App. D, with its constant)."""
+    r"""Bound `adaptive_block` by $8.25 \sqrt{D_t}$, at every round (Lemma D.1, with its constant)."""
     moved: Vector = np.cumsum(squared_steps(losses, before))
     return COARSE * np.sqrt(moved)
 
 
 def adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
-    r"""Bound Algorithm 3's regret for every action at every round (Lemma lemma_regret, eq. (regret)).
+    r"""Bound Algorithm 3's regret for every action at every round (Lemma E.1, lemma_regret, eq. (11)).
 
     $$ \frac{1}{\eta_{0,k}} \ln \frac{1}{w_{0,k}} + \sum_t \eta_{t-1,k} x_{t,k} + \frac{1}{\eta_{T,k}}
        \ln \left(1 + \frac1e \sum_{k'} \sum_t \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right), \quad
@@ -112,7 +112,7 @@ def adapt_ml_prod_outside(regrets: Matrix, estimates: Matrix) -> Matrix:
 
 
 def adapt_ml_prod_closed(regrets: Matrix, estimates: Matrix) -> Matrix:
-    r"""Bound `adapt_ml_prod` in closed form, every action, every round (App. E, corrected).
+    r"""Bound `adapt_ml_prod` in closed form, every action, every round (Appendix E, corrected).
 
     With $g = \ln K$, $A = 1 + \sum_t x_t$, $L = \ln(1 + \frac{K}{e} (1 + \ln(T + 1)))$:
     $2 \sqrt{g A} + 3/4 + \sqrt{A/g}\, L$ once $A \ge 16 g$, and $4 g + 1 + (A - 1)/4 + 4 L$ before.
@@ -128,7 +128,7 @@ def adapt_ml_prod_single(regrets: Matrix, estimates: Matrix) -> Matrix:
 
 
 def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
-    r"""Bound Algorithm 4 from round $s$ to round $t$ against action $k$ (Lemma R_I, by Lemma lemma_regret).
+    r"""Bound Algorithm 4 from round $s$ to round $t$ against action $k$ (Lemma F.2, R_I, by Lemma E.1 (lemma_regret)).
 
     Returns an array over $(s, t, k)$; for $t < s$ it bounds an empty sum. With $\gamma = \ln(K T)$:
 
@@ -169,7 +169,7 @@ def sleeping_flat(regrets: Matrix, estimates: Matrix) -> Array:
 
 
 def rerun_ucbv_good_event(radii: Vector, drift_within: float) -> float:
-    r"""Bound Algorithm 1's pseudo-regret in a block in which all confidence intervals hold (Lemma reg_int).
+    r"""Bound Algorithm 1's pseudo-regret in a block in which all confidence intervals hold (Lemma B.1, reg_int).
 
     $\sum_t \min(1, 2 \lambda_{t,a_t} + 2 V')$: `radii` holds $\lambda_{t,a_t}$ of the actions played,
     `drift_within` is the drift $V'$ of the means within the block, without the change at its start.
@@ -178,7 +178,7 @@ def rerun_ucbv_good_event(radii: Vector, drift_within: float) -> float:
 
 
 class _Sums(NamedTuple):
-    """Learning rates and the two sums in the proof of Lemma lemma_regret, at every round."""
+    """Learning rates and the two sums in the proof of Lemma E.1 (lemma_regret), at every round."""
 
     rates: Array  # eta_t
     deviations: Array  # sum of eta_{t-1} x_t

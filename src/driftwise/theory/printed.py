@@ -37,16 +37,16 @@ __all__ = [
 
 
 def radius(samples: Vector, failure_probability: float) -> float:
-    r"""Eq. (mean): $\rho(n, \hat\Lambda, \delta)$ with the sum over all ordered pairs, and 1 for one sample or none.
+    r"""Eq. (3): $\rho(n, \hat\Lambda, \delta)$ with the sum over all ordered pairs, and 1 for one sample or none.
 
-    The sum is twice the variance of Theorem emp_bernstein (E3), and the radius jumps up at the second sample (E4).
+    The sum is twice the variance of Theorem 2.1 (emp_bernstein; E3), and the radius jumps up at the second sample (E4).
     Ours: `concentration.empirical_bernstein`, at most 1.
     """
     return empirical_bernstein(len(samples), 2 * sample_variance(samples), failure_probability)
 
 
 def drifting_radius(squared_noises: Vector, drift: float, failure_probability: float) -> float:
-    r"""Proof of Lemma lem:lambda: $\sqrt{2L (\frac6n \sum_r \hat\sigma_r^2 + 3 V^2) / n} + 7L / (3(n-1))$.
+    r"""Proof of Lemma B.2 (lambda): $\sqrt{2L (\frac6n \sum_r \hat\sigma_r^2 + 3 V^2) / n} + 7L / (3(n-1))$.
 
     True. Ours: `concentration.drifting_radius`.
     """
@@ -55,7 +55,7 @@ def drifting_radius(squared_noises: Vector, drift: float, failure_probability: f
 
 
 def rerun_ucbv_interval(radii: Vector, drift: float, n_actions: int, failure_probability: float) -> float:
-    r"""Eq. (lambda): $2 \sum_t \lambda_{t,a_t} + 2 V_I |I| + \delta K |I|$, for Algorithm 1 in an interval $I$.
+    r"""Eq. (8): $2 \sum_t \lambda_{t,a_t} + 2 V_I |I| + \delta K |I|$, for Algorithm 1 in an interval $I$.
 
     The last term assumes that the radii fail with probability $\delta$, which is not proved (E6). Ours:
     `pathwise.rerun_ucbv_good_event`.
@@ -65,7 +65,7 @@ def rerun_ucbv_interval(radii: Vector, drift: float, n_actions: int, failure_pro
 
 
 def rerun_ucbv_restart_every(measures: Measures) -> float:
-    r"""Eq. (B): not a whole number, may exceed $T$, and 0/0 without drift (E12). See `tuning`."""
+    r"""Eq. (2): not a whole number, may exceed $T$, and 0/0 without drift (E12). See `tuning`."""
     K, T, V, L = measures.n_actions, measures.n_rounds, measures.drift, measures.variance
     return float((K**2 * L * T / V**2) ** (1 / 3)) if K * L**2 >= T * V else math.sqrt(K * T / V)
 
@@ -77,7 +77,7 @@ def restarted_gd_restart_every(measures: Measures) -> float:
 
 
 def sleeping_segments(measures: Measures) -> float:
-    r"""Proof of Theorem dynamic_upper_full-into: the number of equal blocks, 0/0 without drift (E12).
+    r"""Proof of Theorem 3.5 (dynamic_upper_full-into): the number of equal blocks, 0/0 without drift (E12).
 
     $(V^2 T^2 / (\Lambda \ln K))^{1/3}$ if $\Lambda^2 \ge V T \ln K$, else $\sqrt{V T / \ln K}$. Algorithm 4 does not
     need it. Ours: `expected.sleeping_adapt_ml_prod`, which searches for the best number.
@@ -90,12 +90,12 @@ def sleeping_segments(measures: Measures) -> float:
 
 
 def optimistic_gd_path(losses: Matrix, learning_rate: float, n_segments: int) -> float:
-    r"""Proof of Lemma lem:dev: $\eta D + N/\eta$. False for Algorithm 2 (E1). Ours: `pathwise.optimistic_gd`."""
+    r"""Proof of Lemma C.1 (lem:dev): $\eta D + N/\eta$. False for Algorithm 2 (E1). Ours: `pathwise.optimistic_gd`."""
     return learning_rate * float(squared_steps(losses).sum()) + n_segments / learning_rate
 
 
 def optimistic_gd(measures: Measures, learning_rate: float, n_segments: int) -> float:
-    r"""Proof of Lemma lem:dev: $2 \eta \Lambda + \eta K V + N/\eta$, the mean of `optimistic_gd_path`.
+    r"""Proof of Lemma C.1 (lem:dev): $2 \eta \Lambda + \eta K V + N/\eta$, the mean of `optimistic_gd_path`.
 
     False for Algorithm 2 with a small rate (E1). Ours: `expected.optimistic_gd_against`.
     """
@@ -104,7 +104,7 @@ def optimistic_gd(measures: Measures, learning_rate: float, n_segments: int) -> 
 
 
 def optimistic_gd_tuned(measures: Measures, n_segments: int) -> float:
-    r"""Lemma lem:dev with its rate: $3 \sqrt{N (\Lambda + K V)}$, and Theorem dev with $\Gamma$ for $N$ and $V$.
+    r"""Lemma C.1 with its rate: $3 \sqrt{N (\Lambda + K V)}$, and Theorem 3.2 with $\Gamma$ for $N$ and $V$.
 
     True despite E1: for that rate, `expected.optimistic_gd_against` is at most $2.5 \sqrt{N (\Lambda + K V)}$.
     """
@@ -112,7 +112,7 @@ def optimistic_gd_tuned(measures: Measures, n_segments: int) -> float:
 
 
 def adaptive_block_path(losses: Matrix, before: Vector) -> Vector:
-    r"""Lemma of Appendix D: $\sum_t \frac{\eta_{t+1}}{2} \|d_t\|^2 + 8 / \eta_{T+1} \le 16.5 \sqrt{D_T}$.
+    r"""Lemma D.1: $\sum_t \frac{\eta_{t+1}}{2} \|d_t\|^2 + 8 / \eta_{T+1} \le 16.5 \sqrt{D_T}$.
 
     At every round. True, and about twice ours, `pathwise.adaptive_block_coarse`.
     """
@@ -123,7 +123,7 @@ def adaptive_block_path(losses: Matrix, before: Vector) -> Vector:
 
 
 def restarted_adaptive_gd(measures: Measures, block: float) -> float:
-    r"""Proof of Theorem full_info_given_V: $16.5 (\sqrt{2 \Lambda T / B} + \sqrt K V) + 2 B V$.
+    r"""Proof of Theorem 3.3 (full_info_given_V): $16.5 (\sqrt{2 \Lambda T / B} + \sqrt K V) + 2 B V$.
 
     True, although the best fixed arm of a block need not be best in any round of it (E5). Ours:
     `expected.restarted_adaptive_gd`.
@@ -136,7 +136,7 @@ def adapt_ml_prod_path(regrets: Matrix, estimates: Matrix) -> Matrix:
     r"""Appendix E, every action and round: $C_{T,K} \sqrt{A / \ln K} + D_{T,K}$, $A = 1 + \sum_t (r_t - m_t)^2$.
 
     $C = \ln K + L$ and $D = \frac14 (\ln K + L) + 2 \sqrt{\ln K} + 16 \ln K$, $L = \ln(1 + \frac Ke (1 + \ln(T+1)))$.
-    Lemma lemma_regret does not imply it (E2). Ours: `pathwise.adapt_ml_prod_closed`.
+    Lemma E.1 (lemma_regret) does not imply it (E2). Ours: `pathwise.adapt_ml_prod_closed`.
     """
     n_rounds, n_actions = regrets.shape
     total = 1.0 + np.cumsum((regrets - estimates) ** 2, axis=0)
@@ -147,7 +147,7 @@ def adapt_ml_prod_path(regrets: Matrix, estimates: Matrix) -> Matrix:
 
 
 def adapt_ml_prod(measures: Measures) -> float:
-    r"""Theorem RTk_bound: the mean of `adapt_ml_prod_path`, by $(r - m)^2 \le 4 \|d\|_\infty^2$ and eq. (l-l).
+    r"""Theorem 3.4 (RTk_bound): the mean of `adapt_ml_prod_path`, by $(r - m)^2 \le 4 \|d\|_\infty^2$ and eq. (10).
 
     E2. Ours: `expected.adapt_ml_prod`.
     """
@@ -157,12 +157,12 @@ def adapt_ml_prod(measures: Measures) -> float:
 
 
 def bandit_switching(measures: Measures) -> float:
-    r"""Theorem bandit-low, without rounding: $\frac\Gamma2 \sqrt{2T/\Gamma} / 4$. Ours: `lower.bandit_switching`."""
+    r"""Theorem 4.1, without rounding: $\frac\Gamma2 \sqrt{2T/\Gamma} / 4$. Ours: `lower.bandit_switching`."""
     return math.sqrt(2 * measures.segments * measures.n_rounds) / 8
 
 
 def biased_coins_drifting(measures: Measures) -> tuple[float, float, float]:
-    r"""Theorem full_V: $B = (\Lambda T / (32 K V^2))^{1/3}$, $\sigma = \sqrt{\Lambda/(4KT)}$, $\epsilon = VB/T$.
+    r"""Theorem 4.3 (full_V): $B = (\Lambda T / (32 K V^2))^{1/3}$, $\sigma = \sqrt{\Lambda/(4KT)}$, $\epsilon = VB/T$.
 
     Its drift may exceed $V$ by $\sigma - \epsilon$ (E8). Ours: `lower.biased_coins_drifting`.
     """
@@ -172,7 +172,7 @@ def biased_coins_drifting(measures: Measures) -> tuple[float, float, float]:
 
 
 def full_drifting(measures: Measures) -> float | None:
-    r"""Proof of Theorem full_V: $T \epsilon / 4$ if $\Lambda T \ge 32 K V^2 > 0$, else only an order (None).
+    r"""Proof of Theorem 4.3 (full_V): $T \epsilon / 4$ if $\Lambda T \ge 32 K V^2 > 0$, else only an order (None).
 
     True except for the budget (E8), and for more than two actions within the limits of E16. Ours:
     `lower.full_drifting`.

@@ -11,13 +11,15 @@ Labels are those of its source.
 
 from __future__ import annotations
 
+from typing import Any
+
 from driftwise.core.errors import UnknownName
 from driftwise.theory.appendix_statements import APPENDICES
 from driftwise.theory.lower_bound_statements import LOWER_BOUNDS
 from driftwise.theory.statement import Statement
 from driftwise.theory.upper_bound_statements import UPPER_BOUNDS
 
-__all__ = ["Statement", "find_statement", "statements"]
+__all__ = ["Statement", "find_statement", "statements", "statements_about"]
 
 statements: dict[str, Statement] = {each.number: each for each in (*UPPER_BOUNDS, *LOWER_BOUNDS, *APPENDICES)}
 
@@ -39,6 +41,17 @@ def find_statement(text: str) -> Statement:
             if spelling and spelling in (each.number.lower(), bare.lower(), each.label.lower()):
                 return each
     raise UnknownName("theorem, lemma or algorithm", text, _names())
+
+
+def statements_about(member: type[Any]) -> list[Statement]:
+    """Return the statements whose code is a class of driftwise, or a part of it.
+
+    >>> from driftwise.learners import OptimisticGD
+    >>> [each.number for each in statements_about(OptimisticGD)]
+    ['Algorithm 2', 'Theorem 3.2']
+    """
+    place = f"{'.'.join(member.__module__.split('.')[:2])}.{member.__name__}"
+    return [each for each in statements.values() if any(f"{name}.".startswith(f"{place}.") for name in each.code)]
 
 
 def _names() -> list[str]:

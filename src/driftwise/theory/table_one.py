@@ -157,8 +157,8 @@ _BESBES_GUR_ZEEVI = Column(
 TABLE: dict[tuple[str, str], Cell] = {
     ("full", "switching"): Cell(
         this_paper=Column(
-            upper=Rate(*_SEGMENTS_AND_VARIANCE, "Theorem dev", _optimistic_gd),
-            lower=Rate(*_SEGMENTS_AND_VARIANCE, "Theorem full-low", lower.full_switching),
+            upper=Rate(*_SEGMENTS_AND_VARIANCE, "Theorem 3.2 (dev)", _optimistic_gd),
+            lower=Rate(*_SEGMENTS_AND_VARIANCE, "Theorem 4.2 (full-low)", lower.full_switching),
         ),
         excess_loss=Column(
             upper=Rate(
@@ -181,8 +181,8 @@ TABLE: dict[tuple[str, str], Cell] = {
     ),
     ("full", "drifting"): Cell(
         this_paper=Column(
-            upper=Rate(*_DRIFT_AND_VARIANCE, "Theorem full_info_given_V", _restarted_gd),
-            lower=Rate(*_DRIFT_AND_VARIANCE, "Theorem full_V", lower.full_drifting),
+            upper=Rate(*_DRIFT_AND_VARIANCE, "Theorem 3.3 (full_info_given_V)", _restarted_gd),
+            lower=Rate(*_DRIFT_AND_VARIANCE, "Theorem 4.3 (full_V)", lower.full_drifting),
         ),
         besbes_gur_zeevi=_BESBES_GUR_ZEEVI,
         jadbabaie=Column(
@@ -194,7 +194,7 @@ TABLE: dict[tuple[str, str], Cell] = {
         ),
     ),
     ("bandit", "switching"): Cell(
-        this_paper=Column(lower=Rate(*_SEGMENTS, "Theorem bandit-low", lower.bandit_switching)),
+        this_paper=Column(lower=Rate(*_SEGMENTS, "Theorem 4.1 (bandit-low)", lower.bandit_switching)),
         garivier_moulines=Column(
             upper=Rate(
                 *_SEGMENTS,
@@ -211,8 +211,8 @@ TABLE: dict[tuple[str, str], Cell] = {
     ),
     ("bandit", "drifting"): Cell(
         this_paper=Column(
-            upper=Rate(*_HIDDEN_DRIFT, "Theorem bandit-u", _rerun_ucbv),
-            lower=Rate(*_HIDDEN_DRIFT, "Theorem full_V", lower.bandit_drifting),
+            upper=Rate(*_HIDDEN_DRIFT, "Theorem 3.1 (bandit-u)", _rerun_ucbv),
+            lower=Rate(*_HIDDEN_DRIFT, "Theorem 4.3 (full_V)", lower.bandit_drifting),
         ),
         besbes_gur_zeevi=_BESBES_GUR_ZEEVI,
     ),

@@ -48,7 +48,7 @@ def ucbv_failure(measures: Measures, failure: str = "paper") -> float:
 def gd_rate(measures: Measures, comparator_segments: int | None = None, rule: str = "paper") -> float:
     r"""Return $\eta$ of optimistic gradient descent.
 
-    Theorem dev: $\sqrt{\Gamma / (\Lambda + K \Gamma)}$. Lemma lem:dev, against $N$ segments:
+    Theorem 3.2 (dev): $\sqrt{\Gamma / (\Lambda + K \Gamma)}$. Lemma C.1 (lem:dev), against $N$ segments:
     $\sqrt{N / (\Lambda + K V)}$. Sharp, the minimiser of the corrected bound:
     $\sqrt{8 N / (2 \Lambda + \sum_t \|\mu_t - \mu_{t-1}\|_2^2)}$.
     """
@@ -62,7 +62,7 @@ def gd_rate(measures: Measures, comparator_segments: int | None = None, rule: st
 
 
 def restarted_gd_restart_every(measures: Measures, rule: str = "paper") -> int:
-    r"""Return the block length of Theorem full_info_given_V.
+    r"""Return the block length of Theorem 3.3 (full_info_given_V).
 
     $B = (\Lambda T / V^2)^{1/3}$ if $\Lambda T > V^2$, else 1. Sharp, the minimiser of $8.25 \sqrt{2 \Lambda T / B} +
     2 B V'$, the part of the corrected bound that depends on it: $(8.25^2 \Lambda T / (8 V'^2))^{1/3}$.

@@ -161,7 +161,11 @@ UPPER_BOUNDS = (
         ours=r"""The order is the same. The constants printed in Appendix E do not follow from Lemma E.1. The bound
             used is $(2 g + L) \sqrt{A / g} + 4 g + 4 L + 1$ with $A = 1 + \sum_t (r_{t,k} - m_{t,k})^2$, $g = \ln K$
             and $L = \ln(1 + \frac{K}{e} (1 + \ln(T + 1)))$.""",
-        code=("driftwise.theory.pathwise.adapt_ml_prod_closed", "driftwise.theory.expected.adapt_ml_prod"),
+        code=(
+            "driftwise.learners.OptimisticAdaptMLProd",
+            "driftwise.theory.pathwise.adapt_ml_prod_closed",
+            "driftwise.theory.expected.adapt_ml_prod",
+        ),
         tests=("tests/test_pathwise_bounds.py", "tests/test_theory.py"),
         errata=("E2",),
         commands=("driftwise simulate --learner optimistic-adapt-ml-prod --comparator static",),
@@ -178,7 +182,11 @@ UPPER_BOUNDS = (
             \text{and} \quad \mathbb{E}[R_T] \le \tilde{O}\left((\Lambda V T \ln K)^{1/3} + \sqrt{V T \ln K}\right)""",
         ours=r"""The order is the same. The bound with constants has $\ln(KT)$ in place of $\ln K$, because Algorithm
             4 runs Algorithm 3 on $KT$ experts.""",
-        code=("driftwise.theory.expected.sleeping_adapt_ml_prod", "driftwise.theory.printed.sleeping_segments"),
+        code=(
+            "driftwise.learners.SleepingOptimisticAdaptMLProd",
+            "driftwise.theory.expected.sleeping_adapt_ml_prod",
+            "driftwise.theory.printed.sleeping_segments",
+        ),
         tests=("tests/test_theory.py",),
         errata=("E10", "E12"),
         commands=("driftwise simulate --learner sleeping-optimistic-adapt-ml-prod:memory=merged --learner hedge",),

@@ -20,7 +20,7 @@ __all__ = ["ScaledBernoulli"]
 class ScaledBernoulli(Fitted):
     r"""Scaled Bernoulli noise: losses with two possible values and the means of the path.
 
-    The paper's lower bounds use it (Lemma sigma1). `Bernoulli` is the case $a = 0$, $b = 1$.
+    The paper's lower bounds use it (Lemma 4.4, sigma1). `Bernoulli` is the case $a = 0$, $b = 1$.
 
     Parameters
     ----------

@@ -67,6 +67,7 @@ def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:
     action = lowest(memory, rates)[0]
     if memory.plays[action] > 0.0:
         action = _overdue(memory, action)
+    memory.last_rounds[action] = memory.clock[0]  # a probe whose outcome is late is not repeated
     memory.delays[action] = 0.5 + next_uniform(memory.generator)
     return action, 1.0
 

@@ -16,8 +16,9 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import require
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.contract import BanditLearner, Beliefs, Learner, State, composed, learners
+from driftwise.learners.contract import BanditLearner, Beliefs, Learner, PythonLearner, State, composed, learners
 from driftwise.learners.contract.loops import BanditLoops
+from driftwise.learners.contract.python_learner import NO_KERNELS
 from driftwise.theory import vacuous
 
 __all__ = ["OracleRestarts"]
@@ -71,7 +72,8 @@ class OracleRestarts(BanditLearner[Any, Any]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", learners.member(self, "base", self.base))
         allowed = isinstance(self.base, BanditLearner) and not isinstance(self.base, OracleRestarts)
-        require(self, "base", allowed, "a bandit learner other than the oracle")
+        hint = NO_KERNELS if isinstance(self.base, PythonLearner) else ""
+        require(self, "base", allowed, "a bandit learner other than the oracle", hint)
         whole = isinstance(self.change_points, Sequence) and all(type(t) is int and t > 0 for t in self.change_points)
         require(
             self,

@@ -164,7 +164,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures, rule: str = "paper", failure: str = "paper") -> Self:
-        """Set the block by eq. (B) of the paper; `rule="sharp"` and `failure="rigorous"` as in `theory.tuning`."""
+        """Set the block by eq. (2) of the paper; `rule="sharp"` and `failure="rigorous"` as in `theory.tuning`."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
         if failure not in ("paper", "rigorous"):
@@ -177,7 +177,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
         return vacuous.block(measures, self.restart_every or measures.n_rounds)
 
     def bound(self, measures: Measures) -> float | None:
-        """Return the bound of Theorem bandit-u, with constants, for these parameters."""
+        """Return the bound of Theorem 3.1 (bandit-u), with constants, for these parameters."""
         return expected.rerun_ucbv(
             measures, self.restart_every, self.failure_probability, self.double_variance, self.log_scale
         )

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from driftwise.core.errors import outside, rejection
 from driftwise.core.types import Actions, Matrix
-from driftwise.core.validation import as_real, count
+from driftwise.learners.contract.bandit_feedback import checked_feedback
 from driftwise.learners.contract.kernel_errors import CompilerError, check_choice, raise_kernel_error, returns_something
 from driftwise.learners.contract.learner import Learner
 from driftwise.learners.contract.live_rounds import LiveBandit, live_bandit
@@ -52,7 +51,7 @@ class BanditLearner(Learner[M, R]):
         else:
             chance, usual = probability, usual and isinstance(probability, float) and 0.0 < probability <= 1.0
         if not (usual and live.update(live.table, action, loss, chance)):
-            checked = self._checked(state, action, loss, probability)
+            checked = checked_feedback(self, state.n_actions, action, loss, probability)
             if not live.update(live.table, *checked):
                 raise returns_something(self, self.loops.kernels.update)
         state.rounds += 1
@@ -68,21 +67,6 @@ class BanditLearner(Learner[M, R]):
         check_choice(self, kernels, live.choose)
         state.live = live
         return live
-
-    def _checked(self, state: State[M, R], action: Any, loss: Any, probability: Any) -> tuple[int, float, float]:
-        """Return the action, the loss and the probability as compiled code takes them, or raise `InvalidInput`."""
-        action = count(self, "action", action, at_least=0)
-        if action >= state.n_actions:
-            raise rejection(self, "action", f"< n_actions = {state.n_actions}", action)
-        number = float(loss) if isinstance(loss, (bool, np.bool_)) else as_real(loss)
-        if number is None:
-            raise rejection(self, "loss", "a number in [0, 1]", loss)
-        if not 0 <= number <= 1:
-            raise outside(self, "loss", number, "")
-        chance = math.nan if probability is None else as_real(probability)
-        if chance is None or not (probability is None or 0 < chance <= 1):
-            raise rejection(self, "probability", "in (0, 1] or None", probability)
-        return action, number, chance
 
     def run(self, state: State[M, R], losses: Any) -> Actions:
         """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""

@@ -17,7 +17,7 @@ from driftwise.core.errors import InvalidInput, outside, rejection
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator
-from driftwise.core.types import Actions, Matrix, Words
+from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
 from driftwise.learners.contract.beliefs import Beliefs
 from driftwise.learners.contract.memory_checks import MemoryChecks
@@ -65,8 +65,11 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
         return {}
 
     @abstractmethod
-    def first_memory(self, n_actions: int, generator: Words) -> M:
-        """Return the memory before round 1 (a NamedTuple of arrays); a learner that draws keeps `generator` in it."""
+    def first_memory(self, n_actions: int, generator: Any) -> M:
+        """Return the memory before round 1 (a NamedTuple of arrays); a learner that draws keeps `generator` in it.
+
+        `generator` is an array of words for kernels, and a NumPy generator for a `PythonLearner`.
+        """
 
     @abstractmethod
     def rates(self, n_actions: int) -> R:
@@ -108,10 +111,13 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
     def start(self, n_actions: int, seed: int = 0) -> State[M, R]:
         """Return the state before round 1."""
         n_actions = count(self, "n_actions", n_actions)
-        generator = new_generator(check_seed(self, seed))
+        seed = check_seed(self, seed)
         if n_actions > _MANY_ACTIONS:
             self._check_memory(n_actions)
-        return State(self, n_actions, self.rates(n_actions), self.first_memory(n_actions, generator))
+        return State(self, n_actions, self.rates(n_actions), self._seeded_memory(n_actions, seed))
+
+    def _seeded_memory(self, n_actions: int, seed: int) -> M:
+        return self.first_memory(n_actions, new_generator(seed))
 
     @abstractmethod
     def play_block(self, state: State[M, R], losses: Matrix) -> Matrix | Actions:
@@ -119,7 +125,7 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
 
     def _check_memory(self, n_actions: int) -> None:
         """Reject more actions than fit into memory; the size of a memory is linear in the number of actions."""
-        one, two = (sum(array.nbytes for array in self.first_memory(n, new_generator(0))) for n in (1, 2))
+        one, two = (sum(array.nbytes for array in self._seeded_memory(n, 0)) for n in (1, 2))
         check_memory(self, "n_actions", n_actions, one + (two - one) * (n_actions - 1))
 
     def _claim(self, state: State[M, R]) -> None:

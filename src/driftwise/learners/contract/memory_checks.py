@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Generic, cast, get_type_hints
 
 from driftwise.core.errors import InvalidInput
@@ -40,12 +41,16 @@ class MemoryChecks(Generic[M]):
         """Return a broken rule about several fields of the memory, '' if there is none."""
         return ""
 
+    def shape_fault(self, shapes: Mapping[str, tuple[int, ...]], n_actions: int, rounds: int) -> str:
+        """Return the fault of the shapes of a memory, '' if there is none; nothing large is allocated before."""
+        return broken_shape(self.memory_type, shapes, self.all_limits(n_actions, rounds))
+
     def memory_fault(self, memory: M, n_actions: int, rounds: int) -> str:
         """Return the fault of a memory as one of this learner after `rounds`, '' if there is none."""
         limits = self.all_limits(n_actions, rounds)
         shapes = {name: array.shape for name, array in memory._asdict().items()}
         return (
-            broken_shape(self.memory_type, shapes, limits)
+            self.shape_fault(shapes, n_actions, rounds)
             or broken_rule(memory, limits)
             or self.memory_contradiction(memory, rounds)
         )

@@ -1,6 +1,6 @@
 r"""Optimistic-Adapt-ML-Prod.
 
-Bound for every loss sequence, every action $k$ and all guesses in $[0, 1]^K$ (Lemma lemma_regret):
+Bound for every loss sequence, every action $k$ and all guesses in $[0, 1]^K$ (Lemma E.1, lemma_regret):
 
 $$ R_k \le \ln(K)/\eta_0 + \sum_t \eta_{t-1,k} (r_{t,k} - m_{t,k})^2
    + \eta_{T,k}^{-1} \ln(1 + \tfrac{1}{e} \sum_{k'} \sum_t (\eta_{t-1,k'}/\eta_{t,k'} - 1)) . $$
@@ -113,7 +113,7 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
         require_choice(self, "prior", ("inside", "outside"))
 
     def bound(self, measures: Measures) -> float | None:
-        """Return the closed form of Theorem RTk_bound; None where the best action changes or the prior is outside."""
+        """Return the closed form of Theorem 3.4 (RTk_bound); None if means change or the prior is outside."""
         return expected.adapt_ml_prod(measures) if self.prior == "inside" else None
 
     def first_memory(self, n_actions: int, generator: Words) -> ProdExperts:

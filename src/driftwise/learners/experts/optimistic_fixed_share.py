@@ -1,6 +1,6 @@
 r"""Optimistic Fixed Share.
 
-This is the multiplicative variant that the remark after Theorem dev of Wei, Hong and Lu (2016) mentions: a better
+This is the multiplicative variant that the remark after Theorem 3.2 (dev) of Wei, Hong and Lu (2016) mentions: a better
 dependence on $K$ for a factor $\ln T$. The step with the guess is that of Chiang et al., the sharing that of Fixed
 Share. Weights are kept as logarithms (see `fixed_share_weights`).
 """

@@ -106,7 +106,7 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures, comparator_segments: int | None = None, rule: str = "paper") -> Self:
-        """Set the rate by Theorem dev, Lemma lem:dev (`comparator_segments`) or the least bound (`rule="sharp"`)."""
+        """Set the rate by Theorem 3.2 (dev), Lemma C.1 (`comparator_segments`) or the least bound (`rule="sharp"`)."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
         if comparator_segments is not None:
@@ -118,7 +118,7 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
         return vacuous.bound(measures, self.bound(measures))
 
     def bound(self, measures: Measures) -> float:
-        """Return the corrected bound of Theorem dev for this learning rate."""
+        """Return the corrected bound of Theorem 3.2 (dev) for this learning rate."""
         return expected.optimistic_gd(measures, self.learning_rate, self.prox_scale)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:

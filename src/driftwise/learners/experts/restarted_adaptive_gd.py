@@ -116,13 +116,13 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
 
     @classmethod
     def tuned(cls, measures: Measures, rule: str = "paper") -> Self:
-        """Set the block length of Theorem full_info_given_V, or of the least bound (`rule="sharp"`)."""
+        """Set the block length of Theorem 3.3 (full_info_given_V), or of the least bound (`rule="sharp"`)."""
         if rule not in ("paper", "sharp"):
             raise rejection(cls.__name__, "rule", "'paper' or 'sharp'", rule)
         return cls(restart_every=tuning.restarted_gd_restart_every(measures, rule))
 
     def bound(self, measures: Measures) -> float:
-        """Return the bound of Theorem full_info_given_V, with constants, for this block length."""
+        """Return the bound of Theorem 3.3 (full_info_given_V), with constants, for this block length."""
         return expected.restarted_adaptive_gd(measures, self.restart_every)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:

@@ -3,8 +3,9 @@ r"""Optimistic-Adapt-ML-Prod over sleeping experts.
 A sleeping expert is assigned the loss of the weights played, so its regret is 0, its weight does not change, and it
 need not be stored.
 
-Bound of exact memory, for every loss sequence, every action and every interval (Lemma R_I): the regret on $[t_1, t_2]$
-is at most $4 g + \sum \eta (r-m)^2 + \eta^{-1} \ln(1 + \tfrac{1}{e} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})$,
+Bound of exact memory, for every loss sequence, every action and every interval (Lemma F.2, R_I): the regret on
+$[t_1, t_2]$ is at most
+$4 g + \sum \eta (r-m)^2 + \eta^{-1} \ln(1 + \tfrac{1}{e} \sum_{s \le t_2, k'} \text{ratio}_{(s,k')})$,
 $g = \ln KT$, where the ratio of an expert is $\sum_t (\eta_{t-1}/\eta_t - 1)$. With `n_rounds` the paper's guarantee is
 for that many rounds; the learner can play more.
 
@@ -14,7 +15,7 @@ weight, and the rates follow. Rows that started at about the same time have almo
 lost: regrets were within 1 % of those of exact memory in `tests/test_merged_memory.py` and within 2.3 % in the noisiest
 environment of `make compare` (0.9 % with $c = 32$). That is measured, not proved, so there is no bound for it.
 
-The paper's rates have $\ln K$; on $KT$ experts they need $\ln KT$, as in its Lemma R_I.
+The paper's rates have $\ln K$; on $KT$ experts they need $\ln KT$, as in its Lemma F.2.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, Rates]):
         return cls(memory, measures.n_rounds)
 
     def bound(self, measures: Measures) -> float | None:
-        """Return the bound of Theorem dynamic_upper_full-into, with constants; None for merged memory."""
+        """Return the bound of Theorem 3.5 (dynamic_upper_full-into), with constants; None for merged memory."""
         if self.memory == "merged":
             return None
         return expected.sleeping_adapt_ml_prod(measures, self.n_rounds)

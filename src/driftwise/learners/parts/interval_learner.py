@@ -17,8 +17,9 @@ from driftwise.core.kernel import clone, kinds_of, unbound
 from driftwise.core.memory_fields import HUGE, within
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require
-from driftwise.learners.contract import Beliefs, ExpertLearner, State, learners
+from driftwise.learners.contract import Beliefs, ExpertLearner, PythonLearner, State, learners
 from driftwise.learners.contract.loops import ExpertLoops, expert_loops
+from driftwise.learners.contract.python_learner import NO_KERNELS
 from driftwise.learners.parts.effective_memory import mean_age, shares_by_label
 from driftwise.learners.parts.exponential_weights import dot
 from driftwise.learners.parts.interval_memory import (
@@ -77,7 +78,9 @@ class IntervalLearner(MetaLearner[Any, IntervalRates]):
     def require_base(self) -> None:
         """Reject a base that cannot be started by copying its first memory."""
         require(self, "base", isinstance(self.base, str), "the name of a learner")
-        require(self, "base", can_be_base(learners.get(self.base)), BASE_RULE)
+        kind = learners.get(self.base)
+        hint = NO_KERNELS if issubclass(kind, PythonLearner) else ""
+        require(self, "base", can_be_base(kind), BASE_RULE, hint)
 
     @property
     def base_type(self) -> type[ExpertLearner]:

@@ -1,6 +1,6 @@
 r"""Rows of experts with a learning rate each: the arithmetic of Algorithms 3 and 4 of Wei, Hong and Lu (2016).
 
-Row $s$ has one expert $(s, k)$ per action $k$; Algorithm 3 has a single row. By induction on eq. (w_t),
+Row $s$ has one expert $(s, k)$ per action $k$; Algorithm 3 has a single row. By induction on eq. (5),
 
 $$ \ln w_{t,(s,k)} = \eta_{t,(s,k)}\, G_{t,(s,k)}, \qquad G_t = G_{t-1} + r_t - \eta_{t-1} (r_t - m_t)^2, $$
 
