@@ -96,7 +96,7 @@ site: browser $(READY)  ## Open every page of the built site in Chromium: formul
 dist: $(READY)  ## Build the wheel and the sdist into dist/, twice, and compare the bytes of both builds
 	$(BIN)/python tools/dist.py
 
-matrix: dist  ## Install the wheel with the oldest and the newest releases for every CPython found, and use it (half an hour)
+matrix: dist  ## Install the wheel with the oldest and the newest releases for every CPython found, and use it (twenty minutes)
 	$(BIN)/python tools/matrix.py dist/*.whl
 
 clean:  ## Remove all generated files

@@ -212,7 +212,7 @@ def test_e7_gamma_counts_changes_of_the_mean_and_not_of_the_distribution():
     assert meter.measures().segments == 2
 
 
-# E8, Theorem 4.3 (full_V): the drift of the construction
+# E8, Theorem 4.3 (full_V): the drift of the construction, and small drifts
 
 
 def alternating_best(n_rounds, length, sigma, gap):
@@ -249,6 +249,22 @@ def test_e8_solving_under_the_exact_budget_keeps_it_and_guarantees_more():
     assert n_actions * n_rounds * sigma**2 <= variance + 1e-9
     printed_gap = drift * 20 / n_rounds
     assert gaps[length] > 1.9 * printed_gap  # the guarantee is the gap times T (3/4 - 1/K)
+
+
+def test_e8_with_little_drift_the_printed_bandit_bound_exceeds_any_multiple_of_an_upper_bound():
+    """Without noise, losses are at most V; divided by V they have drift 1, and Theorem 3.1 bounds their regret."""
+    ratios = []
+    for n_rounds in (10**8, 10**16, 10**24, 10**32):
+        drift = n_rounds**-0.5
+        divided = measures(2, n_rounds, 1.0, 0.0, segments=n_rounds)
+        block, failure = tuning.rerun_ucbv_restart_every(divided), tuning.ucbv_failure(divided)
+        upper = drift * expected.rerun_ucbv(divided, block, failure)
+        ours = lower.bandit_drifting(measures(2, n_rounds, drift, 0.0, segments=n_rounds))
+        assert ours == pytest.approx(drift * sqrt(n_rounds) / 8, rel=1e-3)
+        assert ours <= upper
+        ratios.append(sqrt(drift * n_rounds) / upper)
+    assert (np.diff(ratios) > 0).all()
+    assert ratios[-1] > 1000
 
 
 # E9, Theorem 4.2 (full-low): a distribution of variance 1

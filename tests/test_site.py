@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
@@ -18,7 +17,7 @@ from driftwise.core.docstrings import described
 from driftwise.learners import Hedge
 from driftwise.theory.statements import statements
 from member_figures import WITHOUT_DEFAULTS, draw
-from offline_formulas import check_formulas
+from offline_formulas import unread_formulas
 from reference_pages import pages
 from related_files import ROOT
 from run_code import run_session
@@ -43,7 +42,7 @@ def page_of(member):
 def test_every_registered_class_has_a_page_with_all_its_parts(member):
     page, about = page_of(member), described(member)
     assert page.startswith(f"# {member.__name__}\n\n{about.summary}")
-    assert about.notes in page
+    assert " ".join(about.notes.split()) in " ".join(page.split())
     assert about.example in page
     assert all(f"| `{each.name}` |" in page for each in about.parameters)
     assert all(reference in page for reference in about.references)
@@ -164,14 +163,12 @@ def test_a_session_with_another_outcome_fails_the_build():
         run_session("page", session)
 
 
-def test_a_formula_that_was_not_read_fails_the_build():
-    app = SimpleNamespace(env=SimpleNamespace(docname="page"))
+def test_formulas_that_were_not_read_are_found():
     document = new_document("page")
     document += nodes.paragraph("", "", nodes.Text("in code: "), nodes.literal("", "$ driftwise"))
-    check_formulas(app, document)
+    assert unread_formulas(document) == []
     document += nodes.paragraph("", "", nodes.Text("half of $x"))
-    with pytest.raises(ExtensionError, match="this formula was not read: 'half of"):
-        check_formulas(app, document)
+    assert unread_formulas(document) == ["half of $x"]
 
 
 def test_links_to_missing_pages_names_and_pictures_are_found(tmp_path):

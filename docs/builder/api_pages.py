@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import driftwise
-from docstring_markdown import call, example, function, methods, parameters, row, signature
+from docstring_markdown import call, example, function, markdown, methods, parameters, row, signature
 from driftwise import theory
 from driftwise.core.docstrings import described
 from related_files import is_registered, source, tests_of
@@ -64,11 +64,11 @@ def _page(name: str, member: Any) -> str:
     parts = [
         f"# {name}",
         about.summary,
-        about.description,
+        markdown(about.description),
         f"`from {imported} import {name}`",
         signature(call(name, member)),
         parameters(about.parameters),
-        about.notes,
+        markdown(about.notes),
         example(about.example, member.__module__),
         "## Methods\n\n" + methods(member) if inspect.isclass(member) and methods(member) else "",
         _of(member),
@@ -91,7 +91,7 @@ def _module(name: str, module: Any) -> str:
     functions = [getattr(module, each) for each in module.__all__ if inspect.isfunction(getattr(module, each))]
     parts = [
         f"# {name}",
-        prose,
+        markdown(prose),
         example(f">>> {session}", module.__name__) if session else "",
         f"Source: {source(module)}.",
         *(function(each.__name__, each) for each in functions),

@@ -59,6 +59,8 @@ def check_pages(chrome: Chrome, site: Path, dark: bool) -> list[str]:
     pages = sorted(p for p in site.rglob("*.html") if not {"_static", "_code"} & set(p.relative_to(site).parts))
     pages = pages if not dark else pages[::10]  # formulas and links are the same
     n_formulas, faults = 0, []
+    chrome.get("about:blank")
+    requests(chrome)  # those of the browser's own first page
     for done, page in enumerate(pages, 1):
         name = page.relative_to(site).as_posix()
         print(f"\r{done}/{len(pages)} {name:<70.70}", end="", file=sys.stderr)

@@ -9,7 +9,21 @@ from typing import Any
 
 from driftwise.core.docstrings import Parameter, described, shown_default
 
-__all__ = ["call", "example", "function", "methods", "parameters", "row", "signature"]
+__all__ = ["call", "example", "function", "markdown", "methods", "parameters", "row", "signature"]
+
+
+def markdown(text: str) -> str:
+    """Return the text of a docstring with every formula on one line: a line that starts with + or - is a list."""
+    lines: list[str] = []
+    inside = False
+    for line in text.splitlines():
+        if inside and line.strip():
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line)
+            inside = False
+        inside ^= line.replace("$$", "").count("$") % 2 == 1
+    return "\n".join(lines)
 
 
 def parameters(listed: tuple[Parameter, ...]) -> str:
@@ -66,9 +80,9 @@ def function(name: str, member: Callable[..., Any], level: int = 2, bound: bool 
         f"{'#' * level} `{name}`",
         signature(call(name, member, bound)),
         about.summary,
-        about.description,
+        markdown(about.description),
         parameters(about.parameters),
-        about.notes,
+        markdown(about.notes),
         example(about.example, member.__module__),
     ]
     return "\n\n".join(part for part in parts if part)

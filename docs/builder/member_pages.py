@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from docstring_markdown import call, example, methods, parameters, row, signature
+from docstring_markdown import call, example, markdown, methods, parameters, row, signature
 from driftwise.adversaries import Adversary
 from driftwise.core.docstrings import FACTS, described
 from driftwise.learners import Learner
@@ -27,10 +27,11 @@ def member_page(member: type[Any], picture: str | None) -> str:
     parts = [
         f"# {member.__name__}",
         about.summary,
-        about.description,
+        "```{index} single: " + member.name.replace("-", " ") + "\n```",  # the search finds words, not parts of them
+        markdown(about.description),
         _facts(member, kind),
         f"![{member.__name__} at work]({picture})\n\n*{caption(member)}*" if picture else "",
-        "## Definition\n\n" + about.notes if about.notes else "",
+        "## Definition\n\n" + markdown(about.notes) if about.notes else "",
         "## Parameters\n\n" + signature(call(member.__name__, member)),
         parameters(about.parameters) or "It has no parameters.",
         _bound(member),

@@ -51,7 +51,7 @@ def statement_text(record: dict[str, Any], plain: bool) -> str:
     sections = [
         [_filled(f"{name}: {record['title']}", "", 2)],
         [_filled(shown(record["words"]), "  ")],
-        ["  printed claim", _formula(printed, "    ")],
+        ["  as printed", _formula(printed, "    ")],
         ["  in driftwise", _filled(shown(record["ours"]), "    ")] if record["ours"] else [],
         facts,
     ]

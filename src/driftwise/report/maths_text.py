@@ -36,7 +36,10 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _SINGLE = re.compile(
     r"√?(\d[\d.]*|[^\W\d_]|∞)[\u0302-\u0304']*(_\w|_\{[^{}]*\}|[₀-₉]+)?[⁰-⁹²³¹']*"
 )  # needs no brackets
-_FACTOR = re.compile(r"[\w(‖⟨√]")  # how something starts that a fraction before it multiplies
+_GROUP = re.compile(r"√\([^()]*\)|\([^()]*\)[⁰-⁹²³¹]+")  # a root or power with one pair of brackets
+_PRODUCT = re.compile(r"\d+[^\W\d_]")  # needs no brackets as a numerator
+_FACTOR = re.compile(r"[\w(\[{‖⟨⌈⌊√∏∫]")  # how something starts that a fraction before it multiplies
+_SUM = re.compile(r"[Σ∏](_\{[^{}]*\}|_\w)$")  # a sum with its lower limit, before the upper one
 
 
 def readable(text: str) -> str:
@@ -49,6 +52,8 @@ def formula_text(latex: str) -> str:
 
     >>> formula_text(r"\hat x_t \propto e^{-\eta L_{t-1}}, \quad \min\left\{\frac14, \|x\|_2^2\right\}")
     'x̂_t ∝ e^(-η L_{t-1}),   min{1/4, ‖x‖₂²}'
+    >>> formula_text(r"\frac1\eta [\sum_{t=s}^{T-1} \frac{(x - y)^2}{2} + \ln \frac1\alpha]")
+    '(1/η) [Σ_{t=s}^{T-1} (x - y)²/2 + ln(1/α)]'
     """
     lines = _Reader(latex).rest().split("\n")
     return "\n".join(_aligned([[_spaced(cell) for cell in line.split("&")] for line in lines]))
@@ -89,6 +94,9 @@ class _Reader:
         name = token[1:] if token.startswith("\\") and len(token) > 1 else ""
         if token == "{":
             return text + self.rest("}")
+        if token == "^" and _SUM.search(text):
+            limit = self._argument()
+            return f"{text}^{limit}" if len(limit) == 1 else f"{text}^{{{limit}}}"
         if token in "_^":
             return text + _index(token, self._argument())
         if not name:
@@ -118,9 +126,13 @@ class _Reader:
         return _GREEK.get(name) or _SIGNS.get(name, f"\\{name}")
 
     def _fraction(self, before: str) -> str:
-        found = f"{_bracketed(self._argument())}/{_bracketed(self._argument())}"
+        above = self._argument()
+        plain = _GROUP.fullmatch(above) or _PRODUCT.fullmatch(above)
+        found = f"{above if plain else _bracketed(above)}/{_bracketed(self._argument())}"
         after = _Reader("".join(self._tokens[self._place :])).rest().lstrip() if self._place < len(self._tokens) else ""
-        inside = bool(_FACTOR.match(after)) or before.rstrip().endswith(tuple(_FUNCTIONS)) or after.startswith("^")
+        if before.rstrip().endswith(tuple(_FUNCTIONS)):
+            return f"{before.rstrip()}({found})"
+        inside = bool(_FACTOR.match(after)) or after.startswith("^")
         return before + (f"({found})" if inside else found)
 
     def _root(self, before: str) -> str:

@@ -26,8 +26,8 @@ APPENDICES = (
         title="the confidence radius while the means drift",
         words=r"""The radius $\lambda_{t,i}$ of an action that was played $n$ times in an interval, in the rounds $r
             \in S$, is at most a constant and logarithms times this sum. $\hat\sigma_{r,i}$ is the distance between a
-            loss and its mean, and $V_I$ the drift in the interval: drift makes the radius wider, but not more than by
-            itself.""",
+            loss and its mean, and $V_I$ the drift in the interval. Drift widens the radius by at most $V_I$, up to
+            logarithms.""",
         formula=r"""\lambda_{t,i} \le \tilde{O}\left(\frac1n \left(\sqrt{\sum_{r \in S} \hat\sigma_{r,i}^2} + 1\right)
             + V_I\right), \qquad \hat\sigma_{r,i}^2 = (\ell_{r,i} - \mu_{r,i})^2""",
         ours=r"""With constants: $\sqrt{\frac{2L}{n-1}} (\sqrt{\frac1n \sum_r \hat\sigma_r^2} + \frac12 V') +

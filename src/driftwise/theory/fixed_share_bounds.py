@@ -1,7 +1,9 @@
 r"""Rates and bounds of Fixed Share and its optimistic form.
 
 Against every sequence of actions with $m$ switches in $T$ rounds, the bound contains the code length
+
 $$ C(m) = (m+1) \ln K + m \ln\tfrac{1}{\alpha} + (T-m-1) \ln\tfrac{1}{1-\alpha} , $$
+
 and the regret is at most $C(m)/\eta + \eta T/8$ for Fixed Share, $C(m)/\eta + (\eta/2) D_\infty$ for its optimistic
 form.
 """

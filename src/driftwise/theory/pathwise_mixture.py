@@ -54,9 +54,9 @@ def fixed_share(losses: Matrix, switches: int, pair: tuple[float, float]) -> flo
 
 
 def rule(scales: Vector, gaps: Vector, weights: Vector, prior: float, code_length: float) -> float:
-    r"""Bound the regret of the rule of `Tracker` against one base: $s_T (2 \Delta_T + \max_j \frac{\Delta_{j-1}}H
-    \ln\frac{\pi_i}{q_{j,i}})$.
+    r"""Bound the regret of the rule of `Tracker` against one base.
 
+    It is at most $s_T (2 \Delta_T + \max_j \frac{\Delta_{j-1}}H \ln\frac{\pi_i}{q_{j,i}})$.
     `gaps` are $\Delta_0, \dots, \Delta_T$, and `weights` those of the base in each round, $q_{1,i}, \dots, q_{T,i}$.
     """
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -81,7 +81,7 @@ class KLUCB(IndexLearner[Extra]):
     0 where it is negative.
 
     Regret: the least possible for Bernoulli losses with fixed means. It is proved with $c = 3$: to first order it is
-    $\sum_i \Delta_i / kl(\mu_i, \mu^*) \ln T$. There is no guarantee after a change.
+    $\ln T \sum_i \Delta_i / kl(\mu_i, \mu^*)$. There is no guarantee after a change.
 
     Must know: nothing.
 
