@@ -210,6 +210,14 @@ def test_a_session_with_numbers_alone_is_saved(tmp_path):
     assert Session.load(tmp_path / "session").choose() == (1, None)
 
 
+def test_a_session_is_saved_with_parameters_that_are_plain_values(greedy, tmp_path):
+    Session(greedy(np.int64(1)), 2).save(tmp_path / "session")
+    assert Session.load(tmp_path / "session").learner == greedy(1)
+    message = "session: parameters must be numbers, texts, or lists of them, got array([0.5])."
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        Session(greedy(np.array([0.5])), 2).save(tmp_path / "session")
+
+
 def test_a_session_whose_fields_depend_on_the_number_of_actions_is_saved(tmp_path):
     def first_memory(self, n_actions, generator):
         return {f"total{i}": np.zeros(2, ">f8") for i in range(n_actions)}
@@ -360,6 +368,8 @@ def test_a_cell_of_a_notebook_may_run_twice():
         learner = names["Greedy"]()
         results.append(simulate(SWITCHING, learner, 20, 1).learners[0]["exploration_rate"])
         assert Player.of(learner).kind is names["Greedy"]
+    with pytest.raises(InvalidInput, match=r"got the class Greedy\. Write Greedy\(\)\.$"):  # it has no rule for tuning
+        simulate(SWITCHING, names["Greedy"], 20, 1)
     assert results == [0.5, 0.25]
 
 

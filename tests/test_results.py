@@ -544,7 +544,7 @@ def test_further_lines_are_drawn_in_grey_with_their_labels():
     assert {"guarantee", "\\$root"} <= {text.get_text() for text in legend.get_texts()}
 
 
-@pytest.mark.parametrize("values", [[1.0, 2.0], "much", np.ones((2, 2)), None, 1j], ids=str)
+@pytest.mark.parametrize("values", [[1.0, 2.0], "much", [[1.0, 1.0]] * 2, None, 1j], ids=str)
 def test_a_line_that_does_not_fit_the_rounds_is_rejected(values):
     n = len(simulated().rounds)
     with pytest.raises(InvalidInput) as raised:

@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
+import numpy as np
+
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 
 __all__ = ["ENTRY_POINTS", "Registered", "Registry", "load_plugins", "modules", "to_spec", "versions"]
@@ -125,7 +127,8 @@ def to_spec(member: Any) -> dict[str, Any]:
     for f in dataclasses.fields(member):
         value = getattr(member, f.name)
         if f.init and not (value is None and f.default is None):
-            spec[f.name] = to_spec(value) if hasattr(value, "name") else value
+            plain = value.item() if isinstance(value, np.generic) else value  # NumPy's numbers are not written to files
+            spec[f.name] = to_spec(value) if hasattr(value, "name") else plain
     return spec
 
 

@@ -10,11 +10,11 @@ import json
 import os
 import zipfile
 from collections.abc import Iterable, Mapping
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from driftwise.core.errors import BadFile, InvalidInput
+from driftwise.core.errors import BadFile, InvalidInput, shown
 from driftwise.core.file_names import existing_file, shown_path
 from driftwise.core.npy_header import LONGEST_HEADER, NpyHeader, npy_header
 from driftwise.core.zip_entries import shown_entry, stored_entries
@@ -31,7 +31,11 @@ _DEEPEST = 32  # levels of nesting in the JSON header
 
 def write_archive(stream: IO[bytes], kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write arrays and a header as `np.savez` does; reject an array of objects."""
-    text = np.array(json.dumps(header, sort_keys=True))
+
+    def reject(value: Any) -> NoReturn:
+        raise InvalidInput(f"{kind}: parameters must be numbers, texts, or lists of them, got {shown(value)}.")
+
+    text = np.array(json.dumps(header, sort_keys=True, default=reject))
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, value in {_header_name(kind): text, **arrays}.items():
             array = np.asanyarray(value)

@@ -9,7 +9,7 @@ from typing import Any
 from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.spec_text import is_unicode
 from driftwise.learners import AnyPlayer, Learner, Player, learners
-from driftwise.learners.player import tuning_rule
+from driftwise.learners.player import has_tuning_rule, tuning_rule
 
 __all__ = ["Entry", "entries"]
 
@@ -57,7 +57,7 @@ def _player(value: Any) -> Player:
     if isinstance(value, type) and issubclass(value, Learner):
         raise InvalidInput(
             f"simulate: `learners` must hold learners, got the class {value.__name__}."
-            f" Write {value.__name__}() or {value.__name__}.tuned."
+            f" Write {value.__name__}(){f' or {value.__name__}.tuned' if has_tuning_rule(value) else ''}."
         )
     if isinstance(value, str):
         kind = learners.get(value).__name__  # raises with the nearest name if the name is unknown
