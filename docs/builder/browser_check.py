@@ -88,12 +88,12 @@ def check_search(chrome: Chrome, site: Path) -> list[str]:
     try:
         WebDriverWait(chrome, 20, 0.1).until(lambda page: page.execute_script(_RESULTS))
         time.sleep(1.0)  # results are shown one by one
-        found = [link.partition("?")[0] for link in chrome.execute_script(_RESULTS)]
+        found = [urlsplit(link).path for link in chrome.execute_script(_RESULTS)]
     except Exception as error:  # whatever the driver raises when nothing appears
         return [f"search: no result for {SOUGHT} ({type(error).__name__})"]
     place = found.index(FOUND) + 1 if FOUND in found else 0
     print(f"search for {SOUGHT!r}: {len(found)} pages; {FOUND} is number {place}")
-    return [] if place else [f"search: {FOUND} is not among the {len(found)} results"]
+    return [] if place == 1 else [f"search: {FOUND} is not the first result for {SOUGHT}"]
 
 
 def open_page(chrome: Chrome, page: Path) -> None:

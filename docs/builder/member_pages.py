@@ -27,7 +27,7 @@ def member_page(member: type[Any], picture: str | None) -> str:
     parts = [
         f"# {member.__name__}",
         about.summary,
-        "```{index} single: " + member.name.replace("-", " ") + "\n```",  # the search finds words, not parts of them
+        "```{index} ! single: " + member.name.replace("-", " ") + "\n```",  # the search finds words, not parts of them
         markdown(about.description),
         _facts(member, kind),
         f"![{member.__name__} at work]({picture})\n\n*{caption(member)}*" if picture else "",

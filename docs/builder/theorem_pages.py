@@ -16,6 +16,7 @@ def theorem_page(statement: Statement) -> str:
     label = f" It has the label `{statement.label}` in the paper's source." if statement.label else ""
     parts = [
         f"# {statement.number}: {statement.title}",
+        f"```{{index}} ! single: {statement.number.lower()}\n```",
         statement.words,
         "## As the paper prints it",
         f"$$ {statement.formula} $$",
