@@ -82,6 +82,8 @@ def _target(app: Sphinx, text: str) -> str | None:
     for candidate in (text, bare, bare.rpartition(".")[2] if bare.count(".") == 1 else ""):
         if candidate in named and not (candidate == "E" or candidate in statements):
             return named[candidate]
+    if (found := re.fullmatch(r"docs/([\w/-]+)\.md", text)) and found.group(1) in app.env.found_docs:
+        return found.group(1)
     if _FILE.fullmatch(text) and (ROOT / text).is_file():
         return f"{CODE}/{text}"
     if re.fullmatch(r"driftwise(?:\.\w+)+", text):

@@ -1,6 +1,6 @@
 """Sphinx extension: runs the code of every page, and shows below each block what it printed and drew.
 
-A block that fails stops the build. The number of blocks that ran is printed at the end.
+A block that fails, or has an unknown language, stops the build. The number of blocks that ran is printed at the end.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from code_blocks import RUN, Block, BrokenPage, Outcome, run_blocks
 from page_process import commands
 
 PICTURES = "_pictures"  # folder of the pictures that blocks wrote, below the sources
+NOT_CODE = ("text", "toml")  # languages of blocks that do not run
 _LONG = 30  # lines; longer output is folded
 _DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -41,6 +42,8 @@ def run_page(app: Sphinx, document: nodes.document) -> None:
     sessions = [node for node in blocks if node.get("language") == "pycon"]
     counts = Counter(node["language"] for node in [*written, *sessions])
     counts["not run"] = len(blocks) - counts.total()
+    if unknown := {node.get("language") for node in blocks} - {*RUN, "pycon", *NOT_CODE}:
+        raise ExtensionError(f"{name}: a block must have one of the languages that run, or {NOT_CODE}, got {unknown}")
     for node in sessions:
         run_session(name, node)
     _counts(app.env)[name] = counts
