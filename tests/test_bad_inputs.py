@@ -296,11 +296,13 @@ TABLE = {
     ),
     "an action for full feedback": Row(
         lambda b: b.full.update(0, 0.5),
-        "Session: optimistic-gd has full feedback; call `update(losses)`, got 2 arguments.",
+        "Session: optimistic-gd has full feedback; call `update(losses)` or `update(reward=rewards)`,"
+        " got 2 arguments without a name.",
     ),
     "a row for bandit feedback": Row(
         lambda b: b.bandit.update([0.5, 0.5]),
-        "Session: rerun-ucbv has bandit feedback; call `update(action, loss, probability)`, got 1 argument.",
+        "Session: rerun-ucbv has bandit feedback; call `update(action, probability, loss=loss)` or"
+        " `update(action, probability, reward=reward)`, got 1 argument without a name.",
     ),
     "a missing loss in a session": Row(
         lambda b: b.full.update([0.5, NAN]),

@@ -395,38 +395,72 @@ def test_a_reward_is_one_less_the_loss():
     expect_same(with_rewards.state, with_losses.state, "with rewards and with losses")
 
 
+def test_all_forms_of_an_update_are_the_same():
+    for feedback, forms in {
+        "bandit": [
+            lambda one: one.update(*one.choose(), loss=0.25),
+            lambda one: one.update(*one.choose(), reward=0.75),
+            lambda one: one.update(one.choose()[0], 0.25, 1.0),
+        ],
+        "full": [
+            lambda one: one.update([0.25, 1.0]),
+            lambda one: one.update(losses=[0.25, 1.0]),
+            lambda one: one.update(reward=[0.75, 0.0]),
+        ],
+    }.items():
+        ends = []
+        for form in forms:
+            session = Session(n_actions=2, feedback=feedback)
+            for _ in range(4):
+                form(session)
+            ends.append(session.state)
+        for end in ends[1:]:
+            expect_same(end, ends[0], f"after another form, {feedback} feedback")
+
+
+BANDIT_FORMS = (
+    "Session: kl-ucb has bandit feedback; call `update(action, probability, loss=loss)` or"
+    " `update(action, probability, reward=reward)`, got "
+)
+FULL_FORMS = "Session: optimistic-gd has full feedback; call `update(losses)` or `update(reward=rewards)`, got "
+
+
 @pytest.mark.parametrize(
-    ("feedback", "arguments", "reward", "message"),
+    ("feedback", "arguments", "named", "message"),
     [
-        ("bandit", (0, 1.0), 1.5, "KLUCB: `reward` must be a number in [0, 1], got 1.5."),
-        ("bandit", (0, 1.0), "yes", "KLUCB: `reward` must be a number in [0, 1], got 'yes'."),
+        ("bandit", (0, 1.0), {"reward": 1.5}, "KLUCB: `reward` must be a number in [0, 1], got 1.5."),
+        ("bandit", (0, 1.0), {"reward": "yes"}, "KLUCB: `reward` must be a number in [0, 1], got 'yes'."),
+        ("bandit", (0, 1.0), {"reward": None}, "KLUCB: `reward` must be a number in [0, 1], got None."),
+        ("bandit", (0, 1.0), {"loss": None}, "KLUCB: `loss` must be a number in [0, 1], got None."),
         (
             "bandit",
-            (0, 0.2, 1.0),
-            0.8,
-            "Session: kl-ucb has bandit feedback; call `update(action, probability, reward=reward)`,"
-            " got 3 arguments and a reward.",
+            (0, 1.0),
+            {"loss": 0.2, "reward": 0.8},
+            f"{BANDIT_FORMS}2 arguments without a name, `loss`, `reward`.",
         ),
-        (
-            "bandit",
-            (0,),
-            None,
-            "Session: kl-ucb has bandit feedback; call `update(action, loss, probability)`, got 1 argument.",
-        ),
-        ("full", (), [0.5, -1.0], "OptimisticGD: `reward` must be in [0, 1], got -1.0. It is that of action 1."),
-        ("full", (), [0.5], "OptimisticGD: `reward` must have shape (2,), got (1,)."),
+        ("bandit", (0, 1.0), {}, f"{BANDIT_FORMS}2 arguments without a name."),
+        ("bandit", (0, 0.2, 1.0), {"reward": 0.8}, f"{BANDIT_FORMS}3 arguments without a name, `reward`."),
+        ("bandit", (0,), {"loss": 0.2}, f"{BANDIT_FORMS}1 argument without a name, `loss`."),
+        ("bandit", (), {"losses": [0.2, 0.3]}, f"{BANDIT_FORMS}`losses`."),
+        ("bandit", (), {}, f"{BANDIT_FORMS}no argument."),
         (
             "full",
-            ([0.5, 0.5],),
-            [0.5, 0.5],
-            "Session: optimistic-gd has full feedback; call `update(reward=rewards)`, got 1 argument and a reward.",
+            (),
+            {"reward": [0.5, -1.0]},
+            "OptimisticGD: `reward` must be in [0, 1], got -1.0. It is that of action 1.",
         ),
+        ("full", (), {"reward": [0.5]}, "OptimisticGD: `reward` must have shape (2,), got (1,)."),
+        ("full", (), {"reward": None}, "OptimisticGD: `reward` must be numbers in [0, 1], one per action, got None."),
+        ("full", (), {"losses": None}, "OptimisticGD: `losses` must be numbers in [0, 1], one per action, got None."),
+        ("full", ([0.5, 0.5],), {"reward": [0.5, 0.5]}, f"{FULL_FORMS}1 argument without a name, `reward`."),
+        ("full", (), {"losses": [0.5, 0.5], "reward": [0.5, 0.5]}, f"{FULL_FORMS}`losses`, `reward`."),
+        ("full", (), {"loss": 0.5}, f"{FULL_FORMS}`loss`."),
     ],
 )
-def test_a_bad_reward_is_refused_and_changes_nothing(feedback, arguments, reward, message):
+def test_a_bad_update_is_refused_and_changes_nothing(feedback, arguments, named, message):
     session = Session({"bandit": KLUCB(), "full": OptimisticGD()}[feedback], 2)
     with pytest.raises(InvalidInput) as error:
-        session.update(*arguments, reward=reward)
+        session.update(*arguments, **named)
     assert str(error.value) == message
     assert session.rounds == 0
 
@@ -436,6 +470,14 @@ def test_a_bad_reward_is_refused_and_changes_nothing(feedback, arguments, reward
     [
         ({}, "Session: `n_actions` must be given: Session(n_actions=3)."),
         ({"learner": 3}, "Session: `n_actions` must be given: Session(n_actions=3)."),
+        (
+            {"learner": "kl-ucb", "n_actions": 2},
+            "Session: `learner` must be a learner, got the name 'kl-ucb'. Write KLUCB().",
+        ),
+        (
+            {"learner": KLUCB, "n_actions": 2},
+            "Session: `learner` must be a learner, got the class KLUCB. Write KLUCB().",
+        ),
         ({"n_actions": 2, "feedback": "some"}, "Session: `feedback` must be 'full' or 'bandit', got 'some'."),
         (
             {"learner": OptimisticGD(), "n_actions": 2, "feedback": "bandit"},

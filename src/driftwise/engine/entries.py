@@ -11,7 +11,7 @@ from driftwise.core.spec_text import is_unicode
 from driftwise.learners import AnyPlayer, Learner, Player, learners
 from driftwise.learners.player import has_tuning_rule, tuning_rule
 
-__all__ = ["Entry", "entries"]
+__all__ = ["Entry", "entries", "what_was_meant"]
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,24 @@ def entries(players: AnyPlayer | Sequence[AnyPlayer] | Mapping[str, AnyPlayer]) 
     return found
 
 
+def what_was_meant(value: Any) -> str:
+    """Return what was given in place of a learner, and the likely correction; "" if it is no class and no name.
+
+    >>> what_was_meant("ucb1")
+    "the name 'ucb1'. Write UCB1()"
+    """
+    if isinstance(value, type) and issubclass(value, Learner):
+        return f"the class {value.__name__}. Write {value.__name__}()"
+    if isinstance(value, str):
+        return f"the name '{value}'. Write {learners.get(value).__name__}()"  # raises if the name is unknown
+    return ""
+
+
 def _player(value: Any) -> Player:
     """Return a value as a player, or reject it with the likely correction."""
-    if isinstance(value, type) and issubclass(value, Learner):
-        raise InvalidInput(
-            f"simulate: `learners` must hold learners, got the class {value.__name__}."
-            f" Write {value.__name__}(){f' or {value.__name__}.tuned' if has_tuning_rule(value) else ''}."
-        )
-    if isinstance(value, str):
-        kind = learners.get(value).__name__  # raises with the nearest name if the name is unknown
-        raise InvalidInput(f"simulate: `learners` must hold learners, got the name '{value}'. Write {kind}().")
+    if meant := what_was_meant(value):
+        rule = f" or {value.__name__}.tuned" if isinstance(value, type) and has_tuning_rule(value) else ""
+        raise InvalidInput(f"simulate: `learners` must hold learners, got {meant}{rule}.")
     if not isinstance(value, Learner | Player | Mapping) and tuning_rule(value) is None:
         hint = " A rule of your own is the class method `tuned` of a learner of your own." if callable(value) else ""
         raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(value)}.{hint}")

@@ -19,7 +19,9 @@ from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Vector
-from driftwise.core.validation import MAX_COUNT, as_losses, as_real, count, first_bad_loss
+from driftwise.core.validation import MAX_COUNT, count
+from driftwise.engine.entries import what_was_meant
+from driftwise.engine.session_feedback import NOT_GIVEN, read_feedback
 from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, PythonLearner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
@@ -28,15 +30,14 @@ __all__ = ["Session"]
 
 FORMAT = 3
 _EARLIER = {1: "uses earlier names of parameters and arrays", 2: "has other arrays, without the rounds of alarms"}
-_BANDIT_LOSS, _BANDIT_REWARD = "action, loss, probability", "action, probability, reward=reward"
 
 
 class Session:
     """A learner on a live stream: it plays one round at a time, and can be saved to a file and resumed.
 
     Full feedback: call `predict`, then `update(losses)`. Bandit feedback: call `choose`, then
-    `update(action, loss, probability)`. If you have rewards, pass `reward=` in place of losses. Threads may share a
-    session: its methods lock it. Code that uses `state` directly must do its own locking.
+    `update(action, probability, loss=loss)`. If you have rewards, pass `reward=` in place of losses. Threads may share
+    a session: its methods lock it. Code that uses `state` directly must do its own locking.
 
     Parameters
     ----------
@@ -59,6 +60,12 @@ class Session:
     ...     session.update(losses)
     >>> session
     Session(Tracker(both_guesses=False), n_actions=2, rounds=2)
+    >>> session = Session(n_actions=2, feedback="bandit")
+    >>> for _ in range(3):
+    ...     action, probability = session.choose()
+    ...     session.update(action, probability, loss=0.3)
+    >>> session.rounds
+    3
     """
 
     def __init__(
@@ -76,7 +83,9 @@ class Session:
         if learner is None:
             learner = DEFAULT_LEARNERS[feedback or "full"]()
         if not isinstance(learner, Learner):
-            raise InvalidInput(f"Session: `learner` must be a learner, got {shown(learner)}.")
+            raise InvalidInput(
+                f"Session: `learner` must be a learner, got {what_was_meant(learner) or shown(learner)}."
+            )
         if feedback not in (None, learner.feedback):
             rule = f"'{learner.feedback}', the feedback of {learner.name}"
             raise rejection("Session", "feedback", rule, feedback)
@@ -133,41 +142,20 @@ class Session:
         with self._lock:
             self.learner.hint(self.state, guess)
 
-    def update(self, *feedback: Any, reward: Any = None) -> None:
-        """Finish a round: ``update(losses)``, or ``update(action, loss, probability)`` for a bandit learner.
+    def update(self, *feedback: Any, losses: Any = NOT_GIVEN, loss: Any = NOT_GIVEN, reward: Any = NOT_GIVEN) -> None:
+        """Finish a round: ``update(losses)``, or ``update(action, probability, loss=0.3)`` for a bandit learner.
 
         `action` and `probability` are what `choose` returned. The outcome may come late, after other rounds. Rewards in
         [0, 1] are given by name in place of losses: ``update(reward=rewards)``, or
         ``update(action, probability, reward=0.7)`` for a bandit learner. The loss is 1 less the reward.
+        ``update(losses=losses)`` is the same as ``update(losses)``, and ``update(action, loss, probability)``, where the
+        order matters, is the same as ``update(action, probability, loss=loss)``.
         """
         learner: Any = self.learner
-        full = learner.feedback == "full"
-        if len(feedback) != (1 if full else 3) - (reward is not None):
-            losses, rewards = ("losses", "reward=rewards") if full else (_BANDIT_LOSS, _BANDIT_REWARD)
-            call = f"update({losses if reward is None else rewards})"
-            raise InvalidInput(
-                f"Session: {learner.name} has {learner.feedback} feedback; call `{call}`,"
-                f" got {len(feedback)} argument{'s' if len(feedback) != 1 else ''}"
-                f"{'' if reward is None else ' and a reward'}."
-            )
-        if reward is not None:
-            feedback = (self._losses(reward),) if full else (feedback[0], self._loss(reward), feedback[1])
+        if not losses is loss is reward is NOT_GIVEN or len(feedback) != (1 if learner.feedback == "full" else 3):
+            feedback = read_feedback(learner, self.state.n_actions, feedback, losses, loss, reward)
         with self._lock:
             learner.update(self.state, *feedback)
-
-    def _loss(self, reward: Any) -> float:
-        """Return 1 less a reward, or raise `InvalidInput`."""
-        number = float(reward) if isinstance(reward, (bool, np.bool_)) else as_real(reward)
-        if number is None or not 0 <= number <= 1:
-            raise rejection(self.learner, "reward", "a number in [0, 1]", reward)
-        return 1.0 - number
-
-    def _losses(self, rewards: Any) -> Vector:
-        """Return 1 less the reward of each action, or raise `InvalidInput`."""
-        values: Vector = as_losses(self.learner, rewards, (self.n_actions,), "reward")
-        if (bad := first_bad_loss(values)) >= 0:
-            raise rejection(self.learner, "reward", "in [0, 1]", float(values[bad]), f"It is that of action {bad}.")
-        return 1.0 - values
 
     def beliefs(self) -> Beliefs:
         """Return what the learner believes after the rounds so far: effective memory, weights of bases, alarms."""
