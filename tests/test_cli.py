@@ -418,12 +418,17 @@ MISTAKES = [
         "show optimistic-dg",
         2,
         "There is no learner, theorem or other entry 'optimistic-dg'. Did you mean 'optimistic-gd'?"
-        " If it is your own, import its module first.",
+        " If it is your own, name its module: --import MODULE.",
     ),
     (
         "simulate --learner rerun-ucb",
         2,
-        "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'? If it is your own, import its module first.",
+        "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'? If it is your own, name its module: --import MODULE.",
+    ),
+    (
+        "simulate --learner mine",
+        2,
+        "There is no learner 'mine'. `driftwise list` has all names. If it is your own, name its module: --import MODULE.",
     ),
     ("simulate --path switchin", 2, "There is no path 'switchin'. Did you mean 'switching'?"),
     ("simulate --noise bernouli", 2, "There is no noise 'bernouli'. Did you mean 'bernoulli'?"),
@@ -555,7 +560,7 @@ MISTAKES = [
         "simulate learner.toml",
         2,
         "There is no learner 'optimistic-dg'. Did you mean 'optimistic-gd'?"
-        " If it is your own, import its module first.",
+        " If it is your own, name its module: --import MODULE.",
     ),
     (
         "simulate parameter.toml",
@@ -718,7 +723,7 @@ def test_learners_are_compiled_ahead(driftwise):
     done = driftwise("compile", "hedge", "hedge", "--quiet")
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"compiled 1 learner in \d+ s, kept in .+\n", done.out)
-    message = "There is no learner 'hege'. Did you mean 'hedge'? If it is your own, import its module first."
+    message = "There is no learner 'hege'. Did you mean 'hedge'? If it is your own, name its module: --import MODULE."
     assert driftwise("compile", "hege") == (2, "", f"driftwise: {message}\n")
 
 

@@ -90,3 +90,29 @@ def test_a_package_without_examples_says_so(driftwise, monkeypatch, tmp_path):
     monkeypatch.setattr("driftwise.cli.examples.__file__", str(tmp_path / "a" / "driftwise" / "cli" / "examples.py"))
     message = "driftwise: The examples are not installed: install driftwise again.\n"
     assert driftwise("examples") == (1, "", message)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sweep examples/sweep.toml",
+        "simulate examples/switching.toml",
+        "combine examples/forecasts.csv --target y",
+        "history --learner hedge --replay examples/forecasts.csv",
+        "results examples/sweep.toml",
+    ],
+)
+def test_who_names_an_example_that_was_not_copied_is_told_how_to_copy_it(driftwise, line):
+    advice = "`driftwise examples --copy examples` copies the examples.\n"
+    assert driftwise(*line.split()).err.endswith(f". {advice}")
+    other = driftwise(*line.replace("examples/", "examples/my-").split()).err
+    assert "examples/my-" in other
+    assert "--copy" not in other
+
+
+def test_who_has_the_examples_is_not_told_to_copy_them(driftwise):
+    assert driftwise("examples", "--copy", "examples").code == 0
+    done = driftwise("results", "examples/forecasts.csv")
+    assert done.code == 1
+    assert "examples/forecasts.csv" in done.err
+    assert "--copy" not in done.err

@@ -121,7 +121,9 @@ def test_a_bad_number_is_refused_in_one_line(what):
 def test_a_name_is_shown_in_one_line_however_it_is_spelled():
     with pytest.raises(UnknownName) as caught:
         learners.get("a\nb" * 100)
-    assert str(caught.value).startswith("There is no learner '" + "a\\nb" * 25 + "a\\n...'. Known: ada-hedge,")
+    assert str(caught.value).startswith(
+        "There is no learner '" + "a\\nb" * 25 + "a\\n...'. `driftwise list` has all names."
+    )
 
 
 def test_numbers_of_every_type_are_numbers():

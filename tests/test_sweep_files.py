@@ -412,12 +412,19 @@ def test_failed_cells_are_counted_and_retried_on_request(driftwise, tmp_path, mo
     assert out.splitlines()[0] == "All 6 cells of the sweep are stored in store."
 
 
+UNKNOWN = (
+    MISTAKES["unknown learner"][1]
+    .replace("sweep.toml", "bad.toml")
+    .replace("import its module first.", "name its module: --import MODULE.")
+)
+
+
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
         ("sweep none.toml", 1, "Cannot read none.toml: No such file or directory."),
-        ("sweep bad.toml", 2, MISTAKES["unknown learner"][1].replace("sweep.toml", "bad.toml")),
-        ("sweep bad.toml --dry-run", 2, MISTAKES["unknown learner"][1].replace("sweep.toml", "bad.toml")),
+        ("sweep bad.toml", 2, UNKNOWN),
+        ("sweep bad.toml --dry-run", 2, UNKNOWN),
         ("sweep small.toml --threads 0", 2, "sweep: `threads` must be a whole number >= 1, got 0."),
         (
             "sweep small.toml --threads 1 --dask tcp://x:1",

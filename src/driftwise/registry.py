@@ -15,6 +15,7 @@ from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 __all__ = ["ENTRY_POINTS", "Registered", "Registry", "load_plugins", "modules", "to_spec", "versions"]
 
 ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
+_MANY = 24  # of more names than these, as there are learners, an error does not list all
 _loaded_plugins: list[str] = []
 
 
@@ -79,7 +80,8 @@ class Registry(Generic[C]):
         """Return the class with this name; raise `UnknownName` with the nearest name if there is none."""
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise UnknownName(self.kind, str(name), self._classes)
+            listing = "`driftwise list` has all names." if len(self._classes) > _MANY else ""
+            raise UnknownName(self.kind, str(name), self._classes, listing=listing)
         return found
 
     def build(self, spec: Mapping[str, Any]) -> C:

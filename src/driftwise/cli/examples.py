@@ -9,7 +9,9 @@ import click
 
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 
-__all__ = ["command"]
+__all__ = ["COPY_EXAMPLES", "command", "names_missing_example"]
+
+COPY_EXAMPLES = "`driftwise examples --copy examples` copies the examples."
 
 
 @click.command("examples")
@@ -40,21 +42,32 @@ def command(names: tuple[str, ...], folder: Path | None) -> None:
     click.echo(f"\n{counted}. `driftwise examples --copy FOLDER` copies them.")
 
 
+def names_missing_example(message: str) -> bool:
+    """Return whether a message names a file below `examples` that is installed with the package, but not there."""
+    return any(
+        f"examples{mark}{name}" in message and not Path("examples", name).exists()
+        for name in _known()
+        for mark in "/\\"
+    )
+
+
 def _chosen(names: tuple[str, ...]) -> list[Path]:
-    known = {path.name: path for path in sorted(_home().iterdir()) if path.is_file()}
+    known = _known()
+    if not known:
+        raise BadFile("The examples are not installed: install driftwise again.")
     for name in names:
         if name not in known:
             raise UnknownName("example", name, known)
     return [known[name] for name in dict.fromkeys(names or known)]
 
 
-def _home() -> Path:
-    """Return the folder of the examples: in the package, or in the repository if the package is used from there."""
+def _known() -> dict[str, Path]:
+    """Return the examples by name: in the package, or in the repository if the package is used from there."""
     package = Path(__file__).parents[1]
     for home in (package / "examples", package.parents[1] / "examples"):
         if home.is_dir():
-            return home
-    raise BadFile("The examples are not installed: install driftwise again.")
+            return {path.name: path for path in sorted(home.iterdir()) if path.is_file()}
+    return {}
 
 
 def _summary(path: Path) -> str:

@@ -14,8 +14,9 @@ from typing import NoReturn, TextIO
 import click
 
 from driftwise import __version__
+from driftwise.cli.examples import COPY_EXAMPLES, names_missing_example
 from driftwise.cli.imports import with_import_option
-from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one_line
+from driftwise.core.errors import IMPORT_FIRST, BadFile, DriftwiseError, InvalidInput, UnknownName, one_line
 
 __all__ = ["main"]
 
@@ -78,7 +79,7 @@ def main() -> NoReturn:
             error.show()
         sys.exit(error.exit_code)
     except DriftwiseError as error:
-        message = " ".join((str(error), *getattr(error, "__notes__", ())))  # of a learner in plain Python: its round
+        message = " ".join((_advised(error), *getattr(error, "__notes__", ())))  # of a learner in Python: its round
         _exit_with(message, _MISUSED if isinstance(error, (InvalidInput, UnknownName)) else _FAILED)
     except (KeyboardInterrupt, click.exceptions.Abort):
         _print_error("interrupted.")
@@ -123,6 +124,12 @@ def _prepare_streams() -> bool:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may hold characters that the terminal cannot show
     return open_before
+
+
+def _advised(error: DriftwiseError) -> str:
+    """Return the message of an error with the advice for the command line."""
+    message = str(error).replace(IMPORT_FIRST, "If it is your own, name its module: --import MODULE.")
+    return f"{message} {COPY_EXAMPLES}" if isinstance(error, BadFile) and names_missing_example(message) else message
 
 
 def _silence(stream: TextIO) -> None:

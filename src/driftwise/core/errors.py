@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 
 __all__ = [
+    "IMPORT_FIRST",
     "BadData",
     "BadFile",
     "DriftwiseError",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 _LONGEST = 80  # characters of a value in a message
+IMPORT_FIRST = "If it is your own, import its module first."  # on the command line: with `--import`
 
 
 class DriftwiseError(Exception):
@@ -49,7 +51,7 @@ class UnknownName(DriftwiseError, LookupError):
         advice = f" Did you mean '{near[0]}'?" if near else f" {listing}"
         called = name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "..."
         if kind.startswith("learner") and not where:  # the registry has only the learners that were imported
-            advice += " If it is your own, import its module first."
+            advice += f" {IMPORT_FIRST}"
         super().__init__(one_line(f"There is no {kind} '{called}'{' ' + where if where else ''}.{advice}"))
 
 
