@@ -40,6 +40,7 @@ from driftwise.learners.parts.segment_plays import (
 __all__ = ["BanditTracker"]
 
 _LEAST_GAP = 0.02  # smaller gaps count as this much
+_NOT_CHOSEN = 1.0  # the delay before the first choice; a drawn one is the same with probability 2^-53
 _FORGETTING = 1.0 - 2.0**-10  # factor on the errors of the windows in each round
 
 
@@ -62,11 +63,28 @@ def _overdue(memory: Memory, greedy: int) -> int:
 
 
 @kernel
+def _unplayed(memory: Memory, first: int) -> int:
+    """Return the first action without plays that was not chosen yet; one at random if their outcomes are all late."""
+    n_unplayed = 0
+    for i in range(first, memory.plays.size):
+        if memory.plays[i] == 0.0:
+            if memory.delays[i] == _NOT_CHOSEN:
+                return i
+            n_unplayed += 1
+    action, left = first, int(n_unplayed * next_uniform(memory.generator))
+    for i in range(first, memory.plays.size):
+        if memory.plays[i] == 0.0:
+            if left == 0:
+                action = i
+            left -= 1
+    return action
+
+
+@kernel
 def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:
     summarise(memory)
     action = lowest(memory, rates)[0]
-    if memory.plays[action] > 0.0:
-        action = _overdue(memory, action)
+    action = _overdue(memory, action) if memory.plays[action] > 0.0 else _unplayed(memory, action)
     memory.last_rounds[action] = memory.clock[0]  # a probe whose outcome is late is not repeated
     memory.delays[action] = 0.5 + next_uniform(memory.generator)
     return action, 1.0
@@ -120,7 +138,8 @@ class BanditTracker(BanditLearner[Memory, Rates]):
 
     $$ \min \{ q \le m_i : n_i \, kl(m_i, q) \le 0.85 \, \phi_i \ln(a + 1) \} , $$
 
-    where $kl$ is the divergence of Bernoulli distributions, as in KL-UCB with $\phi_i = 1$.
+    where $kl$ is the divergence of Bernoulli distributions, as in KL-UCB with $\phi_i = 1$. If outcomes are late, each
+    action is chosen once before any is repeated; then those without an outcome are chosen at random.
 
     Probing. Instead it plays the action $i$ for which the following is largest, if that is above 1 and the index of
     another is lowest:
@@ -179,7 +198,7 @@ class BanditTracker(BanditLearner[Memory, Rates]):
             errors=np.zeros(WINDOWS),
             last_rounds=np.zeros(n_actions, np.int64),
             haste=np.ones(n_actions),
-            delays=np.ones(n_actions),
+            delays=np.full(n_actions, _NOT_CHOSEN),
             clock=np.zeros(2, np.int64),
             alarms=empty_log(),
             drift=np.zeros(1),
