@@ -423,12 +423,14 @@ MISTAKES = [
     (
         "simulate --learner rerun-ucb",
         2,
-        "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'? If it is your own, name its module: --import MODULE.",
+        "There is no learner 'rerun-ucb'. Did you mean 'rerun-ucbv'?"
+        " If it is your own, name its module: --import MODULE.",
     ),
     (
         "simulate --learner mine",
         2,
-        "There is no learner 'mine'. `driftwise list` has all names. If it is your own, name its module: --import MODULE.",
+        "There is no learner 'mine'. `driftwise list` has all names."
+        " If it is your own, name its module: --import MODULE.",
     ),
     ("simulate --path switchin", 2, "There is no path 'switchin'. Did you mean 'switching'?"),
     ("simulate --noise bernouli", 2, "There is no noise 'bernouli'. Did you mean 'bernoulli'?"),

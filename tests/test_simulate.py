@@ -5,6 +5,7 @@ import itertools
 import threading
 import time
 import tracemalloc
+from dataclasses import replace
 from math import fsum, isnan
 
 import numpy as np
@@ -27,7 +28,7 @@ from driftwise import (
 )
 from driftwise.core.errors import DriftwiseError, InvalidInput, TuningWarning, UnknownName
 from driftwise.environments import Beta, Block, LossSource, RandomWalk, Stream
-from driftwise.learners import UCB1, BanditLearner, Exp3
+from driftwise.learners import UCB1, BanditLearner, Exp3, Hedge
 from driftwise.results import Dynamic, Interval, Results, Static, Switched
 from references.comparators import best_with_segments
 from references.measures_reference import measures_reference
@@ -339,9 +340,29 @@ def test_a_bound_is_that_of_the_measures_up_to_its_round():
     assert np.isfinite(results.bounds[1]).tolist() == [first_only] * N_RUNS
 
 
-def test_bounds_are_claimed_for_the_dynamic_pseudo_regret_only():
-    for comparator in COMPARATORS[1:]:
-        assert isnan(simulate(SWITCHING, OptimisticGD(), N_ROUNDS, 1, comparator=comparator).bound("optimistic-gd"))
+def test_bounds_are_claimed_for_the_dynamic_and_the_static_pseudo_regret_only():
+    for comparator in COMPARATORS:
+        claimed = not isnan(
+            simulate(SWITCHING, OptimisticGD(), N_ROUNDS, 1, comparator=comparator).bound("optimistic-gd")
+        )
+        assert claimed == isinstance(comparator, Dynamic | Static)
+
+
+def test_a_static_bound_is_that_against_a_fixed_action_or_else_the_dynamic_bound():
+    players = [Hedge(), OptimisticAdaptMLProd(), Exp3(), OptimisticGD(), UCB1()]
+    results = simulate(SWITCHING, players, 400, 4, comparator=Static())
+    known = results.measures[0]
+    assert known.segments > 1
+    for learner in players[:3]:
+        assert learner.bound(known) is None
+        assert results.bound(learner) == pytest.approx(learner.static_bound(known), rel=1e-12)
+    assert OptimisticGD().static_bound(known) is None
+    assert results.bound(OptimisticGD()) == pytest.approx(OptimisticGD().bound(known), rel=1e-12)
+    assert isnan(results.bound(UCB1()))  # its bound is for means that do not change
+    still = replace(known, segments=1, change_points=())
+    assert [learner.bound(still) for learner in players[:2]] == [learner.static_bound(known) for learner in players[:2]]
+    for i, learner in enumerate(players[:4]):
+        assert (results.regrets[i].mean(axis=0)[-1] <= results.bound(learner)).all()
 
 
 def test_long_curves_are_kept_at_a_thousand_rounds():

@@ -265,7 +265,7 @@ def test_keys_depend_neither_on_labels_nor_on_order_nor_on_the_other_cells():
 
 def test_a_key_is_the_same_in_every_process():
     """If this key changes, every stored cell is played again."""
-    assert keys(one_cell()) == ["390087125cf5d30f79b2d98cd4aea9c8"]
+    assert keys(one_cell()) == ["fc4421dfb710bc0ee690159f27013b05"]
 
 
 @pytest.mark.parametrize(

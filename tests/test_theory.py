@@ -163,8 +163,11 @@ def test_theorem_bandit_u_worked_by_hand():
 
 def test_there_is_no_bound_outside_the_conditions_of_a_theorem():
     assert expected.rerun_ucbv(measures(), 10, 0.1, log_scale=0.5) is None  # radii narrower than its proof needs
-    assert expected.adapt_ml_prod(measures(segments=2, drift=1.0)) is None  # it is about one fixed action
+    changed = measures(segments=2, drift=1.0)
+    assert OptimisticAdaptMLProd().bound(changed) is None  # it is about one fixed action
+    assert OptimisticAdaptMLProd().static_bound(changed) == expected.adapt_ml_prod(changed)
     assert OptimisticAdaptMLProd(prior="outside").bound(measures()) is None
+    assert OptimisticAdaptMLProd(prior="outside").static_bound(measures()) is None
 
 
 # Bounds: properties

@@ -16,7 +16,9 @@ from related_files import source, tests_of
 __all__ = ["member_page"]
 
 # What users call; the others are for those who write learners.
-LEARNER_METHODS = ("start", "predict", "choose", "update", "hint", "run", "run_hinted", "beliefs", "tuned", "bound")
+LEARNER_METHODS = (
+    *("start", "predict", "choose", "update", "hint", "run", "run_hinted", "beliefs", "tuned", "bound", "static_bound"),
+)
 _OPTIONS = {"learner": "--learner", "path": "--path", "noise": "--noise"}
 
 
@@ -65,7 +67,10 @@ def _bound(member: type[Any]) -> str:
     if not issubclass(member, Learner):
         return ""
     lines = ["## Bound and tuning", ""]
-    if member.bound is Learner.bound:
+    if member.static_bound is not Learner.static_bound:
+        lines.append(f"- `static_bound(measures)`: {_doc(member.static_bound)}")
+        lines.append("- `bound(measures)` is the same where the means do not change, otherwise None.")
+    elif member.bound is Learner.bound:
         lines.append("- `bound(measures)` returns None: no theorem gives a bound on its dynamic regret with constants.")
     else:
         lines.append(f"- `bound(measures)`: {_doc(member.bound)}")

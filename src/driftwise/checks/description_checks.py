@@ -115,6 +115,6 @@ def tuning_and_bounds_take_any_measures(learner: Learner) -> None:
         expect(isinstance(caveat, str) and "\n" not in caveat, f"its caveat for {measures} is {caveat!r}")
         expect(not caveat or measures.segments > 1, f"it has a caveat where nothing changes: {caveat}")
         expect(reported == ([caveat] if caveat else []), f"its caveat is {caveat!r}, but `tuned` reported {reported}")
-        for bound in (learner.bound(measures), made.bound(measures)):
+        for bound in [each(measures) for one in (learner, made) for each in (one.bound, one.static_bound)]:
             fine = bound is None or (0 <= bound < math.inf)
             expect(fine, f"the bound for {measures} is {bound}")

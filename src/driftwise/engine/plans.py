@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from driftwise.core.machine_memory import memory_bytes
+from driftwise.core.measures import Measures
 from driftwise.core.types import Actions
 from driftwise.engine.entries import Entry
 from driftwise.engine.run import SimulationPlan
 from driftwise.environments import LossSource
-from driftwise.results.comparators import Comparator, Dynamic
+from driftwise.learners import Learner
+from driftwise.results.comparators import Comparator, Dynamic, Static
 
 __all__ = ["default_block", "make_plan", "marked_rounds"]
 
@@ -40,10 +42,12 @@ def make_plan(
     """Return the plan of runs whose regret is recorded at `points` rounds, the last of them at the end."""
     first, end = comparator.span(n_rounds)
     rounds = marked_rounds(first, end, points)
-    # A bound is on the expected pseudo-regret against the best action of every round.
-    provable = isinstance(comparator, Dynamic) and environment.has_means
+    # A bound is on the expected pseudo-regret, against the best action of every round or the best fixed action.
+    provable = isinstance(comparator, Dynamic | Static) and environment.has_means
     # Runs on the same path evaluate the same bounds.
-    bound = functools.lru_cache(2 * _BOUND_POINTS * len(entries))(lambda learner, measures: learner.bound(measures))
+    bound = functools.lru_cache(2 * _BOUND_POINTS * len(entries))(
+        _static_bound if isinstance(comparator, Static) else _dynamic_bound
+    )
     return SimulationPlan(
         environment=environment,
         entries=list(entries),
@@ -56,10 +60,20 @@ def make_plan(
         path_bytes=min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // n_threads,
         rounds=rounds,
         bound_rounds=rounds[marked_rounds(0, len(rounds), _BOUND_POINTS)] if provable else rounds[-1:],
-        bound=bound,
+        bound=bound if provable else None,
         advance=advance,
         stop=threading.Event(),
     )
+
+
+def _dynamic_bound(learner: Learner, measures: Measures) -> float | None:
+    return learner.bound(measures)
+
+
+def _static_bound(learner: Learner, measures: Measures) -> float | None:
+    """Return the bound on the static regret, which is at most the dynamic regret."""
+    found = learner.static_bound(measures)
+    return learner.bound(measures) if found is None else found
 
 
 def default_block(n_actions: int) -> int:

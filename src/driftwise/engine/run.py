@@ -20,7 +20,7 @@ from driftwise.environments import LossSource, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner
 from driftwise.registry import to_spec
-from driftwise.results.comparators import Comparator, Dynamic
+from driftwise.results.comparators import Comparator
 from driftwise.results.realised import Realised, RealisedAccumulator, best_follower
 
 __all__ = ["Run", "SimulationPlan", "play_run"]
@@ -54,7 +54,7 @@ class SimulationPlan(NamedTuple):
     path_bytes: int  # the memory in which a run may keep the means of its path
     rounds: Actions
     bound_rounds: Actions
-    bound: Callable[[Learner, Measures], float | None]
+    bound: Callable[[Learner, Measures], float | None] | None  # None for a comparator without bounds
     advance: Callable[[int], None]  # called with the number of rounds just played
     stop: threading.Event  # set after a failure or an interrupt: runs stop at their next block
 
@@ -140,8 +140,8 @@ def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, measur
     This is done block by block: all bounds at once would hold the interpreter's lock while other runs wait.
     """
     bounds = np.full((len(learners), len(measures_at_marks)), np.nan)
-    bounded = [i for i, learner in enumerate(learners) if type(learner).bound is not Learner.bound]
-    if not isinstance(plan.comparator, Dynamic) or not bounded:
+    bounded = [i for i, learner in enumerate(learners) if _has_bound(type(learner))]
+    if plan.bound is None or not bounded:
         return bounds
     for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], measures_at_marks, strict=True)):
         segments, drift, variance, within, squared = (float(x) for x in row)
@@ -152,6 +152,10 @@ def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, measur
             value = plan.bound(learners[i], so_far)
             bounds[i, j] = np.nan if value is None else value
     return bounds
+
+
+def _has_bound(kind: type[Learner]) -> bool:
+    return kind.bound is not Learner.bound or kind.static_bound is not Learner.static_bound
 
 
 def _measure_losses(realised: RealisedAccumulator, losses: Matrix, start: int) -> None:

@@ -148,8 +148,8 @@ class Session:
         `action` and `probability` are what `choose` returned. The outcome may come late, after other rounds. Rewards in
         [0, 1] are given by name in place of losses: ``update(reward=rewards)``, or
         ``update(action, probability, reward=0.7)`` for a bandit learner. The loss is 1 less the reward.
-        ``update(losses=losses)`` is the same as ``update(losses)``, and ``update(action, loss, probability)``, where the
-        order matters, is the same as ``update(action, probability, loss=loss)``.
+        ``update(losses=losses)`` is the same as ``update(losses)``. By position, the loss comes before the probability:
+        ``update(action, loss, probability)``.
         """
         learner: Any = self.learner
         if not losses is loss is reward is NOT_GIVEN or len(feedback) != (1 if learner.feedback == "full" else 3):

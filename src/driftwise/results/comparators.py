@@ -72,7 +72,9 @@ class Static(Comparator):
 
     $$ \sum_{t=1}^T \langle p_t, \mu_t \rangle - \min_i \sum_{t=1}^T \mu_{t,i} . $$
 
-    It is the regret of Theorem 3.4. It can be negative. Where the means are unknown, the losses take their place.
+    It is the regret of Theorem 3.4. It can be negative, and is at most the dynamic regret. Tables have the bound of the
+    learner's theorem against a fixed action (`static_bound`), or else its bound on the dynamic regret. Where the means
+    are unknown, the losses take their place.
 
     Examples
     --------

@@ -46,14 +46,15 @@ def rexp3_restart_every(measures: Measures) -> int:
     return math.ceil(min(T, max(1.0, block)))
 
 
-def exp3(measures: Measures, exploration_rate: float) -> float | None:
-    r"""Return the bound of Theorem 3.1 of Auer et al., or None if the means change.
+def exp3(measures: Measures, exploration_rate: float) -> float:
+    r"""Return the bound of Theorem 3.1 of Auer et al. against every fixed action.
 
-    It is $(e-1) \gamma T + K \ln K / \gamma$ against every fixed action.
+    It is $(e-1) \gamma T + K \ln K / \gamma$.
     """
-    if measures.segments > 1:
-        return None
-    return rexp3(measures, exploration_rate, measures.n_rounds)
+    K, T = measures.n_actions, measures.n_rounds
+    if K == 1:
+        return 0.0
+    return min(T, (math.e - 1) * exploration_rate * T + K * math.log(K) / exploration_rate)
 
 
 def exp3_s(measures: Measures, exploration_rate: float, switch_rate: float) -> float:
@@ -88,8 +89,8 @@ def rexp3(measures: Measures, exploration_rate: float, restart_every: int) -> fl
     return min(T, (math.e - 1) * exploration_rate * T + math.ceil(T / B) * K * math.log(K) / exploration_rate + moved)
 
 
-def tsallis_inf(measures: Measures, reduced_variance: bool) -> float | None:
-    r"""Return the adversarial bound of Theorem 1 of Zimmert and Seldin, or None if the means change.
+def tsallis_inf(measures: Measures, reduced_variance: bool) -> float:
+    r"""Return the adversarial bound of Theorem 1 of Zimmert and Seldin, against every fixed action.
 
     The terms that the theorem rounds away are kept. The regret is at most
     $4 (\sqrt K - 1) / \eta_T + \sum_t S_t$. The stability $S_t$ of a round, with any number $x$ subtracted from the
@@ -106,8 +107,6 @@ def tsallis_inf(measures: Measures, reduced_variance: bool) -> float | None:
     $2 \sqrt{KT} + 10 K \ln T + 16$, its proof $14 K \ln T$.
     """
     K, T = measures.n_actions, measures.n_rounds
-    if measures.segments > 1:
-        return None
     if K == 1:
         return 0.0
     root = math.sqrt(K)

@@ -1,4 +1,4 @@
-r"""Upper bounds on the expected dynamic regret, with every constant explicit.
+r"""Upper bounds on the expected regret, dynamic unless another is named, with every constant explicit.
 
 Each takes `Measures` and the learner's parameters, so it holds for any parameters and after any number of rounds, not
 only for the tuned learner at the end. They are the corrected forms of the paper's theorems (see ``docs/errata.md``).
@@ -76,15 +76,13 @@ def restarted_adaptive_gd(measures: Measures, restart_every: int | None) -> floa
     return min(T, COARSE * min(apart, at_once) + 2 * B * measures.drift_within)
 
 
-def adapt_ml_prod(measures: Measures) -> float | None:
-    r"""Theorem 3.4 (RTk_bound) in the corrected closed form, against one fixed action, so None if $\Gamma > 1$.
+def adapt_ml_prod(measures: Measures) -> float:
+    r"""Theorem 3.4 (RTk_bound) in the corrected closed form, against one fixed action, however the means change.
 
     $R \le (2g + L) \sqrt{(1 + 2 E D) / g} + 4 g + 4 L + 1$, $g = \ln K$,
     $L = \ln(1 + (K/e)(1 + \ln(T+1)))$.
     """
     K, T = measures.n_actions, measures.n_rounds
-    if measures.segments > 1:
-        return None
     if K == 1:
         return 0.0
     g = math.log(K)

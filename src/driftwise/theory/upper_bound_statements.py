@@ -160,7 +160,8 @@ UPPER_BOUNDS = (
             \hat{O}\left(\sqrt{\sum_{t \le T} \|\ell_t - \ell_{t-1}\|_\infty^2 \ln K} + \ln K\right)""",
         ours=r"""The order is the same. The constants printed in Appendix E do not follow from Lemma E.1. The bound
             used is $(2 g + L) \sqrt{A / g} + 4 g + 4 L + 1$ with $A = 1 + \sum_t (r_{t,k} - m_{t,k})^2$, $g = \ln K$
-            and $L = \ln(1 + \frac{K}{e} (1 + \ln(T + 1)))$.""",
+            and $L = \ln(1 + \frac{K}{e} (1 + \ln(T + 1)))$. The command prints its mean for the measures of the
+            environment, where $A$ is at most $1 + 4 \Lambda + 2 \sum_t \|\mu_t - \mu_{t-1}\|_2^2$.""",
         code=(
             "driftwise.learners.OptimisticAdaptMLProd",
             "driftwise.theory.pathwise.adapt_ml_prod_closed",

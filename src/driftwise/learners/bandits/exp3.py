@@ -115,8 +115,8 @@ class Exp3(BanditLearner[Memory, Rates]):
         """Set the exploration rate that minimises the bound for the number of rounds."""
         return cls(exploration_rate=adversarial.exp3_exploration_rate(measures.n_actions, measures.n_rounds))
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound against a fixed action, or None if the means change."""
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound against the best fixed action."""
         return adversarial.exp3(measures, self.exploration_rate)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:

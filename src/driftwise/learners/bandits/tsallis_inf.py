@@ -143,8 +143,8 @@ class TsallisINF(BanditLearner[Memory, Rates]):
     def __post_init__(self) -> None:
         require_choice(self, "estimator", ("reduced-variance", "importance-weighted"))
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound for adversarial losses, or None if the means change."""
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound for adversarial losses, against the best fixed action."""
         return adversarial.tsallis_inf(measures, self._reduces_variance)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:

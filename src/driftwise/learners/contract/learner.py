@@ -85,7 +85,17 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
         return ""
 
     def bound(self, measures: Measures) -> float | None:
-        """Return the bound of its theorem on the expected dynamic regret, constants explicit; None if there is none."""
+        """Return the bound of its theorem on the expected dynamic regret, constants explicit; None if there is none.
+
+        By default it is `static_bound` where the means do not change: there the best fixed action is always the best.
+        """
+        return self.static_bound(measures) if measures.segments == 1 else None
+
+    def static_bound(self, measures: Measures) -> float | None:
+        """Return the bound of its theorem on the expected regret against any fixed action; None if there is none.
+
+        It holds also where the means change.
+        """
         return None
 
     def beliefs(self, state: State[M, R]) -> Beliefs:

@@ -122,10 +122,8 @@ class AdaHedge(ExpertLearner[Memory, Rates]):
 
     version = 2  # 1 left out actions whose weights underflow from the mix loss
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound against the best fixed action; None where the best action changes."""
-        if measures.segments > 1:
-            return None
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound against the best fixed action."""
         return pathwise_experts.ada_hedge_worst(measures.n_actions, measures.n_rounds)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:

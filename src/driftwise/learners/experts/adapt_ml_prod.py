@@ -105,10 +105,8 @@ class AdaptMLProd(SleepingLearner):
 
     rule = PROD
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound against the best fixed action; None where the best action changes."""
-        if measures.segments > 1:
-            return None
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound against the best fixed action."""
         return pathwise_prod.adapt_ml_prod_worst(measures.n_actions, measures.n_rounds)
 
     def log_experts(self, n_actions: int) -> float:

@@ -117,10 +117,8 @@ class Hedge(HedgeLearner[Memory]):
         rate = math.sqrt(8 * math.log(measures.n_actions) / measures.n_rounds)
         return cls(learning_rate=rate or None)
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound against the best fixed action; None where the best action changes."""
-        if measures.segments > 1:
-            return None
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound against the best fixed action."""
         T = measures.n_rounds
         return min(T, pathwise_meta.hedge(T, measures.n_actions, self.learning_rate))
 

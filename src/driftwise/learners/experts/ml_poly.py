@@ -93,8 +93,6 @@ class MLPoly(SleepingLearner):
 
     rule = POLYNOMIAL
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound against the best fixed action; None where the best action changes."""
-        if measures.segments > 1:
-            return None
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound against the best fixed action."""
         return pathwise_experts.ml_poly_worst(measures.n_actions, measures.n_rounds)

@@ -112,8 +112,8 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
     def __post_init__(self) -> None:
         require_choice(self, "prior", ("inside", "outside"))
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the closed form of Theorem 3.4 (RTk_bound); None if means change or the prior is outside."""
+    def static_bound(self, measures: Measures) -> float | None:
+        """Return the closed form of Theorem 3.4 (RTk_bound); None if the prior is outside."""
         return expected.adapt_ml_prod(measures) if self.prior == "inside" else None
 
     def first_memory(self, n_actions: int, generator: Words) -> ProdExperts:

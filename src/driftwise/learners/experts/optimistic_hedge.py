@@ -113,10 +113,8 @@ class OptimisticHedge(HedgeLearner[Memory], HintedLearner[Memory, Rates]):
         rate = math.sqrt(2 * math.log(measures.n_actions) / deviation) if deviation else 0.0
         return cls(learning_rate=rate or None)
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound against the best fixed action; None where the best action changes."""
-        if measures.segments > 1:
-            return None
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound against the best fixed action."""
         T, deviation = measures.n_rounds, expected.largest_deviation(measures)
         return min(T, pathwise_meta.optimistic_hedge(deviation, measures.n_actions, self.learning_rate))
 

@@ -138,8 +138,6 @@ class Squint(SleepingLearner):
 
     rule = SQUINT
 
-    def bound(self, measures: Measures) -> float | None:
-        """Return the bound against the best fixed action; None where the best action changes."""
-        if measures.segments > 1:
-            return None
+    def static_bound(self, measures: Measures) -> float:
+        """Return the bound against the best fixed action."""
         return pathwise_experts.squint_worst(measures.n_actions, measures.n_rounds)
