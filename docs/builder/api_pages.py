@@ -87,9 +87,7 @@ def _page(name: str, member: Any) -> str:
         parameters(about.parameters),
         markdown(about.notes),
         example(about.example, member.__module__),
-        "## Methods\n\n" + methods(member, METHODS.get(name, ()))
-        if inspect.isclass(member) and methods(member)
-        else "",
+        "## Methods\n\n" + called if called else "",
         _of(member),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
