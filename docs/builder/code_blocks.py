@@ -1,6 +1,7 @@
 """Runs the code of a page: every block of Python and every command, top to bottom, as a reader would.
 
-All blocks of a page share one process and one empty folder with a copy of `examples/`, unless the page makes one. Languages of blocks that run:
+All blocks of a page share one process and one empty folder with a copy of `examples/`, unless the page makes one.
+Languages of blocks that run:
 
 - `python`: executed in the process of the page. Warnings are errors.
 - `console`: each line that starts with `$ driftwise` runs as a command.
