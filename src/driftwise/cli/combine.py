@@ -29,7 +29,7 @@ _FORMATS = ["csv", "parquet", "jsonl"]
 @click.option(
     "--experts", metavar="COLUMN[,..]", help="Columns of the forecasts.  [default: all other columns of numbers]"
 )
-@click.option("--time", metavar="COLUMN", help="Column of the times, which must not decrease within a series.")
+@click.option("--time", metavar="COLUMN", help="Column of the times, which must increase within a series.")
 @click.option("--by", metavar="COLUMN", help="Column with the name of the series of each row, sorted or not.")
 @click.option(
     "--loss", default="square", show_default=True, help="square, absolute, percentage, pinball:QUANTILE or log."
