@@ -15,9 +15,11 @@ from pyarrow import parquet
 
 from combine_examples import FIXED_SHARE, FORMATS, SMALL_BLOCK, example, read, small_blocks, visible, write
 from command_line import runner
+from driftwise.cli.combine import _row_progress
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.tables.line_chunks import last_line_end
+from driftwise.forecasting.tables.table_runs import Progress
 from driftwise.learners import FixedShare
 
 
@@ -314,3 +316,14 @@ def test_json_is_the_record_of_the_report(monkeypatch, capsys, tmp_path):
     left = run("combine", "in.parquet", "--target", "y", "--experts", "a,b", "--json", *FIXED_SHARE, "--no-page")
     summary = json.loads((tmp_path / "out" / "combine" / "summary.json").read_text())
     assert json.loads(left.out) == summary["report"]
+
+
+def test_the_speed_does_not_count_the_time_of_compiling(monkeypatch, capsys):
+    """It is that of the rows after the first block, and is not shown for short runs."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with _row_progress(quiet=False) as progress:
+        progress(Progress(480, 8.4, 0.1))
+        progress(Progress(200_480, 18.4, 0.6))
+    first, last = capsys.readouterr().err.split("\r\033[K")[1:]
+    assert first == "480 rows"
+    assert last == "200,480 rows, 20,000 rows a second (60 %), about 8 s left\n"
