@@ -27,7 +27,8 @@ exclude_patterns = ["builder", "_pictures"]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header"]  # a docstring may start with a deeper heading
+# A docstring may start with a deeper heading. `site_checks` follows all links, also to names that tables define.
+suppress_warnings = ["myst.header", "myst.xref_missing"]
 mathjax_path = "mathjax/tex-chtml.js"  # `offline_formulas` copies it
 mathjax3_config = {"options": {"enableMenu": False}}  # the menu would load files that are not copied
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,11 @@ switched regret, interval regret, pseudo-regret and realised regret.
 
 """
 
+FIRST_WORDS = (
+    "action", "round", "loss", "learner", "full feedback", "bandit feedback", "environment", "regret", "comparator",
+    "dynamic regret", "segments", "drift", "variance", "bound", "ratio",
+)  # fmt: skip
+
 DETECTORS = """
 ## Detectors
 
@@ -68,14 +75,14 @@ A detector monitors the losses of each action inside `DetectAndRestart`, or any 
 def page() -> str:
     """Return the page of learners."""
     lines = [
-        "| name | class | feedback | parameters | must know | time per round | regret |",
-        "|---|---|---|---|---|---|---|",
+        "| name | class | feedback | must know | time per round | regret |",
+        "|---|---|---|---|---|---|",
     ]
     for name in learners:
         member = learners.get(name)
         facts = described(member).facts
         cells = [
-            f"`{name}`", f"`{member.__name__}`", member.feedback, parameters(member),
+            f"`{name}`", f"`{member.__name__}`", member.feedback,
             *(sentence(facts[fact]) for fact in ("Must know", "Time per round", "Regret")),
         ]  # fmt: skip
         lines.append(row(cells))
@@ -91,13 +98,24 @@ def page() -> str:
 
 
 def glossary() -> str:
-    """Return the page of words."""
-    lines = ["| word | what it is | formula | letter in the paper | in tables of |", "|---|---|---|---|---|"]
-    for word in words().values():
-        also = f"; also `{'`, `'.join(word.also)}`" if word.also else ""
-        formula = f"${word.formula}$" if word.formula else ""
-        lines.append(row([word.word, f"{word.meaning}{also}", formula, word.symbol, ", ".join(word.tables)]))
-    return GLOSSARY + "\n".join(lines) + "\n"
+    """Return the page of words: letters of the alphabet before signs."""
+    first = ", ".join(f"[{word}](#{_anchor(word)})" for word in FIRST_WORDS)
+    lines = ["| word | what it is |", "|---|---|"]
+    for word in sorted(words().values(), key=lambda each: (not each.word[0].isalpha(), each.word.lower())):
+        name = f'<a id="{_anchor(word.word)}"></a>{word.word}' + (f" ({word.symbol})" if word.symbol else "")
+        definition = f"{word.meaning}: ${word.formula}$" if word.formula else word.meaning
+        more = [
+            f"Also `{'`, `'.join(word.also)}`." if word.also else "",
+            f"In tables of {', '.join(f'`driftwise {each}`' for each in word.tables)}." if word.tables else "",
+        ]
+        lines.append(row([name, " ".join([f"{definition}.", *filter(None, more)])]))
+    start = textwrap.fill(f"Words to know first: {first}.", 120, break_on_hyphens=False)
+    return GLOSSARY + f"{start}\n\n" + "\n".join(lines) + "\n"
+
+
+def _anchor(word: str) -> str:
+    """Return the name that a link to a word uses."""
+    return "word-" + (re.sub(r"[^a-z0-9]+", "-", word.lower().replace("*", " star")).strip("-") or "sign")
 
 
 def row(cells: list[str]) -> str:

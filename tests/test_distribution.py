@@ -95,6 +95,7 @@ def test_the_citation_has_the_version_and_the_license():
     assert fields["version"] == driftwise.__version__
     assert fields["license"] == PROJECT["license"]
     assert fields["title"] == PROJECT["name"]
+    assert f"version = {{{driftwise.__version__}}}" in written("docs/index.md")
 
 
 @pytest.mark.parametrize("python", PYTHONS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,29 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?://)([\w./-]+)(?:#[\w-]+)?\)", text):
         file = (page.parent / target).resolve()
         assert file.exists() or (file.is_relative_to(REFERENCE) and file in generated()), target
+
+
+@functools.cache
+def packages_of_all() -> set[str]:
+    """Return the packages that `pip install "driftwise[all]"` brings and a page may import."""
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    extras = project["optional-dependencies"]
+    named = re.search(r"\[(.+)\]", extras["all"][0])
+    assert named is not None
+    required = [*project["dependencies"], *(each for name in named[1].split(",") for each in extras[name])]
+    return {re.split(r"[^\w-]", each)[0] for each in required} | {"dask", "driftwise"}  # distributed installs dask
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks_of(text_of(p))], ids=lambda p: p.name)
+def test_a_page_names_the_packages_to_install(page: Path) -> None:
+    text = text_of(page)
+    code = [ast.parse(block.text) for block in blocks_of(text) if block.language != "console"]
+    nodes = [node for block in code for node in ast.walk(block)]
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    packages = {name.partition(".")[0] for name in modules} - sys.stdlib_module_names - packages_of_all()
+    named = {word for line in re.findall(r"pip\s+install\s+([^`\n]+)", text) for word in line.split()}
+    assert packages <= named
 
 
 def test_tests_and_modules_that_a_page_names_exist() -> None:

@@ -28,6 +28,22 @@ PACKAGES = (
     "checks",
 )
 
+# Of these classes, only what users call or write; the rest of the contract is on the page of `Learner`.
+METHODS = {
+    "PythonLearner": (
+        "predict",
+        "choose",
+        "update",
+        "start",
+        "run",
+        "beliefs",
+        "tuned",
+        "bound",
+        "tuning_caveat",
+        "label",
+    ),
+}
+
 
 def api_pages() -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of every page."""
@@ -58,6 +74,7 @@ def theory_modules() -> dict[str, Any]:
 
 def _page(name: str, member: Any) -> str:
     about = described(member)
+    called = methods(member, METHODS.get(name, ())) if inspect.isclass(member) else ""
     imported = f"driftwise.{next((p for p in PACKAGES if _offers(p, name)), '')}".rstrip(".")
     if name in driftwise.__all__:
         imported = "driftwise"
@@ -70,7 +87,7 @@ def _page(name: str, member: Any) -> str:
         parameters(about.parameters),
         markdown(about.notes),
         example(about.example, member.__module__),
-        "## Methods\n\n" + methods(member) if inspect.isclass(member) and methods(member) else "",
+        "## Methods\n\n" + called if called else "",
         _of(member),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,6 +1,7 @@
 """Runs the code of a page: every block of Python and every command, top to bottom, as a reader would.
 
-All blocks of a page share one process and one empty folder with a copy of `examples/`. Languages of blocks that run:
+All blocks of a page share one process and one empty folder with a copy of `examples/`, unless the page makes one.
+Languages of blocks that run:
 
 - `python`: executed in the process of the page. Warnings are errors.
 - `console`: each line that starts with `$ driftwise` runs as a command.
@@ -26,6 +27,7 @@ __all__ = ["RUN", "Block", "BrokenPage", "Outcome", "blocks_of", "run_blocks"]
 RUN = ("python", "console", "py")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _FENCE = re.compile(r"^```(\w+)[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_COPIES = "driftwise examples --copy examples"  # a page that shows how readers get the examples gets them so
 _WORKER = Path(__file__).with_name("page_process.py")
 
 
@@ -56,7 +58,8 @@ def run_blocks(blocks: Sequence[Block], keep: Path | None = None) -> list[Outcom
     """Run the blocks of one page in a new folder; pictures are moved to `keep`, or deleted with the folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+        if not any(_COPIES in block.text for block in blocks):
+            shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
         described = json.dumps([block._asdict() for block in blocks])
         done = subprocess.run(
             [sys.executable, "-W", "error", str(_WORKER)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import driftwise
 from docstring_markdown import call, example, markdown, methods, parameters, row, signature
 from driftwise.adversaries import Adversary
 from driftwise.core.docstrings import FACTS, described
@@ -32,7 +33,7 @@ def member_page(member: type[Any], picture: str | None) -> str:
         _facts(member, kind),
         f"![{member.__name__} at work]({picture})\n\n*{caption(member)}*" if picture else "",
         "## Definition\n\n" + markdown(about.notes) if about.notes else "",
-        "## Parameters\n\n" + signature(call(member.__name__, member)),
+        "## Parameters\n\n" + signature(f"{import_line(member)}\n\n{call(member.__name__, member)}"),
         parameters(about.parameters) or "It has no parameters.",
         _bound(member),
         "## Example\n\n" + example(about.example, member.__module__),
@@ -43,6 +44,12 @@ def member_page(member: type[Any], picture: str | None) -> str:
         + f"Source: {source(member)}. Tests: {', '.join(f'`{name}`' for name in tests_of(member)) or 'none'}.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def import_line(member: type[Any]) -> str:
+    """Return the statement that imports a class, from the package itself if it offers it."""
+    package = "driftwise" if member.__name__ in driftwise.__all__ else ".".join(member.__module__.split(".")[:2])
+    return f"from {package} import {member.__name__}"
 
 
 def _facts(member: type[Any], kind: str) -> str:

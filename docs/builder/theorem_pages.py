@@ -5,10 +5,12 @@ from __future__ import annotations
 import pkgutil
 
 from docstring_markdown import function
-from driftwise.theory.statements import Statement
+from driftwise.theory.statements import Statement, statements
 from related_files import source
 
 __all__ = ["theorem_page"]
+
+_MEMBERS = ("learners", "adversaries")  # packages whose classes are algorithms
 
 
 def theorem_page(statement: Statement) -> str:
@@ -25,6 +27,7 @@ def theorem_page(statement: Statement) -> str:
         "## What driftwise uses",
         statement.ours or "The statement as printed.",
         f"Errata: {', '.join(statement.errata)}." if statement.errata else "",
+        f"See also: {', '.join(_related(statement))}." if _related(statement) else "",
         _measured(statement),
         "## Code and tests",
         "\n".join(f"- {_code(dotted)}" for dotted in statement.code),
@@ -32,6 +35,16 @@ def theorem_page(statement: Statement) -> str:
         *_functions(statement),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _related(statement: Statement) -> list[str]:
+    """Return the other statements about the same classes: the theorem of an algorithm, for example."""
+    classes = {".".join(dotted.split(".")[:3]) for dotted in statement.code if dotted.split(".")[1] in _MEMBERS}
+    return [
+        each.name
+        for each in statements.values()
+        if each is not statement and classes & {".".join(dotted.split(".")[:3]) for dotted in each.code}
+    ]
 
 
 def _measured(statement: Statement) -> str:
