@@ -75,6 +75,4 @@ def _summary(report: ForecastReport, s: int) -> SeriesSummary:
         return SeriesSummary(name, 0, math.nan, "", math.nan, math.nan)
     best, mixture = int(of.experts[s].argmin()), float(of.mixture[s])
     ratio = float(of.experts[s, best]) / mixture if mixture > 0 else math.nan
-    return SeriesSummary(
-        name, n_scored, mixture / n_scored, report.names[best], ratio, float(of.uniform[s]) / n_scored
-    )
+    return SeriesSummary(name, n_scored, mixture / n_scored, report.names[best], ratio, float(of.uniform[s]) / n_scored)
