@@ -17,7 +17,7 @@ from sphinx.util.osutil import relative_uri
 
 from api_pages import public_names, theory_modules
 from driftwise.theory.statements import statements
-from reference_pages import kinds
+from reference_pages import kinds, members_of
 from related_files import ROOT, place
 
 CODE = "_code"  # folder of the pages that show source files, in the site
@@ -40,10 +40,11 @@ def _pages() -> dict[str, str]:
     found = {name: f"reference/api/{name}" for name in [*public_names(), *theory_modules()]}
     for folder, registries in kinds().items():
         for registry in registries:
-            for name in registry:
-                found[registry.get(name).__name__] = f"reference/{folder}/{name}"
-                if folder == "learners" or "-" in name:  # names such as `segments` are words too
-                    found[name] = f"reference/{folder}/{name}"
+            for member in members_of(registry):
+                page = f"reference/{folder}/{member.name}"
+                found[member.__name__] = page
+                if folder == "learners" or "-" in member.name:  # names such as `segments` are words too
+                    found[member.name] = page
     return found | {each.number: f"reference/theorems/{each.slug}" for each in statements.values()}
 
 

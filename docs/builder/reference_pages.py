@@ -23,7 +23,7 @@ from member_figures import draw
 from member_pages import member_page
 from theorem_pages import theorem_page
 
-__all__ = ["kinds", "pages", "write_pages"]
+__all__ = ["kinds", "members_of", "pages", "write_pages"]
 
 INTRODUCTIONS = {
     "learners": "Algorithms that weigh or choose actions. With full feedback a learner observes the losses of all"
@@ -50,11 +50,17 @@ def kinds() -> dict[str, list[Registry[Any]]]:
     return {"learners": folders.pop("learners"), "environments": environments, **folders, "comparators": [comparators]}
 
 
+def members_of(registry: Registry[Any]) -> list[type[Any]]:
+    """Return the classes of driftwise in a registry; installed packages and tests may have added others."""
+    found = [registry.get(name) for name in registry]
+    return [member for member in found if member.__module__.startswith("driftwise.")]
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of every page."""
     folders = list(kinds())
     for folder, registries in kinds().items():
-        members = [registry.get(name) for registry in registries for name in registry]
+        members = [member for registry in registries for member in members_of(registry)]
         yield f"{folder}/index.md", _index(folder, registries)
         for member in members:
             picture = f"{member.name}.png" if folder != "comparators" else None
@@ -83,7 +89,7 @@ def write_pages(folder: Path, pictures: bool = True) -> None:
 def _drawn() -> Iterator[tuple[str, type[Any]]]:
     for folder, registries in kinds().items():
         if folder != "comparators":
-            yield from ((folder, registry.get(name)) for registry in registries for name in registry)
+            yield from ((folder, member) for registry in registries for member in members_of(registry))
 
 
 def _draw_all(pictures: dict[Path, type[Any]]) -> None:
@@ -117,12 +123,12 @@ def _index(folder: str, registries: list[Registry[Any]]) -> str:
         for heading, members in _groups(registry):
             parts.append(f"## {heading}" if heading else "")
             parts.append(_table([(f"[{m.__name__}]({m.name}.md)", described(m).summary) for m in members]))
-    names = [name for registry in registries for name in registry]
+    names = [member.name for registry in registries for member in members_of(registry)]
     return "\n\n".join(part for part in [*parts, _toctree(names)] if part) + "\n"
 
 
 def _groups(registry: Registry[Any]) -> list[tuple[str, list[type[Any]]]]:
-    members = [registry.get(name) for name in registry]
+    members = members_of(registry)
     if registry.kind == "learner":
         return [
             ("With full feedback", [m for m in members if m.feedback == "full"]),
