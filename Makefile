@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape regret demo test check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
+.PHONY: help setup landscape regret demo test coverage check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -50,6 +50,9 @@ browser:  ## Install Chromium and its driver for the tests, if they are missing
 
 test: check browser  ## Run check, then every test, then the tests of the kernels without the compiler
 	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 tests
+
+coverage: $(READY)  ## List the lines that the tests of the kernels without the compiler do not run
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 --cov --cov-report=term:skip-covered tests
 
 # Each has a compiler cache of its own: Numba keeps no files of another version.

@@ -14,20 +14,27 @@ from command_line import runner
 from driftwise.core.errors import MissingDependency
 
 INDEX = "looks like the index of a pandas table. Write the table with index=False, or name the forecasts by --experts."
-GUESSED = "If it is not an expert, name those that are by --experts."
+EMPTY = "If it is missing, leave the cell empty."
+GUESSED = f"{EMPTY} If the column is no expert, name those that are by --experts."
+LONG = "A table with one row for each expert? In Python, driftwise.combine(frame, expert=..., forecast=...) takes it."
+BY = "If there are several series, name them by --by."
 UTF8 = "save the file as UTF-8."
 SHUFFLED = b"\x93NUMPY\x01\0\x76\0junk\n,y"
 
 CSV = {
     "a row is too short": ("y,a\n1,2\n1\n", "", ", line 3: 1 value where the header has 2 columns."),
     "a row is too long": ("y,a\n1,2\n\n1,2,3\n", "", ", line 4: 3 values where the header has 2 columns."),
-    "text in a number": ("y,a\n1,2\n1,x y\n", "--experts a", ", line 3, column 'a': 'x y' is not a number."),
+    "text in a number": ("y,a\n1,2\n1,x y\n", "--experts a", f", line 3, column 'a': 'x y' is not a number. {EMPTY}"),
     "text in a guessed expert": ("y,a\n1,2\n1,x\n", "", f", line 3, column 'a': 'x' is not a number. {GUESSED}"),
-    "a point among commas": ("y;a\n1,5;2,5\n1.5;2,5\n", "", ", line 3, column 'y': '1.5' is not a number."),
+    "a point among commas": (
+        "y;a\n1,5;2,5\n1.5;2,5\n",
+        "",
+        ", line 3, column 'y': '1.5' is not a number. The decimal sign of the file is ','; --decimal gives another.",
+    ),
     "text in quotes over two lines": (
         'n,y,a\n"p\nq",1,2\nr,1,x\n',
         "--experts a",
-        ", line 4, column 'a': 'x' is not a number.",
+        f", line 4, column 'a': 'x' is not a number. {EMPTY}",
     ),
     "a number in another encoding": (
         b"y,a\n1,2\n1,\xff\n",
@@ -60,18 +67,33 @@ CSV = {
     "an earlier time": (
         "t,y,a\n10,1,2\n9,1,2\n",
         "--time t",
-        ", line 3, column 't': times must not decrease, got '9' after '10'. Sort the rows."
+        ", line 3, column 't': times must increase, got '9' after '10'. Sort the rows."
         " If there are several series, name them by --by.",
     ),
     "an earlier time in a series": (
         "t,s,y,a\n2,p,1,2\n1,q,1,2\n1,p,1,2\n",
         "--time t --by s",
-        ", line 4, column 't': times must not decrease within a series, got '1' after '2'. Sort the rows.",
+        ", line 4, column 't': times must increase within a series, got '1' after '2'. Sort the rows.",
+    ),
+    "a row for each expert": (
+        "t,model,y,f\n2026-01-30,p,1,2\n2026-01-31,p,1,2\n2026-01-31,q,1,3\n",
+        "--time t",
+        f", line 4, column 't': times must increase, got '2026-01-31' again. {LONG} {BY}",
+    ),
+    "a time twice in a series": (
+        "t,s,y,a\n1,p,1,2\n1,q,1,2\n2,p,1,2\n1.0,q,1,2\n",
+        "--time t --by s",
+        f", line 5, column 't': times must increase within a series, got '1.0' again. {LONG}",
+    ),
+    "a text twice": (
+        "t,y,a\nMay,1,2\nMay,1,2\n",
+        "--time t",
+        f", line 3, column 't': times must increase, got 'May' again. {LONG} {BY}",
     ),
     "an earlier text": (
         "t,y,a\n9/1/24,1,2\n10/1/24,1,2\n",
         "--time t",
-        ", line 3, column 't': times must not decrease, got '10/1/24' after '9/1/24'."
+        ", line 3, column 't': times must increase, got '10/1/24' after '9/1/24'."
         " They are compared as text: write dates as YYYY-MM-DD. If there are several series, name them by --by.",
     ),
     "another kind of time": (
@@ -138,8 +160,13 @@ PARQUET = {
     "an earlier time": (
         {"y": [1.0, 2], "a": [1, 2], "t": [2, 1]},
         "--time t",
-        ", row 2, column 't': times must not decrease, got 1 after 2. Sort the rows."
+        ", row 2, column 't': times must increase, got 1 after 2. Sort the rows."
         " If there are several series, name them by --by.",
+    ),
+    "a row for each expert": (
+        {"y": [1.0, 2], "a": [1, 2], "t": [2, 2]},
+        "--time t",
+        f", row 2, column 't': times must increase, got 2 again. {LONG} {BY}",
     ),
     "series of fractions": (
         {"y": [1.0], "a": [1.0], "s": [1.5]},
@@ -282,7 +309,7 @@ def test_unknown_learners(monkeypatch, capsys, tmp_path):
 
 def test_faults_of_standard_input(refused, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"y,a\n1,2\n1,x\n")))
-    assert refused("-", "--experts a") == "standard input, line 3, column 'a': 'x' is not a number."
+    assert refused("-", "--experts a") == f"standard input, line 3, column 'a': 'x' is not a number. {EMPTY}"
 
 
 def test_a_pandas_index_is_ignored_if_the_experts_are_named(monkeypatch, capsys, tmp_path):

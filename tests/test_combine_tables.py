@@ -13,11 +13,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from combine_examples import FIXED_SHARE, FORMATS, example, read, small_blocks, visible, write
+from combine_examples import FIXED_SHARE, FORMATS, SMALL_BLOCK, example, read, small_blocks, visible, write
 from command_line import runner
+from driftwise.cli.combine import _row_progress
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.tables.line_chunks import last_line_end
+from driftwise.forecasting.tables.table_runs import Progress
 from driftwise.learners import FixedShare
 
 
@@ -147,19 +149,36 @@ def test_spellings_of_missing_numbers(combine, tmp_path):
 
 def test_columns_without_numbers_are_named_in_a_note(monkeypatch, capsys, tmp_path):
     run = runner(monkeypatch, capsys, tmp_path)
-    (tmp_path / "in.csv").write_text("shop,day,y,a\np,2026-01-01,1,2\nq,2026-01-01,1,2\n")
+    (tmp_path / "in.csv").write_text("shop,day,y,a,b\np,2026-01-01,1,2,3\nq,2026-01-01,1,2,3\n")
     note = "driftwise: in.csv: not used, because they are not numbers: {}. Name the column of the times by --time,"
     for options, unused in [
         ("", "'shop', 'day'"),
         ("--by shop", "'day'"),
         ("--by shop --time day", None),
-        ("--experts a", None),
+        ("--experts a,b", None),
         ("--quiet", None),
     ]:
         words = ["--target", "y", "--learner", "fixed-share", "--no-page", *options.split()]
         left = run("combine", "in.csv", *words)
         assert left.code == 0
         assert left.err.startswith(note.format(unused)) if unused else left.err == ""
+
+
+def test_a_single_expert_is_named_in_a_note(monkeypatch, capsys, tmp_path):
+    """A table with a row for each model and no --time looks like one expert."""
+    run = runner(monkeypatch, capsys, tmp_path)
+    (tmp_path / "in.csv").write_text("y,f\n1,2\n1,3\n")
+    words = ("combine", "in.csv", "--target", "y", "--learner", "fixed-share", "--no-page")
+    note = "driftwise: in.csv: 'f' is the only expert, so its weight is 1 in every row."
+    assert run(*words).err == f"{note} A table for this command has one column for each expert.\n"
+    assert run(*words, "--add", "last-truth").err == ""
+
+
+def test_a_time_of_an_earlier_block_may_not_come_again(combine, tmp_path, monkeypatch):
+    small_blocks(monkeypatch)
+    rows = [f"{min(t, 2 * SMALL_BLOCK - 1)},1,2" for t in range(2 * SMALL_BLOCK + 1)]
+    (tmp_path / "in.csv").write_text("\n".join(["t,y,a", *rows]))
+    assert "line 130, column 't': times must increase, got '127' again." in combine("in.csv", "--time", "t").err
 
 
 def test_a_column_that_is_missing_throughout_is_a_sleeper_with_a_warning(monkeypatch, capsys, tmp_path):
@@ -245,7 +264,7 @@ def test_times_are_compared_by_their_meaning(combine, tmp_path):
         text = (tmp_path / name / "forecasts.csv").read_text()
         assert [line.split(",")[0] for line in text.splitlines()[1:]] == values
         (tmp_path / "in.csv").write_text("t,y,a\n" + "".join(f"{value},1,2\n" for value in reversed(values)))
-        assert "line 3, column 't': times must not decrease, got" in combine("in.csv", "--time", "t").err
+        assert "line 3, column 't': times must increase, got" in combine("in.csv", "--time", "t").err
 
 
 def test_timestamps_of_parquet_keep_their_type(combine, tmp_path):
@@ -297,3 +316,14 @@ def test_json_is_the_record_of_the_report(monkeypatch, capsys, tmp_path):
     left = run("combine", "in.parquet", "--target", "y", "--experts", "a,b", "--json", *FIXED_SHARE, "--no-page")
     summary = json.loads((tmp_path / "out" / "combine" / "summary.json").read_text())
     assert json.loads(left.out) == summary["report"]
+
+
+def test_the_speed_does_not_count_the_time_of_compiling(monkeypatch, capsys):
+    """It is that of the rows after the first block, and is not shown for short runs."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with _row_progress(quiet=False) as progress:
+        progress(Progress(480, 8.4, 0.1))
+        progress(Progress(200_480, 18.4, 0.6))
+    first, last = capsys.readouterr().err.split("\r\033[K")[1:]
+    assert first == "480 rows"
+    assert last == "200,480 rows, 20,000 rows a second (60 %), about 8 s left\n"

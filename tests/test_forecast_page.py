@@ -82,6 +82,12 @@ def test_nothing_is_wider_than_the_screen(chrome, width):
         assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize(("width", "display"), [(1200, "table"), (800, "table"), (400, "block")])
+def test_rows_are_cards_on_narrow_screens_only(chrome, width, display):
+    with screen(chrome, width):
+        assert chrome.find_element(By.CSS_SELECTOR, ".measured").value_of_css_property("display") == display
+
+
 def test_the_axes_show_times(chrome):
     for chart in ("#losses", "#differences", "#weights-of-experts"):
         texts = [text.text for text in chrome.find_elements(By.CSS_SELECTOR, f"{chart} .axes text.middle")]

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -17,6 +18,7 @@ from driftwise.forecasting.losses import forecast_loss
 from driftwise.forecasting.report_numbers import MOST_COMBINED
 from driftwise.forecasting.report_sums import N_PERIODS
 from driftwise.forecasting.running_report import RunningReport, report_of
+from driftwise.forecasting.series_summaries import series_summaries
 from references.forecast_report import SlowReport, least_sequence
 
 LOSSES = ["square", "absolute", "pinball:0.9", "percentage", "log"]
@@ -478,7 +480,8 @@ def test_the_text_fits_a_terminal_of_80_columns(names, scale):
     forecasts, truths, combined, weights, _ = rows_of(700)
     times = ["t" * 60] * 700
     blocks = forecasts * scale, truths * scale, combined * scale, weights
-    text = report_of(names, "square", *blocks, times=times, cuts=(10**12, 1e300)).text()
+    options = {"series": np.arange(700) % 2, "times": times, "cuts": (10**12, 1e300)}
+    text = replace(report_of(names, "square", *blocks, **options), series_names=(names[0], 2**62)).text()
     assert max(map(width, text.splitlines())) <= 80
     assert "Cut 1,000,000,000,000 losses, total" in text
 
@@ -508,6 +511,44 @@ def test_the_text_has_the_comparators_the_experts_and_the_changes():
         ]  # fmt: skip
     for stretch in report.best_sequence():
         assert any(line.split() == [str(stretch.first), *stretch.expert.split()] for line in lines)
+
+
+def test_the_text_has_all_weights_of_the_best_convex_combination():
+    report = reported(rows_of(300, n_experts=6, asleep=0.0))
+    text = " ".join(report.text().split())
+    terms = text.split("Best convex combination: ")[1].split(". ")[0].split(" + ")
+    ordered = sorted(zip(report.combination, report.names, strict=True), reverse=True)
+    assert terms == [f"{weight:.2f} {name}" for weight, name in ordered if weight >= 0.005]
+    assert len(terms) > 2
+
+
+def test_the_series_with_the_most_rounds_are_shown():
+    """Of a dozen series, ten; the numbers are those of a report on the rows of one series."""
+    rows = rows_of(900, n_series=12)
+    rows[4][rows[4] == 5] = 7  # a series without rounds, and the longest
+    report = replace(reported(rows, n_series=12), series_names=tuple(f"shop {s}" for s in range(12)))
+    shown = series_summaries(report)
+    assert len(shown) == 10
+    assert shown[0].name == "shop 7"
+    assert [one.n_scored for one in shown] == sorted(report.series.n_scored.tolist(), reverse=True)[:10]
+    for one in shown[:3]:
+        own = reported([part[rows[4] == int(one.name.split()[1])] for part in rows[:4]])
+        mixture, best, uniform = (comparator(own, name) for name in ("mixture", "best expert", "uniform mean"))
+        assert (one.n_scored, one.best_expert) == (own.n_scored, best.detail)
+        assert (one.mixture, one.ratio, one.uniform) == pytest.approx((mixture.mean, best.ratio, uniform.mean))
+    text = report.text()
+    hidden = "2 more series: summary.json of the command, or report.series_table() in Python."
+    assert hidden in text
+    for one in shown:
+        (line,) = [line for line in text.splitlines() if line.startswith(f"{one.name} ")]
+        assert line.split()[-4:] == [
+            str(one.n_scored), f"{one.mixture:.4g}", f"{one.ratio:.3f}", f"{one.uniform:.4g}"
+        ]  # fmt: skip
+    page = report_page(report)
+    assert [row[0] for row in page.series_table.rows] == [one.name for one in shown]
+    assert page.series_table.about.endswith(hidden)
+    assert report.record()["series"]["series"] == list(report.series_names)
+    assert report_page(reported(rows_of(50))).series_table is None
 
 
 def test_the_record_is_plain_and_complete():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_SHORT = 2.0  # seconds, before which a log file gets no lines
+_SHORT = 2.0  # seconds, before which the speed is not shown and a log file gets no lines
 _FORMATS = ["csv", "parquet", "jsonl"]
 
 
@@ -29,7 +29,7 @@ _FORMATS = ["csv", "parquet", "jsonl"]
 @click.option(
     "--experts", metavar="COLUMN[,..]", help="Columns of the forecasts.  [default: all other columns of numbers]"
 )
-@click.option("--time", metavar="COLUMN", help="Column of the times, which must not decrease within a series.")
+@click.option("--time", metavar="COLUMN", help="Column of the times, which must increase within a series.")
 @click.option("--by", metavar="COLUMN", help="Column with the name of the series of each row, sorted or not.")
 @click.option(
     "--loss", default="square", show_default=True, help="square, absolute, percentage, pinball:QUANTILE or log."
@@ -191,18 +191,23 @@ def _row_progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
         return
     is_terminal = sys.stderr.isatty()
     shown = [0, 0]  # tenths of the file, rows
+    starts: list[Progress] = []  # the end of the first block, which also has the time of compiling
 
     def show(now: Progress) -> None:
-        speed = now.new_rows / max(now.seconds, 1e-9)
-        line = f"{now.rows:,} rows, {speed:,.0f} rows a second"
-        if now.read is not None and now.started is not None and now.started < now.read < 1:
-            left = now.seconds * (1 - now.read) / (now.read - now.started)
-            line = f"{line} ({100 * now.read:.0f} %), about {duration(left)} left"
+        if not starts:
+            starts.append(now)
+        (first,) = starts
+        line, seconds = f"{now.rows:,} rows", now.seconds - first.seconds
+        if seconds >= _SHORT:
+            line = f"{line}, {(now.rows - first.rows) / seconds:,.0f} rows a second"
+            if now.read is not None and first.read is not None and first.read < now.read < 1:
+                left = seconds * (1 - now.read) / (now.read - first.read)
+                line = f"{line} ({100 * now.read:.0f} %), about {duration(left)} left"
         tenths = 0 if now.read is None else int(10 * now.read)
         if is_terminal:
             click.echo(f"\r\033[K{line}", nl=False, err=True)
             shown[1] = now.rows
-        elif now.seconds < _SHORT:
+        elif seconds < _SHORT:
             return
         elif tenths > shown[0] or (now.read is None and now.rows >= 2 * shown[1]):  # a log file gets few lines
             click.echo(line, err=True)

@@ -12,6 +12,7 @@ from driftwise.core.types import Vector
 from driftwise.forecasting.forecast_figure import Shown, shown_experts
 from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport
 from driftwise.forecasting.forecast_text import counts_text, cuts_text, ratio_text, round_text, short_number
+from driftwise.forecasting.series_summaries import series_page_table
 from driftwise.glossary import PAGE_NOTE
 from driftwise.report.page import (
     Axis,
@@ -76,6 +77,7 @@ def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str
         title=title,
         subtitle=_findings(report),
         table=_table(report) if scored else None,
+        series_table=series_page_table(report) if scored and report.n_series > 1 else None,
         panels=[_differences(report, shown), _losses(report)] if scored else (),
         histories=[_history(report, shown)] if report.n_rounds else (),
         commands=commands,
@@ -205,7 +207,8 @@ def _notes(report: ForecastReport) -> list[str]:
     if report.n_series > 1:
         notes.append(
             "Rounds are counted within each series, and a period has the same rounds of all series. Losses are summed"
-            " over all series."
+            " over all series. The best expert, the best convex combination and the sequence whose changes are shown in"
+            " the figure of the weights are one for all series; the best sequences in the table are one for each."
         )
     if report.periods.times:
         notes.append("Times are those of the first rounds of the periods.")

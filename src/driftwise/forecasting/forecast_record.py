@@ -11,13 +11,13 @@ from driftwise.forecasting.forecast_report import ForecastReport
 
 __all__ = ["report_record"]
 
-_MOST_SERIES = 10_000  # of the table by series
+_MOST_SERIES = 10_000  # in the table by series
 
 
 def report_record(report: ForecastReport) -> dict[str, Any]:
     """Return a report as plain values; a number that is not known or infinite is None.
 
-    Means stand beside the totals. More than 10,000 series are left out: `series_table` has them.
+    Means stand beside the totals. The table by series has at most the first 10,000: `series_table` has all.
     """
     counts = ("n_series", "n_rounds", "n_scored", "n_without_truth", "n_without_forecast", "n_without_loss")
     record: dict[str, Any] = {"loss": report.loss, "names": list(report.names)}
@@ -28,7 +28,7 @@ def report_record(report: ForecastReport) -> dict[str, Any]:
     record["sequence_losses"] = report.sequence_losses
     record["best_sequence"] = [one._asdict() for one in report.best_sequence()]
     record["periods"] = report.periods._asdict()
-    record["series"] = report.series_table() if report.n_series <= _MOST_SERIES else None
+    record["series"] = {name: column[:_MOST_SERIES] for name, column in report.series_table().items()}
     record["cuts"] = None if report.cuts is None else report.cuts._asdict()
     plain: dict[str, Any] = _plain(record)
     return plain

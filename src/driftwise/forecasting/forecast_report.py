@@ -83,6 +83,8 @@ class ForecastReport:
         Weights of the best convex combination in hindsight, None if it is not known.
     cuts : Cuts or None, default None
         Losses that the mixture cut, None if they were not given.
+    series_names : tuple, default ()
+        Names of the series, texts or whole numbers; empty if they have none.
 
     Examples
     --------
@@ -110,6 +112,7 @@ class ForecastReport:
     sequence_losses: tuple[float, ...]
     combination: tuple[float, ...] | None = None
     cuts: Cuts | None = None
+    series_names: tuple[str | int, ...] = ()
 
     def __repr__(self) -> str:
         parts = [f"loss={self.loss!r}", f"experts={len(self.names)}"]
@@ -157,7 +160,7 @@ class ForecastReport:
             last = of.last_truth / of.n_after_truth
         best = [self.names[k] if n else "" for k, n in zip(of.experts.argmin(axis=1), of.n_scored, strict=True)]
         return {
-            "series": np.arange(self.n_series),
+            "series": list(self.series_names) or np.arange(self.n_series),
             "rounds": of.n_rounds,
             "scored": of.n_scored,
             "mixture": means[0],

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 
 from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport
 from driftwise.forecasting.report_parts import Comparison
+from driftwise.forecasting.series_summaries import hidden_text, series_summaries
 from driftwise.report.number_text import fixed
-from driftwise.report.tables import number, shortened, text_table
+from driftwise.report.tables import number, shortened, text_table, text_width
 
 __all__ = ["counts_text", "cuts_text", "ratio_text", "report_text", "round_text", "short_number"]
 
 _WIDTH = 80
 _COMPARATOR, _EXPERT, _STRETCH, _TIME = 46, 26, 36, 24  # the widest names and times
+_SERIES, _BEST = 18, 14  # and those in the table of the series, if it is too wide
 _MOST_EXPERTS = 30
+_MOST_TERMS = 12  # of the best convex combination
+_SMALL_WEIGHT = 0.005  # not shown in it
 _LARGE_RATIO = 1000
 _LARGE = 1e7  # from here on, numbers have a power of ten
 MARK = "*"
@@ -28,7 +32,9 @@ def report_text(report: ForecastReport) -> str:
         head.append(cuts_text(report))
     parts = ["\n".join(shortened(line, _WIDTH) for line in head)]
     if report.n_scored:
-        parts += [_comparators(report), _experts(report), _stretches(report)]
+        parts += [_comparators(report), _experts(report)]
+        parts += [_series(report)] if report.n_series > 1 else []
+        parts.append(_stretches(report))
     return "\n\n".join(parts)
 
 
@@ -89,13 +95,37 @@ def _comparators(report: ForecastReport) -> str:
     lines = ["Ratio: to the loss of the mixture over the same rounds."]
     if any(one.n_awake < report.n_scored for one in report.experts):
         lines.append("In hindsight, an expert that was asleep has the loss of the mixture.")
+    if report.n_series > 1:
+        lines.append(
+            "Losses are summed over all series. The best expert and the best convex combination are one for all series,"
+            " the best sequences one for each."
+        )
     lines += [f"{MARK} {one.name}: {one.note}." for one in report.comparators if one.note]
-    return "\n".join([table, *(line for text in lines for line in _wrapped(text))])
+    return "\n".join([table, *_combination(report), *(line for text in lines for line in _wrapped(text))])
+
+
+def _combination(report: ForecastReport) -> list[str]:
+    """Return lines with the weights of the best convex combination, the largest first."""
+    if report.combination is None:
+        return []
+    ordered = sorted(zip(report.combination, report.names, strict=True), key=lambda one: -one[0])
+    shown = [one for i, one in enumerate(ordered) if i == 0 or one[0] >= _SMALL_WEIGHT]
+    terms = [f"{weight:.2f} {shortened(name, _EXPERT)}" for weight, name in shown[:_MOST_TERMS]]
+    terms += [f"{len(shown) - _MOST_TERMS} more"] if len(shown) > _MOST_TERMS else []
+    terms[-1] += "."
+    lines = ["Best convex combination:"]
+    for i, term in enumerate(terms):
+        added = f" + {term}" if i else f" {term}"
+        if text_width(lines[-1] + added) > _WIDTH:
+            lines.append(" ")
+        lines[-1] += added
+    return lines
 
 
 def _comparison(one: Comparison) -> list[str]:
     name = one.name + (MARK if one.note else "")
-    shown = shortened(f"{name}: {one.detail}" if one.detail else name, _COMPARATOR)
+    named = one.detail and one.name == "best expert"  # the weights of a combination have lines of their own
+    shown = shortened(f"{name}: {one.detail}" if named else name, _COMPARATOR)
     return [shown, "yes" if one.hindsight else "no", short_number(one.mean), ratio_text(one.ratio)]
 
 
@@ -122,12 +152,41 @@ def _experts(report: ForecastReport) -> str:
     return "\n".join([text_table(headers, rows), *(line for text in lines for line in _wrapped(text))])
 
 
+def _series(report: ForecastReport) -> str:
+    """Return the table of the series with the most rounds."""
+    table = _series_table(report, _EXPERT, _EXPERT)
+    if max(map(text_width, table.splitlines())) > _WIDTH:
+        table = _series_table(report, _SERIES, _BEST)
+    about = (
+        "Mean losses of the mixture and the uniform mean; the best expert of the series in hindsight, and the ratio of"
+        " its loss to that of the mixture."
+    )
+    return "\n".join([table, *(line for text in (about, hidden_text(report)) for line in _wrapped(text))])
+
+
+def _series_table(report: ForecastReport, widest_name: int, widest_expert: int) -> str:
+    headers = ["series", "best expert", "rounds", "mixture", "ratio", "uniform"]
+    rows = [
+        [
+            shortened(one.name, widest_name),
+            shortened(one.best_expert, widest_expert) or "-",
+            str(one.n_scored),
+            short_number(one.mixture),
+            ratio_text(one.ratio),
+            short_number(one.uniform),
+        ]
+        for one in series_summaries(report)
+    ]
+    return text_table(headers, rows, left=2)
+
+
 def _stretches(report: ForecastReport) -> str:
     """Return the best sequence of experts with few switches as a table."""
     stretches = report.best_sequence()
     length = report.periods.length
     where = f" between periods of {length} rounds" if length > 1 else ""
-    head = f"Best sequence of experts in hindsight, at most {SHOWN_SWITCHES} switches{where}:"
+    series = ", the same for all series" if report.n_series > 1 else ""
+    head = f"Best sequence of experts in hindsight, at most {SHOWN_SWITCHES} switches{where}{series}:"
     rows = [[round_text(report, one.first), shortened(one.expert, _STRETCH)] for one in stretches]
     return "\n".join([*_wrapped(head), text_table(["from round", "expert"], rows, left=2)])
 

@@ -169,7 +169,7 @@ def _check_order(frame: Frame, time: str, series: Actions, rank: Actions, any_or
     hint = (
         "Keep one cutoff for each time, or make a column of the steps ahead and name it in `by`."
         if any_order
-        else "Name the columns that tell the series apart with `by`."
+        else "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
     )
     rule = "must have different times in the rows of a series"
     raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got again {got}. {hint}")

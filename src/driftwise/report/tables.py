@@ -10,7 +10,7 @@ from unicodedata import combining, east_asian_width
 
 from driftwise.core.errors import one_line
 
-__all__ = ["TableGroup", "grouped_table", "number", "shortened", "text_table"]
+__all__ = ["TableGroup", "grouped_table", "number", "shortened", "text_table", "text_width"]
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -41,12 +41,12 @@ def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: int 
     cells = [[one_line(cell) for cell in row] for row in (headers, *rows)]
     if width is not None and left == len(headers):
         cells = _wrap_last(cells, width)
-    widths = [max(_width(row[i]) for row in cells) for i in range(len(headers))]
+    widths = [max(text_width(row[i]) for row in cells) for i in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:
         padded = []
         for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            space = " " * (width - _width(cell))
+            space = " " * (width - text_width(cell))
             padded.append(cell + space if i < left else space + cell)
         return "  ".join(padded).rstrip()
 
@@ -87,14 +87,14 @@ def shortened(text: str, width: int) -> str:
     'a name of…'
     """
     text = one_line(text)
-    if _width(text) <= width:
+    if text_width(text) <= width:
         return text
-    while _width(text) >= width:
+    while text_width(text) >= width:
         text = text[:-1]
     return f"{text}…"
 
 
-def _width(text: str) -> int:
+def text_width(text: str) -> int:
     """Return the width of a text in a terminal: two columns for wide characters, none for combining accents."""
     if text.isascii():
         return len(text)

@@ -73,6 +73,11 @@ def _combine(
         finally:
             run.close()
         folder.remove()
+    if len(task.options.names(choice.experts)) == 1:
+        note(
+            f"{task.source.name}: {shown(choice.experts[0])} is the only expert, so its weight is 1 in every row."
+            " A table for this command has one column for each expert."
+        )
     for name in run.mixtures.sleepers:
         note(f"{task.source.name}, column {shown(name)}: all forecasts are missing.")
     for name in _implausible(outcome.report, choice.experts) if task.wanted.experts is None else ():

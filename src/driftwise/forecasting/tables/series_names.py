@@ -27,6 +27,11 @@ class SeriesNames:
     def __len__(self) -> int:
         return len(self._numbers)
 
+    @property
+    def names(self) -> tuple[str | int, ...]:
+        """The names, in the order of the numbers."""
+        return tuple(self._numbers)
+
     def numbers(self, block: Block) -> Actions:
         """Return the number of the series of each row; series that are new get the next ones."""
         column = block.by

@@ -50,12 +50,15 @@ def _row_fault(dialect: CsvDialect, choice: ColumnChoice, row: list[str]) -> str
         if has_wrong_bytes(cell):
             return f", column {shown(name)}: the text is not in UTF-8; save the file as UTF-8."
         if name not in texts and not is_number(cell, dialect.decimal):
-            return f", column {shown(name)}: {shown(cell)} is not a number.{_hint(name, choice)}"
+            return f", column {shown(name)}: {shown(cell)} is not a number. {_hint(name, cell, dialect, choice)}"
     return ""
 
 
-def _hint(name: str, choice: ColumnChoice) -> str:
-    return " If it is not an expert, name those that are by --experts." if name in choice.guessed else ""
+def _hint(name: str, cell: str, dialect: CsvDialect, choice: ColumnChoice) -> str:
+    if is_number(cell, "," if dialect.decimal == "." else "."):
+        return f"The decimal sign of the file is {shown(dialect.decimal)}; --decimal gives another."
+    empty = "If it is missing, leave the cell empty."
+    return f"{empty} If the column is no expert, name those that are by --experts." if name in choice.guessed else empty
 
 
 def json_fault(source: TableSource, kinds: Mapping[str, str], chunk: Chunk, reason: str) -> BadData:

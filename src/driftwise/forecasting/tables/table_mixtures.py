@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,8 @@ class TableMixtures:
 
     def report(self) -> Any:
         """Return the report on all rows so far."""
-        return self._report.report(self._stack.cuts)
+        found = self._report.report(self._stack.cuts)
+        return found if self._series is None else replace(found, series_names=self._series.names)
 
     def arrays(self) -> dict[str, Array]:
         """Return all arrays, for a checkpoint."""

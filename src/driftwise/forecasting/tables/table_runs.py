@@ -66,10 +66,8 @@ class Progress(NamedTuple):
     """How far a run is."""
 
     rows: int
-    new_rows: int  # since the start of this process
-    seconds: float
+    seconds: float  # since the start of this process's part of the run
     read: float | None  # part of the input, if its length is known
-    started: float | None  # the part that was read before
 
 
 class Outcome(NamedTuple):
@@ -160,12 +158,12 @@ class TableRun:
         return self.publish(finished)
 
     def _play_blocks(self) -> None:
-        task, began, first = self._task, time.monotonic(), self._rows
+        task, began = self._task, time.monotonic()
         pieces = self._reader.pieces(self._choice, self._position)
         loss = task.options.forecast_loss
         blocks = ahead(row_blocks(task.source, pieces, self._choice, loss, self._block_rows, self._rows), _AHEAD)
         waiting: deque[Future[None]] = deque()
-        due, started = began + _SECONDS, None
+        due = began + _SECONDS
         with ThreadPoolExecutor(1) as pool:
             try:
                 for block in blocks:
@@ -175,10 +173,7 @@ class TableRun:
                     _wait(waiting, _AHEAD)
                     now = time.monotonic()
                     if self._progress is not None:
-                        read = block.parts[-1][0].read
-                        if started is None:  # all rows take about the same time
-                            started = 0.0 if read is None else read * first / self._rows
-                        self._progress(Progress(self._rows, self._rows - first, now - began, read, started))
+                        self._progress(Progress(self._rows, now - began, block.parts[-1][0].read))
                     if now >= due and not task.source.is_stream:
                         _wait(waiting, 0)
                         self._write_checkpoint(None)

@@ -1,4 +1,4 @@
-"""Checks that the times of each series do not decrease.
+"""Checks that the times of each series increase: an equal time is often a table with a row for each expert.
 
 Times that are numbers, dates or timestamps are compared as such. Text is compared as numbers if the first one is a
 number, as timestamps if the first one is an ISO date or timestamp (with or without an offset from UTC), else as text.
@@ -28,6 +28,7 @@ _WORDS = {
     "text": "text",
 }
 _KINDS = ("", "whole", *_WORDS)  # "whole": whole numbers, also the times of a Parquet file
+_LONG = "A table with one row for each expert? In Python, driftwise.combine(frame, expert=..., forecast=...) takes it."
 _TYPES = {
     "number": [pa.float64()],
     "time": [pa.timestamp("us"), pa.timestamp("ns")],
@@ -45,7 +46,7 @@ class TimeOrder:
         self._texts: list[str] = []  # the last times, if they are compared as text
 
     def check(self, block: Block, series: Actions | None, n_series: int) -> None:
-        """Reject a time before the last one of the same series."""
+        """Reject a time that is not after the last one of the same series."""
         kind = _kind(block.time)
         if not self.kind:
             self.kind = kind
@@ -63,11 +64,14 @@ class TimeOrder:
         keys = keys[order]
         previous = np.empty_like(keys)
         previous[1:] = keys[:-1]
-        previous[first] = keys[first]
         previous[np.flatnonzero(first)[present < known]] = before
-        wrong = np.flatnonzero(keys < previous)
+        follows = ~first  # rows with an earlier one of their series
+        follows[np.flatnonzero(first)[present < known]] = True
+        wrong = np.flatnonzero(follows & (keys <= previous))
         if wrong.size:
-            self._reject(block, int(order[wrong].min()), order, sorted_series, series is not None)
+            at = int(wrong[order[wrong].argmin()])
+            again = bool(keys[at] == previous[at])
+            self._reject(block, at, again, order, sorted_series, series is not None)
         self._keep(block, order[last], present, keys[last], n_series)
 
     def _compared(self, block: Block, old: Actions) -> tuple[Array, Array]:
@@ -94,20 +98,22 @@ class TimeOrder:
             )
         self._last[series] = keys
 
-    def _reject(self, block: Block, i: int, order: Actions, series: Actions, several: bool) -> None:
-        at = int(np.flatnonzero(order == i)[0])
-        now = block.time[i].as_py()
-        same = at > 0 and series[at - 1] == series[at]
-        if same:
-            before = shown(block.time[int(order[at - 1])].as_py())
+    def _reject(self, block: Block, at: int, again: bool, order: Actions, series: Actions, several: bool) -> None:
+        """Raise the error about row `at` in the order of the series; `again`: its time is that of the row before."""
+        i = int(order[at])
+        now = shown(block.time[i].as_py())
+        if again:
+            what, hint = f"got {now} again.", _LONG
         else:
-            before = shown(self._texts[series[at]]) if self.kind == "text" else "a later one"
+            if at > 0 and series[at - 1] == series[at]:
+                before = shown(block.time[int(order[at - 1])].as_py())
+            else:
+                before = shown(self._texts[series[at]]) if self.kind == "text" else "a later one"
+            what = f"got {now} after {before}."
+            hint = "They are compared as text: write dates as YYYY-MM-DD." if self.kind == "text" else "Sort the rows."
         within = " within a series" if several else ""
-        how = "They are compared as text: write dates as YYYY-MM-DD." if self.kind == "text" else "Sort the rows."
-        what = f"times must not decrease{within}, got {shown(now)} after {before}. {how}"
-        raise block.fault(
-            i, self._column, what if several else f"{what} If there are several series, name them by --by."
-        )
+        by = "" if several else " If there are several series, name them by --by."
+        raise block.fault(i, self._column, f"times must increase{within}, {what} {hint}{by}")
 
     def arrays(self) -> dict[str, Array]:
         """Return the last times."""

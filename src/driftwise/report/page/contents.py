@@ -19,7 +19,7 @@ __all__ += ["DotPanel", "RowPanel", "WeightHistory"]
 
 GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
-SECTIONS = ("Findings", "Table", "Figures", "Weights", "Commands", "Notes")
+SECTIONS = ("Findings", "Table", "Series", "Figures", "Weights", "Commands", "Notes")
 _MANY_POINTS = 60
 _IDS = {*map(str.lower, SECTIONS), "theme", "tip", "hint", "filter", "count"}  # of the page's own elements
 
@@ -214,6 +214,7 @@ class Page:
     figures_first: bool = False  # whether they are above the table
     commands_heading: str = "Commands to repeat the measurements"
     hint: str = "Click on a name in a legend to hide or show it in all figures."
+    series_table: Table | None = None  # without a filter; the script does not sort it
 
     def __post_init__(self) -> None:
         keys = [panel.key for panel in self.panels] + [history.key for history in self.histories]
@@ -222,6 +223,8 @@ class Page:
         ids = [*keys, *(f"{key}-title" for key in keys), *(f"{key}-clip" for key in keys)]
         free = len(set(ids)) == len(ids) and not _IDS.intersection(ids)
         require(self, "panels", free, f"without keys that end in -title or -clip, or are {', '.join(sorted(_IDS))}")
+        plain = self.series_table is None or self.series_table.filter is None
+        require(self, "series_table", plain, "without a filter")
         _require_distinct(self, "groups", [group.name for group in self.groups], "names")
 
 

@@ -18,6 +18,7 @@ from driftwise.report.page.markup import Markup, element
 from driftwise.report.page.page_table import page_table
 from driftwise.report.page.panels import panel_figure
 from driftwise.report.page.styles import Style, by_group, colour_rules, styles_of, swatch
+from driftwise.report.page.table_contents import Table
 from driftwise.report.page.weight_charts import history_figure
 
 __all__ = ["page_text", "write_page"]
@@ -67,10 +68,10 @@ def _sections(page: Page) -> list[_Section]:
     styles = styles_of(page.panels, page.groups)
     commands = [element("pre", element("code", command)) for command in page.commands]
     histories = element("div", *map(history_figure, page.histories), class_="grid") if page.histories else Markup()
-    table = page.table if page.table and page.table.rows else None
     contents = (
         ("Findings", _list([_claim(claim) for claim in page.claims], "claims")),
-        (table.heading, page_table(table, styles)) if table else ("", Markup()),
+        _table(page.table, styles),
+        _table(page.series_table, styles),
         (page.figures_heading, _figures(page, styles)),
         ("Weights over time", histories),
         (page.commands_heading, _list(commands, "commands")),
@@ -81,6 +82,11 @@ def _sections(page: Page) -> list[_Section]:
         table_at, figures_at = SECTIONS.index("Table"), SECTIONS.index("Figures")
         sections.insert(table_at, sections.pop(figures_at))
     return sections
+
+
+def _table(table: Table | None, styles: Mapping[str, Style]) -> tuple[str, Markup]:
+    """Return the heading and the content of the section of a table."""
+    return (table.heading, page_table(table, styles)) if table and table.rows else ("", Markup())
 
 
 def _claim(claim: Claim) -> Markup:
