@@ -49,7 +49,7 @@ browser:  ## Install Chromium and its driver for the tests, if they are missing
 	fi
 
 test: check browser  ## Run check, then every test, then the tests of the kernels without the compiler
-	$(BIN)/python -m pytest --numprocesses 2 --doctest-modules
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --doctest-modules
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m interpreted --numprocesses 2 tests
 
 coverage: $(READY)  ## List the lines that the tests of the kernels without the compiler do not run
@@ -59,12 +59,12 @@ coverage: $(READY)  ## List the lines that the tests of the kernels without the 
 oldest: browser  ## Run every test with the oldest releases that are declared
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable ".[dev]"
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/cache .venv-oldest/bin/python -m pytest --numprocesses 2 --doctest-modules
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/cache .venv-oldest/bin/python -m pytest --numprocesses 2 --dist worksteal --doctest-modules
 
 newest: browser  ## Run every test with the newest releases of everything
 	$(PYTHON) -m venv .venv-newest
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --doctest-modules
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --dist worksteal --doctest-modules
 
 fuzz: $(READY)  ## Load 105,000 mutated session files, play 10,000 streams of forecasts, combine 2,000 mutated tables
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterable
 
 __all__ = [
-    "IMPORT_FIRST",
     "BadData",
     "BadFile",
     "DriftwiseError",
