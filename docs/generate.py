@@ -75,14 +75,14 @@ A detector monitors the losses of each action inside `DetectAndRestart`, or any 
 def page() -> str:
     """Return the page of learners."""
     lines = [
-        "| name | class | feedback | must know | time per round | regret |",
-        "|---|---|---|---|---|---|",
+        "| class and name | feedback | must know | time per round | regret |",
+        "|---|---|---|---|---|",
     ]
     for name in learners:
         member = learners.get(name)
         facts = described(member).facts
         cells = [
-            f"`{name}`", f"`{member.__name__}`", member.feedback,
+            f"`{member.__name__}`, `{name}`", member.feedback,
             *(sentence(facts[fact]) for fact in ("Must know", "Time per round", "Regret")),
         ]  # fmt: skip
         lines.append(row(cells))
