@@ -12,13 +12,12 @@ from matplotlib.figure import Figure
 from driftwise.adversaries import Adversary
 from driftwise.core.tuning_caveats import collected
 from driftwise.detectors import Detector
-from driftwise.engine import record
+from driftwise.engine import preview, record
 from driftwise.environments import (
     Bernoulli,
     Deterministic,
     Environment,
     Linear,
-    LossSource,
     Noise,
     Switching,
     WithVariance,
@@ -64,12 +63,11 @@ def draw(member: type[Any], target: Path) -> None:
         figure = _learner(member)
     elif issubclass(member, MeanPath):
         n_rounds = FAST.get(member.name, N_SHOWN)
-        figure = _environment(Environment(member(**given), Deterministic()), losses=False, n_rounds=n_rounds)
+        figure = preview(Environment(member(**given), Deterministic()), n_rounds, seed=SEED).figure()
     elif issubclass(member, Noise):
-        noise = WithVariance(**given) if member is WithVariance else member(**given)
-        figure = _environment(Environment(Linear((0.25,), (0.75,)), noise), losses=True)
+        figure = _noise(WithVariance(**given) if member is WithVariance else member(**given))
     elif issubclass(member, Adversary):
-        figure = _environment(member(**given).against(None, N_SHOWN, seed=SEED), losses=True)
+        figure = preview(member(**given).against(None, N_SHOWN, seed=SEED), N_SHOWN, seed=SEED).figure()
     else:
         figure = _detector(member(**given))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -89,11 +87,18 @@ def caption(member: type[Any]) -> str:
             f" seed={SEED}).plot(...)`."
         )
     if issubclass(member, MeanPath):
-        return f"Means of the actions of `{call}` over {FAST.get(member.name, N_SHOWN)} rounds."
+        n_rounds = FAST.get(member.name, N_SHOWN)
+        return (
+            f"Means of the actions of `{call}` over {n_rounds} rounds. Made by"
+            f" `preview(Environment({call}, Deterministic()), {n_rounds}, seed={SEED}).plot(...)`."
+        )
     if issubclass(member, Noise):
         return f"Losses of one action with `{call}` (dots) around a mean that rises from 0.25 to 0.75 (line)."
     if issubclass(member, Adversary):
-        return f"Means (lines) and losses (dots) of a run of `{call}.against(None, {N_SHOWN})`, one colour per action."
+        return (
+            f"Means (lines) and averages of losses (dots) of one run. Made by `preview({call}.against(None, {N_SHOWN},"
+            f" seed={SEED}), {N_SHOWN}, seed={SEED}).plot(...)`."
+        )
     return f"Alarms of `{call}` (vertical lines) on a stream whose mean jumps from 0.2 to 0.6 to 0.3."
 
 
@@ -107,18 +112,12 @@ def _learner(member: type[Learner]) -> Figure:
         return record(member.tuned if _has_rule(member) else member(), environment, N_ROUNDS, seed=SEED).figure()
 
 
-def _environment(environment: LossSource, losses: bool, n_rounds: int = N_SHOWN) -> Figure:
-    block = environment.start(n_rounds, seed=SEED).draw(n_rounds)
-    figure, axes = _axes("round", "loss" if losses else "mean loss")
-    assert block.means is not None
-    for k, means in enumerate(block.means.T):
-        colour = COLOURS[k % len(COLOURS)]
-        if losses:
-            axes.plot(block.losses[:, k], ".", color=colour, alpha=0.35, markersize=3.5)
-        axes.plot(means, color=colour, linewidth=2.0, label=f"action {k + 1}")
-    axes.set(xlim=(0, n_rounds - 1), ylim=(-0.03, 1.03))
-    if environment.n_actions > 1:
-        figure.legend(loc="outside right upper", frameon=False)
+def _noise(noise: Noise) -> Figure:
+    block = Environment(Linear((0.25,), (0.75,)), noise).start(N_SHOWN, seed=SEED).draw(N_SHOWN)
+    figure, axes = _axes("round", "loss")
+    axes.plot(block.losses, ".", color=COLOURS[0], alpha=0.35, markersize=3.5)
+    axes.plot(block.means, color=COLOURS[0], linewidth=2.0)
+    axes.set(xlim=(0, N_SHOWN - 1), ylim=(-0.03, 1.03))
     return figure
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from api_pages import api_pages
 from docstring_markdown import row
+from driftwise.cli.catalogue import registries
 from driftwise.core.docstrings import described
 from driftwise.registry import Registry
-from driftwise.results.comparators import comparators
 from driftwise.theory.statements import statements
 from member_figures import draw
 from member_pages import member_page
@@ -42,12 +42,9 @@ INTRODUCTIONS = {
 
 def kinds() -> dict[str, list[Registry[Any]]]:
     """Return the registries of each folder of the reference."""
-    from driftwise.cli.catalogue import registries
-
     found = registries()
-    environments = [found["paths"], found["noises"]]
-    folders = {name: [found[name]] for name in ("learners", "adversaries", "detectors")}
-    return {"learners": folders.pop("learners"), "environments": environments, **folders, "comparators": [comparators]}
+    alone = {name: [found[name]] for name in ("adversaries", "detectors", "comparators")}
+    return {"learners": [found["learners"]], "environments": [found["paths"], found["noises"]], **alone}
 
 
 def members_of(registry: Registry[Any]) -> list[type[Any]]:
@@ -59,9 +56,9 @@ def members_of(registry: Registry[Any]) -> list[type[Any]]:
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of every page."""
     folders = list(kinds())
-    for folder, registries in kinds().items():
-        members = [member for registry in registries for member in members_of(registry)]
-        yield f"{folder}/index.md", _index(folder, registries)
+    for folder, inside in kinds().items():
+        members = [member for registry in inside for member in members_of(registry)]
+        yield f"{folder}/index.md", _index(folder, inside)
         for member in members:
             picture = f"{member.name}.png" if folder != "comparators" else None
             yield f"{folder}/{member.name}.md", member_page(member, picture)
@@ -87,9 +84,9 @@ def write_pages(folder: Path, pictures: bool = True) -> None:
 
 
 def _drawn() -> Iterator[tuple[str, type[Any]]]:
-    for folder, registries in kinds().items():
+    for folder, inside in kinds().items():
         if folder != "comparators":
-            yield from ((folder, member) for registry in registries for member in members_of(registry))
+            yield from ((folder, member) for registry in inside for member in members_of(registry))
 
 
 def _draw_all(pictures: dict[Path, type[Any]]) -> None:
@@ -117,13 +114,13 @@ def _write(target: Path, text: str) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-def _index(folder: str, registries: list[Registry[Any]]) -> str:
+def _index(folder: str, inside: list[Registry[Any]]) -> str:
     parts = [f"# {folder.capitalize()}", INTRODUCTIONS[folder]]
-    for registry in registries:
+    for registry in inside:
         for heading, members in _groups(registry):
             parts.append(f"## {heading}" if heading else "")
             parts.append(_table([(f"[{m.__name__}]({m.name}.md)", described(m).summary) for m in members]))
-    names = [member.name for registry in registries for member in members_of(registry)]
+    names = [member.name for registry in inside for member in members_of(registry)]
     return "\n\n".join(part for part in [*parts, _toctree(names)] if part) + "\n"
 
 

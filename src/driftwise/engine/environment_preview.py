@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput
-from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix
-from driftwise.core.validation import check_seed, count
 from driftwise.engine.plans import default_block
-from driftwise.environments import LossSource, Replay
+from driftwise.engine.single_runs import start_single_run
+from driftwise.environments import LossSource
 from driftwise.report.environment_figure import EnvironmentCurves, environment_figure
 from driftwise.report.figures import save_figure
 from driftwise.report.tables import number
@@ -105,18 +103,8 @@ def preview(source: LossSource, n_rounds: int | None = None, seed: int = 0, poin
     >>> preview(Environment(Sinusoidal(n_actions=3), TwoPoint()), n_rounds=300, points=10).losses.shape
     (10, 3)
     """
-    if not isinstance(source, LossSource):
-        raise InvalidInput(f"preview: `source` must be an environment, got {type(source).__name__}.")
-    if n_rounds is None:
-        if not isinstance(source, Replay):
-            raise InvalidInput("preview: `n_rounds` must be given, unless recorded losses are replayed.")
-        n_rounds = source.n_rounds
-    n_rounds, points = count("preview", "n_rounds", n_rounds), count("preview", "points", points)
-    seed, n_actions = check_seed("preview", seed), source.n_actions
-    points = min(points, n_rounds)
-    check_memory("preview", "points", points, 16 * points * n_actions)
-    measures = source.measures(n_rounds, seed) if source.has_means else None
-    stream = source.start(n_rounds, seed)
+    n_rounds, points, _, measures, stream = start_single_run("preview", source, n_rounds, points, seed)
+    n_actions = source.n_actions
     changes = measures.change_points or () if measures is not None else ()
     even = np.linspace(0, n_rounds, points, endpoint=False).astype(np.int64)
     starts = np.unique([*even, *(changes if len(changes) <= points else ())])  # no stretch has two means

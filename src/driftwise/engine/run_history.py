@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.machine_memory import check_memory
+from driftwise.core.errors import rejection
 from driftwise.core.tuning_caveats import SAYS_NOTHING, collected, marked, report
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import check_seed, count
 from driftwise.engine.plans import default_block
-from driftwise.environments import LossSource, Replay, Stream
+from driftwise.engine.single_runs import start_single_run
+from driftwise.environments import LossSource, Stream
 from driftwise.learners import AnyPlayer, Beliefs, Learner, Player, State
 from driftwise.report.figures import save_figure
 from driftwise.report.history_figure import HistoryCurves, history_figure
@@ -187,18 +186,8 @@ def record(
     >>> record(FixedShare.tuned, environment, n_rounds=300, points=10).beliefs[-1]
     Beliefs(rounds=300, memory=129.5)
     """
-    if not isinstance(source, LossSource):
-        raise InvalidInput(f"record: `source` must be an environment, got {type(source).__name__}.")
-    if n_rounds is None:
-        if not isinstance(source, Replay):
-            raise InvalidInput("record: `n_rounds` must be given, unless recorded losses are replayed.")
-        n_rounds = source.n_rounds
-    n_rounds, points = count("record", "n_rounds", n_rounds), count("record", "points", points)
-    seed, n_actions = check_seed("record", seed), source.n_actions
-    points = min(points, n_rounds)
-    check_memory("record", "points", points, 16 * points * n_actions)
-    measures = source.measures(n_rounds, seed) if source.has_means else None
-    stream = source.start(n_rounds, seed)
+    n_rounds, points, seed, measures, stream = start_single_run("record", source, n_rounds, points, seed)
+    n_actions = source.n_actions
     player = Player.of(learner)
     with collected() as reasons:
         made = player.learner(n_actions, n_rounds, measures, source.budget(n_rounds))
