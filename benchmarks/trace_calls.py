@@ -1,10 +1,13 @@
 """Count the project's own functions and files that one command passes through, and the files that it enters again.
 
-    python benchmarks/trace_calls.py                             # one learner in `simulate` and in `landscape`
+    python benchmarks/trace_calls.py                             # four calls
+    python benchmarks/trace_calls.py --returns                   # and where a file is entered again
     python benchmarks/trace_calls.py landscape --preset quick    # another command
     PYTHONPATH=OTHER/src python benchmarks/trace_calls.py        # the code of another tree
 
-Every module is imported first, so what runs on import is not counted; compiled code is not seen. A file is entered
+The four calls are `simulate` of one learner, a sweep of two cells, `driftwise combine` of 300 rows and one cell of the
+landscape, each made once before, so what compiles is not counted. Every module is imported first, so what runs on
+import is not counted; compiled code is not seen. A file is entered
 again where one of its functions is called while another of its functions is still running and has called a function
 of another file in between.
 """
@@ -14,24 +17,23 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import math
 import pkgutil
 import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import driftwise
+from driftwise import Bernoulli, Environment, Hedge, Sweep, Switching, simulate
 from driftwise.cli.main import main as run
 
 ROOT = Path(driftwise.__file__).parent
-COMMANDS = (
-    ["simulate", "--learner", "hedge"],
-    ["landscape", "--cell", "full-drifting", "--learners", "hedge"],
-)
+ENVIRONMENT = Environment(Switching(4, 5), Bernoulli())
 
 
 class Trace:
@@ -67,33 +69,65 @@ def _callers(frame: FrameType) -> Iterator[FrameType]:
         yield frame
 
 
-def trace(words: list[str]) -> Trace:
-    """Run a command with its output thrown away."""
+def trace(call: Callable[[Path], object]) -> Trace:
+    """Make a call with a new folder and with its output thrown away."""
     found = Trace()
-    saved, sys.argv = sys.argv, ["driftwise", *words]
-    threading.setprofile(found)
-    sys.setprofile(found)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            run()
-    except SystemExit:
-        pass
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-        sys.argv = saved
+    with tempfile.TemporaryDirectory() as folder:
+        threading.setprofile(found)
+        sys.setprofile(found)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                call(Path(folder))
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
     return found
+
+
+def command(*words: str) -> None:
+    """Run a command."""
+    saved, sys.argv = sys.argv, ["driftwise", *words]
+    try:
+        run()
+    except SystemExit as ended:
+        if ended.code:
+            raise RuntimeError(f"driftwise {' '.join(words)} ended with {ended.code}") from None
+    finally:
+        sys.argv = saved
+
+
+def simulate_one(_: Path) -> None:
+    simulate(ENVIRONMENT, [Hedge()], n_rounds=500, n_runs=2)
+
+
+def sweep_two_cells(folder: Path) -> None:
+    Sweep(ENVIRONMENT, Hedge(), 500, 2).run(folder)
+
+
+def combine_300_rows(folder: Path) -> None:
+    rows = [f"{t},{math.sin(t)},{math.sin(t) + 0.1},{math.cos(t)}" for t in range(300)]
+    (folder / "in.csv").write_text("\n".join(["t,y,a,b", *rows]) + "\n")
+    command("combine", str(folder / "in.csv"), "--target", "y", "--time", "t", "--out", str(folder / "out"))
+
+
+def landscape_cell(folder: Path) -> None:
+    command("landscape", "--cell", "full-drifting", "--learners", "hedge", "--out", str(folder))
+
+
+CALLS = (simulate_one, sweep_two_cells, combine_300_rows, landscape_cell)
 
 
 def main() -> None:
     for module in pkgutil.walk_packages([str(ROOT)], "driftwise."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    for words in [sys.argv[1:]] if len(sys.argv) > 1 else COMMANDS:
-        with tempfile.TemporaryDirectory() as folder:
-            found = trace([*words, "--out", folder] if words[0] == "landscape" else words)
-        print(f"driftwise {' '.join(words)}: {len(found.functions)} functions in {len(found.files)} files")
-        for (file, through, caller, callee), n in sorted(found.returns.items()):
+    words = [word for word in sys.argv[1:] if word != "--returns"]
+    for call in [lambda _: command(*words)] if words else CALLS:
+        trace(call)
+        found = trace(call)
+        name = " ".join(words) or call.__name__
+        print(f"{name}: {len(found.functions)} functions in {len(found.files)} files", flush=True)
+        for (file, through, caller, callee), n in sorted(found.returns.items()) if "--returns" in sys.argv else ():
             print(f"  {file} is entered again from {through}: {caller} -> {callee} ({n} times)")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import driftwise
+import public_signatures
 
 SOURCE = ast.parse(Path(driftwise.__file__).read_text(encoding="utf-8"))
 
@@ -78,3 +79,8 @@ def test_what_a_module_exports_exists(module):
 
 def test_the_package_is_marked_as_typed():
     assert importlib.resources.files("driftwise").joinpath("py.typed").is_file()
+
+
+def test_names_and_signatures_are_those_of_the_list():
+    """A change of the interface shows in the list: `python tests/public_signatures.py --write`."""
+    assert public_signatures.text() == public_signatures.FILE.read_text(encoding="utf-8")

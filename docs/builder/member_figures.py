@@ -51,7 +51,7 @@ WITHOUT_DEFAULTS: dict[str, dict[str, Any]] = {
     "with-variance": {"noise": {"name": "two-point"}, "variance": 0.005 * N_SHOWN},
     "bandit-low": {"segments": 10},
     "sparse-bernoulli": {"shares": (0.1,)},
-    "full-low": {"segments": 4, "variance": 100.0},
+    "full-low": {"segments": 4, "variance": 100.0, "case": "noisy"},
     "full-v": {"drift": 3.0, "variance": 60.0},
 }  # fmt: skip
 
