@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 
 from cell_examples import by_key, cell, key
-from driftwise.results import CellTable, Store, merging, read_cells
+from driftwise.results import CellTable, Store
 
 
 def forked(work):
@@ -31,15 +31,13 @@ def forked(work):
 
 
 def grow(folder, first):
-    """Add cells and merge files until the process is killed; tell which cells were added."""
+    """Add and remove cells until the process is killed; tell which cells were added."""
 
     def work(tell):
         store = Store(folder)
         for i in range(first, first + 100_000, 2):
             store.add([cell(i), cell(i + 1)])
             tell(i)
-            if i % 10 == 0:
-                store.compact()
             if i % 14 == 0:
                 store.discard([key(first + 1)])
 
@@ -47,7 +45,6 @@ def grow(folder, first):
 
 
 def kill(folder, n_times):
-    merging.FINAL_CELLS = 60
     moments = random.Random(5)
     told, first = {}, 0
     for _ in range(n_times):
@@ -76,8 +73,7 @@ def check(store, told, may_be_missing):
     assert all(cells[each] == wanted[each] for each in cells), "changed"
     files = [path.name for path in store.folder.iterdir()]
     assert not [name for name in files if name.startswith(".")], files
-    n_cells = sum(len(read_cells(path)[0]) for path in store.folder.glob("cells-*"))
-    assert n_cells == len(cells) == len(store.keys), "a cell twice"
+    assert len(store.table()) == len(cells) == len(store.keys), "a cell twice"
     assert not store.damaged, store.damaged
 
 
@@ -86,7 +82,6 @@ def add_at_once(folder):
 
     def work(start):
         def add(tell):
-            merging.FINAL_CELLS = 60
             store = Store(folder)
             for i in range(start, 60, 3):
                 tell(store.add([cell(n) for n in range(i, i + 5)]))

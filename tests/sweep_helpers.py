@@ -33,5 +33,5 @@ def keys(sweep):
 
 def leftovers(folder):
     """Return the names in a folder that no finished sweep leaves behind."""
-    usual = re.compile(r"cells-[0-9a-f]{16}\.parquet|manifest\.json|lock")
+    usual = re.compile(r"cells\.sqlite|lock")
     return [path.name for path in Path(folder).iterdir() if not usual.fullmatch(path.name)]

@@ -1,6 +1,5 @@
 """Open stores that share a folder do not claim the same work."""
 
-import errno
 import os
 import threading
 
@@ -8,9 +7,8 @@ import numpy as np
 import pytest
 
 from cell_examples import key, table
-from driftwise.core.errors import BadFile
 from driftwise.results import Store
-from store_examples import FullDisk, cells, content, expected, fails, hidden
+from store_examples import cells, content, expected, hidden
 
 
 def test_no_two_stores_claim_the_same_work(tmp_path):
@@ -41,12 +39,12 @@ def test_dead_and_foreign_claims_hold_nothing(tmp_path):
     store = Store(tmp_path)
     (tmp_path / (".claim-" + "0" * 16)).write_text('["a"]')  # no process has it locked
     (tmp_path / (".claim-" + "1" * 16)).mkdir()
-    (tmp_path / (".claim-" + "2" * 16)).symlink_to("manifest.json")
+    (tmp_path / (".claim-" + "2" * 16)).symlink_to("cells.sqlite")
     os.mkfifo(tmp_path / (".claim-" + "3" * 16))
     (tmp_path / ".claim-x").write_text('["b"]')
     assert store.claim(["a", "b"], 2) == ["a", "b"]
     assert not (tmp_path / (".claim-" + "0" * 16)).exists()
-    assert (tmp_path / "manifest.json").is_file()
+    assert (tmp_path / "cells.sqlite").is_file()
     assert (tmp_path / ".claim-x").is_file()
     store.close()
 
@@ -58,27 +56,6 @@ def test_a_live_claim_without_a_list_holds_nothing(tmp_path, text):
         (name,) = hidden(tmp_path)
         (tmp_path / name).write_bytes(text)
         assert other.claim(["a"], 1) == ["a"]
-
-
-def test_a_full_disk_leaves_claims_as_they_were(tmp_path, monkeypatch):
-    with Store(tmp_path) as one, Store(tmp_path) as other:
-        one.claim(["a"], 1)
-        for n in (1, 2):
-            with monkeypatch.context() as patched:
-                FullDisk(patched, n, once=False)
-                with pytest.raises(BadFile, match=r"^Cannot write .*: No space left on device\.$"):
-                    one.claim(["b"], 1)
-            assert len(hidden(tmp_path)) == 1
-        assert other.claim(["a", "b"], 2) == ["b"]
-
-
-def test_without_locks_everything_works_but_claims(tmp_path, monkeypatch):
-    monkeypatch.setattr("fcntl.flock", fails(OSError(errno.ENOLCK, "No locks available")))
-    with Store(tmp_path) as one, Store(tmp_path) as other:
-        assert one.claim(["a"], 1) == other.claim(["a"], 1) == ["a"]
-        one.add(cells(0))
-        assert other.add(cells(0, 1)) == 1
-        assert content(one) == expected(0, 1)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer versions of Python warn of forks

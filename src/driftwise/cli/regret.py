@@ -102,7 +102,7 @@ def command(
     whole = feedback == "both" and pattern is None and half == "both" and learners is None
     name = preset if whole else f"{preset}-selection"
     page_file = out / f"{name}.html"
-    check_output_files("regret", (page_file, out / "runs" / "manifest.json", csv), ())
+    check_output_files("regret", (page_file, out / "runs" / "cells.sqlite", csv), ())
     with notes(quiet), hint_on_interrupt("runs"):
         scores = run_study(
             cells,

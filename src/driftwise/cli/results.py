@@ -38,6 +38,9 @@ __all__ = ["command"]
 @click.option("--failed", is_flag=True, help="List the cells that could not be played, with their errors.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--csv", type=click.Path(path_type=Path), help="Write one line per cell.")
+@click.option(
+    "--parquet", type=click.Path(path_type=Path), help="Write one row per cell and marked round, for other programs."
+)
 @click.option("--latex", type=click.Path(path_type=Path), help="Write the table of regrets for the package booktabs.")
 @click.option("--page", type=click.Path(path_type=Path), help="Write an HTML page with the table and figures.")
 @click.option(
@@ -53,6 +56,7 @@ def command(
     failed: bool,
     confidence: float,
     csv: Path | None,
+    parquet: Path | None,
     latex: Path | None,
     page: Path | None,
     scale: str | None,
@@ -68,14 +72,14 @@ def command(
     \b
     driftwise results out/sweep --learner 'hedge*' --rounds 10000
     driftwise results out/sweep --against hedge
-    driftwise results out/sweep --csv cells.csv --page results.html
+    driftwise results out/sweep --csv cells.csv --parquet cells.parquet --page results.html
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
     from driftwise.cli.outputs import check_output_files
     from driftwise.results.sweep_results import SweepResults
 
-    check_output_files("results", (csv, latex, page), paths)
+    check_output_files("results", (csv, parquet, latex, page), paths)
     stored = SweepResults.read(*paths)
     results = stored.select(**{name: [*wanted] for name, wanted in filters.items() if wanted})
     if against is not None:
@@ -85,11 +89,13 @@ def command(
         _print_notes(stored)
     if csv is not None:
         results.to_csv(csv)
+    if parquet is not None:
+        results.to_parquet(parquet)
     if latex is not None:
         results.to_latex(latex, confidence)
     if page is not None:
         _write_page(page, results, paths, filters, against, confidence, scale)
-    for path in (csv, latex, page):
+    for path in (csv, parquet, latex, page):
         if path is not None and not quiet:
             click.echo(f"wrote {path}", err=True)
 

@@ -51,7 +51,7 @@ def command(
     from driftwise.core.errors import InvalidInput
     from driftwise.core.files import check_writable
     from driftwise.core.validation import count
-    from driftwise.results.parquet_columns import arrow
+    from driftwise.results.store import FILE
     from driftwise.sweeps import read_sweep, run_sweeps
     from driftwise.sweeps.costs import Costs
     from driftwise.sweeps.dask_executor import connect
@@ -63,8 +63,7 @@ def command(
     sweep = read_sweep(file)
     folder = Path("out") / file.stem if out is None else out
     if not dry_run:
-        arrow("A store of results")  # before learners are compiled for the plan
-        check_writable(folder / "manifest.json")
+        check_writable(folder / FILE)  # before learners are compiled for the plan
     with _cluster(address, connect) as client:
         costs = Costs()
         with notes(quiet):
@@ -93,9 +92,9 @@ def command(
 
 def _stored_keys(folder: Path, retry_failed: bool) -> set[str]:
     """Return the keys of the cells that need not be played; nothing is changed, and the sweep reports damaged files."""
-    from driftwise.results.store_snapshots import read_store
+    from driftwise.results.store import FILE, read_store
 
-    if not (folder / "manifest.json").is_file():
+    if not (folder / FILE).is_file():
         return set()
     table = read_store(folder).table
     return {*(table.select(~table.failed) if retry_failed else table).keys()}

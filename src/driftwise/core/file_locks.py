@@ -29,7 +29,7 @@ def try_lock(descriptor: int) -> bool | None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait for the lock on a file, which is made if it is missing; where there are no locks, go on without."""
+    """Wait for the lock on a file, which is made if it is missing; raise `OSError` where there are no locks."""
     descriptor = _open_locked(path)
     try:
         yield
@@ -46,8 +46,7 @@ def _open_locked(path: Path) -> int:
         except PermissionError:  # the file of another user
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            with contextlib.suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
             if os.fstat(descriptor).st_nlink:  # else someone deleted the file while this process waited
                 return descriptor
         except BaseException:

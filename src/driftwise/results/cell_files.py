@@ -1,42 +1,53 @@
-"""Files of cells: Parquet with one row per cell and marked round.
+"""Files of cells: Parquet with one row per cell and marked round, which any program that reads Parquet can use.
 
-Loaded again are the columns `round`, `regret` and `bound`, and a JSON header in the metadata with the numbers of each
-cell, packed. The header and these columns are covered by a checksum. All other columns repeat the numbers of the cells
-for other programs; unknown values are NULL there.
+Unknown values are NULL. The metadata have a JSON header with what is not in the columns, and a digest of the header and
+of all cells.
 """
 
 from __future__ import annotations
 
-import base64
+import hashlib
+import io
 import json
 import os
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from driftwise.core.errors import BadFile, one_line, rejection, shown
+from driftwise.core.errors import BadFile, MissingDependency, one_line, rejection, shown
 from driftwise.core.file_names import existing_file, shown_path
 from driftwise.core.files import write_bytes_atomically
-from driftwise.core.types import Actions
+from driftwise.core.machine_memory import memory_bytes
 from driftwise.results.cell_checks import first_fault
-from driftwise.results.cell_columns import parquet_bytes
 from driftwise.results.cell_table import CellTable
-from driftwise.results.cells import CELL, TEXTS
-from driftwise.results.parquet_columns import Column, file_metadata, parse_columns
+from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS
+from driftwise.results.spec_labels import environment_label, learner_label
 
-__all__ = ["FORMAT", "NewerFormat", "cell_bytes", "parse_cells", "read_cells", "write_cells"]
+__all__ = ["FORMAT", "arrow", "parse_cells", "read_cells", "write_cells"]
 
-FORMAT = 1
+FORMAT = 2
 _KEY = "driftwise cells"
-_LENGTH = np.dtype("<i8")
-_LEVEL = 1  # of compression: level 6 takes 2.7 times as long and saves 4 %
+_DIGEST = f"{_KEY} sha256"
+_GROUP = 1 << 17  # rows written at a time, which bounds the memory needed
+_COPIES = 3  # of the content of a file: its bytes, Arrow's columns, and the cells
+_CURVES = ("round", "regret", "bound")
+_MADE = {"environment": environment_label, "learner": learner_label}  # columns of labels, for people
+_SPECS = {name: f"{name}_spec" for name in _MADE}  # the columns of their specs
+_ORDER: tuple[str, ...] = (
+    "key", *_MADE, *COUNTS[:4], "comparator", "play", "kind", "round", "final", "regret", "bound", "segments",
+    *REALS[:-1], "caveat", "error", "machine", "seconds", "stored", *_SPECS.values(),
+)  # fmt: skip
 
 
-class NewerFormat(BadFile):
-    """A file was written by a newer version of driftwise."""
+def arrow(task: str) -> tuple[Any, Any]:
+    """Return the modules that read and write Parquet; raise with the command to install them if they are missing."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingDependency(task, "pyarrow", "files") from None
+    return pyarrow, pyarrow.parquet
 
 
 def write_cells(
@@ -50,28 +61,24 @@ def write_cells(
     `labels` are for other programs: by spec under "environments" and "learners", or one for each cell in a list. Those
     that are not given are made from the specs.
     """
-    content = cell_bytes(table, extra, labels)
-    write_bytes_atomically(path, content)
-    return len(content)
-
-
-def cell_bytes(
-    table: CellTable, extra: Mapping[str, Any] | None = None, labels: Mapping[str, Any] | None = None
-) -> bytes:
-    """Return the content of the file that `write_cells` writes."""
-    fault = first_fault(table)
-    if fault is not None:
+    pa, pq = arrow("Writing a Parquet file")
+    if (fault := _fault(table)) is not None:
         raise rejection("write_cells", *fault)
-    if _has_twice(table):
-        raise rejection("write_cells", "table", "cells with distinct keys", "a key twice")
-    table = _with_sorted_texts(table)
-    header: dict[str, Any] = {"format": FORMAT, "n_cells": len(table), "texts": table.texts, "cells": _packed(table)}
     try:
-        text = json.dumps({**header, "extra": dict(extra or {})}, sort_keys=True, allow_nan=False).encode()
+        header = json.dumps({"format": FORMAT, "extra": dict(extra or {})}, sort_keys=True, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError):
         raise rejection("write_cells", "extra", "a dictionary of plain values", extra) from None
-    loaded: dict[str, Column] = {"round": table.round, "regret": table.regret, "bound": table.bound}
-    return parquet_bytes(table, file_metadata(_KEY, text, loaded), labels or {})
+    shown_labels = {name: _labels(table, name, (labels or {}).get(f"{name}s", {})) for name in _MADE}
+    schema, texts, sink = _schema(pa), [name for name in _ORDER if name not in _CURVES], io.BytesIO()
+    with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=texts, store_schema=False) as writer:
+        for first, last in _groups(table):
+            part = table.take(np.arange(first, last))
+            some = {name: labels[first:last] for name, labels in shown_labels.items()}
+            writer.write_table(pa.table([_column(pa, part, some, field) for field in schema], schema=schema))
+        writer.add_key_value_metadata({_KEY: header, _DIGEST: _digest(header, table)})
+    content = sink.getvalue()
+    write_bytes_atomically(path, content)
+    return len(content)
 
 
 def read_cells(path: str | os.PathLike[str]) -> tuple[CellTable, dict[str, Any]]:
@@ -86,92 +93,151 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[CellTable, dict[str, Any]]
 
 def parse_cells(content: bytes, path: str | os.PathLike[str]) -> tuple[CellTable, dict[str, Any]]:
     """Return the cells and the dictionary in the content of a file; `path` is named in errors."""
-    opened = parse_columns(content, path, _KEY)
-    if opened is None:
+    pa, pq = arrow("Reading a Parquet file")
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=[*TEXTS, *_SPECS.values()])
+        metadata = file.metadata.metadata or {}
+    except Exception as error:  # Arrow raises many kinds of error on damaged bytes, some in several lines
+        raise _incomplete(path, error) from None
+    header = metadata.get(_KEY.encode())
+    if header is None:
         raise BadFile(f"{shown_path(path)} holds no cells of driftwise.")
     try:
-        header = json.loads(opened.header, parse_constant=_no_constant)
-        version = header["format"]
-        if type(version) is int and version > FORMAT:
-            raise NewerFormat(
-                f"{shown_path(path)} has format {shown(version)} of cells; this version reads format {FORMAT}."
-                " Install a newer driftwise."
+        found = json.loads(header, parse_constant=_no_constant)
+        if found["format"] != FORMAT:
+            raise BadFile(
+                f"{shown_path(path)} has format {shown(found['format'])} of cells; this version reads format {FORMAT}."
             )
-        if version != FORMAT:
-            raise ValueError(f"unknown format {shown(version)}")
-        columns = opened.load("regret", "bound", whole=["round"])
-        return _table(header, columns), _extra(header)
+        extra = found["extra"]
+        if not isinstance(extra, dict):
+            raise ValueError("its extra values are not a dictionary")
+        n_bytes = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
+        if _COPIES * n_bytes > memory_bytes():
+            raise ValueError("they do not fit into the memory of this machine")
+        table = _table(pa, file)
+        if (fault := _fault(table)) is not None:
+            raise ValueError(f"`{fault[0]}` must be {fault[1]}, got {shown(fault[2])}")
     except BadFile:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, zlib.error) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        if isinstance(error, pa.ArrowException):
+            raise _incomplete(path, error) from None
         reason = one_line(str(error) if type(error) is ValueError else repr(error))[:200]
         raise BadFile(f"{shown_path(path)} holds damaged cells: {reason}.") from None
+    except Exception as error:
+        raise _incomplete(path, error) from None
+    if metadata.get(_DIGEST.encode()) != _digest(header, table):
+        raise BadFile(f"{shown_path(path)} is damaged: its digest does not match its content.")
+    return table, extra
 
 
-def _table(header: dict[str, Any], columns: Mapping[str, Column]) -> CellTable:
-    n_cells, n_rows = header["n_cells"], len(columns["round"])
-    if type(n_cells) is not int or not 0 <= n_cells <= n_rows:
-        raise ValueError(f"it has {n_rows} rows for {shown(n_cells)} cells")
-    texts = {name: tuple(header["texts"][name]) for name in TEXTS}
-    if not all(isinstance(text, str) for values in texts.values() for text in values):
-        raise ValueError("its texts are not text")
-    cells, lengths = _unpacked(header["cells"], n_cells)
-    if n_cells and not 1 <= lengths.min() <= lengths.max() <= n_rows:
-        raise ValueError("a cell has no rows, or more than there are")
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    table = CellTable(cells, texts, offsets, columns["round"], columns["regret"], columns["bound"])
-    fault = first_fault(table)
-    if fault is not None:
-        raise ValueError(f"`{fault.name}` must be {fault.rule}, got {shown(fault.got)}")
-    if _has_twice(table):
-        raise ValueError("a key is there twice")
-    return table
-
-
-def _extra(header: dict[str, Any]) -> dict[str, Any]:
-    extra = header["extra"]
-    if not isinstance(extra, dict):
-        raise ValueError("its extra values are not a dictionary")
-    return extra
-
-
-def _packed(table: CellTable) -> str:
-    """Return the numbers of the cells, column by column, compressed, as text: other readers require text here."""
-    columns = [table.lengths.astype(_LENGTH), *(table.cells[name] for name in CELL.names or ())]
-    return base64.b64encode(zlib.compress(b"".join(column.tobytes() for column in columns), _LEVEL)).decode()
-
-
-def _unpacked(text: str, n_cells: int) -> tuple[npt.NDArray[np.void], Actions]:
-    size = n_cells * (_LENGTH.itemsize + CELL.itemsize)  # a cell has a row in the file, so this is not too much
-    unpacker = zlib.decompressobj()
-    content = unpacker.decompress(base64.b64decode(text, validate=True), size + 1)
-    if len(content) != size or not unpacker.eof or unpacker.unused_data:
-        raise ValueError(f"its header does not have the length of {n_cells} cells")
-    lengths = np.frombuffer(content, _LENGTH, n_cells).astype(np.int64)
-    cells = np.empty(n_cells, CELL)
-    position = lengths.nbytes
-    for name in CELL.names or ():
-        column = np.frombuffer(content, CELL[name], n_cells, position)
-        cells[name] = column
-        position += column.nbytes
-    return cells, lengths
-
-
-def _with_sorted_texts(table: CellTable) -> CellTable:
-    """Return the same cells with their texts sorted and without texts that no cell has."""
-    cells, texts = table.cells.copy(), {}
-    for name in TEXTS:
-        used, codes = np.unique(cells[name], return_inverse=True)
-        values = [table.texts[name][code] for code in used]
-        texts[name] = tuple(sorted(values))
-        places = {text: place for place, text in enumerate(texts[name])}
-        cells[name] = np.array([places[text] for text in values], np.int32)[codes]
-    return CellTable(cells, texts, table.offsets, table.round, table.regret, table.bound)
-
-
-def _has_twice(table: CellTable) -> bool:
+def _fault(table: CellTable) -> tuple[str, str, object] | None:
+    """Return the first broken rule of a table, None if it obeys all."""
     keys = table.cells["key"][table.cells["key"] != b""].tolist()
-    return len(set(keys)) != len(keys)
+    fault = first_fault(table)
+    if fault is None and len({*keys}) != len(keys):
+        return "table", "cells with distinct keys", "a key twice"
+    return fault
+
+
+def _digest(header: bytes, table: CellTable) -> bytes:
+    content = hashlib.sha256(header)
+    content.update(table.digests().tobytes())
+    return content.hexdigest().encode()
+
+
+def _labels(table: CellTable, name: str, given: Mapping[str, str] | Sequence[str]) -> Any:
+    """Return the label of each cell."""
+    if isinstance(given, Mapping):
+        labels = [given.get(text) or _MADE[name](json.loads(text)) for text in table.texts[name]]
+        return np.array([*labels, ""], object)[table.cells[name]]
+    return np.array(given, object)
+
+
+def _groups(table: CellTable) -> Iterator[tuple[int, int]]:
+    """Yield the first cell of each group of rows, and the first of the next."""
+    first = 0
+    while first < len(table):
+        last = int(np.searchsorted(table.offsets, table.offsets[first] + _GROUP, "right")) - 1
+        last = max(first + 1, last)
+        yield first, last
+        first = last
+
+
+def _schema(pa: Any) -> Any:
+    kinds = {
+        **dict.fromkeys(COUNTS, pa.int64()),
+        **dict.fromkeys(REALS, pa.float64()),
+        "round": pa.int64(),
+        "regret": pa.float64(),
+        "bound": pa.float64(),
+        "final": pa.bool_(),
+        "stored": pa.timestamp("us", tz="UTC"),
+    }
+    return pa.schema([pa.field(name, kinds.get(name, pa.string()), name not in (*_CURVES, "final")) for name in _ORDER])
+
+
+def _column(pa: Any, table: CellTable, labels: Mapping[str, Any], field: Any) -> Any:
+    """Return a column: the points of all curves, or the values of the cells, repeated for each point."""
+    name = field.name
+    if name in _CURVES:
+        return pa.array(getattr(table, name), field.type, from_pandas=False)
+    if name == "final":
+        final = np.zeros(len(table.round), np.bool_)
+        final[table.offsets[1:] - 1] = True
+        return pa.array(final)
+    if name == "key":
+        values = np.array(table.keys(), object)
+    elif name in labels:
+        values = labels[name]
+    elif name in TEXTS or name in _SPECS.values():
+        name = name.removesuffix("_spec")
+        values = np.array([*table.texts[name], ""], object)[table.cells[name]]
+    else:
+        values = table.cells[name]
+        unknown = np.isnan(values) if name in REALS else (values == 0) & (name in ("segments", "stored"))
+        numbers = values.view("M8[us]") if name == "stored" else values
+        return pa.array(np.repeat(numbers, table.lengths), field.type, mask=np.repeat(unknown, table.lengths))
+    texts = pa.array(values, pa.string(), mask=values == "").dictionary_encode()
+    return texts.take(pa.array(np.repeat(np.arange(len(table)), table.lengths))).cast(pa.string())
+
+
+def _table(pa: Any, file: Any) -> CellTable:
+    """Return the cells of a file; the values of a cell are those of its first row."""
+    names = [name for name in _ORDER if name not in _MADE]
+    schema = _schema(pa)
+    for name in names:
+        place = file.schema_arrow.get_field_index(name)
+        kind = None if place < 0 else file.schema_arrow.field(place).type
+        kind = kind.value_type if kind is not None and pa.types.is_dictionary(kind) else kind
+        if kind != schema.field(name).type:
+            raise ValueError(f"it has no column '{name}' of {schema.field(name).type}")
+    batches = [*file.iter_batches(columns=names)]
+    rows = pa.Table.from_batches(batches, file.schema_arrow if not batches else None).combine_chunks()
+    for name in (*_CURVES, "final"):
+        if rows.column(name).null_count:
+            raise ValueError(f"the column '{name}' has missing values")
+    ends = np.flatnonzero(rows.column("final").to_numpy()) + 1
+    if (ends[-1] if len(ends) else 0) != rows.num_rows:
+        raise ValueError("its last cell has no end")
+    offsets = np.concatenate([np.zeros(1, np.int64), ends])
+    first = rows.take(pa.array(offsets[:-1]))
+    cells, texts = np.empty(len(ends), CELL), {}
+    keys = first.column("key").fill_null("").to_pylist()
+    cells["key"] = [key if len(key) in (0, CELL["key"].itemsize) and key.isascii() else "?" for key in keys]
+    for name in (*COUNTS, *REALS):
+        column = first.column(name).cast(pa.int64()) if name == "stored" else first.column(name)
+        cells[name] = column.fill_null(0).to_numpy() if name in COUNTS else column.to_numpy()
+    for name in TEXTS:
+        values = np.array(first.column(_SPECS.get(name, name)).cast(pa.string()).fill_null("").to_pylist(), object)
+        distinct, codes = np.unique(values, return_inverse=True)
+        cells[name], texts[name] = codes, tuple(distinct.tolist())
+    return CellTable(cells, texts, offsets, *(rows.column(name).to_numpy() for name in _CURVES))
+
+
+def _incomplete(path: str | os.PathLike[str], error: Exception) -> BadFile:
+    reason = one_line(str(error) or type(error).__name__)[:200].rstrip(".")
+    return BadFile(f"{shown_path(path)} is not a complete Parquet file: {reason}.")
 
 
 def _no_constant(name: str) -> float:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +18,9 @@ from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord
 from driftwise.results.record_columns import record_columns
 
 __all__ = ["CellTable"]
+
+# A cell without its curve, as its digest has it: texts are digests of their own.
+_DIGESTED = np.dtype([(name, "<u8" if name in TEXTS else CELL[name]) for name in CELL.names or ()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +114,31 @@ class CellTable:
             **{name: self.texts[name][cell[name]] for name in TEXTS},
         )
 
+    def curves(self) -> list[bytes]:
+        """Return the curve of each cell as bytes: its rounds, then its regrets, then its bounds."""
+        arrays = ((self.round, "<i8"), (self.regret, "<f8"), (self.bound, "<f8"))
+        parts = [np.ascontiguousarray(array, kind).tobytes() for array, kind in arrays]
+        places = (8 * self.offsets).tolist()
+        return [b"".join([part[i:j] for part in parts]) for i, j in itertools.pairwise(places)]
+
+    def digests(self, curves: Sequence[bytes] | None = None) -> Actions:
+        """Return a digest of each cell, of 64 bits: of its key, its numbers, its texts and its curve.
+
+        All NaN count as one, and so do both zeros, but those of curves.
+        """
+        rows = np.empty(len(self), _DIGESTED)
+        for name in ("key", *COUNTS):
+            rows[name] = self.cells[name]
+        for name in REALS:
+            rows[name] = np.where(np.isnan(self.cells[name]), np.nan, self.cells[name] + 0.0)
+        for name in TEXTS:
+            codes = np.array([_text_digest(text) for text in self.texts[name]], np.uint64)
+            rows[name] = codes[self.cells[name]]
+        content = rows.view(f"V{_DIGESTED.itemsize}").tolist()  # bytes
+        pairs = zip(content, self.curves() if curves is None else curves, strict=True)
+        found = [hashlib.blake2b(cell + curve, digest_size=8).digest() for cell, curve in pairs]
+        return np.frombuffer(b"".join(found), np.int64)
+
     def keys(self) -> list[str]:
         """Return the keys of the cells."""
         return [key.decode() for key in self.cells["key"].tolist()]
@@ -143,3 +174,9 @@ def _offsets(lengths: Actions) -> Actions:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+@functools.lru_cache(maxsize=4096)
+def _text_digest(text: str) -> int:
+    content = text.encode(errors="surrogateescape")  # bytes that are not UTF-8, of a damaged file
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

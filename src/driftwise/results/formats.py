@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.files import write_atomically
-from driftwise.results.parquet_columns import arrow
+from driftwise.results.cell_files import arrow
 
 if TYPE_CHECKING:
     from driftwise.results.results import Results

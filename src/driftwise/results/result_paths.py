@@ -11,12 +11,12 @@ import numpy as np
 
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.file_names import shown_path
+from driftwise.core.spec_text import is_unicode
 from driftwise.results import results_file
 from driftwise.results.cell_files import read_cells
 from driftwise.results.cell_groups import distinct_cells
 from driftwise.results.cell_table import CellTable
-from driftwise.results.store_snapshots import Snapshot, read_store
-from driftwise.results.stored_files import DamagedFile
+from driftwise.results.store import DamagedFile, Snapshot, read_store
 
 __all__ = ["Cells", "read_paths"]
 
@@ -52,15 +52,18 @@ def _read(path: str | os.PathLike[str]) -> Snapshot:
         return snapshot._replace(damaged=tuple(files))
     if not os.path.lexists(path):
         raise BadFile(f"There is no file or folder {shown_path(path)}.")
-    try:
-        table, extra = read_cells(path)
-    except BadFile:
-        results_file.read(path)  # raises an error that names the format of an earlier version
-        raise
-    labels: dict[str, dict[str, str]] = {"environments": {}, "learners": {}}
+    table, extra = read_cells(path)
+    labels = {name: _texts(extra.get("labels"), name) for name in ("environments", "learners")}
     if "results" in extra:
-        table, labels["learners"] = _labelled(table, results_file.read(path))
+        table, labels["learners"] = _labelled(table, results_file.fields(path, table, extra))
     return Snapshot(table, labels, ())
+
+
+def _texts(sections: object, name: str) -> dict[str, str]:
+    """Return the labels of a section that are texts."""
+    section = sections.get(name) if isinstance(sections, dict) else None
+    entries = section.items() if isinstance(section, dict) else ()
+    return {spec: label for spec, label in entries if isinstance(label, str) and is_unicode(spec + label)}
 
 
 def _labelled(table: CellTable, results: dict[str, object]) -> tuple[CellTable, dict[str, str]]:

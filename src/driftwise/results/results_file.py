@@ -20,15 +20,13 @@ from driftwise.results.cell_files import read_cells, write_cells
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells import MEASURES, REALISED, CellRecord
 from driftwise.results.footnotes import Caveat
-from driftwise.results.parquet_columns import open_columns
 from driftwise.results.realised import Realised
 
 if TYPE_CHECKING:
     from driftwise.results.results import Results
 
-__all__ = ["read", "write"]
+__all__ = ["fields", "read", "write"]
 
-_EARLIER = "driftwise"  # the key under which formats 1 to 3 have their header
 _SHARED = ("environment", "n_actions", "n_rounds", "comparator", "play", "kind")  # equal in all cells
 _LARGEST_SEED = 2**63 - 1  # of a cell; a larger one is in the header only
 
@@ -79,11 +77,11 @@ def _measured(measures: Measures) -> dict[str, Any]:
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the fields of the results that `write` wrote."""
-    try:
-        table, extra = read_cells(path)
-    except BadFile:
-        _reject_earlier(path)
-        raise
+    return fields(path, *read_cells(path))
+
+
+def fields(path: str | os.PathLike[str], table: CellTable, extra: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of results from the cells and the dictionary of a file."""
     if "results" not in extra:
         raise BadFile(f"{shown_path(path)} holds cells of a sweep, not the results of one simulation.")
     try:
@@ -91,18 +89,6 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, DriftwiseError) as error:
         reason = f"{error!r}".splitlines()[0][:200]
         raise BadFile(f"{shown_path(path)} holds damaged driftwise results: {reason}.") from None
-
-
-def _reject_earlier(path: str | os.PathLike[str]) -> None:
-    """Raise an error that names the format if a file has results of an earlier one."""
-    opened = open_columns(path, _EARLIER)
-    if opened is None:
-        return
-    try:
-        got = f"{json.loads(opened.header)['format']!r:.20}"
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return
-    raise BadFile(f"{shown_path(path)} has results format {got}, which this version does not read. Simulate again.")
 
 
 def _fields(table: CellTable, extra: dict[str, Any]) -> dict[str, Any]:

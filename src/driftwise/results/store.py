@@ -1,31 +1,119 @@
-"""A folder of finished cells, which several processes may fill at once and which no killed process can damage."""
+"""A store of finished cells: a folder with one SQLite file, which several processes may fill and no kill can damage.
+
+The file has one row per cell in the table `cells`, with a digest of the row. Texts that repeat are in a table of their
+own; the view `results` joins them, for people and other programs.
+
+All writing is done under a lock on the file `lock` of the folder, one process at a time, so nobody waits for SQLite's
+own lock, whose waiting is not fair. The journal is the rollback journal, not the write-ahead log: versions of SQLite
+before 3.51.3 can damage the latter when several connections write it back, it needs shared memory, which network file
+systems lack, and it leaves the newest cells in a second file.
+
+Nothing in the file is trusted. Rows whose digest does not agree, and those that SQLite cannot read, are left out; a
+store that is opened for writing then copies the others to a new file and keeps the old one in the folder `damaged`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
+import itertools
+import json
 import os
+import re
+import secrets
+import shutil
+import sqlite3
+import stat
+import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from driftwise.core.errors import BadFile, rejection
-from driftwise.core.file_locks import locked
+from driftwise.core.file_locks import locked, try_lock
 from driftwise.core.file_names import shown_path
-from driftwise.core.files import check_writable
+from driftwise.core.files import check_writable, write_bytes_atomically
+from driftwise.core.spec_text import is_unicode
+from driftwise.core.types import Flags
+from driftwise.results.cell_checks import first_fault
 from driftwise.results.cell_table import CellTable
-from driftwise.results.cells import CellRecord
+from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord
 from driftwise.results.machine import Machine, this_machine
-from driftwise.results.manifest import read_manifest, update_manifest
-from driftwise.results.parquet_columns import arrow
-from driftwise.results.stored_files import DamagedFile, StoredFiles
-from driftwise.results.work_claims import WorkClaim
 
-__all__ = ["Store"]
+__all__ = ["FILE", "DamagedFile", "Snapshot", "Store", "read_store"]
+
+T = TypeVar("T")
+
+FILE = "cells.sqlite"
+_DAMAGED = "damaged"  # the folder of files that were replaced
+_FORMAT = 1
+_APPLICATION = int.from_bytes(b"drfw", "big")  # the mark of the program in the head of an SQLite file
+_PATIENCE = 60.0  # seconds to wait for readers of the file
+_LABELS = ("environments", "learners")
+_NUMBERS = (*COUNTS, *REALS)
+_ROW = ("key", "failed", "regret", "bound", *_NUMBERS, *TEXTS, "digest", "curve")
+_READ = ("id", *_ROW)
+_TEXT_PLACES = slice(_READ.index(TEXTS[0]), _READ.index(TEXTS[-1]) + 1)
+_CHUNK = 1 << 14  # rows that are read at once
+_ROWS_A_PAGE = 64  # more than there are: so many ids in a damaged table may have no row before the rest is given up
+_POINT = 24  # bytes of a point of a curve: round, regret, bound
+_TYPES: dict[str, tuple[type, ...]] = {
+    "key": (bytes,),  # as it is read
+    "curve": (bytes,),
+    **dict.fromkeys(("regret", "bound", *REALS), (float, type(None))),  # NULL is NaN
+}
+_SCHEMA = f"""
+CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE cells (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, failed INTEGER NOT NULL, regret REAL, bound REAL,
+  {", ".join(f"{name} INTEGER NOT NULL" for name in COUNTS)}, {", ".join(f"{name} REAL" for name in REALS)},
+  {", ".join(f"{name} INTEGER NOT NULL REFERENCES texts" for name in TEXTS)}, digest INTEGER NOT NULL,
+  curve BLOB NOT NULL
+);
+CREATE TABLE labels (section TEXT, spec TEXT, label TEXT NOT NULL, PRIMARY KEY (section, spec));
+CREATE TABLE machines (id TEXT PRIMARY KEY, facts TEXT NOT NULL);
+CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
+CREATE VIEW results AS SELECT
+  key, coalesce(e.label, t_environment.text) AS environment, coalesce(l.label, t_learner.text) AS learner,
+  n_rounds, seed, run, regret, bound, nullif(t_error.text, '') AS error, t_comparator.text AS comparator,
+  t_play.text AS play, t_kind.text AS kind, n_actions, nullif(segments, 0) AS segments, {", ".join(REALS)},
+  nullif(t_caveat.text, '') AS caveat, t_machine.text AS machine,
+  strftime('%Y-%m-%dT%H:%M:%fZ', stored / 1e6, 'unixepoch') AS stored,
+  t_environment.text AS environment_spec, t_learner.text AS learner_spec
+FROM cells
+  {" ".join(f"JOIN texts AS t_{name} ON t_{name}.id = cells.{name}" for name in TEXTS)}
+  LEFT JOIN labels AS e ON e.section = 'environments' AND e.spec = t_environment.text
+  LEFT JOIN labels AS l ON l.section = 'learners' AND l.spec = t_learner.text;
+INSERT INTO facts VALUES ('format', {_FORMAT}), ('removals', 0);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_FORMAT};
+"""
+_INSERT = f"INSERT INTO cells ({', '.join(_ROW)}) VALUES ({', '.join('?' * len(_ROW))})"
+_WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+_NO_LOCKS = "its file system has no locks, as some network file systems; use a folder on a local disk"
+_CLAIM = re.compile(r"\.claim-[0-9a-f]{16}")
+_LONGEST_CLAIM = 1 << 26  # bytes
+
+
+class DamagedFile(NamedTuple):
+    """A file that could not be read completely, and why."""
+
+    name: str
+    reason: str
+
+
+class Snapshot(NamedTuple):
+    """The cells and labels of a store, and what is damaged in it."""
+
+    table: CellTable
+    labels: dict[str, dict[str, str]]
+    damaged: tuple[DamagedFile, ...]
 
 
 class Store:
@@ -36,7 +124,7 @@ class Store:
     Parameters
     ----------
     folder : path
-        Made if it is missing. Files in it are Parquet, one row per cell and marked round.
+        Made if it is missing. Its file `cells.sqlite` has one row per cell, for any program that reads SQLite.
 
     Examples
     --------
@@ -51,50 +139,54 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         if not isinstance(folder, str | os.PathLike) or not isinstance(os.fspath(folder), str):
             raise rejection(self, "folder", "the name of a folder", folder)
-        arrow("A store of results")  # raises if the library is missing
         self.folder = Path(folder)
-        self._manifest = self.folder / "manifest.json"
-        check_writable(self._manifest)  # this also deletes abandoned temporary files
+        self._path = self.folder / FILE
+        check_writable(self._path)  # this also deletes abandoned temporary files
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadFile(f"Cannot make the folder {shown_path(folder)}: {error.strerror or error}.") from None
-        self._files = StoredFiles(self.folder)
-        self._claim = WorkClaim(self.folder)
         self._threads = threading.Lock()
-        self._machines: set[str] = set()  # those in the manifest
-        with self._locked():
-            update_manifest(self._manifest)
-            self._claim.others()  # deletes those of processes that ended
-            self._files.refresh()
-            self._files.labels = self.labels()
+        self._db: sqlite3.Connection | None = None
+        self._inode = (0, 0)  # of the open file: another process may have replaced it
+        self._keys: set[str] = set()
+        self._failed: set[str] = set()
+        self._last, self._removals = 0, 0  # the last row and the number of removals that the keys reflect
+        self._damaged: list[DamagedFile] = []
+        self._claim = _Claim(self.folder)
+        self._locked(lambda _: self._claim.others())  # deletes those of processes that ended
         _open_stores.add(self)
 
     @property
     def keys(self) -> Set[str]:
         """The keys of the stored cells, as of the last refresh; it is not a copy."""
-        return self._files.keys
+        return self._keys
 
     @property
     def failed(self) -> Set[str]:
         """The keys of the cells that were stored with an error."""
-        return self._files.failed
+        return self._failed
 
     @property
     def damaged(self) -> Sequence[DamagedFile]:
-        """The files that this process moved to the folder `damaged`, with the reason; their cells are missing."""
-        return tuple(self._files.damaged)
+        """What this process moved to the folder `damaged`, with the reason; the cells lost with it are missing."""
+        return tuple(self._damaged)
 
     def refresh(self) -> None:
         """Take notice of what other processes stored."""
-        with self._locked():
-            self._files.refresh()
+        self._locked(lambda _: None)
 
     def table(self) -> CellTable:
-        """Return all cells, in no particular order."""
-        with self._locked():
-            self._files.refresh()
-            return self._files.table()
+        """Return all cells, in no particular order; those whose digests do not agree are removed."""
+
+        def read(db: sqlite3.Connection) -> CellTable:
+            content = _read(db)
+            if content.fault:
+                raise _DamagedStore(content.fault)
+            _check(content.table, self._path)
+            return content.table
+
+        return self._locked(read)
 
     def add(self, records: Iterable[CellRecord] | CellTable, machines: Iterable[Machine] = ()) -> int:
         """Store cells and the machines that played them; return how many cells were new.
@@ -105,34 +197,35 @@ class Store:
         keys = table.keys()
         if "" in keys:
             raise rejection(self, "key", "32 hex digits in each cell", "")
-        with self._locked():
-            self._files.refresh()
-            new, seen = np.zeros(len(keys), np.bool_), set()
-            for i, key in enumerate(keys):
-                new[i] = key not in self._files.keys and key not in seen
-                seen.add(key)
+        first = {key: i for i, key in reversed([*enumerate(keys)])}
+        facts = {machine.id: json.dumps(machine.facts) for machine in (*machines,) or (this_machine(),)}
+
+        def write(db: sqlite3.Connection) -> int:
+            new = np.zeros(len(keys), np.bool_)
+            new[[i for key, i in first.items() if key not in self._keys]] = True
             if new.any():
-                facts = {machine.id: machine.facts for machine in (*machines,) or (this_machine(),)}
-                if not facts.keys() <= self._machines:
-                    update_manifest(self._manifest, machines=facts)
-                    self._machines |= facts.keys()
-                self._files.write(table.select(new).stored_at(time.time_ns() // 1000))
-                with contextlib.suppress(OSError):  # the cells are stored; the next call tries again
-                    self._files.merge()
-        return int(new.sum())
+                with _transaction(db):
+                    _insert(db, table.select(new).stored_at(time.time_ns() // 1000))
+                    db.executemany("INSERT OR REPLACE INTO machines VALUES (?, ?)", facts.items())
+                self._refresh(db)
+            return int(new.sum())
+
+        return self._locked(write)
 
     def discard(self, keys: Iterable[str]) -> None:
         """Remove cells, for example those that failed, so that they can be played again."""
         unwanted = _texts(self, "keys", keys)
-        with self._locked():
-            self._files.refresh()
-            self._files.discard(unwanted)
 
-    def compact(self) -> None:
-        """Merge all small files."""
-        with self._locked():
-            self._files.refresh()
-            self._files.merge(everything=True)
+        def remove(db: sqlite3.Connection) -> None:
+            if self._keys.isdisjoint(unwanted):
+                return
+            with _transaction(db):
+                ids = [(id,) for id, key in db.execute("SELECT id, key FROM cells") if key in unwanted]
+                db.executemany("DELETE FROM cells WHERE id = ?", ids)
+                db.execute("UPDATE facts SET value = value + 1 WHERE name = 'removals'")
+            self._refresh(db)
+
+        self._locked(remove)
 
     def claim(self, wanted: Sequence[str], most: int) -> list[str]:
         """Claim the first `most` ids of `wanted` that no other open store holds, and return them.
@@ -142,37 +235,43 @@ class Store:
         wanted = [*_texts(self, "wanted", wanted)]
         if type(most) is not int or most < 0:
             raise rejection(self, "most", "a whole number >= 0", most)
-        with self._locked():
-            self._files.refresh()
+
+        def take(_: sqlite3.Connection) -> list[str]:
             taken = self._claim.others()
-            granted = [each for each in wanted if each not in taken and each not in self._files.keys][:most]
-            self._claim.replace([*dict.fromkeys([*self._claim.ids, *granted])])
+            granted = [each for each in wanted if each not in taken and each not in self._keys][:most]
+            self._claim.replace(dict.fromkeys([*self._claim.ids, *granted]))
             return granted
+
+        return self._locked(take)
 
     def release(self, ids: Iterable[str]) -> None:
         """Give up claims; ids that are not held are ignored."""
         given_up = _texts(self, "ids", ids)
-        with self._locked():
-            self._claim.replace([each for each in self._claim.ids if each not in given_up])
+        self._locked(lambda _: self._claim.replace({each: None for each in self._claim.ids if each not in given_up}))
 
     def label(self, environments: Mapping[str, str] | None = None, learners: Mapping[str, str] | None = None) -> None:
-        """Record labels of specs (as JSON text) in the manifest, for people and for reports."""
-        sections = {"environments": dict(environments or {}), "learners": dict(learners or {})}
+        """Record labels of specs (as JSON text), for people and for reports."""
+        sections = dict(zip(_LABELS, (environments or {}, learners or {}), strict=True))
         for name, labels in sections.items():
             _texts(self, name, [*labels, *labels.values()])
-        with self._locked():
-            update_manifest(self._manifest, **sections)
-            self._files.labels = self.labels()
+        rows = {(name, spec, label) for name, labels in sections.items() for spec, label in labels.items()}
+
+        def write(db: sqlite3.Connection) -> None:
+            if new := rows - {*db.execute("SELECT section, spec, label FROM labels")}:
+                with _transaction(db):
+                    db.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", sorted(new))
+
+        self._locked(write)
 
     def labels(self) -> dict[str, dict[str, str]]:
         """Return the labels of specs, under "environments" and "learners"."""
-        manifest = read_manifest(self._manifest)
-        return {name: manifest[name] for name in ("environments", "learners")}
+        return self._locked(_read_labels)
 
     def close(self) -> None:
-        """Give up all claims."""
-        with self._locked():
-            self._claim.replace([])
+        """Give up all claims and close the file."""
+        with self._threads:
+            self._claim.replace({})
+            self._disconnect()
 
     def __enter__(self) -> Store:
         return self
@@ -180,19 +279,416 @@ class Store:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do some work as the only process that writes, with fresh keys; a damaged file is replaced, once."""
         try:
             with self._threads, locked(self.folder / "lock"):
-                yield
+                try:
+                    return work(self._connected())
+                except (sqlite3.DatabaseError, _DamagedStore) as error:
+                    if not _is_damage(error):
+                        raise
+                    self._replace(error)
+                    return work(self._connected())
         except BadFile:
             raise
+        except sqlite3.Error as error:
+            self._disconnect()  # whatever is half done is rolled back
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            reason = f"another program keeps reading {FILE} ({error})" if busy else error
+            raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {reason}.") from None
         except OSError as error:
-            raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {error.strerror or error}.") from None
+            reason = _NO_LOCKS if error.errno in _WITHOUT_LOCKS else error.strerror or error
+            raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {reason}.") from None
+
+    def _connected(self) -> sqlite3.Connection:
+        """Return the connection; open the file if it is not open, or is another one than before."""
+        with contextlib.suppress(FileNotFoundError):
+            found = self._path.stat()
+            if self._db is not None and (found.st_dev, found.st_ino) == self._inode:
+                self._refresh(self._db)
+                return self._db
+        self._disconnect()
+        db = _connect(self._path, "rwc")
+        try:
+            _prepare(db, self._path)
+            found = self._path.stat()
+            self._keys.clear()
+            self._failed.clear()
+            self._last = self._removals = 0
+            self._refresh(db)
+        except BaseException:
+            db.close()
+            raise
+        self._db, self._inode = db, (found.st_dev, found.st_ino)
+        return db
+
+    def _disconnect(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _refresh(self, db: sqlite3.Connection) -> None:
+        ((removals,),) = db.execute("SELECT value FROM facts WHERE name = 'removals'")
+        first = self._last if removals == self._removals else 0
+        rows = db.execute("SELECT id, key, failed FROM cells WHERE id > ?", (first,)).fetchall()
+        if first == 0 and self._keys:
+            self._keys &= {key for _, key, _ in rows}
+            self._failed.clear()
+        self._keys.update(key for _, key, _ in rows)
+        self._failed.update(key for _, key, failed in rows if failed)
+        self._last, self._removals = max([first, *(id for id, _, _ in rows)]), removals
+
+    def _replace(self, error: Exception) -> None:
+        """Write what can be read to a new file in the place of the old one, which is kept under another name."""
+        self._disconnect()
+        content = _salvaged(self._path)
+        _check(content.table, self._path)
+        kept = self.folder / _DAMAGED / f"cells-{time.time_ns()}.sqlite"
+        kept.parent.mkdir(exist_ok=True)
+        with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+            db.executescript(_SCHEMA)
+            with _transaction(db):
+                _insert(db, content.table)
+                labels = [(name, *one) for name, some in content.labels.items() for one in some.items()]
+                db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
+                db.executemany("INSERT OR IGNORE INTO machines VALUES (?, ?)", content.machines)
+            renewed = db.serialize()
+        shutil.copyfile(self._path, kept)
+        with contextlib.suppress(FileNotFoundError):  # it would be played back into the new file
+            self._path.with_name(f"{FILE}-journal").replace(kept.with_name(f"{kept.name}-journal"))
+        write_bytes_atomically(self._path, renewed)
+        n_kept = len(content.table)
+        reason = f"{content.fault or str(error)}; {n_kept} cell{'s were' if n_kept != 1 else ' was'} kept."
+        self._damaged.append(DamagedFile(f"{FILE} (now {kept.name})", reason))
 
     def _after_fork(self) -> None:
         self._threads = threading.Lock()
+        _forgotten.append(self._db)  # closing it here would disturb the parent
+        self._db = None
         self._claim.forget()
+
+
+def read_store(folder: str | os.PathLike[str]) -> Snapshot:
+    """Return what a folder of finished cells has now; the folder may be on a disk that is read-only.
+
+    Nothing is changed. A process that fills the folder waits while the file is read.
+    """
+    path = Path(folder) / FILE
+    if not path.is_file():
+        raise BadFile(f"{shown_path(folder)} is no folder of results: it has no file {FILE}.")
+    content = _salvaged(path, read_only=True)
+    _check(content.table, path)
+    reason = f"{content.fault}; its other cells were read."
+    return Snapshot(content.table, content.labels, (DamagedFile(FILE, reason),) if content.fault else ())
+
+
+class _DamagedStore(Exception):
+    """The content of a file breaks a rule of stores."""
+
+
+class _Content(NamedTuple):
+    """What could be read of a file; `fault` is "" if that is everything."""
+
+    table: CellTable
+    labels: dict[str, dict[str, str]]
+    machines: list[tuple[str, str]]
+    fault: str
+
+
+def _is_damage(error: Exception) -> bool:
+    codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return not isinstance(error, sqlite3.Error) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Open a file; its schema may run no functions, and text that is not UTF-8 is kept: its digest rejects it."""
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    db = sqlite3.connect(address, _PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+    db.text_factory = lambda content: content.decode(errors="surrogateescape")
+    for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA"):
+        db.execute(f"PRAGMA {setting}")
+    return db
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Make the tables of a new file; check those of another."""
+    if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
+    db.execute("PRAGMA journal_mode = DELETE")
+    _check_schema(db, path)
+
+
+def _check_schema(db: sqlite3.Connection, path: Path) -> None:
+    """Raise `BadFile` for the file of another program or format, `_DamagedStore` if this one is damaged."""
+    found = {*db.execute("SELECT name, sql FROM sqlite_schema")}
+    names = {name for name, _ in found}
+    application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if application != _APPLICATION and "cells" not in names:
+        raise BadFile(f"{shown_path(path)} is not a store of driftwise.")
+    if "facts" in names:
+        stated = dict(db.execute("SELECT name, value FROM facts")).get("format")
+        if stated == version != _FORMAT:
+            raise BadFile(f"{shown_path(path)} has store format {version}; this version reads format {_FORMAT}.")
+    if not _expected_schema() <= found or application != _APPLICATION or version != _FORMAT:
+        raise _DamagedStore("its tables are not those of a store")
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'trigger'").fetchone():
+        raise BadFile(f"{shown_path(path)} has triggers, which a store has not.")
+
+
+@functools.cache
+def _expected_schema() -> set[tuple[str, str]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_SCHEMA)
+        return {*db.execute("SELECT name, sql FROM sqlite_schema")}
+
+
+@contextlib.contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _insert(db: sqlite3.Connection, table: CellTable) -> None:
+    """Add rows; texts that are there already are used again."""
+    ids = {text: id for id, text in db.execute("SELECT id, text FROM texts")}
+    used = {name: [table.texts[name][code] for code in np.unique(table.cells[name])] for name in TEXTS}
+    new = [text for text in dict.fromkeys(text for some in used.values() for text in some) if text not in ids]
+    first = max(ids.values(), default=0) + 1
+    ids |= {text: first + i for i, text in enumerate(new)}
+    db.executemany("INSERT INTO texts VALUES (?, ?)", [(ids[text], text) for text in new])
+    curves = table.curves()
+    columns = {
+        "key": table.keys(),
+        "failed": table.failed.tolist(),
+        "regret": table.final.tolist(),
+        "bound": table.bound[table.offsets[1:] - 1].tolist(),
+        **{name: table.cells[name].tolist() for name in _NUMBERS},
+        **{
+            name: np.array([ids.get(text, 0) for text in table.texts[name]], np.int64)[table.cells[name]].tolist()
+            for name in TEXTS
+        },
+        "digest": table.digests(curves).tolist(),
+        "curve": curves,
+    }
+    db.executemany(_INSERT, zip(*(columns[name] for name in _ROW), strict=True))
+
+
+def _salvaged(path: Path, read_only: bool = False) -> _Content:
+    """Return what can be read of a file that may be damaged; a write that was interrupted is undone first."""
+    nothing = _Content(CellTable.concatenate([]), {name: {} for name in _LABELS}, [], "it cannot be read")
+    try:
+        with contextlib.closing(_connect(path, "ro" if read_only else "rw")) as db:
+            fault = ""
+            try:
+                _check_schema(db, path)
+            except _DamagedStore as error:
+                fault = str(error)
+            content = _read(db)
+            return content._replace(fault=content.fault or fault)
+    except sqlite3.Error as error:
+        if read_only and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_ROLLBACK:
+            return _salvaged_copy(path)
+        if _is_damage(error) or not read_only:
+            return nothing._replace(fault=str(error))
+        raise BadFile(f"Cannot read {shown_path(path)}: {error}.") from None
+
+
+def _salvaged_copy(path: Path) -> _Content:
+    """Read a copy of a file, beside which a killed process left the journal of an unfinished write."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in (FILE, f"{FILE}-journal"):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copyfile(path.with_name(name), Path(folder) / name)
+            return _salvaged(Path(folder) / FILE)
+    except OSError as error:
+        raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
+
+
+def _read(db: sqlite3.Connection) -> _Content:
+    """Return all rows that can be read and whose digests agree, each key once."""
+    faults: list[str] = []
+    db.execute("BEGIN")  # one state of the file, whoever writes meanwhile
+    try:
+        known = {text: id for _, id, text in _rows(db, "id, text", "texts", faults) if isinstance(text, str)}
+        texts = {id: text for text, id in known.items()}
+        columns = ", ".join(["CAST(key AS BLOB)", *_ROW[1:]])
+        parts = [_decoded(rows, texts) for rows in _chunks(db, columns, "cells", faults)]
+        machines = [(id, facts) for _, id, facts in _rows(db, "id, facts", "machines", [])]
+        labels = _read_labels(db)
+    finally:
+        db.execute("COMMIT")
+    table = CellTable.concatenate([part for part, _ in parts])
+    _, first = np.unique(table.cells["key"], return_index=True)
+    n_bad = sum(n for _, n in parts) + len(table) - len(first)
+    if n_bad:
+        faults.insert(0, f"{n_bad} of its rows {'are' if n_bad > 1 else 'is'} damaged")
+    return _Content(table.take(np.sort(first)), labels, machines, next(iter(faults), ""))
+
+
+def _read_labels(db: sqlite3.Connection) -> dict[str, dict[str, str]]:
+    """Return the labels; those that cannot be used are left out: the cells are complete without them."""
+    labels: dict[str, dict[str, str]] = {name: {} for name in _LABELS}
+    for _, section, spec, label in _rows(db, "section, spec, label", "labels", []):
+        if section in labels and isinstance(spec, str) and isinstance(label, str) and is_unicode(spec + label):
+            labels[section][spec] = label
+    return labels
+
+
+def _rows(db: sqlite3.Connection, columns: str, table: str, faults: list[str]) -> Iterator[tuple[Any, ...]]:
+    return itertools.chain.from_iterable(_chunks(db, columns, table, faults))
+
+
+def _chunks(db: sqlite3.Connection, columns: str, table: str, faults: list[str]) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows of a table that SQLite can read, each after its id; say in `faults` why it cannot read others.
+
+    Where it fails, it reads fewer rows at once, and leaves out a single row that it cannot read.
+    """
+    query = f"SELECT rowid, {columns} FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT ?"
+    last, size, n_left_out = 0, _CHUNK, 0
+    ((n_pages,),) = db.execute("PRAGMA page_count")
+    while n_left_out < _ROWS_A_PAGE * n_pages:
+        try:
+            rows = db.execute(query, (last, size)).fetchall()
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            faults += [] if faults else [str(error)]
+            last, n_left_out, size = last + (size == 1), n_left_out + (size == 1), max(1, size // 16)
+            continue
+        if not rows:
+            return
+        last, size = max(last + 1, *(row[0] for row in rows)), min(2 * size, _CHUNK)  # they may be in disorder
+        yield rows
+
+
+def _decoded(rows: list[tuple[Any, ...]], texts: Mapping[Any, Any]) -> tuple[CellTable, int]:
+    """Return the rows as a table, without those that are damaged, and how many these are."""
+    if not rows:
+        return CellTable.concatenate([]), 0
+    try:
+        table, agree = _checked(dict(zip(_READ, zip(*rows, strict=True), strict=True)), texts)
+    except (TypeError, ValueError, OverflowError):  # a value has another type, or a text is missing
+        good = [row for row in rows if all(map(_is_valid, _READ, row)) and {*row[_TEXT_PLACES]} <= texts.keys()]
+        if len(good) == len(rows):
+            raise
+        table, n_bad = _decoded(good, texts)
+        return table, n_bad + len(rows) - len(good)
+    return table.select(agree), int((~agree).sum())
+
+
+def _is_valid(name: str, value: Any) -> bool:
+    kinds = _TYPES.get(name, (int,))
+    return type(value) in kinds and (name != "curve" or (len(value) > 0 and len(value) % _POINT == 0))
+
+
+def _checked(columns: Mapping[str, Sequence[Any]], texts: Mapping[Any, Any]) -> tuple[CellTable, Flags]:
+    """Return the table of some rows, and whether the digest of each row and the copies of its values agree."""
+    sizes = np.fromiter(map(len, columns["curve"]), np.int64, len(columns["curve"]))
+    lengths = sizes // _POINT
+    if (sizes != _POINT * lengths).any() or (lengths < 1).any():
+        raise ValueError("a curve is cut short")
+    cells = np.empty(len(lengths), CELL)
+    cells["key"] = columns["key"]
+    for name in _NUMBERS:
+        cells[name] = np.array(columns[name], CELL[name])  # None becomes NaN
+    used: dict[str, tuple[str, ...]] = {}
+    for name in TEXTS:
+        ids, codes = np.unique(np.array(columns[name], np.int64), return_inverse=True)
+        if not texts.keys() >= {*ids.tolist()}:
+            raise ValueError("a text is missing")
+        cells[name], used[name] = codes, tuple(texts[id] for id in ids.tolist())
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    points = np.frombuffer(b"".join(columns["curve"]), "<i8")
+    within = np.arange(offsets[-1]) + np.repeat(2 * offsets[:-1], lengths)
+    rounds, *reals = (points[within + np.repeat(i * lengths, lengths)] for i in range(3))
+    table = CellTable(cells, used, offsets, rounds, *(real.view("<f8") for real in reals))
+    agree = table.digests(columns["curve"]) == np.array(columns["digest"], np.int64)
+    agree &= np.array(columns["failed"], np.int64) == table.failed
+    agree &= _same(columns["regret"], table.final) & _same(columns["bound"], table.bound[offsets[1:] - 1])
+    return table, agree
+
+
+def _same(stored: Sequence[float | None], values: Any) -> Flags:
+    numbers = np.array(stored, np.float64)
+    same: Flags = (numbers == values) | (np.isnan(numbers) & np.isnan(values))
+    return same
+
+
+def _check(table: CellTable, path: Path) -> None:
+    """Raise if rows with right digests break a rule: another program wrote them."""
+    if (fault := first_fault(table)) is not None:
+        raise BadFile(f"{shown_path(path)} has cells whose `{fault.name}` is not {fault.rule}.")
+
+
+class _Claim:
+    """What an open store is working on, so that no other process plays the same cells.
+
+    A claim is a file with a list of ids, which its process has locked, so that the claim of a process that ended is
+    free. Claims are read and changed only under the lock of the store. They save work and protect nothing: a store
+    drops cells that it has already.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.ids: dict[str, None] = {}  # in the order in which they were claimed
+        self._folder = folder
+        self._path: Path | None = None
+        self._descriptor = -1
+
+    def replace(self, ids: dict[str, None]) -> None:
+        """Claim exactly these ids."""
+        if [*ids] == [*self.ids]:
+            return
+        if self._path is None:
+            self._path = self._folder / f".claim-{secrets.token_hex(8)}"
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            try_lock(self._descriptor)
+        if ids:
+            content = json.dumps([*ids]).encode()
+            os.ftruncate(self._descriptor, 0)
+            for first in range(0, len(content), 1 << 20):
+                os.pwrite(self._descriptor, content[first : first + (1 << 20)], first)
+        else:
+            self._path.unlink(missing_ok=True)
+            self.forget()
+        self.ids = ids
+
+    def others(self) -> set[str]:
+        """Return what other open stores have claimed; delete the claims of processes that ended."""
+        ids: set[str] = set()
+        with os.scandir(self._folder) as entries:
+            names = [entry.name for entry in entries if _CLAIM.fullmatch(entry.name)]
+        for path in (self._folder / name for name in names):
+            if path != self._path:
+                with contextlib.suppress(OSError, ValueError, RecursionError):  # deleted, of another user, or no list
+                    ids.update(_claimed(path))
+        return ids
+
+    def forget(self) -> None:
+        """Close the file without giving up the lock: in a forked process the claim belongs to the parent."""
+        if self._path is not None:
+            os.close(self._descriptor)
+        self.ids, self._path, self._descriptor = {}, None, -1
+
+
+def _claimed(path: Path) -> list[str]:
+    # The name may be a link or a pipe of another user: links are not followed, and pipes are not waited for.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return []
+        if try_lock(descriptor):
+            path.unlink()
+            return []
+        ids = json.loads(file.read(_LONGEST_CLAIM))
+        return [each for each in ids if isinstance(each, str)] if isinstance(ids, list) else []
 
 
 def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
@@ -208,6 +704,7 @@ def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
 
 
 _open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_forgotten: list[sqlite3.Connection | None] = []
 
 
 def _after_fork() -> None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from driftwise.core.errors import InvalidInput
 from driftwise.core.tuning_caveats import SAYS_NOTHING
 from driftwise.core.types import Actions, Flags
+from driftwise.results.cell_files import write_cells
 from driftwise.results.cell_filters import UnknownLabel, cells_with_labels, cells_with_numbers
 from driftwise.results.cell_table import CellTable
 from driftwise.results.cells_csv import write_cells_csv
@@ -22,7 +23,7 @@ from driftwise.results.latex_tables import write_latex
 from driftwise.results.result_paths import read_paths
 from driftwise.results.results import Results
 from driftwise.results.results_of_cells import results_of_cells
-from driftwise.results.stored_files import DamagedFile
+from driftwise.results.store import DamagedFile
 from driftwise.results.summaries import Place, Summary, in_order, places_of, summaries_of
 from driftwise.results.sweep_labels import CellLabels, environment_labels, learner_labels
 from driftwise.results.sweep_text import comparison_text, counts_text, failures_text, listing_text
@@ -219,17 +220,24 @@ class SweepResults:
         """Write one line per cell; numbers have enough digits to be read back equal, and NaN is an empty field."""
         write_cells_csv(path, self.cells, self.environment_labels, self.learner_labels)
 
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write one row per cell and marked round to a Parquet file, which `read` reads again."""
+        labels = self._labels_by_spec()
+        write_cells(path, self.cells, {"labels": labels}, labels)
+
     def to_latex(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
         """Write the rows as a LaTeX table, which needs the package booktabs."""
         write_latex(path, in_order(self.summaries(confidence)), confidence)
 
     def _where(self, chosen: Flags) -> SweepResults:
         """Return some of the cells; their labels stay the same."""
-        labels = {
+        return replace(self, cells=self.cells.select(chosen), labels=self._labels_by_spec())
+
+    def _labels_by_spec(self) -> dict[str, Mapping[str, str]]:
+        return {
             "environments": self.environment_labels.by_text(self.cells, "environment"),
             "learners": self.learner_labels.by_text(self.cells, "learner"),
         }
-        return replace(self, cells=self.cells.select(chosen), labels=labels)
 
     def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
         if baseline not in self.learner_labels.names:

@@ -24,9 +24,7 @@ from driftwise.results.machine import this_machine
 from driftwise.sweeps.groups import Group, cell_keys
 from driftwise.sweeps.sources import Source
 
-__all__ = ["JOURNAL", "Batch", "failed_records", "play_batch"]
-
-JOURNAL = "DRIFTWISE_JOURNAL"  # the environment variable that names a file to which each started cell is appended
+__all__ = ["Batch", "failed_records", "play_batch"]
 
 
 class Batch(NamedTuple):
@@ -101,7 +99,6 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
         return
     plan = plan._replace(stop=stop)
     for j in range(len(group.runs)):
-        _write_journal([row[j] for row in batch.keys])
         records = _play_run(batch, j, plan)
         if stop.is_set():
             return
@@ -211,15 +208,3 @@ def _reason(error: Exception) -> str:
     text = str(error) if isinstance(error, DriftwiseError) else f"{type(error).__name__}: {error}"
     notes = " ".join(getattr(error, "__notes__", ()))  # of a learner in plain Python: where it was raised
     return one_line(f"{text.strip() or type(error).__name__} {notes}".rstrip())[:500]
-
-
-def _write_journal(keys: list[str]) -> None:
-    path = os.environ.get(JOURNAL)
-    if path:
-        now = time.time_ns() // 1000
-        text = "".join(f"{key} {os.getpid()} {now}\n" for key in keys).encode()
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        try:
-            os.write(descriptor, text)
-        finally:
-            os.close(descriptor)

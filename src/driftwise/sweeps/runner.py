@@ -65,12 +65,15 @@ def run_sweeps(
         store.label(*({spec: text for some in labels for spec, text in some[i].items()} for i in range(2)))
         if retry_failed:
             store.discard(wanted & {*store.failed})
-        while not wanted <= store.keys:  # again if another process has discarded cells meanwhile
+        table = None
+        while table is None or not wanted <= store.keys:  # again if cells were damaged, or discarded by another process
+            if wanted <= store.keys:
+                table = store.table()
+                continue
             executor = ThreadExecutor(n_threads) if client is None else DaskExecutor(client)
             work = Work((one for some in batches for one in some), store.keys, costs, executor.by_learner)
             _Runner(store, executor, work, costs, players, wanted, progress).run()
-            store.compact()
-        results = SweepResults(store.table(), store.labels(), store.damaged)
+        results = SweepResults(table, store.labels(), store.damaged)
     return [results.of_keys([key for batch in some for key in batch.all_keys]) for some in batches]
 
 
