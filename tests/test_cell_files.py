@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cell_examples import cell, failed, key, same, table, written
 from driftwise.core.errors import InvalidInput
-from driftwise.results import CellRecord, CellTable, cell_columns, read_cells, write_cells
+from driftwise.results import CellRecord, CellTable, cell_files, read_cells, write_cells
 from driftwise.results.cell_files import parse_cells
 from driftwise.results.cells import CELL, REALS
 
@@ -52,7 +52,7 @@ def records(draw, i):
         regrets=curve,
         bounds=np.array([draw(numbers) for _ in rounds]),
         segments=draw(st.integers(0, 2**62)),
-        **{name: draw(numbers) for name in REALS},
+        **{name: draw(st.floats(width=64).map(lambda x: np.nan if np.isnan(x) else x)) for name in REALS},
         caveat=draw(texts),
         error=error,
         machine=draw(texts),
@@ -72,7 +72,7 @@ def test_a_file_gives_back_what_was_written(tmp_path_factory, data, n, extra):
 
 
 def test_long_curves_span_several_groups_of_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(cell_columns, "_GROUP", 50)
+    monkeypatch.setattr(cell_files, "_GROUP", 50)
     cells = CellTable.from_records([cell(i, 1 + i * 7 % 120) for i in range(40)])
     content = written(tmp_path, cells)
     assert pq.ParquetFile(tmp_path / "cells.parquet").num_row_groups > 20

@@ -107,17 +107,17 @@ def test_a_finished_measurement_is_not_played_again(source, tmp_path, monkeypatc
 def test_a_folder_that_cannot_be_made_is_rejected_before_anything_is_played(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setattr(batches, "play_run", lambda *_: pytest.fail("played"))
-    with pytest.raises(BadFile, match=r"^Cannot write .*manifest\.json: Not a directory\.$"):
+    with pytest.raises(BadFile, match=r"^Cannot write .*cells\.sqlite: Not a directory\.$"):
         measure(select_scans(TINY, ["full-drifting"], ["hedge"]), 1, 1, tmp_path / "file" / "measurements")
 
 
 def test_a_damaged_file_is_played_again(tmp_path):
     (first,) = measured(tmp_path, task())
-    (path,) = tmp_path.glob("*.parquet")
+    path = tmp_path / "cells.sqlite"
     path.write_bytes(path.read_bytes()[:100])
     (second,) = measured(tmp_path, task())
     assert (first.regrets == second.regrets).all()
-    assert [file.name for file in (tmp_path / "damaged").iterdir()] == [path.name]
+    assert len([*(tmp_path / "damaged").iterdir()]) == 1
 
 
 def test_threads_do_not_change_the_measurements(tmp_path):

@@ -242,16 +242,6 @@ def test_a_table_without_results_is_refused(tmp_path):
         Results.from_parquet(path)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_a_file_of_an_earlier_format_is_named(version, tmp_path):
-    path = tmp_path / "results.parquet"
-    pq.write_table(pa.table({"regret": [1.0]}, metadata={"driftwise": json.dumps({"format": version})}), path)
-    with pytest.raises(BadFile) as raised:
-        Results.from_parquet(path)
-    expected = f"{path} has results format {version}, which this version does not read. Simulate again."
-    assert str(raised.value) == expected
-
-
 def rewritten(path, change=lambda table: table, **options):
     """Rewrite a results file as another program would: with other options of the format, or another table."""
     replayed().to_parquet(path)
@@ -270,17 +260,16 @@ def test_a_file_copied_by_another_program_as_it_is_loads(tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        {"compression": "zstd", "use_dictionary": False},  # what is unpacked could be of any size
+        {"compression": "zstd", "use_dictionary": False},
         {"compression": "none", "use_dictionary": True},
         {"compression": "none", "use_dictionary": False, "data_page_version": "2.0"},
         {"compression": "none", "use_dictionary": False, "use_byte_stream_split": ["regret"]},
     ],
 )
-def test_a_file_that_another_program_encoded_is_refused(options, tmp_path):
+def test_a_file_that_another_program_encoded_is_read(options, tmp_path):
     path = tmp_path / "results.parquet"
     rewritten(path, **options)
-    with pytest.raises(BadFile, match=rf"^{path} is not a complete Parquet file: .*\.$"):
-        Results.from_parquet(path)
+    assert agree(Results.from_parquet(path), replayed())
 
 
 def test_a_changed_header_or_value_is_refused(tmp_path):
@@ -289,7 +278,7 @@ def test_a_changed_header_or_value_is_refused(tmp_path):
     def another_header(table):
         old = table.schema.metadata
         header = old[b"driftwise cells"]
-        return table.replace_schema_metadata({**old, b"driftwise cells": header.replace(b"dynamic", b"dynamik")})
+        return table.replace_schema_metadata({**old, b"driftwise cells": header.replace(b"hedge", b"hegde")})
 
     def another_value(table):
         values = table.column("regret").to_numpy().copy()

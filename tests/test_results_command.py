@@ -22,6 +22,7 @@ from driftwise.report.page.write import page_text
 from driftwise.report.tables import number
 from driftwise.results.mean_curves import mean_curve
 from driftwise.sweeps.results_page import results_page
+from store_examples import run_sql
 from stored_cells import SINUSOIDAL, cell, content, results_of, stored
 from test_sweep_results import HOSTILE, hostile_results
 
@@ -112,11 +113,12 @@ def test_an_empty_store_has_no_cells(driftwise, tmp_path):
 
 def test_a_damaged_file_is_a_note(driftwise, tmp_path):
     stored(tmp_path / "store", [cell()])
-    (tmp_path / "store" / "cells-0123456789abcdef.parquet").write_bytes(b"no cells")
+    stored(tmp_path / "store", [cell(run=1)])
+    run_sql(tmp_path / "store", "UPDATE cells SET seed = 5 WHERE id = 2")
     code, out, err = driftwise("results", "store")
     assert code == 0
     assert out.startswith("1 cell: ")
-    assert err.startswith("driftwise: left out store/cells-0123456789abcdef.parquet: ")
+    assert err == "driftwise: store/cells.sqlite: 1 of its rows is damaged; its other cells were read.\n"
     assert driftwise("results", "store", "--quiet").err == ""
 
 
@@ -317,7 +319,7 @@ def test_the_page_works_in_a_browser(tmp_path, folder, curves, dark):
             assert len(chrome.find_elements(By.CSS_SELECTOR, "figure.panel")) == len(page.panels)
 
 
-def test_labels_of_specs_are_those_of_the_manifest(driftwise, tmp_path):
+def test_labels_of_specs_are_those_of_the_store(driftwise, tmp_path):
     labels = {spec_text({"name": "unknown-learner"}): "my own"}
     stored(tmp_path / "store", [cell("unknown-learner")], learners=labels)
     assert "  my own" in driftwise("results", "store").out

@@ -260,7 +260,8 @@ def test_a_write_that_fails_anywhere_leaves_the_store_as_before_or_after(tmp_pat
     )
     is_stored = done.stdout == "50\n"
     assert is_stored or done.stdout.startswith("Cannot use the store "), done.stdout
-    assert is_stored == (room == 1 << 20)
+    assert is_stored or room < 1 << 20
+    assert not is_stored or room > 1
     more = by_key(CellTable.from_records(cell(i, 20) for i in range(100, 150)))
     assert content(Store(tmp_path)) == {**expected(*range(20)), **(more if is_stored else {})}
     assert names(tmp_path) == [FILE, "lock"]

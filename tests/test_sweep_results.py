@@ -20,11 +20,10 @@ from driftwise.adversaries import FullLow
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.spec_text import spec_text
 from driftwise.results import Store
-from driftwise.results.cell_table import CellTable
 from driftwise.results.cells_csv import CSV_COLUMNS
 from driftwise.results.comparisons import ABSENT, APART, BUILT, CHANGED
 from driftwise.results.latex_tables import escaped
-from store_examples import put
+from store_examples import run_sql
 from stored_cells import SINUSOIDAL, SWITCHING, cell, content, results_of, stored
 
 HOSTILE = [
@@ -336,22 +335,13 @@ with Store(sys.argv[1]) as store:
 
 def test_a_damaged_file_is_named_and_left_where_it_is(tmp_path):
     folder = stored(tmp_path / "store", [cell()])
-    damaged = folder / "cells-0123456789abcdef.parquet"
-    damaged.write_bytes(b"no cells")
+    stored(folder, [cell(run=1)])
+    run_sql(folder, "UPDATE cells SET seed = 5 WHERE id = 2")
     before = content(folder)
     results = SweepResults.read(folder)
     assert content(folder) == before
     assert len(results.cells) == 1
-    assert [file.name for file in results.damaged] == [str(damaged)]
-
-
-def test_a_file_that_was_replaced_is_not_read_twice(tmp_path):
-    folder = stored(tmp_path / "store", [cell(run=0)])
-    (name,) = [path.name for path in folder.glob("cells-*")]
-    both = CellTable.from_records([cell(run=0), cell(run=1)])
-    put(folder, both, {"replaces": [name]})
-    results = SweepResults.read(folder)
-    assert (len(results.cells), results.n_repeated) == (2, 0)
+    assert [file.name for file in results.damaged] == [str(folder / "cells.sqlite")]
 
 
 def test_a_cell_that_was_stored_again_counts_once(tmp_path):
@@ -398,7 +388,7 @@ def test_an_empty_store_has_no_rows(tmp_path):
 
 @pytest.mark.parametrize(("make", "message"), [
     (lambda _: None, "There is no file or folder"),
-    (lambda path: path.mkdir(), "is no folder of results: it has no manifest.json and no files of cells."),
+    (lambda path: path.mkdir(), "is no folder of results: it has no file cells.sqlite."),
     (lambda path: path.write_text("x"), "x"),
 ])  # fmt: skip
 def test_what_holds_no_results_is_rejected(tmp_path, make, message):
@@ -407,11 +397,10 @@ def test_what_holds_no_results_is_rejected(tmp_path, make, message):
         SweepResults.read(tmp_path / "x")
 
 
-def test_a_manifest_with_other_labels_than_text_is_read(tmp_path):
-    folder = stored(tmp_path / "store", [cell()])
-    (folder / "manifest.json").write_text(
-        '{"format": 1, "learners": {"{\\"name\\":\\"hedge\\"}": 3}, "environments": {"x": "\\ud800"}}'
-    )
+def test_labels_that_are_no_text_are_left_out(tmp_path):
+    folder = stored(tmp_path / "store", [cell()], learners={spec_text({"name": "hedge"}): "mine"})
+    wrong = "UPDATE labels SET label = x'ff'; INSERT INTO labels VALUES ('environments', 'x', CAST(x'ff' AS TEXT))"
+    run_sql(folder, wrong)
     assert SweepResults.read(folder).rows()[0]["learner"] == "hedge"
 
 
@@ -493,6 +482,7 @@ def test_latex_has_a_line_for_each_row(tmp_path, swept):
 
 def test_a_store_opened_for_writing_still_moves_damaged_files(tmp_path):
     folder = stored(tmp_path / "store", [cell()])
-    (folder / "cells-0123456789abcdef.parquet").write_bytes(b"no cells")
+    run_sql(folder, "UPDATE cells SET seed = 5")
     with Store(folder) as store:
-        assert [file.name for file in store.damaged] == ["cells-0123456789abcdef.parquet"]
+        assert len(store.table()) == 0
+        assert [file.name for file in store.damaged] == ["cells.sqlite"]

@@ -147,7 +147,7 @@ def _print_notes(stored: SweepResults) -> None:
     from driftwise.core.errors import one_line
 
     for file in stored.damaged:
-        click.echo(f"driftwise: left out {file.name}: {one_line(file.reason)}", err=True)
+        click.echo(f"driftwise: {file.name}: {one_line(file.reason)}", err=True)
     if stored.n_repeated:
         cells = "1 cell that repeats" if stored.n_repeated == 1 else f"{stored.n_repeated} cells that repeat"
         click.echo(f"driftwise: left out {cells} a run of the same learner.", err=True)

@@ -95,7 +95,7 @@ def parse_cells(content: bytes, path: str | os.PathLike[str]) -> tuple[CellTable
     """Return the cells and the dictionary in the content of a file; `path` is named in errors."""
     pa, pq = arrow("Reading a Parquet file")
     try:
-        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=[*TEXTS, *_SPECS.values()])
+        file = pq.ParquetFile(pa.BufferReader(content))
         metadata = file.metadata.metadata or {}
     except Exception as error:  # Arrow raises many kinds of error on damaged bytes, some in several lines
         raise _incomplete(path, error) from None
@@ -127,7 +127,7 @@ def parse_cells(content: bytes, path: str | os.PathLike[str]) -> tuple[CellTable
     except Exception as error:
         raise _incomplete(path, error) from None
     if metadata.get(_DIGEST.encode()) != _digest(header, table):
-        raise BadFile(f"{shown_path(path)} is damaged: its digest does not match its content.")
+        raise BadFile(f"{shown_path(path)} is damaged: its checksum does not match its content.")
     return table, extra
 
 
@@ -209,7 +209,6 @@ def _table(pa: Any, file: Any) -> CellTable:
     for name in names:
         place = file.schema_arrow.get_field_index(name)
         kind = None if place < 0 else file.schema_arrow.field(place).type
-        kind = kind.value_type if kind is not None and pa.types.is_dictionary(kind) else kind
         if kind != schema.field(name).type:
             raise ValueError(f"it has no column '{name}' of {schema.field(name).type}")
     batches = [*file.iter_batches(columns=names)]
@@ -229,7 +228,7 @@ def _table(pa: Any, file: Any) -> CellTable:
         column = first.column(name).cast(pa.int64()) if name == "stored" else first.column(name)
         cells[name] = column.fill_null(0).to_numpy() if name in COUNTS else column.to_numpy()
     for name in TEXTS:
-        values = np.array(first.column(_SPECS.get(name, name)).cast(pa.string()).fill_null("").to_pylist(), object)
+        values = np.array(first.column(_SPECS.get(name, name)).fill_null("").to_pylist(), object)
         distinct, codes = np.unique(values, return_inverse=True)
         cells[name], texts[name] = codes, tuple(distinct.tolist())
     return CellTable(cells, texts, offsets, *(rows.column(name).to_numpy() for name in _CURVES))

@@ -360,7 +360,7 @@ class Store:
         write_bytes_atomically(self._path, renewed)
         n_kept = len(content.table)
         reason = f"{content.fault or str(error)}; {n_kept} cell{'s were' if n_kept != 1 else ' was'} kept."
-        self._damaged.append(DamagedFile(f"{FILE} (now {kept.name})", reason))
+        self._damaged.append(DamagedFile(FILE, reason))
 
     def _after_fork(self) -> None:
         self._threads = threading.Lock()

@@ -65,11 +65,11 @@ def run_sweeps(
         store.label(*({spec: text for some in labels for spec, text in some[i].items()} for i in range(2)))
         if retry_failed:
             store.discard(wanted & {*store.failed})
-        table = None
-        while table is None or not wanted <= store.keys:  # again if cells were damaged, or discarded by another process
+        while True:
             if wanted <= store.keys:
                 table = store.table()
-                continue
+                if wanted <= store.keys:  # else cells were damaged
+                    break
             executor = ThreadExecutor(n_threads) if client is None else DaskExecutor(client)
             work = Work((one for some in batches for one in some), store.keys, costs, executor.by_learner)
             _Runner(store, executor, work, costs, players, wanted, progress).run()
