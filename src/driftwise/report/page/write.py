@@ -6,15 +6,13 @@ import base64
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from driftwise.core.files import write_atomically
+from driftwise.core.files import write_bytes_atomically
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.page.contents import SECTIONS, Claim, Page
-from driftwise.report.page.markup import Markup, element
+from driftwise.report.page.markup import Markup, element, resource
 from driftwise.report.page.page_table import page_table
 from driftwise.report.page.panels import panel_figure
 from driftwise.report.page.styles import Style, by_group, colour_rules, styles_of, swatch
@@ -26,25 +24,20 @@ __all__ = ["page_text", "write_page"]
 
 def write_page(path: str | os.PathLike[str], page: Page) -> None:
     """Write a page as one HTML file; equal pages give equal files."""
-    content = page_text(page).encode()
-
-    def fill(file: Path) -> None:
-        file.write_bytes(content)
-
-    write_atomically(path, fill)
+    write_bytes_atomically(path, page_text(page).encode())
 
 
 def page_text(page: Page) -> str:
     """Return the page as HTML, including its style sheet and script."""
-    style = _resource("page.css") + colour_rules() + "\n"
-    script = _resource("page.readers.js") + _resource("page.js")
+    style = resource("page.css") + colour_rules() + "\n"
+    script = resource("page.readers.js") + resource("page.js")
     sections = [section for section in _sections(page) if section.content]
     links = [element("a", section.name, href=f"#{section.name.lower()}") for section in sections]
     bodies = [
         element("section", element("h2", section.heading), section.content, id=section.name.lower())
         for section in sections
     ]
-    return Template(_resource("page.html")).substitute(
+    return Template(resource("page.html")).substitute(
         title=element("title", page.title),
         # The browser accepts only this style sheet and this script, and loads nothing else.
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:",
@@ -142,10 +135,6 @@ def _legend_key(label: str, style: Style, has_caveat: bool) -> Markup:
 
 def _list(items: Sequence[str], name: str) -> Markup:
     return element("ul", *(element("li", item) for item in items), class_=name) if items else Markup()
-
-
-def _resource(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
