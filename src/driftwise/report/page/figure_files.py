@@ -22,6 +22,7 @@ from driftwise.report.page.rate_formulas import plain
 from driftwise.report.page.styles import Style, by_group, styles_of, swatch
 from driftwise.report.page.weight_charts import action_classes, history_chart
 from driftwise.report.palette import COLOURS, GREY
+from driftwise.report.tables import shortened, text_width
 
 __all__ = ["write_figures"]
 
@@ -50,15 +51,18 @@ def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     if not isinstance(panel, DotPanel | RowPanel):  # these have the labels in their rows
         caveats = {one.label: one.caveat for one in panel.series}
         labels = [label for group in by_group(caveats, styles).values() for label in group]
-        keys += [(swatch(styles[label]), marked(_cut(label), caveats[label])) for label in labels]
-    keys += [(line_swatch(line), _cut(plain(line.name))) for line in panel.lines]
+        keys += [(swatch(styles[label]), marked(shortened(label, _LABEL), caveats[label])) for label in labels]
+    keys += [(line_swatch(line), shortened(plain(line.name), _LABEL)) for line in panel.lines]
     has_caveat = any(one.caveat for one in panel.series)
     return _figure(panel.title, chart_of(panel, styles), keys, has_caveat)
 
 
 def _history_figure(history: WeightHistory) -> Markup:
     keys = [
-        (element("rect", class_=f"area {action_classes(history, k)}", x=1, y=1, width=26, height=12), _cut(label))
+        (
+            element("rect", class_=f"area {action_classes(history, k)}", x=1, y=1, width=26, height=12),
+            shortened(label, _LABEL),
+        )
         for k, label in enumerate(history.labels)
     ]
     title = f"{marked(history.learner, history.caveat)}: {history.title}"
@@ -109,12 +113,7 @@ def _rows(keys: Sequence[_Key], width: float) -> Iterator[list[_Key]]:
 
 
 def _length(label: str) -> float:
-    return _BEFORE + _CHARACTER * len(label) + _AFTER
-
-
-def _cut(label: str) -> str:
-    shown = one_line(label)
-    return shown if len(shown) <= _LABEL else f"{shown[: _LABEL - 1]}…"
+    return _BEFORE + _CHARACTER * text_width(label) + _AFTER
 
 
 def _style_sheet() -> str:

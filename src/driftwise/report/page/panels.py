@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from driftwise.core.tuning_caveats import MARK, marked
 from driftwise.report.page.contents import DotPanel, Line, Panel, RowPanel
 from driftwise.report.page.curve_charts import exponent_text, panel_chart
-from driftwise.report.page.dot_charts import dot_chart, dot_numbers
 from driftwise.report.page.markup import Markup, element, joined
 from driftwise.report.page.panel_scales import drawable_point
 from driftwise.report.page.rate_formulas import formula
-from driftwise.report.page.row_charts import row_chart
+from driftwise.report.page.row_charts import dot_chart, dot_numbers, row_chart
 from driftwise.report.page.styles import Style
 from driftwise.report.tables import number
 
