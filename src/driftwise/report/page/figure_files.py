@@ -70,7 +70,8 @@ def _history_figure(history: WeightHistory) -> Markup:
 
 
 def _figure(title: str, chart: Markup, keys: Sequence[_Key], has_caveat: bool) -> Markup:
-    """Return a chart below its title and above its legend."""
+    """Return a chart below its title and above its legend, without the texts that the page shows under the pointer."""
+    chart = Markup(re.sub("<title>.*?</title>", "", chart, flags=re.DOTALL))
     size = re.search(r'viewBox="0 0 (\d+) (\d+)"', chart)
     assert size is not None
     width, height = map(float, size.groups())
