@@ -32,6 +32,11 @@ _TITLE, _LABEL = 70, 72  # characters of a line of the title, and the most of a 
 _BEFORE, _AFTER = 34.0, 14.0  # of a label in the legend: its swatch, and the gap to the next swatch
 _STRENGTHS = {"": 0.72, ".pale": 0.35}  # of the colours of areas, as in the style sheet
 
+# Rules of charts that are about their place on the page, the pointer, and the strength of the colours of areas.
+_OF_THE_PAGE = re.compile(
+    r"\.setting|\.hint|\.grid|figure|\.picture|\.chart \{|\S*\.read |\.series|\.reading|\.cursor|.*--strength: "
+)
+
 _Key = tuple[Markup, str]  # a swatch and its label
 
 
@@ -122,8 +127,8 @@ def _style_sheet() -> str:
     page = resource("page.css")
     found = re.findall(r"(--\w+): (?:light-dark\((#\w+), #\w+\)|(.*?));", page)
     values = {name: light or other for name, light, other in found} | {"--paper": "#ffffff"}
-    rules = page.partition("/* Charts: ")[2].partition("*/\n")[2].partition("\n\n")[0]
-    rules = re.sub(r".*--strength: .*\n", "", rules)
+    charts = page.partition("/* Charts */\n")[2].partition("\n\n")[0].splitlines()
+    rules = "\n".join(line for line in charts if not _OF_THE_PAGE.match(line))
     rules = re.sub(r"color-mix\([^;]*\)", "currentColor", rules)
     rules = re.sub(r"var\((--\w+)\)", lambda match: values.get(match[1], "currentColor"), rules)
     paper, text = values["--paper"], values["--text"]
