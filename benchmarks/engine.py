@@ -16,7 +16,7 @@ from timing import interleaved, seconds
 
 from driftwise import Bernoulli, Environment, OptimisticGD, Sinusoidal, Switching, simulate
 from driftwise.core.errors import TuningWarning
-from driftwise.engine.loss_accumulator import LossAccumulator
+from driftwise.engine.run import LossAccumulator
 from driftwise.environments import Block, MeasuresAccumulator
 from driftwise.learners import UCB1, Hedge, Learner
 from driftwise.report.tables import text_table

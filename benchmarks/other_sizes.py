@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from driftwise.cli.progress import sweep_progress
-from driftwise.regret_study.cell_regrets import Effort
-from driftwise.regret_study.scored_learners import scored_learners
-from driftwise.regret_study.study import run_study
+from driftwise.regret_study.study import Effort, run_study
 from driftwise.regret_study.study_cells import kinds, make_cell
+from driftwise.regret_study.study_learners import scored_learners
 
 N_ACTIONS, N_ROUNDS, SEED = (3, 10), 3000, 1
 

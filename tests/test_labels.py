@@ -86,7 +86,7 @@ def test_exported_figures_show_every_label_as_it_is(tmp_path):
     series = [dataclasses.replace(page.panels[0].series[0], label=label) for label in LABELS]
     panel = dataclasses.replace(page.panels[0], series=series)
     history = dataclasses.replace(page.histories[0], learner="_$\n", what="$")
-    files = write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[history]), ["svg"])
+    files = write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[history]))
     for file in files:
         ElementTree.parse(file)
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -199,7 +200,7 @@ def test_a_panel_is_drawn_with_finite_coordinates(part: Panel, tmp_path: Path) -
     outline = Outline(page_text(page))
     assert len(outline.having("svg", "chart")) == 1
     _has_finite_coordinates(outline)
-    write_figures(tmp_path, page, formats=["svg"])
+    write_figures(tmp_path, page)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,7 @@ def test_a_weight_history_is_drawn_with_finite_coordinates(history: WeightHistor
     text = page_text(page)
     assert "NaN" not in text.split('application/json">')[1].split("</script>")[0]
     _has_finite_coordinates(Outline(text))
-    write_figures(tmp_path, page, formats=["svg"])
+    write_figures(tmp_path, page)
 
 
 def test_weights_are_stacked_and_missing_ones_count_as_zero() -> None:
@@ -286,10 +287,10 @@ def test_the_numbers_of_a_weight_history_leave_out_no_round() -> None:
 
 def test_an_exported_figure_names_its_bounds(tmp_path: Path) -> None:
     lines = [Line("T", kind, [1, 100], [y, y]) for kind, y in (("upper", 9), ("lower", 1))]
-    (file,) = write_figures(tmp_path, with_panel(series(), lines=lines), formats=["svg"])
+    (file,) = write_figures(tmp_path, with_panel(series(), lines=lines))
     text = file.read_text(encoding="utf-8")
-    assert "<!-- upper bound T -->" in text
-    assert "<!-- lower bound T -->" in text
+    assert ">upper bound T</text>" in text
+    assert ">lower bound T</text>" in text
 
 
 def test_a_series_has_one_style_different_from_its_neighbours() -> None:
@@ -298,7 +299,7 @@ def test_a_series_has_one_style_different_from_its_neighbours() -> None:
     styles = styles_of([first, second], [Group("ours")])
     assert styles["ours"].number == 0
     beside = [styles[one.label] for one in first.series]
-    assert len({(style.colour, style.marker) for style in beside}) == len(beside)
+    assert len({(style.classes, style.marker) for style in beside}) == len(beside)
     assert styles["alone"].number == 0  # no other series of its section has it
 
 
@@ -383,14 +384,24 @@ def test_exported_figures_are_one_file_each_and_the_same_every_time(tmp_path: Pa
     page = fake_page()
     page = replace(page, panels=page.panels[:1], histories=page.histories[:1])
     written = write_figures(tmp_path / "one", page)
-    assert [path.name for path in written] == [
-        f"{part.key}.{form}" for part in (page.panels[0], page.histories[0]) for form in ("png", "svg")
-    ]
+    assert [path.name for path in written] == [f"{page.panels[0].key}.svg", f"{page.histories[0].key}.svg"]
     for path, other in zip(written, write_figures(tmp_path / "two", page), strict=True):
         assert path.read_bytes() == other.read_bytes()
 
 
-def test_an_unknown_format_is_rejected_before_the_first_file(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="must end in"):
-        write_figures(tmp_path, fake_page(), formats=("png", "gif"))
-    assert list(tmp_path.iterdir()) == []
+def test_an_exported_figure_is_the_chart_of_the_page_with_a_style_sheet_for_image_viewers(tmp_path: Path) -> None:
+    page = fake_page()
+    text = page_text(page)
+    for part, file in zip([*page.panels, *page.histories], write_figures(tmp_path, page), strict=True):
+        svg = file.read_text(encoding="utf-8")
+        _, chart = text.split(f'id="{part.key}"><h4', 1)
+        chart = chart[chart.index("<svg ") + len("<svg ") : chart.index("</svg>")]
+        assert re.sub("<title>.*?</title>", "", chart, flags=re.DOTALL) in svg
+        root = ElementTree.fromstring(svg)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        style = root[0].text
+        assert not re.search(r"var\(|light-dark|color-mix|--", style)
+        known = set(re.findall(r"\.([a-z][\w-]*)", style))
+        drawn = {name for one in root.iter() for name in one.get("class", "").split()}
+        assert {f"c{i}" for i in range(7)} <= known
+        assert drawn - known <= {"series", "swatch", "word", "solid"}  # without a style of their own

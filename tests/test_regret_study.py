@@ -19,16 +19,23 @@ from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.learners import DEFAULT_LEARNERS, FixedShare, Hedge, Player, Squint, learners
 from driftwise.regret_study import study
-from driftwise.regret_study.cell_regrets import CellRegrets, Effort, measure_cells
 from driftwise.regret_study.score_summaries import geometric_mean, summaries, summary
-from driftwise.regret_study.scored_learners import ScoredLearner, chosen_learners, scored_learners
 from driftwise.regret_study.scores import Score, best_tuned, offset, score
 from driftwise.regret_study.scores_csv import SCORE_COLUMNS, write_scores_csv
-from driftwise.regret_study.study import PRESETS, CellScore, Preset, run_study, select_cells
+from driftwise.regret_study.study import (
+    PRESETS,
+    CellRegrets,
+    CellScore,
+    Effort,
+    Preset,
+    measure_cells,
+    run_study,
+    select_cells,
+)
 from driftwise.regret_study.study_cells import HALVES, KINDS, LONG, Cell, cells, quick_cells
+from driftwise.regret_study.study_learners import ScoredLearner, chosen_learners, scored_learners, tuned_learners
 from driftwise.regret_study.study_page import study_page
 from driftwise.regret_study.study_text import study_text
-from driftwise.regret_study.tuned_learners import tuned_learners
 from driftwise.report.page import DotPanel, write_page
 from driftwise.sweeps import batches
 
@@ -432,7 +439,7 @@ def test_the_command_writes_tables_page_figures_and_scores(driftwise, tmp_path):
     assert "The worst cells of hedge" in outcome.out
     assert outcome.out.endswith("page: out/quick-selection.html\n")
     figures = sorted(file.name for file in (tmp_path / "out" / "quick-selection-figures").iterdir())
-    assert figures == [f"scores-{feedback}.{form}" for feedback in ("bandit", "full") for form in ("png", "svg")]
+    assert figures == ["scores-bandit.svg", "scores-full.svg"]
     page = (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8")
     assert "driftwise regret --preset quick --learners hedge,ucb1 --seed 1" in page
     assert (tmp_path / "scores.csv").read_text(encoding="utf-8").count("\n") == 1 + 5 + 6
@@ -441,7 +448,7 @@ def test_the_command_writes_tables_page_figures_and_scores(driftwise, tmp_path):
 
 
 def test_the_page_of_a_selection_does_not_replace_that_of_all(driftwise, monkeypatch, tmp_path):
-    monkeypatch.setattr("driftwise.regret_study.scored_learners.scored_learners", SCORED.get)
+    monkeypatch.setattr("driftwise.regret_study.study_learners.scored_learners", SCORED.get)
     assert driftwise("regret", "--quiet").out.endswith("page: out/regret/quick.html\n")
     before = (tmp_path / "out" / "regret" / "quick.html").read_bytes()
     for words in (("--half", "tuning"), ("--cells", "2 *"), ("--feedback", "full")):

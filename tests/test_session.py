@@ -144,14 +144,9 @@ def forge(path, weights=None, session=None, **changes):
 
 
 def test_a_session_of_another_format_is_refused(tmp_path):
-    hints = {
-        1: " Format 1 uses earlier names of parameters and arrays: start a new session.",
-        2: " Format 2 has other arrays, without the rounds of alarms: start a new session.",
-        4: "",
-    }
-    for got, hint in hints.items():
+    for got in (2, 4):
         forge(tmp_path / "session", format=got)
-        message = f"{tmp_path / 'session'} has session format {got}; this version reads format 3.{hint}"
+        message = f"{tmp_path / 'session'} has session format {got}; this version reads format 3."
         with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
             Session.load(tmp_path / "session")
 

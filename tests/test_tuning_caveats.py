@@ -360,10 +360,10 @@ def test_the_page_shows_the_mark_wherever_it_shows_the_learner(added_learner):
 def test_exported_figures_have_the_mark(added_learner, tmp_path):
     _, page, _ = added_learner
     panel = page.panels[0]
-    write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[]), ["svg"])
+    write_figures(tmp_path, dataclasses.replace(page, panels=[panel], histories=[]))
     svg = (tmp_path / f"{panel.key}.svg").read_text(encoding="utf-8")
-    assert f"<!-- * {WORDS} -->" in svg
-    assert any(f"<!-- fixed-share ({p.exponent.value:.2f}) * -->" in svg for p in panel.series)
+    assert f">* {WORDS}</text>" in svg
+    assert ">fixed-share *</text>" in svg
 
 
 def test_a_claim_names_its_marked_learners(tmp_path):

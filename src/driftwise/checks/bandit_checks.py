@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.checks.bad_input import BAD_NUMBERS, expect_rejected
 from driftwise.checks.check import Check, check, expect, expect_equal
-from driftwise.checks.plays import expect_same, fixed_losses, mixed_losses
+from driftwise.checks.plays import BAD_NUMBERS, expect_rejected, expect_same, fixed_losses, mixed_losses
 from driftwise.learners import BanditLearner
 
 __all__ = ["CHECKS"]

@@ -7,13 +7,10 @@ from typing import Any
 
 from driftwise.checks import (
     bandit_checks,
-    belief_checks,
     common_checks,
     description_checks,
     environment_checks,
     expert_checks,
-    hinted_checks,
-    python_checks,
 )
 from driftwise.checks.check import Check, check, expect
 from driftwise.core.errors import InvalidInput
@@ -43,14 +40,14 @@ def checks_of(member: Learner | LossSource) -> list[Check]:
         return list(environment_checks.CHECKS)
     found = [*_CHECKS, *description_checks.CHECKS]
     if isinstance(member, PythonLearner):
-        found += python_checks.CHECKS  # first: they name the reason
+        found += common_checks.PYTHON_CHECKS  # first: they name the reason
     if member.feedback == "full":
         found += expert_checks.CHECKS
     if isinstance(member, HintedLearner):
-        found += hinted_checks.CHECKS
+        found += expert_checks.HINTED_CHECKS
     if member.feedback == "bandit":
         found += bandit_checks.CHECKS
-    found += belief_checks.CHECKS + common_checks.CHECKS
+    found += common_checks.CHECKS
     return found if isinstance(member, PythonLearner) else found + common_checks.COMPILED_CHECKS
 
 

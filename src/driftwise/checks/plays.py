@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.checks.check import expect, expect_equal
+from driftwise.checks.check import Counterexample, expect, expect_equal
+from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix
 from driftwise.learners import BanditLearner, ExpertLearner, PythonLearner, State
 
-__all__ = ["AnyLearner", "expect_no_shared_memory", "expect_same", "fixed_losses", "mixed_losses", "stepped"]
+__all__ = [
+    "BAD_NUMBERS",
+    "AnyLearner",
+    "expect_no_shared_memory",
+    "expect_rejected",
+    "expect_same",
+    "fixed_losses",
+    "mixed_losses",
+    "stepped",
+]
 
 AnyLearner = ExpertLearner | BanditLearner | PythonLearner
+BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # two are next to 1 and 0
 
 
 def mixed_losses(n_rounds: int, n_actions: int, seed: int = 0) -> Matrix:
@@ -70,3 +83,20 @@ def expect_no_shared_memory(one: State, other: State) -> None:
     """Expect two states to share no memory."""
     for (name, mine), (other_name, theirs) in itertools.product(one.arrays().items(), other.arrays().items()):
         expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")
+
+
+def expect_rejected(what: str, state: State, call: Callable[..., object], *given: Any) -> None:
+    """Expect ``call(state, *given)`` to raise `InvalidInput` and to leave the state unchanged."""
+    before = state.copy()
+    memory = state.memory
+    try:
+        call(state, *given)
+    except InvalidInput:
+        pass
+    except Exception as error:
+        raise Counterexample(f"{what} raised {type(error).__name__} instead of InvalidInput: {error}") from None
+    else:
+        raise Counterexample(f"{what} was accepted")
+    expect_same(state, before, f"before and after {what}")
+    if state.memory is not memory:
+        raise Counterexample(f"{what} gave the state a new memory")

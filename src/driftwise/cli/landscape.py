@@ -40,7 +40,7 @@ _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-driftin
     show_default=True,
     help="Folder of the page and of finished measurements, which are not repeated.",
 )
-@click.option("--figures", is_flag=True, help="Also write every figure as PNG and SVG.")
+@click.option("--figures", is_flag=True, help="Also write every figure as SVG.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @click.option("--threads", type=int, help="Threads over measurements; they do not change the results.  [default: all]")
 @click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
@@ -73,11 +73,8 @@ def command(
     from driftwise.landscape.pages import page
     from driftwise.landscape.scans import PRESETS, select_scans
     from driftwise.landscape.weight_histories import weight_histories
-    from driftwise.report.figures import canvas
     from driftwise.report.page import write_figures, write_page
 
-    if figures:
-        canvas()  # raises now, not after the measurements, if Matplotlib is missing
     cells = tuple(dict.fromkeys(cells))
     effort = PRESETS[preset]
     wanted = None if learners is None else [name.strip() for name in learners.split(",")]

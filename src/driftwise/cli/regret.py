@@ -42,7 +42,7 @@ __all__ = ["command"]
     help="Folder of the page and of finished runs, which are not repeated.",
 )
 @click.option("--csv", type=click.Path(path_type=Path), help="Write all scores, one line per learner and cell.")
-@click.option("--figures", is_flag=True, help="Also write the figures of scores as PNG and SVG.")
+@click.option("--figures", is_flag=True, help="Also write the figures of scores as SVG.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @click.option("--threads", type=int, help="Threads; they do not change the results.  [default: all]")
 @click.option("--quiet", is_flag=True, help="No progress and no notes on standard error.")
@@ -76,16 +76,12 @@ def command(
     from driftwise.cli.outputs import check_output_files
     from driftwise.core.errors import InvalidInput
     from driftwise.core.validation import check_seed, count
-    from driftwise.regret_study.scored_learners import chosen_learners, scored_learners
     from driftwise.regret_study.scores_csv import write_scores_csv
     from driftwise.regret_study.study import PRESETS, run_study, select_cells
+    from driftwise.regret_study.study_learners import chosen_learners, scored_learners
     from driftwise.regret_study.study_page import study_page
     from driftwise.regret_study.study_text import study_text
-    from driftwise.report.figures import canvas
     from driftwise.report.page import DotPanel, write_figures, write_page
-
-    if figures:
-        canvas()  # raises now, not after the runs, if Matplotlib is missing
 
     feedbacks = ["full", "bandit"] if feedback == "both" else [feedback]
     cells = select_cells(PRESETS[preset].cells, pattern, None if half == "both" else half)

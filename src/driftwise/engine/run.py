@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from driftwise.core.compensated_sums import add_term, read_sum, write_sum
 from driftwise.core.errors import InvalidInput
+from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
+from driftwise.core.random import draw_from
 from driftwise.core.tuning_caveats import collected
-from driftwise.core.types import Actions, Matrix
+from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.engine.entries import Entry
-from driftwise.engine.loss_accumulator import LossAccumulator, sample_actions
 from driftwise.environments import LossSource, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner
@@ -23,7 +25,7 @@ from driftwise.registry import to_spec
 from driftwise.results.comparators import Comparator
 from driftwise.results.realised import Realised, RealisedAccumulator, best_follower
 
-__all__ = ["Run", "SimulationPlan", "play_run"]
+__all__ = ["LossAccumulator", "Run", "SimulationPlan", "play_run"]
 
 _ENVIRONMENT, _LEARNER, _SAMPLER = 0, 1, 2  # branches of a run's seed
 
@@ -181,3 +183,54 @@ def _branch(seed: int, *key: int) -> np.random.SeedSequence:
 
 def _integer_seed(sequence: np.random.SeedSequence) -> int:
     return int(sequence.generate_state(1, np.uint64)[0])
+
+
+class LossAccumulator:
+    """The cumulative loss of one learner in one run, added round by round, so that block sizes do not change it."""
+
+    def __init__(self) -> None:
+        self._total = np.zeros(2)
+
+    def add_block(self, played: Matrix | Actions, target: Matrix, marks: Actions) -> Vector:
+        """Add the losses of a block, given the weights or actions played; return the sum after each marked round."""
+        cumulative = np.empty(len(target))
+        add: Callable[..., None] = _add_weights if played.ndim == 2 else _add_actions
+        add(self._total, played, target, cumulative)
+        return cumulative[marks]
+
+
+def sample_actions(played: Matrix | Actions, generator: np.random.Generator) -> Actions:
+    """Return one action per round, drawn from the weights of the round; actions are returned as they are."""
+    actions = np.empty(len(played), np.int64)
+    if played.ndim == 1:
+        actions[:] = played
+    else:
+        _sample(played, generator.random(len(played)), actions)
+    return actions
+
+
+@kernel
+def _add_weights(total: Vector, played: Matrix, target: Matrix, cumulative: Vector) -> None:
+    sums = read_sum(total)
+    for t in range(target.shape[0]):
+        loss = 0.0
+        for k in range(target.shape[1]):
+            loss += played[t, k] * target[t, k]
+        sums = add_term(sums, loss)
+        cumulative[t] = sums[0] + sums[1]
+    write_sum(total, sums)
+
+
+@kernel
+def _add_actions(total: Vector, played: Actions, target: Matrix, cumulative: Vector) -> None:
+    sums = read_sum(total)
+    for t in range(target.shape[0]):
+        sums = add_term(sums, target[t, played[t]])
+        cumulative[t] = sums[0] + sums[1]
+    write_sum(total, sums)
+
+
+@kernel
+def _sample(weights: Any, uniforms: Vector, actions: Actions) -> None:
+    for t in range(weights.shape[0]):
+        actions[t] = draw_from(weights[t], uniforms[t])

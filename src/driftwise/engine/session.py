@@ -19,9 +19,8 @@ from driftwise.core.file_names import shown_path
 from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Vector
-from driftwise.core.validation import MAX_COUNT, count
+from driftwise.core.validation import MAX_COUNT, as_losses, as_real, count, first_bad_loss
 from driftwise.engine.entries import what_was_meant
-from driftwise.engine.session_feedback import NOT_GIVEN, read_feedback
 from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, PythonLearner, State, learners
 from driftwise.learners.contract import HintedLearner
 from driftwise.registry import to_spec
@@ -29,7 +28,20 @@ from driftwise.registry import to_spec
 __all__ = ["Session"]
 
 FORMAT = 3
-_EARLIER = {1: "uses earlier names of parameters and arrays", 2: "has other arrays, without the rounds of alarms"}
+_FORMS = {
+    "full": "`update(losses)` or `update(reward=rewards)`",
+    "bandit": "`update(action, probability, loss=loss)` or `update(action, probability, reward=reward)`",
+}
+
+
+class _NotGiven:
+    """The default of an argument for which None is a value, and a wrong one."""
+
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+_NOT_GIVEN = _NotGiven()
 
 
 class Session:
@@ -142,7 +154,9 @@ class Session:
         with self._lock:
             self.learner.hint(self.state, guess)
 
-    def update(self, *feedback: Any, losses: Any = NOT_GIVEN, loss: Any = NOT_GIVEN, reward: Any = NOT_GIVEN) -> None:
+    def update(
+        self, *feedback: Any, losses: Any = _NOT_GIVEN, loss: Any = _NOT_GIVEN, reward: Any = _NOT_GIVEN
+    ) -> None:
         """Finish a round: ``update(losses)``, or ``update(action, probability, loss=0.3)`` for a bandit learner.
 
         `action` and `probability` are what `choose` returned. The outcome may come late, after other rounds. Rewards in
@@ -152,8 +166,8 @@ class Session:
         ``update(action, loss, probability)``.
         """
         learner: Any = self.learner
-        if not losses is loss is reward is NOT_GIVEN or len(feedback) != (1 if learner.feedback == "full" else 3):
-            feedback = read_feedback(learner, self.state.n_actions, feedback, losses, loss, reward)
+        if not losses is loss is reward is _NOT_GIVEN or len(feedback) != (1 if learner.feedback == "full" else 3):
+            feedback = _read_feedback(learner, self.state.n_actions, feedback, losses, loss, reward)
         with self._lock:
             learner.update(self.state, *feedback)
 
@@ -185,8 +199,7 @@ class Session:
         header, arrays = _read(path)
         if header["format"] != FORMAT:
             got = header["format"]
-            hint = f" Format {got} {_EARLIER[got]}: start a new session." if got in _EARLIER else ""
-            raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.{hint}")
+            raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.")
         try:
             learner = learners.build(header["learner"])
             n_actions = count("Session", "n_actions", header["n_actions"])
@@ -235,3 +248,41 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
     if not isinstance(header["learner"], dict):
         raise BadFile(f"{shown_path(path)}: `learner` must be a spec, got {shown(header['learner'])}.")
     return header, arrays
+
+
+def _read_feedback(
+    learner: Learner, n_actions: int, feedback: tuple[Any, ...], losses: Any, loss: Any, reward: Any
+) -> tuple[Any, ...]:
+    """Return the arguments of the learner's `update`; raise `InvalidInput` if the call has none of its forms."""
+    if learner.feedback == "bandit":
+        if len(feedback) == 2 and losses is _NOT_GIVEN and (loss is _NOT_GIVEN) is not (reward is _NOT_GIVEN):
+            action, probability = feedback
+            return action, _loss(learner, reward) if loss is _NOT_GIVEN else loss, probability
+    elif not feedback and loss is _NOT_GIVEN and (losses is _NOT_GIVEN) is not (reward is _NOT_GIVEN):
+        for name, value in (("losses", losses), ("reward", reward)):
+            if value is None:  # to NumPy it is an array without a shape
+                raise rejection(learner, name, "numbers in [0, 1], one per action", None)
+        return (_losses(learner, n_actions, reward) if losses is _NOT_GIVEN else losses,)
+    named = {"losses": losses, "loss": loss, "reward": reward}
+    got = [f"{len(feedback)} argument{'s' if len(feedback) != 1 else ''} without a name"] if feedback else []
+    got += [f"`{name}`" for name, value in named.items() if value is not _NOT_GIVEN]
+    raise InvalidInput(
+        f"Session: {learner.name} has {learner.feedback} feedback; call {_FORMS[learner.feedback]},"
+        f" got {', '.join(got) or 'no argument'}."
+    )
+
+
+def _loss(learner: Learner, reward: Any) -> float:
+    """Return 1 less a reward, or raise `InvalidInput`."""
+    number = float(reward) if isinstance(reward, (bool, np.bool_)) else as_real(reward)
+    if number is None or not 0 <= number <= 1:
+        raise rejection(learner, "reward", "a number in [0, 1]", reward)
+    return 1.0 - number
+
+
+def _losses(learner: Learner, n_actions: int, rewards: Any) -> Vector:
+    """Return 1 less the reward of each action, or raise `InvalidInput`."""
+    values: Vector = as_losses(learner, rewards, (n_actions,), "reward")
+    if (bad := first_bad_loss(values)) >= 0:
+        raise rejection(learner, "reward", "in [0, 1]", float(values[bad]), f"It is that of action {bad}.")
+    return 1.0 - values

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from driftwise.regret_study.scored_learners import ScoredLearner
 from driftwise.regret_study.study import CellScore
 from driftwise.regret_study.study_cells import KINDS
+from driftwise.regret_study.study_learners import ScoredLearner
 
 __all__ = ["BAD", "ScoreSummary", "geometric_mean", "summaries", "summary"]
 

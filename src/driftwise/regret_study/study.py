@@ -1,22 +1,160 @@
-"""The study: which cells, learners and runs, and the scores of all learners."""
+"""The study: which cells, learners and runs, and the scores of all learners.
+
+Cells are played as sweeps; runs are added where a score is uncertain.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import fnmatch
-from collections.abc import Mapping, Sequence
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from driftwise.core.errors import rejection
-from driftwise.learners import Player
-from driftwise.regret_study.cell_regrets import Effort, Stage, measure_cells
-from driftwise.regret_study.scored_learners import ScoredLearner
-from driftwise.regret_study.scores import Score
-from driftwise.regret_study.study_cells import LONG, MEDIUM, SHORT, Cell, cells, quick_cells
-from driftwise.regret_study.tuned_learners import tuned_learners
+import numpy as np
 
-__all__ = ["PRESETS", "CellScore", "Preset", "run_study", "select_cells"]
+from driftwise.core.errors import DriftwiseError, rejection
+from driftwise.core.types import Vector
+from driftwise.learners import Player
+from driftwise.regret_study.scores import BestTuned, Score, best_tuned, offset, score
+from driftwise.regret_study.study_cells import LONG, MEDIUM, SHORT, Cell, cells, quick_cells
+from driftwise.regret_study.study_learners import ScoredLearner, tuned_learners
+from driftwise.sweeps import Progress, Sweep, run_sweeps
+from driftwise.sweeps.costs import Costs
+
+__all__ = ["PRESETS", "CellRegrets", "CellScore", "Effort", "Preset", "measure_cells", "run_study", "select_cells"]
+
+#: makes the function that is told of the progress of a stage, from its description
+Stage = Callable[[str], contextlib.AbstractContextManager[Callable[[Progress], None] | None]]
+_CONTENDER = 4.0  # standard errors by which a tuned learner may be worse than the best and still get more runs
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many runs are played: the first ones by number of rounds, and more until the error is small enough."""
+
+    first_runs: Mapping[int, int]  # even numbers
+    most_runs: int = 200
+    largest_error: float = 0.1  # of the score of the first learner
+
+    def __post_init__(self) -> None:
+        assert all(n % 2 == 0 for n in (*self.first_runs.values(), self.most_runs))
+
+
+@dataclass(frozen=True)
+class CellRegrets:
+    """The regrets of scored and tuned learners in one cell with one feedback, by player; runs are the same for all."""
+
+    cell: Cell
+    feedback: str
+    scored: tuple[ScoredLearner, ...]
+    tuned: tuple[Player, ...]
+    regrets: Mapping[Player, Vector]  # tuned learners that cannot be the best have fewer runs
+
+    @property
+    def n_runs(self) -> int:
+        """The number of runs of the scored learners."""
+        return len(self.regrets[self.scored[0].player])
+
+    @functools.cached_property
+    def contestants(self) -> list[Player]:
+        """The tuned learners that have played all runs."""
+        return [player for player in self.tuned if len(self.regrets[player]) == self.n_runs]
+
+    @functools.cached_property
+    def best(self) -> BestTuned:
+        """The best of the contestants."""
+        return best_tuned(np.array([self.regrets[player] for player in self.contestants]))
+
+    @property
+    def best_players(self) -> tuple[Player, ...]:
+        """The best tuned learner; two if even and odd runs choose different ones."""
+        chosen = (self.best.by_even_runs, self.best.by_odd_runs)
+        return tuple(dict.fromkeys(self.contestants[i] for i in chosen))
+
+    def score(self, learner: ScoredLearner) -> Score:
+        """Return the score of a learner."""
+        return score(self.regrets[learner.player], self.best.regrets, offset(self.feedback, self.cell.n_rounds))
+
+    def contenders(self) -> list[Player]:
+        """Return the contestants that may be the best: by their means, up to a few standard errors."""
+        best = min(self.contestants, key=lambda player: self.regrets[player].mean())
+        kept = []
+        for player in self.contestants:
+            excess = self.regrets[player] - self.regrets[best]
+            if excess.mean() <= _CONTENDER * excess.std(ddof=1) / math.sqrt(self.n_runs):
+                kept.append(player)
+        return kept
+
+
+def measure_cells(
+    cells: Sequence[Cell],
+    feedback: str,
+    scored: Sequence[ScoredLearner],
+    tuned: Sequence[Player],
+    effort: Effort,
+    seed: int,
+    folder: Path,
+    n_threads: int | None,
+    stage: Stage,
+) -> list[CellRegrets]:
+    """Return the regrets of all learners in each cell; play the runs that the folder does not have.
+
+    Each cell starts with the first runs of all learners. As long as the score of the first scored learner is not
+    precise enough, the runs are doubled. Tuned learners that cannot be the best any more play no further runs.
+    """
+    everyone = _players(scored, tuned)
+    found: dict[str, CellRegrets] = {
+        cell.name: CellRegrets(cell, feedback, tuple(scored), tuple(tuned), {}) for cell in cells
+    }
+    pending = {cell.name: (everyone, effort.first_runs[cell.n_rounds]) for cell in cells}
+    costs, first = Costs(), True
+    while pending:
+        n_cells = f"{len(pending)} cell{'s' if len(pending) > 1 else ''}"
+        title = f"{feedback} feedback: {'' if first else 'more runs in '}{n_cells}"
+        sweeps = [
+            Sweep({name: found[name].cell.source}, [*players], found[name].cell.n_rounds, n_runs, seed)
+            for name, (players, n_runs) in pending.items()
+        ]
+        with stage(title) as progress:
+            played = _play(sweeps, folder, n_threads, progress, costs)
+        for (name, (players, _)), regrets in zip(pending.items(), played, strict=True):
+            before = found[name]
+            added = dict(zip(players, regrets, strict=True))
+            found[name] = CellRegrets(before.cell, feedback, before.scored, before.tuned, {**before.regrets, **added})
+        pending = {
+            name: (_players(scored, found[name].contenders()), min(effort.most_runs, 2 * n_runs))
+            for name, (_, n_runs) in pending.items()
+            if n_runs < effort.most_runs and found[name].score(scored[0]).error > effort.largest_error
+        }
+        first = False
+    return [found[cell.name] for cell in cells]
+
+
+def _players(scored: Sequence[ScoredLearner], tuned: Sequence[Player]) -> tuple[Player, ...]:
+    """Return the players, each once: a learner may be scored and be among the tuned ones."""
+    return tuple(dict.fromkeys([*(one.player for one in scored), *tuned]))
+
+
+def _play(
+    sweeps: list[Sweep],
+    folder: Path,
+    n_threads: int | None,
+    progress: Callable[[Progress], None] | None,
+    costs: Costs,
+) -> list[list[Vector]]:
+    """Return the regrets of each player of each sweep, run by run."""
+    found = []
+    results = run_sweeps(sweeps, folder, n_threads=n_threads, progress=progress, costs=costs)
+    for sweep, played in zip(sweeps, results, strict=True):
+        for place, _, run, error in played.failures()[:1]:
+            raise DriftwiseError(f"regret: '{place.learner}' in '{place.environment}', run {run}: {error}")
+        found.append([*played.cells.final.reshape(len(sweep.players), sweep.n_runs)])
+    return found
 
 
 class Preset(NamedTuple):

@@ -17,18 +17,32 @@ from driftwise.core.errors import InvalidInput, outside, rejection
 from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.random import new_generator
+from driftwise.core.tuning_caveats import collected, report
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import as_losses, check_seed, count, first_bad_loss
 from driftwise.learners.contract.beliefs import Beliefs
 from driftwise.learners.contract.memory_checks import MemoryChecks
 from driftwise.learners.contract.state import State
-from driftwise.learners.contract.tuning_rules import reporting_caveats
 from driftwise.learners.contract.type_variables import M, R
 from driftwise.registry import Registered
 
 __all__ = ["Learner"]
 
 _MANY_ACTIONS = 2**16  # with fewer, the first memory of every learner is small
+
+
+def reporting_caveats(rule: classmethod[Any, Any, Any]) -> classmethod[Any, Any, Any]:
+    """Return the method `tuned` of a class such that it reports the caveat of the learner that it returns."""
+
+    @functools.wraps(rule.__func__)
+    def tuned(cls: Any, measures: Measures, *args: Any, **settings: Any) -> Any:
+        with collected():  # it may call `tuned` of its base class, and one learner has one caveat
+            learner = rule.__func__(cls, measures, *args, **settings)
+        if isinstance(learner, cls) and (reason := learner.tuning_caveat(measures)):
+            report(f"{cls.__name__}.tuned", reason)
+        return learner
+
+    return classmethod(tuned)
 
 
 class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):

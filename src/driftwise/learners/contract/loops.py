@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from driftwise.core.kernel import clone, unbound
-from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import first_bad_loss
+from driftwise.core.types import Actions, Matrix
 
 __all__ = ["BanditLoops", "ExpertLoops", "Kernels", "bandit_loops", "expert_loops"]
 
@@ -36,9 +35,7 @@ class ExpertLoops(NamedTuple):
     """The compiled entry points of a full-feedback learner."""
 
     run: Kernel
-    step: Kernel
     run_hinted: Kernel | None
-    hint: Kernel | None
     kernels: Kernels
 
 
@@ -53,9 +50,7 @@ def expert_loops(name: str, kinds: Iterable[type], update: Kernel, hint: Kernel 
     """Bind a full-feedback learner's kernels to the templates."""
     return ExpertLoops(
         run=clone(_run_expert, name, kinds, UPDATE=update),
-        step=clone(_step_expert, name, kinds, UPDATE=update),
         run_hinted=clone(_run_hinted, name, kinds, UPDATE=update, HINT=hint) if hint else None,
-        hint=clone(_step_hint, name, kinds, HINT=hint) if hint else None,
         kernels=Kernels(name, tuple(kinds), update, hint=hint),
     )
 
@@ -76,13 +71,6 @@ def _run_expert(memory: Any, rates: Any, losses: Matrix, played: Matrix) -> bool
     return True
 
 
-def _step_expert(memory: Any, rates: Any, losses: Vector) -> int:
-    bad: int = first_bad_loss(losses)
-    if bad < 0:
-        UPDATE(memory, rates, losses)
-    return bad
-
-
 def _run_hinted(memory: Any, rates: Any, losses: Matrix, hints: Matrix, played: Matrix) -> bool:
     weights = memory.weights
     for t in range(losses.shape[0]):
@@ -92,13 +80,6 @@ def _run_hinted(memory: Any, rates: Any, losses: Matrix, hints: Matrix, played: 
         if UPDATE(memory, rates, losses[t]) is not None:
             return False
     return True
-
-
-def _step_hint(memory: Any, rates: Any, guess: Vector) -> int:
-    bad: int = first_bad_loss(guess)
-    if bad < 0:
-        HINT(memory, rates, guess)
-    return bad
 
 
 def _run_bandit(memory: Any, rates: Any, losses: Matrix, actions: Actions) -> bool:

@@ -21,7 +21,7 @@ from driftwise.report.page.contents import (
     Series,
     WeightHistory,
 )
-from driftwise.report.page.exported_figures import write_figures
+from driftwise.report.page.figure_files import write_figures
 from driftwise.report.page.table_contents import Column, Filter, Measured, Table, Text
 from driftwise.report.page.write import write_page
 

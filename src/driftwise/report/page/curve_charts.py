@@ -167,8 +167,8 @@ def _exponent(series: Series, x: float, y: float, label_height: float) -> list[M
 
 def marker(style: Style, x: float, y: float, title: str) -> Markup:
     """Return a point; its title is shown under the pointer, with or without the script."""
-    outline = style.marker.outline
-    return element("path", element("title", title), class_="point", d=outline, transform=f"translate({x:.1f},{y:.1f})")
+    place = f"translate({x:.1f},{y:.1f})"
+    return element("path", element("title", title), class_="point", d=style.marker, transform=place)
 
 
 def reading(panel: Panel, series: Series, j: int) -> str:

@@ -1,12 +1,13 @@
-"""HTML elements from text. All text is escaped here."""
+"""HTML and SVG elements from text. All text is escaped here."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable
+from importlib.resources import files
 from unicodedata import category
 
-__all__ = ["Markup", "element", "joined"]
+__all__ = ["Markup", "element", "joined", "resource"]
 
 _EMPTY = frozenset(("path", "rect"))  # elements without content
 
@@ -34,6 +35,11 @@ def element(name: str, *children: str, **attributes: str | float | bool) -> Mark
     if name in _EMPTY and not children:
         return Markup(f"<{opening}/>")
     return Markup(f"<{opening}>{joined(children)}</{name}>")
+
+
+def resource(name: str) -> str:
+    """Return a file of this folder, such as the style sheet."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def joined(parts: Iterable[str]) -> Markup:

@@ -10,28 +10,21 @@ from driftwise.report.page.contents import Group, Panel
 from driftwise.report.page.markup import Markup, element
 from driftwise.report.palette import COLOURS, DARK_COLOURS, DARK_GREY, GREY
 
-__all__ = ["MARKERS", "Marker", "Style", "by_group", "colour_rules", "styles_of", "swatch"]
+__all__ = ["MARKERS", "Style", "by_group", "colour_rules", "styles_of", "swatch"]
 
 _GREY = "baseline"  # the style of a group
 
 
-class Marker(NamedTuple):
-    """A shape: its outline around the origin, and its name in Matplotlib."""
-
-    outline: str
-    plotted: str
-
-
-# Eight shapes and seven colours: pairs repeat from the 57th series on.
+# Outlines around the origin. Eight shapes and seven colours: pairs repeat from the 57th series on.
 MARKERS = (
-    Marker("M-3.4,0a3.4,3.4 0 1 0 6.8,0a3.4,3.4 0 1 0 -6.8,0z", "o"),
-    Marker("M-3,-3h6v6h-6z", "s"),
-    Marker("M0,-4L3.8,2.8H-3.8z", "^"),
-    Marker("M0,-4.3L4.3,0L0,4.3L-4.3,0z", "D"),
-    Marker("M0,4L3.8,-2.8H-3.8z", "v"),
-    Marker("M-1.3,-4h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7v-2.6h2.7z", "P"),
-    Marker("M-4,0L2.8,-3.8V3.8z", "<"),
-    Marker("M4,0L-2.8,-3.8V3.8z", ">"),
+    "M-3.4,0a3.4,3.4 0 1 0 6.8,0a3.4,3.4 0 1 0 -6.8,0z",
+    "M-3,-3h6v6h-6z",
+    "M0,-4L3.8,2.8H-3.8z",
+    "M0,-4.3L4.3,0L0,4.3L-4.3,0z",
+    "M0,4L3.8,-2.8H-3.8z",
+    "M-1.3,-4h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7v-2.6h2.7z",
+    "M-4,0L2.8,-3.8V3.8z",
+    "M4,0L-2.8,-3.8V3.8z",
 )
 
 
@@ -42,13 +35,8 @@ class Style(NamedTuple):
     group: Group
 
     @property
-    def colour(self) -> str:
-        """Its colour on a light background; baselines are grey."""
-        return GREY if self.group.style == _GREY else COLOURS[self.number % len(COLOURS)]
-
-    @property
-    def marker(self) -> Marker:
-        """Its marker."""
+    def marker(self) -> str:
+        """The outline of its marker."""
         return MARKERS[self.number % len(MARKERS)]
 
     @property
@@ -86,7 +74,7 @@ def styles_of(panels: Sequence[Panel], groups: Sequence[Group] = ()) -> dict[str
 def swatch(style: Style) -> Markup:
     """Return a short piece of a series' line, for a legend."""
     line = element("path", class_="curve", d="M1,7H27")
-    point = element("path", class_="point", d=style.marker.outline, transform="translate(14,7)")
+    point = element("path", class_="point", d=style.marker, transform="translate(14,7)")
     return element(
         "svg",
         line,

@@ -15,7 +15,7 @@ from driftwise.report.tables import number
 from driftwise.report.time_ticks import time_ticks
 from driftwise.report.weight_areas import best_intervals, layers
 
-__all__ = ["history_figure", "time_scale"]
+__all__ = ["action_classes", "history_chart", "history_figure"]
 
 _WIDTH, _HEIGHT = 520, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 510.0, 30.0, 204.0
@@ -26,14 +26,14 @@ _MOST_CHARACTERS = 52  # of all times below the chart
 def history_figure(history: WeightHistory) -> Markup:
     """Return a weight history with its caption, the legend of its colours and its numbers."""
     key = [
-        element("li", element("span", class_=f"patch {_action(history, k)}"), label)
+        element("li", element("span", class_=f"patch {action_classes(history, k)}"), label)
         for k, label in enumerate(history.labels)
     ]
     name = marked(history.learner, history.caveat)
     return element(
         "figure",
         element("h4", history.title, " ", element("span", name, class_="learner-name"), id=f"{history.key}-title"),
-        element("div", _chart(history), class_="picture"),
+        element("div", history_chart(history), class_="picture"),
         element("ul", *key, class_="lines") if key else "",
         element("p", f"{MARK} {history.caveat}.", class_="note") if history.caveat else "",
         element("p", history.note, class_="note") if history.note else "",
@@ -44,19 +44,15 @@ def history_figure(history: WeightHistory) -> Markup:
     )
 
 
-def time_scale(history: WeightHistory, start: float, end: float) -> LinearScale:
-    """Return a scale for the rounds of a history."""
+def history_chart(history: WeightHistory) -> Markup:
+    """Return the chart of a weight history."""
     first, last = (history.rounds[0], history.rounds[-1]) if len(history.rounds) else (0, 1)
-    return LinearScale(first, max(last, first + 1), start, end)
-
-
-def _chart(history: WeightHistory) -> Markup:
-    x_scale = time_scale(history, _LEFT, _RIGHT)
+    x_scale = LinearScale(first, max(last, first + 1), _LEFT, _RIGHT)
     y_scale = LinearScale(0.0, 1.0, _BOTTOM, _TOP)
     tops = layers(history.weights)
     # Drawn from the top layer down: each layer covers the lower part of the one before.
     areas = [
-        element("path", class_=f"area {_action(history, k)}", d=_area(history, tops[k], x_scale, y_scale))
+        element("path", class_=f"area {action_classes(history, k)}", d=_area(history, tops[k], x_scale, y_scale))
         for k in range(len(tops))
     ]
     strip = []
@@ -66,7 +62,7 @@ def _chart(history: WeightHistory) -> Markup:
         left = x_scale.at(history.rounds[first])
         right = x_scale.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
         shape = {"x": left, "y": _STRIP, "width": max(0.5, right - left), "height": _STRIP_HEIGHT}
-        strip.append(element("rect", class_=f"area {_action(history, action)}", **shape))
+        strip.append(element("rect", class_=f"area {action_classes(history, action)}", **shape))
     inside = [point for point in history.change_points if x_scale.low <= point <= x_scale.high]
     marks = [element("path", d=f"M{x_scale.at(point):.1f},{_TOP - 4:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside]
     about = (
@@ -112,7 +108,7 @@ def _area(history: WeightHistory, tops: Sequence[float], x_scale: LinearScale, y
     return f"M{_LEFT:g},{_BOTTOM:g}L{line}V{_BOTTOM:g}z"
 
 
-def _action(history: WeightHistory, k: int) -> str:
+def action_classes(history: WeightHistory, k: int) -> str:
     """Return the CSS classes of an action's colour: after the last one the palette repeats, paler. A rest is grey."""
     if history.has_rest and k == len(history.weights) - 1:
         return "grey pale"

@@ -1,50 +1,53 @@
-"""Assemble a page and write it as one HTML file that loads nothing from the network."""
+"""Assemble a page with its tables and write it as one HTML file that loads nothing from the network."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from pathlib import Path
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from string import Template
 from typing import NamedTuple
 
-from driftwise.core.files import write_atomically
+from driftwise.core.files import write_bytes_atomically
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
+from driftwise.report.number_text import fixed, with_interval
 from driftwise.report.page.contents import SECTIONS, Claim, Page
-from driftwise.report.page.markup import Markup, element
-from driftwise.report.page.page_table import page_table
+from driftwise.report.page.markup import Markup, element, resource
 from driftwise.report.page.panels import panel_figure
+from driftwise.report.page.rate_formulas import formula
+from driftwise.report.page.scales import LinearScale
 from driftwise.report.page.styles import Style, by_group, colour_rules, styles_of, swatch
-from driftwise.report.page.table_contents import Table
+from driftwise.report.page.table_contents import Cell, Column, Measured, Table, Text
 from driftwise.report.page.weight_charts import history_figure
+from driftwise.report.tables import number
 
 __all__ = ["page_text", "write_page"]
+
+_WIDTH, _HEIGHT = 80, 18  # of a whisker chart
+_LETTERS_A_LINE = 14  # that fit the narrowest of the columns that are shown once
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+_MORE_DECIMALS = 4  # of the values by which rows are sorted
 
 
 def write_page(path: str | os.PathLike[str], page: Page) -> None:
     """Write a page as one HTML file; equal pages give equal files."""
-    content = page_text(page).encode()
-
-    def fill(file: Path) -> None:
-        file.write_bytes(content)
-
-    write_atomically(path, fill)
+    write_bytes_atomically(path, page_text(page).encode())
 
 
 def page_text(page: Page) -> str:
     """Return the page as HTML, including its style sheet and script."""
-    style = _resource("page.css") + colour_rules() + "\n"
-    script = _resource("page.readers.js") + _resource("page.js")
+    style = resource("page.css") + colour_rules() + "\n"
+    script = resource("page.readers.js") + resource("page.js")
     sections = [section for section in _sections(page) if section.content]
     links = [element("a", section.name, href=f"#{section.name.lower()}") for section in sections]
     bodies = [
         element("section", element("h2", section.heading), section.content, id=section.name.lower())
         for section in sections
     ]
-    return Template(_resource("page.html")).substitute(
+    return Template(resource("page.html")).substitute(
         title=element("title", page.title),
         # The browser accepts only this style sheet and this script, and loads nothing else.
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:",
@@ -144,10 +147,174 @@ def _list(items: Sequence[str], name: str) -> Markup:
     return element("ul", *(element("li", item) for item in items), class_=name) if items else Markup()
 
 
-def _resource(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
 def _digest(text: str) -> str:
     """Return the digest of a style sheet or script, for the content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def page_table(table: Table, styles: Mapping[str, Style]) -> Markup:
+    """Return the table with its explanation and chooser; narrow screens show its rows as cards."""
+    about = element("p", table.about, class_="hint") if table.about else ""
+    return element("div", about, _chooser(table), element("div", _grid(table, styles), class_="scroll"))
+
+
+def _chooser(table: Table) -> Markup:
+    """Return a choice of the rows to show; the script makes it visible."""
+    if table.filter is None:
+        return Markup()
+    choices = [element("option", table.filter.everything, value="")]
+    texts = [str(text) for text in dict.fromkeys(_filter_texts(table)) if text]
+    choices += [element("option", text, value=text) for text in texts]
+    chooser = element("label", f"{table.filter.label} ", element("select", *choices, id="filter"))
+    return element("div", chooser, element("output", id="count", for_="filter"), class_="tools", hidden=True)
+
+
+def _filter_texts(table: Table) -> list[str | bool]:
+    """Return for each row the text by which it is filtered, False without a filter."""
+    if table.filter is None:
+        return [False] * len(table.rows)
+    (column,) = [column for column in table.columns if column.key == table.filter.column]
+    return [_text(column, cell) for cell in table.column(column.key)]
+
+
+def _grid(table: Table, styles: Mapping[str, Style]) -> Markup:
+    writers = [_ColumnWriter(column, table.column(column.key), styles) for column in table.columns]
+    heads = [writer.head() for writer in writers]
+    texts = iter(_filter_texts(table))
+    lines = []
+    for group in _groups(table):
+        for place, row in enumerate(group):
+            cells = [writer.cell(cell, place, len(group)) for writer, cell in zip(writers, row, strict=True)]
+            lines.append(element("tr", *cells, data_filter=next(texts), class_="goes-on" if place else False))
+    return element("table", element("thead", element("tr", *heads)), element("tbody", *lines), class_="measured")
+
+
+def _groups(table: Table) -> Iterator[list[Sequence[Cell]]]:
+    """Yield the groups of consecutive rows that are equal in all columns that are shown once."""
+    once = [i for i, column in enumerate(table.columns) if column.once]
+    if not once:
+        yield from ([row] for row in table.rows)
+        return
+    for _, group in groupby(table.rows, key=lambda row: [_shown(table.columns[i], row[i]) for i in once]):
+        yield list(group)
+
+
+class _ColumnWriter:
+    """Writes the heading and the cells of a column."""
+
+    def __init__(self, column: Column, cells: Sequence[Cell], styles: Mapping[str, Style]) -> None:
+        self.column = column
+        self.styles = styles
+        classes = [f"{column.kind}-cell"]
+        if column.kind == "text" and any(_as_text(cell).small for cell in cells):
+            classes.append("detailed")
+        if column.sorted_as == "number":
+            classes.append("one-line")
+            if len(column.label_in_card) <= 1:  # no label, or a sign such as ×
+                classes.append("unlabelled")
+        if column.once:
+            classes.append("once")
+        self.classes = " ".join(classes)
+        ends = [value for cell in cells for value in (_as_number(cell) if column.kind == "whisker" else ())]
+        covered = [value for value in (*ends, *column.rules) if LinearScale.drawable(value)] or [0.0]
+        low, high = min(covered), max(covered)
+        self.scale = LinearScale(low, high if high > low else low + max(1.0, abs(low)), 4.0, _WIDTH - 4.0)
+
+    def head(self) -> Markup:
+        order = self.column.sorted_as
+        sort = {} if order == "none" else {"data_sort": self.column.key, "data_order": order}
+        return element("th", self.column.heading, scope="col", **sort)
+
+    def cell(self, cell: Cell, place: int, size: int) -> Markup:
+        """Return a cell of row number `place` of a group of `size` rows that share the columns shown once."""
+        value = _value(self.column, cell)
+        return element(
+            "td",
+            element("span", *self._parts(cell)),
+            class_=f"{self.classes} {_shared_class(value, place, size)}" if self.column.once else self.classes,
+            data_column=self.column.key,
+            data_label=self.column.label_in_card,
+            data_value=value,
+        )
+
+    def _parts(self, cell: Cell) -> list[str]:
+        kind = self.column.kind
+        if kind == "formula":
+            return [formula(_as_text(cell).text)]
+        if kind == "whisker":
+            return [self._whisker(_as_number(cell)), _text(self.column, cell)]
+        if kind == "number":
+            return [_text(self.column, cell)]
+        text, small, caveat = _as_text(cell)
+        parts: list[str] = [text, " ", element("span", small, class_="small")] if small else [text]
+        if caveat:
+            parts.append(element("span", f"{MARK} {SAYS_NOTHING}", class_="caveat", title=caveat))
+        if kind == "text":
+            return parts
+        style = self.styles.get(text)
+        return [swatch(style) if style else "", element("span", *parts)]
+
+    def _whisker(self, measured: Measured) -> Markup:
+        """Return a small chart of a number and its interval, with thin lines at the rules of the column."""
+        middle = _HEIGHT / 2
+        at, drawable = self.scale.at, self.scale.drawable
+        rules = "".join(f"M{at(v):.1f},2V{_HEIGHT - 2}" for v in self.column.rules)
+        shapes = [element("path", class_="rules", d=rules)]
+        if drawable(measured.low) and drawable(measured.high):
+            shapes.append(
+                element("path", class_="whisker", d=f"M{at(measured.low):.1f},{middle:g}H{at(measured.high):.1f}")
+            )
+        if drawable(measured.value):
+            shapes.append(element("path", class_="middle", d=f"M{at(measured.value):.1f},4V{_HEIGHT - 4}"))
+        return element(
+            "svg",
+            *shapes,
+            class_="glyph",
+            viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
+            width=_WIDTH,
+            height=_HEIGHT,
+            aria_hidden="true",
+        )
+
+
+def _shared_class(value: str, place: int, size: int) -> str:
+    """Return the CSS class of a shared cell: shown in the first row only, over the empty cells below if it fits."""
+    if place:
+        return "same"
+    return "leads" if len(value) <= _LETTERS_A_LINE * size else "alone"
+
+
+def _text(column: Column, cell: Cell) -> str:
+    """Return the text of a cell, without small letters."""
+    if not column.numeric:
+        return _as_text(cell).text
+    decimals = column.decimals
+    return with_interval(*(number(value) if decimals is None else fixed(value, decimals) for value in _as_number(cell)))
+
+
+def _shown(column: Column, cell: Cell) -> str | Text:
+    """Return all that a cell shows, to compare it with others."""
+    return _text(column, cell) if column.numeric else _as_text(cell)
+
+
+def _value(column: Column, cell: Cell) -> str:
+    """Return the value by which rows are sorted; the script puts rows without one last."""
+    if column.numeric:
+        value = _as_number(cell).value
+        return f"{value:.12g}" if column.decimals is None else f"{value:.{column.decimals + _MORE_DECIMALS}f}"
+    text, small, _ = _as_text(cell)
+    if column.sorted_as == "number":
+        found = _NUMBER.search(text)  # a range is sorted by its lower end
+        return found[0] if found else ""
+    return f"{text} {small}" if small and column.kind == "text" else text
+
+
+def _as_text(cell: Cell) -> Text:
+    if isinstance(cell, Text):
+        return cell
+    return Text(str(cell))
+
+
+def _as_number(cell: Cell) -> Measured:
+    assert not isinstance(cell, str | Text)  # checked by `Table`
+    return cell if isinstance(cell, Measured) else Measured(cell)

@@ -1,4 +1,4 @@
-"""The learners that the regret study scores: the defaults, and those of `scored_learners.toml` beside this file."""
+"""The learners of the regret study, from two files beside this one: those that it scores, and the tuned ones."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import functools
 import tomllib
 from collections.abc import Sequence
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from driftwise.learners import DEFAULT_LEARNERS, Player, learners
+from driftwise.sweeps.sweep_file import spread
 
-__all__ = ["ScoredLearner", "chosen_learners", "scored_learners"]
+__all__ = ["ScoredLearner", "chosen_learners", "scored_learners", "tuned_learners"]
 
 
 class ScoredLearner(NamedTuple):
@@ -35,8 +36,7 @@ class ScoredLearner(NamedTuple):
 @functools.cache
 def scored_learners(feedback: str) -> tuple[ScoredLearner, ...]:
     """Return the learners with this feedback, the default one first."""
-    text = (resources.files(__package__) / "scored_learners.toml").read_text(encoding="utf-8")
-    tables = [{"name": DEFAULT_LEARNERS[feedback].name}, *tomllib.loads(text)[feedback]]
+    tables = [{"name": DEFAULT_LEARNERS[feedback].name}, *_tables("scored_learners.toml", feedback)]
     return tuple(_scored(table) for table in tables)
 
 
@@ -52,3 +52,16 @@ def chosen_learners(names: Sequence[str]) -> dict[str, tuple[ScoredLearner, ...]
 def _scored(spec: dict[str, object]) -> ScoredLearner:
     player = Player.from_spec(spec)
     return ScoredLearner(f"{player.name} (given T)" if player.tuned else player.name, player)
+
+
+@functools.cache
+def tuned_learners(feedback: str) -> tuple[Player, ...]:
+    """Return the learners with this feedback from which the best is chosen in hindsight, in every cell."""
+    tables = _tables("tuned_learners.toml", feedback)
+    return tuple(Player.from_spec(values) for table in tables for values in spread(table))
+
+
+def _tables(file: str, feedback: str) -> list[dict[str, Any]]:
+    text = (resources.files(__package__) / file).read_text(encoding="utf-8")
+    tables: list[dict[str, Any]] = tomllib.loads(text)[feedback]
+    return tables
