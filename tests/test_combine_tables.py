@@ -16,7 +16,7 @@ from pyarrow import parquet
 from combine_examples import FIXED_SHARE, FORMATS, OUTPUTS, SMALL_BLOCK, example, read, small_blocks, visible, write
 from command_line import runner
 from driftwise.cli.combine import _row_progress
-from driftwise.forecasting.combining import Progress
+from driftwise.forecasting.combining import RowProgress
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners import FixedShare
@@ -300,8 +300,8 @@ def test_the_speed_does_not_count_the_time_of_compiling(monkeypatch, capsys):
     """It is that of the rows after the first block, and is not shown for short runs."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with _row_progress(quiet=False) as progress:
-        progress(Progress(480, 8.4, 0.1))
-        progress(Progress(200_480, 18.4, 0.6))
+        progress(RowProgress(480, 8.4, 0.1))
+        progress(RowProgress(200_480, 18.4, 0.6))
     first, last = capsys.readouterr().err.split("\r\033[K")[1:]
     assert first == "480 rows"
     assert last == "200,480 rows, 20,000 rows a second (60 %), about 8 s left\n"

@@ -15,7 +15,7 @@ from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.forecasting import MixtureOptions
-    from driftwise.forecasting.combining import Progress
+    from driftwise.forecasting.combining import RowProgress
 
 __all__ = ["command"]
 
@@ -116,7 +116,7 @@ def command(
     from driftwise.cli.json_text import json_text
     from driftwise.cli.outputs import check_output_files
     from driftwise.core.validation import count
-    from driftwise.forecasting.combining import PAGE, SUMMARY, Combination, Wanted, combine_table, table_source
+    from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, Wanted, combine_table, table_source
 
     options = _options(loss, learner, hint, not no_gradient, extras, scale)
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
@@ -125,7 +125,7 @@ def command(
     given = output_format or ("parquet" if source.format == "parquet" else "csv")
     finals = [out / f"forecasts.{given}", out / SUMMARY, *([] if no_page else [out / PAGE])]
     check_output_files("combine", finals, () if source.is_stream else (file,))
-    task = Combination(
+    task = CombineTask(
         source,
         Wanted(target, named, time, by),
         options,
@@ -186,16 +186,16 @@ def _delimiter(given: str | None) -> str | None:
 
 
 @contextlib.contextmanager
-def _row_progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+def _row_progress(quiet: bool) -> Iterator[Callable[[RowProgress], None] | None]:
     """Show the number of rows, their speed and the remaining time; on a terminal the line is rewritten."""
     if quiet:
         yield None
         return
     is_terminal = sys.stderr.isatty()
     shown = [0, 0]  # tenths of the file, rows
-    starts: list[Progress] = []  # the end of the first block, which also has the time of compiling
+    starts: list[RowProgress] = []  # the end of the first block, which also has the time of compiling
 
-    def show(now: Progress) -> None:
+    def show(now: RowProgress) -> None:
         if not starts:
             starts.append(now)
         (first,) = starts

@@ -21,7 +21,7 @@ import threading
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import pyarrow as pa
 from pyarrow import compute, parquet, types
@@ -126,28 +126,6 @@ class ColumnChoice(NamedTuple):
     def texts(self) -> tuple[str, ...]:
         """The other columns: the times and the series, if they are given."""
         return tuple(name for name in (self.time, self.by) if name is not None)
-
-
-class TableReader(Protocol):
-    """A table in some format."""
-
-    columns: Columns
-
-    def batches(self, choice: ColumnChoice) -> Generator[Any, None, None]:
-        """Yield Arrow's batches of the chosen columns: numbers are float64, others have the types of the file."""
-        ...
-
-    def place(self, row: int) -> str:
-        """Return where a row is, in words such as "line 17"; it may take a second reading."""
-        ...
-
-    def fraction(self) -> float | None:
-        """Return which part of the file was read, None if its length is unknown."""
-        ...
-
-    def close(self) -> None:
-        """Close the file."""
-        ...
 
 
 class ByteStream:
@@ -771,3 +749,6 @@ def _plain(column: Any) -> Any:
             raise ValueError(f"a text is longer than {LONGEST_TEXT} bytes")
         column = column.dictionary_decode()
     return column.cast(pa.string()) if types.is_large_string(column.type) else column
+
+
+TableReader = CsvTable | JsonLines | ParquetTable

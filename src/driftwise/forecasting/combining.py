@@ -56,9 +56,9 @@ from driftwise.forecasting.frames import FORECAST, WEIGHT
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.running_report import RunningReport
-from driftwise.forecasting.table_rows import Block, SeriesNames, TimeOrder, block_rows, row_blocks
+from driftwise.forecasting.table_rows import RowBlock, SeriesNames, TimeOrder, block_rows, row_blocks
 
-__all__ = ["PAGE", "SUMMARY", "Combination", "Outcome", "Progress", "Wanted", "combine_table", "table_source"]
+__all__ = ["PAGE", "SUMMARY", "CombineTask", "CombinedFiles", "RowProgress", "Wanted", "combine_table", "table_source"]
 
 PAGE, SUMMARY = "report.html", "summary.json"
 FORMATS = ("csv", "parquet", "jsonl")
@@ -89,7 +89,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Combination:
+class CombineTask:
     """A table of forecasts and what to do with it."""
 
     source: TableSource
@@ -103,7 +103,7 @@ class Combination:
     page: bool = True
 
 
-class Progress(NamedTuple):
+class RowProgress(NamedTuple):
     """How far a run is."""
 
     rows: int
@@ -111,7 +111,7 @@ class Progress(NamedTuple):
     read: float | None  # part of the input, if its length is known
 
 
-class Outcome(NamedTuple):
+class CombinedFiles(NamedTuple):
     """The end of a run."""
 
     report: ForecastReport
@@ -156,7 +156,7 @@ def _size(path: str) -> int | None:
     return about.st_size
 
 
-def combine_table(task: Combination, progress: Callable[[Progress], None] | None, note: Note) -> Outcome:
+def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | None, note: Note) -> CombinedFiles:
     """Run the mixtures over a table and write the forecasts, the summary and the page."""
     _check_names(task.wanted)
     source, wanted = task.source, task.wanted
@@ -261,10 +261,10 @@ class _Run:
 
     def __init__(
         self,
-        task: Combination,
+        task: CombineTask,
         reader: TableReader,
         choice: ColumnChoice,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[RowProgress], None] | None,
     ) -> None:
         self._task, self._reader, self._choice, self._progress = task, reader, choice, progress
         experts = task.options.names(choice.experts)
@@ -286,7 +286,7 @@ class _Run:
     def _n_series(self) -> int:
         return 1 if self._series is None else len(self._series)
 
-    def play(self) -> Outcome:
+    def play(self) -> CombinedFiles:
         """Run over all rows and write all files."""
         out = self._task.out
         target, summary, page = out / f"forecasts.{self._task.format}", out / SUMMARY, out / PAGE
@@ -306,7 +306,7 @@ class _Run:
         write_bytes_atomically(summary, self._summary(report))
         if self._task.page:
             write_report_page(page, report)
-        return Outcome(report, self._rows, self._n_series, (target, summary, *([page] * self._task.page)))
+        return CombinedFiles(report, self._rows, self._n_series, (target, summary, *([page] * self._task.page)))
 
     def _play_blocks(self, writer: _TableWriter) -> None:
         """Mix a block while the next one is read and the last one is written."""
@@ -325,14 +325,14 @@ class _Run:
                 written = writing.submit(self._keep, writer, block, combined, series)
                 self._rows += len(block)
                 if self._progress is not None:
-                    self._progress(Progress(self._rows, time.monotonic() - began, self._reader.fraction()))
+                    self._progress(RowProgress(self._rows, time.monotonic() - began, self._reader.fraction()))
             if written is not None:
                 written.result()
 
     def _cell_fault(self, row: int, column: str, message: str) -> BadData:
         return self._task.source.fault(f", {self._reader.place(row)}, column {shown(column)}: {message}")
 
-    def _mix(self, block: Block) -> tuple[Combined, Actions | None]:
+    def _mix(self, block: RowBlock) -> tuple[Combined, Actions | None]:
         """Play the rows of a block; return the forecasts and weights, and the series of each row."""
         series = None if self._series is None else self._series.numbers(block)
         if self._order is not None:
@@ -343,7 +343,7 @@ class _Run:
         self.is_awake |= ~np.isnan(block.forecasts).all(axis=0)
         return self._stack.run(block.forecasts, block.truths, series, self._task.n_threads), series
 
-    def _keep(self, writer: _TableWriter, block: Block, combined: Combined, series: Actions | None) -> None:
+    def _keep(self, writer: _TableWriter, block: RowBlock, combined: Combined, series: Actions | None) -> None:
         """Write the results of a block and add them to the report."""
         columns = [column for column in (block.time, block.by) if column is not None]
         columns += [pa.array(numbers, from_pandas=True) for numbers in (block.truths, combined.combined)]
@@ -423,7 +423,7 @@ def _has_marks(column: Any) -> bool:
 
 
 def _add_notes(
-    task: Combination, columns: Columns, choice: ColumnChoice, run: _Run, report: ForecastReport, note: Note
+    task: CombineTask, columns: Columns, choice: ColumnChoice, run: _Run, report: ForecastReport, note: Note
 ) -> None:
     """Name what may be a mistake: a single expert, columns without numbers, experts that are none."""
     name = task.source.name

@@ -19,7 +19,7 @@ from driftwise.environments.table_files import LONGEST_TEXT, ColumnChoice
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.real_values import LARGEST
 
-__all__ = ["Block", "SeriesNames", "TimeOrder", "block_rows", "row_blocks"]
+__all__ = ["RowBlock", "SeriesNames", "TimeOrder", "block_rows", "row_blocks"]
 
 Array = np.ndarray[Any, Any]
 CellFault = Callable[[int, str, str], BadData]  # of a row of the table, a column and a message
@@ -30,7 +30,7 @@ _MOST_CELLS = 1 << 21
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Consecutive rows of a table."""
 
     row: int  # the number of rows before it
@@ -62,7 +62,7 @@ def block_rows(n_columns: int) -> int:
 
 def row_blocks(
     batches: Iterator[Any], choice: ColumnChoice, loss: ForecastLoss, n_rows: int, cell_fault: CellFault
-) -> Iterator[Block]:
+) -> Iterator[RowBlock]:
     """Yield blocks of `n_rows` rows, the last one shorter."""
     held: list[Any] = []
     row, size = 0, 0
@@ -78,14 +78,14 @@ def row_blocks(
         yield _block(pa.Table.from_batches(held), choice, loss, row, cell_fault)
 
 
-def _block(table: Any, choice: ColumnChoice, loss: ForecastLoss, row: int, cell_fault: CellFault) -> Block:
+def _block(table: Any, choice: ColumnChoice, loss: ForecastLoss, row: int, cell_fault: CellFault) -> RowBlock:
     truths = table.column(choice.target).to_numpy()
     forecasts = np.empty((table.num_rows, len(choice.experts)))
     for k, name in enumerate(choice.experts):
         forecasts[:, k] = table.column(name).to_numpy()
     texts = {name: _joined(table.column(name)) for name in choice.texts}
     time, by = (None if name is None else texts[name] for name in (choice.time, choice.by))
-    block = Block(row, truths, forecasts, time, by, cell_fault)
+    block = RowBlock(row, truths, forecasts, time, by, cell_fault)
     columns = [(choice.target, truths, loss.truth_fault)]
     columns += [(name, column, loss.forecast_fault) for name, column in zip(choice.experts, forecasts.T, strict=True)]
     faults = [fault for name, column, check in columns if (fault := _number_fault(name, column, check))]
@@ -122,7 +122,7 @@ def _first_bad(column: Any, is_bad: Callable[[Any], bool]) -> int:
     return low
 
 
-def _check_text(block: Block, name: str, column: Any) -> None:
+def _check_text(block: RowBlock, name: str, column: Any) -> None:
     """Reject a row without a time or a series, and texts that are very long."""
     missing = compute.is_null(column, nan_is_null=types.is_floating(column.type))
     if types.is_string(column.type):
@@ -150,7 +150,7 @@ class SeriesNames:
         """The names, in the order of the numbers."""
         return tuple(self._numbers)
 
-    def numbers(self, block: Block) -> Actions:
+    def numbers(self, block: RowBlock) -> Actions:
         """Return the number of the series of each row; series that are new get the next ones."""
         column = block.by
         if not types.is_string(column.type):
@@ -187,7 +187,7 @@ class TimeOrder:
         self._last: Array = np.empty(0)  # time of each series
         self._texts: list[str] = []  # the last times, if they are compared as text
 
-    def check(self, block: Block, series: Actions | None, n_series: int) -> None:
+    def check(self, block: RowBlock, series: Actions | None, n_series: int) -> None:
         """Reject a time that is not after the last one of the same series."""
         self._kind = self._kind or _kind(block.time)
         known = len(self._texts) if self._kind == "text" else len(self._last)
@@ -211,7 +211,7 @@ class TimeOrder:
             self._reject(block, at, again, order, sorted_series, series is not None)
         self._keep(block, order[last], present, keys[last], n_series)
 
-    def _compared(self, block: Block, old: Actions) -> tuple[Array, Array]:
+    def _compared(self, block: RowBlock, old: Actions) -> tuple[Array, Array]:
         """Return the times of the block and the last ones of some series as values that can be compared."""
         if self._kind != "text":
             keys = _keys(block, self._column, self._kind)
@@ -223,7 +223,7 @@ class TimeOrder:
         keys = ranks[encoded.indices.to_numpy()]
         return keys[: len(block)], keys[len(block) :]
 
-    def _keep(self, block: Block, rows: Actions, series: Actions, keys: Array, n_series: int) -> None:
+    def _keep(self, block: RowBlock, rows: Actions, series: Actions, keys: Array, n_series: int) -> None:
         if self._kind == "text":
             self._texts += [""] * (n_series - len(self._texts))
             for i, text in zip(series.tolist(), block.time.take(pa.array(rows)).to_pylist(), strict=True):
@@ -233,7 +233,7 @@ class TimeOrder:
         self._last = np.concatenate([self._last.astype(keys.dtype), more]) if len(more) else self._last
         self._last[series] = keys
 
-    def _reject(self, block: Block, at: int, again: bool, order: Actions, series: Actions, several: bool) -> None:
+    def _reject(self, block: RowBlock, at: int, again: bool, order: Actions, series: Actions, several: bool) -> None:
         """Raise the error about row `at` in the order of the series; `again`: its time is that of the row before."""
         i = int(order[at])
         now = shown(block.time[i].as_py())
@@ -260,7 +260,7 @@ def _kind(column: Any) -> str:
     return next((kind for kind in _KINDS if _cast(first, kind) is not None), "text")
 
 
-def _keys(block: Block, name: str, kind: str) -> Array:
+def _keys(block: RowBlock, name: str, kind: str) -> Array:
     column = block.time
     if types.is_string(column.type):
         found = _cast(column, kind)
