@@ -310,6 +310,24 @@ def test_faults_of_standard_input(refused, monkeypatch):
     assert refused("-", "--experts a") == f"standard input, line 3, column 'a': 'x' is not a number. {EMPTY}"
 
 
+def test_a_fault_far_down_a_stream_has_its_line(refused, monkeypatch):
+    """What was read is kept in a temporary file, because the rows before the fault are gone."""
+    rows = ["y,a,n", *(f'{i % 3},{i % 5},"text\n{i}"' for i in range(200_000))]
+    for cell, message in (("oops", f"'oops' is not a number. {GUESSED}"), ("inf", "it must be finite, got inf.")):
+        rows[150_001] = f"1,{cell},z"
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
+        assert refused("-") == f"standard input, line 300002, column 'a': {message}"
+
+
+def test_rows_that_are_too_long_are_refused_with_their_line(refused, tmp_path):
+    start = "y,a,n\n" + "1,2,x\n" * 200_000
+    (tmp_path / "in.csv").write_text(start + "1,2," + "x" * 5_000_000 + "\n1,2,x\n")
+    limit = "it is not CSV (field larger than field limit (131072)). Is a quotation mark not closed?"
+    assert refused("in.csv") == f"in.csv, line 200002: {limit}"
+    (tmp_path / "in.csv").write_text(start + '1,2,"x\n' + "1,2,x\n" * 1_000_000)
+    assert refused("in.csv") == f"in.csv, line 200002: {limit}"
+
+
 def test_a_pandas_index_is_ignored_if_the_experts_are_named(monkeypatch, capsys, tmp_path):
     run = runner(monkeypatch, capsys, tmp_path)
     (tmp_path / "in.csv").write_text(",y,a\n0,1,2\n1,1,2\n")

@@ -274,13 +274,14 @@ def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path
         Replay.from_file(file)
 
 
-def test_without_pyarrow_a_parquet_file_says_what_to_install(tmp_path, monkeypatch):
-    file = saved(tmp_path / "a.parquet", {"north": [0.5]})
+@pytest.mark.parametrize(("kind", "content"), [("parquet", {"north": [0.5]}), ("csv", "0.5\n")])
+def test_without_pyarrow_a_file_says_what_to_install(tmp_path, monkeypatch, kind, content):
+    file = saved(tmp_path / f"a.{kind}", content)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependency) as error:
         Replay.from_file(file)
     assert str(error.value) == (
-        "Reading a .parquet file needs pyarrow: install it with `pip install 'driftwise[files]'`."
+        f"Reading a .{kind} file needs pyarrow: install it with `pip install 'driftwise[files]'`."
     )
 
 
