@@ -66,18 +66,17 @@ newest: browser  ## Run every test with the newest releases of everything
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --dist worksteal --doctest-modules
 
-fuzz: $(READY)  ## Load 105,000 mutated session files, play 10,000 streams of forecasts, combine 2,000 mutated tables
+fuzz: $(READY)  ## Load 105,000 mutated session files, play 10,000 streams of forecasts, combine 2,000 mutated tables, read 5,000 Parquet files
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/fuzz_sessions.py --cases 5000
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -W error tests/fuzz_mixtures.py --cases 10000
-	$(BIN)/python tests/fuzz_tables.py --cases 2000
+	$(BIN)/python tests/fuzz_tables.py --cases 2000 --parquet 5000
 
-interruptions: $(READY)  ## Kill sweeps, a Dask cluster and combinations of files at random, and compare the results (an hour)
+interruptions: $(READY)  ## Kill sweeps and a Dask cluster at random, and compare the results (an hour)
 	$(BIN)/python benchmarks/interruptions.py overhead
 	$(BIN)/python benchmarks/interruptions.py together
 	$(BIN)/python benchmarks/interruptions.py local --rounds 100000
 	$(BIN)/python benchmarks/interruptions.py dask --rounds 100000
-	$(BIN)/python benchmarks/combine_kills.py
 
 bench: $(READY)  ## Time the learners against C and other packages (minutes; compiles C, installs three packages)
 	$(BIN)/python benchmarks/run.py

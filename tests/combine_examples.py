@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 FORMATS = ("csv", "parquet", "jsonl")
+OUTPUTS = ("csv", "parquet")
 SMALL_BLOCK = 64
 FIXED_SHARE = ("--learner", "fixed-share", "--quiet")  # one learner and one loss: each pair compiles for seconds
 
@@ -46,24 +47,18 @@ def read(path):
     """Return the columns of a file of forecasts as lists."""
     if path.suffix == ".parquet":
         return parquet.read_table(path).to_pydict()
-    if path.suffix == ".jsonl":
-        rows = [json.loads(line) for line in path.read_text().splitlines()]
-        return {name: [row[name] for row in rows] for name in rows[0]}
     return csv.read_csv(path).to_pydict()
 
 
-def small_blocks(monkeypatch):
-    """Use blocks of 64 rows, chunks of a thousand bytes, and a checkpoint after every block."""
-    monkeypatch.setattr("driftwise.forecasting.tables.table_runs.block_rows", lambda _: SMALL_BLOCK)
-    monkeypatch.setattr("driftwise.forecasting.tables.table_runs._SECONDS", 0.0)
-    monkeypatch.setattr("driftwise.forecasting.tables.table_runs._SHARE", 0.0)
-    monkeypatch.setattr("driftwise.forecasting.tables.line_chunks._SIZE", 1000)
-    monkeypatch.setattr("driftwise.forecasting.tables.csv_tables._SAMPLE", 500)
-    monkeypatch.setattr("driftwise.forecasting.tables.json_lines._SAMPLE", 500)
-    monkeypatch.setattr("driftwise.forecasting.tables.parquet_tables._BATCH", 50)
+def small_blocks(monkeypatch, n_rows=SMALL_BLOCK):
+    """Use blocks of 64 rows, blocks of a thousand bytes, and small samples and batches."""
+    monkeypatch.setattr("driftwise.forecasting.combining.block_rows", lambda _: n_rows)
+    monkeypatch.setattr("driftwise.environments.table_files._BLOCK", 1000)
+    monkeypatch.setattr("driftwise.environments.table_files._SAMPLE", 500)
+    monkeypatch.setattr("driftwise.environments.table_files._BATCH", 50)
 
 
 def visible(folder):
-    """Return the files of a folder by their paths in it, without the lock."""
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "lock"] if folder.exists() else []
+    """Return the files of a folder by their paths in it, without temporary ones."""
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".driftwise-")]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -243,20 +243,20 @@ def test_damaged_parquet(refused, tmp_path):
     file.write_bytes(content[:1000] + content[2000:])
     assert refused("in.parquet").startswith("in.parquet, row 1: from here on its content is damaged (")
     file.write_bytes(content[:-8] + b"\xff\xff\xff\x7fPAR1")
-    assert refused("in.parquet") == "in.parquet: it is not a complete Parquet file (it is cut short)."
+    assert refused("in.parquet").startswith("in.parquet: it is not a complete Parquet file (")
     file.write_bytes(b"")
     assert refused("in.parquet") == "in.parquet: it is empty."
     file.write_bytes(b"PARE" + content[4:])
     assert refused("in.parquet") == "in.parquet: it is encrypted."
 
 
-def test_pages_that_unpack_to_more_than_memory_are_not_unpacked(refused, tmp_path, monkeypatch):
+def test_row_groups_that_unpack_to_more_than_memory_are_not_unpacked(refused, tmp_path, monkeypatch):
     zeros = pa.table({"y": [0.0] * 100_000, "a": [0.0] * 100_000})
-    parquet.write_table(zeros, tmp_path / "in.parquet", use_dictionary=False, data_page_size=10**7, compression="zstd")
+    parquet.write_table(zeros, tmp_path / "in.parquet", use_dictionary=False, compression="zstd")
     assert (tmp_path / "in.parquet").stat().st_size < 5000
-    monkeypatch.setattr("driftwise.forecasting.tables.parquet_tables.memory_bytes", lambda: 1_000_000)
-    message = "in.parquet, row 1: its pages unpack to 0.00032 GB, which do not fit into the memory of this machine."
-    assert refused("in.parquet") == message
+    monkeypatch.setattr("driftwise.environments.table_files.memory_bytes", lambda: 1_000_000)
+    message = "in.parquet, row 1: from here on its row group unpacks to 0.0016 GB, which do not fit into the memory"
+    assert refused("in.parquet") == f"{message} of this machine. Write smaller row groups."
 
 
 def test_compressed_files_that_are_cut_short(refused, tmp_path):
@@ -276,7 +276,7 @@ def test_names_that_are_not_readable_files(refused, tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "secret.csv").write_text("y,a\n1,2\n")
-    monkeypatch.setattr("driftwise.forecasting.tables.table_sources.Path.open", forbidden)  # root may read all files
+    monkeypatch.setattr("driftwise.environments.table_files.Path.open", forbidden)  # root may read all files
     assert refused("secret.csv") == "Cannot read secret.csv: Permission denied."
 
 
@@ -288,8 +288,6 @@ def test_options_that_contradict_each_other(refused, tmp_path):
     assert refused("in.csv", "--experts=") == "combine: --experts must name at least one column."
     message = "combine: --delimiter must be one ASCII character or `tab`, got 'ab'."
     assert refused("in.csv", "--delimiter ab") == message
-    stream = "combine: --resume needs a file: standard input and pipes can be read only once."
-    assert refused("-", "--resume") == stream
     stream = "combine: Parquet cannot be read from a stream; unpack it into a file first."
     assert refused("-", "--input-format parquet") == stream
 
@@ -312,6 +310,24 @@ def test_faults_of_standard_input(refused, monkeypatch):
     assert refused("-", "--experts a") == f"standard input, line 3, column 'a': 'x' is not a number. {EMPTY}"
 
 
+def test_a_fault_far_down_a_stream_has_its_line(refused, monkeypatch):
+    """What was read is kept in a temporary file, because the rows before the fault are gone."""
+    rows = ["y,a,n", *(f'{i % 3},{i % 5},"text\n{i}"' for i in range(200_000))]
+    for cell, message in (("oops", f"'oops' is not a number. {GUESSED}"), ("inf", "it must be finite, got inf.")):
+        rows[150_001] = f"1,{cell},z"
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
+        assert refused("-") == f"standard input, line 300002, column 'a': {message}"
+
+
+def test_rows_that_are_too_long_are_refused_with_their_line(refused, tmp_path):
+    start = "y,a,n\n" + "1,2,x\n" * 200_000
+    (tmp_path / "in.csv").write_text(start + "1,2," + "x" * 5_000_000 + "\n1,2,x\n")
+    limit = "it is not CSV (field larger than field limit (131072)). Is a quotation mark not closed?"
+    assert refused("in.csv") == f"in.csv, line 200002: {limit}"
+    (tmp_path / "in.csv").write_text(start + '1,2,"x\n' + "1,2,x\n" * 1_000_000)
+    assert refused("in.csv") == f"in.csv, line 200002: {limit}"
+
+
 def test_a_pandas_index_is_ignored_if_the_experts_are_named(monkeypatch, capsys, tmp_path):
     run = runner(monkeypatch, capsys, tmp_path)
     (tmp_path / "in.csv").write_text(",y,a\n0,1,2\n1,1,2\n")
@@ -323,8 +339,7 @@ def test_a_pandas_index_is_ignored_if_the_experts_are_named(monkeypatch, capsys,
 def test_without_arrow_the_command_says_what_to_install(monkeypatch, capsys, tmp_path):
     run = runner(monkeypatch, capsys, tmp_path)
     (tmp_path / "in.csv").write_text("y,a\n1,2\n")
-    for name in [name for name in sys.modules if name.startswith("driftwise.forecasting.tables")]:
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "driftwise.forecasting.combining", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     left = run("combine", "in.csv", "--target", "y")
     message = "needs pyarrow: install it with `pip install 'driftwise[files]'`."

@@ -13,8 +13,8 @@ import pytest
 from pyarrow import parquet
 
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, MissingDependency
-from driftwise.environments import Replay, readers
-from driftwise.environments.npy_file import NpyFile
+from driftwise.environments import Replay, replay
+from driftwise.environments.replay import NpyFile
 from mutating import mutations
 
 LOSSES = np.random.default_rng(0).random((5000, 3))
@@ -240,8 +240,8 @@ def test_truth_values_in_files_are_losses(tmp_path):
     truth = np.array([[True, False], [False, False]])
     npy = Replay.from_file(saved(tmp_path / "a.npy", truth))
     parquet = Replay.from_file(saved(tmp_path / "a.parquet", {"a": truth[:, 0], "b": truth[:, 1]}))
-    for replay in (npy, parquet):
-        assert replay.start(2).draw(2).losses.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    for recording in (npy, parquet):
+        assert recording.start(2).draw(2).losses.tolist() == [[1.0, 0.0], [0.0, 0.0]]
     with pytest.raises(InvalidInput, match=r"got nan at round 1, action 0 \('a'\)\. Is a value missing\?$"):
         Replay.from_file(saved(tmp_path / "b.parquet", {"a": [True, None]}))
 
@@ -268,19 +268,20 @@ def test_a_damaged_parquet_file_gives_a_driftwise_error_in_one_line(tmp_path):
 def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch):
     file = saved(tmp_path / "a.parquet", {"north": np.zeros(1000), "south": np.zeros(1000)})
     assert Replay.from_file(file).n_rounds == 1000
-    monkeypatch.setattr(readers, "memory_bytes", lambda: 16_000)  # of one copy of the numbers
+    monkeypatch.setattr(replay, "memory_bytes", lambda: 16_000)  # of one copy of the numbers
     message = f"{file}: 1000 rounds of 2 actions do not fit into the memory of this machine."
     with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
         Replay.from_file(file)
 
 
-def test_without_pyarrow_a_parquet_file_says_what_to_install(tmp_path, monkeypatch):
-    file = saved(tmp_path / "a.parquet", {"north": [0.5]})
+@pytest.mark.parametrize(("kind", "content"), [("parquet", {"north": [0.5]}), ("csv", "0.5\n")])
+def test_without_pyarrow_a_file_says_what_to_install(tmp_path, monkeypatch, kind, content):
+    file = saved(tmp_path / f"a.{kind}", content)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependency) as error:
         Replay.from_file(file)
     assert str(error.value) == (
-        "Reading a .parquet file needs pyarrow: install it with `pip install 'driftwise[files]'`."
+        f"Reading a .{kind} file needs pyarrow: install it with `pip install 'driftwise[files]'`."
     )
 
 

@@ -13,10 +13,9 @@ from scipy.optimize import minimize
 from driftwise.core.errors import InvalidInput
 from driftwise.forecasting.forecast_page import report_page, write_report_page
 from driftwise.forecasting.hindsight import best_combination, best_path, best_square_combination
-from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import forecast_loss
 from driftwise.forecasting.report_numbers import MOST_COMBINED
-from driftwise.forecasting.report_sums import N_PERIODS
+from driftwise.forecasting.report_sums import N_PERIODS, KeptRows
 from driftwise.forecasting.running_report import RunningReport, report_of
 from driftwise.forecasting.series_summaries import series_summaries
 from references.forecast_report import SlowReport, least_sequence
@@ -234,13 +233,13 @@ def test_the_best_convex_combination_survives_equal_perfect_and_huge_experts():
 
 def test_the_best_convex_combination_is_left_out_when_rows_are_too_many(monkeypatch):
     rows = rows_of(50, asleep=0.0)
-    monkeypatch.setattr("driftwise.forecasting.kept_rows._MOST_ROWS", 49)
+    monkeypatch.setattr("driftwise.forecasting.report_sums._MOST_ROWS", 49)
     report = reported(rows, "absolute")
     found = comparator(report, "best convex combination")
     assert math.isnan(found.loss)
     assert "at most 49 are kept" in found.note
     assert "* best convex combination: not computed" in report.text()
-    monkeypatch.setattr("driftwise.forecasting.kept_rows._MOST_ROWS", 50)
+    monkeypatch.setattr("driftwise.forecasting.report_sums._MOST_ROWS", 50)
     assert math.isfinite(comparator(reported(rows, "absolute"), "best convex combination").loss)
 
 
@@ -272,6 +271,13 @@ def test_periods_are_merged_in_pairs_and_keep_their_means(n_rows, n_series):
         assert means[periods.best[p]] == min(means[k] for k in awake)
 
 
+def arrays_of(running):
+    """Return all that a report keeps."""
+    rows, times = running._rows, running._times._texts
+    kept = {"forecasts": rows.forecasts.copy(), "truths": rows.truths.copy(), "times": np.array(list(times.items()))}
+    return {**{name: array.copy() for name, array in running._in_use()._asdict().items()}, **kept}
+
+
 def same_arrays(one, other):
     assert one.keys() == other.keys()
     for name in one:
@@ -290,23 +296,8 @@ def test_blocks_do_not_change_anything(loss):
     ends = [0, 1, 2, *np.sort(random.integers(3, 9000, 40)).tolist(), 9000]
     for first, end in itertools.pairwise(ends):
         parts.add(*(part[first:end] for part in rows), times=times[first:end])
-    same_arrays(whole.arrays(), parts.arrays())
+    same_arrays(arrays_of(whole), arrays_of(parts))
     assert json.dumps(whole.report().record()) == json.dumps(parts.report().record())
-
-
-@pytest.mark.parametrize("loss", ["square", "absolute"])
-def test_a_checkpoint_continues_bit_for_bit(loss):
-    rows = rows_of(700, n_series=2)
-    whole, resumed = RunningReport(names_of(3), loss, 2), RunningReport(names_of(3), loss, 2)
-    whole.add(*rows, times=range(700))
-    for first in range(0, 700, 20):
-        resumed.add(*(part[first : first + 20] for part in rows), times=range(first, first + 20))
-        arrays = resumed.arrays()
-        resumed = RunningReport(names_of(3), loss, 2)
-        resumed.set_arrays(arrays)
-        same_arrays(resumed.arrays(), arrays)
-    same_arrays(whole.arrays(), resumed.arrays())
-    assert json.dumps(whole.report().record()) == json.dumps(resumed.report().record())
 
 
 def test_series_can_be_added_later():
@@ -317,105 +308,9 @@ def test_series_can_be_added_later():
     for first in range(0, 400, 20):
         late.add_series(1)
         late.add(*(part[first : first + 20] for part in rows))
-    same_arrays(early.arrays(), late.arrays())
+    same_arrays(arrays_of(early), arrays_of(late))
     with pytest.raises(InvalidInput, match=r"`series` must be from 0 to the number of series - 1, got 20\. In row 0"):
         late.add([[1.0] * 3], [1.0], [1.0], [[1.0, 0.0, 0.0]], [20])
-
-
-def broken(name, change):
-    return pytest.param(name, change, id=f"{name}-{change.__name__}")
-
-
-def not_a_number(array):
-    array.flat[0] = np.nan
-
-
-def negative(array):
-    array.flat[0] = -1
-
-
-def huge(array):
-    array.flat[0] = 2**40
-
-
-def infinite(array):
-    array.flat[0] = np.inf
-
-
-def one_more(array):
-    array.flat[0] += 1
-
-
-def one_more_scored(array):
-    array[(array[:, 0] - array[:, 1]).argmax(), 1] += 1
-
-
-def missing(array):
-    return None
-
-
-def shorter(array):
-    return array[:-1]
-
-
-def other_type(array):
-    return array.astype(np.float32 if array.dtype.kind == "f" else np.int32)
-
-
-SUMS = [
-    *(broken("series_counts", change) for change in (negative, huge, missing, shorter, other_type)),
-    *(broken("series_losses", change) for change in (not_a_number, infinite, shorter, other_type)),
-    *(broken("last_truths", change) for change in (infinite, shorter, missing)),
-    *(broken("sequences", change) for change in (not_a_number, shorter)),
-    *(broken("period_counts", change) for change in (negative, huge, one_more_scored, shorter)),
-    *(broken("period_losses", change) for change in (not_a_number, shorter)),
-    *(broken("period_awake", change) for change in (negative, huge)),
-    *(broken("period_experts", change) for change in (not_a_number, negative, infinite)),
-    *(broken("exponent", change) for change in (one_more, negative, huge, shorter)),
-    *(broken("skipped", change) for change in (one_more, negative)),
-    *(broken("given", change) for change in (huge, negative)),
-    *(broken("kept_forecasts", change) for change in (not_a_number, infinite, shorter, missing)),
-    *(broken("kept_truths", change) for change in (not_a_number, shorter)),
-    *(broken("time_rounds", change) for change in (one_more, negative, huge, shorter, missing)),
-    *(broken("time_texts", change) for change in (shorter, missing)),
-]
-
-
-# Arrays that contradict each other: the message may name the other one.
-ALSO = {"series_counts": ["exponent"], "time_rounds": ["time_texts"]}
-
-
-@pytest.fixture(scope="module")
-def checkpoint():
-    running = RunningReport(names_of(3), "absolute", 2)
-    running.add(*rows_of(900, n_series=2), times=range(900))
-    return running.arrays()
-
-
-@pytest.mark.parametrize(("name", "change"), SUMS)
-def test_a_broken_checkpoint_is_refused_and_nothing_changes(checkpoint, name, change):
-    arrays = {key: array.copy() for key, array in checkpoint.items()}
-    changed = change(arrays[name])
-    if changed is not None or change is missing:
-        arrays[name] = changed
-    fresh = RunningReport(names_of(3), "absolute", 2)
-    before = fresh.arrays()
-    with pytest.raises(InvalidInput, match=f"`({'|'.join([name, *ALSO.get(name, ())])})` must be"):
-        fresh.set_arrays(arrays)
-    same_arrays(fresh.arrays(), before)
-    fresh.set_arrays(checkpoint)  # unbroken, it is accepted
-
-
-def test_a_broken_gram_matrix_and_unknown_arrays_are_refused():
-    running = RunningReport(names_of(3), "square")
-    running.add(*rows_of(30))
-    for change in (lambda gram: gram.__setitem__((0, 1), 7.0), lambda gram: gram.__setitem__((1, 1), -1.0)):
-        arrays = running.arrays()
-        change(arrays["gram"])
-        with pytest.raises(InvalidInput, match="`gram` must be symmetric, with a diagonal >= 0"):
-            running.set_arrays(arrays)
-    with pytest.raises(InvalidInput, match="there is no array 'more'"):
-        running.set_arrays({**running.arrays(), "more": np.zeros(1)})
 
 
 ROW = {"forecasts": [[1.0, 2.0]], "truths": [1.0], "combined": [1.0], "weights": [[0.5, 0.5]], "series": [0]}
@@ -439,10 +334,10 @@ ROW = {"forecasts": [[1.0, 2.0]], "truths": [1.0], "combined": [1.0], "weights":
 )
 def test_bad_rows_are_refused_and_nothing_changes(changes, message):
     running = RunningReport(["a", "b"], "square")
-    before = running.arrays()
+    before = arrays_of(running)
     with pytest.raises(InvalidInput, match=message):
         running.add(**{**ROW, **changes})
-    same_arrays(running.arrays(), before)
+    same_arrays(arrays_of(running), before)
 
 
 def test_bad_names_and_probabilities_are_refused():
@@ -651,9 +546,8 @@ def test_of_very_many_experts_the_best_combination_is_not_computed(loss):
     forecasts = np.tile(np.arange(len(names), dtype=float), (3, 1))
     running = RunningReport(names, loss)
     running.add(forecasts, [1.0, 2.0, 3.0], [1.0, 1.0, 1.0], np.full(forecasts.shape, 1.0 / len(names)))
-    arrays = running.arrays()
+    arrays = arrays_of(running)
     assert max(array.size for array in arrays.values()) <= N_PERIODS * 4 * len(names)  # nothing is quadratic
-    running.set_arrays(arrays)
     report = running.report()
     assert report.combination is None
     assert "not computed: there are more than 1,000 experts" in " ".join(report.text().split())

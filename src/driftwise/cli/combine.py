@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from driftwise.cli.progress import duration, hint_on_interrupt, notes
+from driftwise.cli.progress import duration, notes
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.forecasting import MixtureOptions
-    from driftwise.forecasting.tables.table_runs import Progress
+    from driftwise.forecasting.combining import RowProgress
 
 __all__ = ["command"]
 
 _SHORT = 2.0  # seconds, before which the speed is not shown and a log file gets no lines
-_FORMATS = ["csv", "parquet", "jsonl"]
+_FORMATS = ["csv", "parquet"]  # of the output
 
 
 @click.command("combine")
@@ -64,12 +64,11 @@ _FORMATS = ["csv", "parquet", "jsonl"]
     "--format",
     "output_format",
     type=click.Choice(_FORMATS),
-    help="Of the forecasts.  [default: that of FILE; csv for standard input]",
+    help="Of the forecasts.  [default: parquet if FILE is, else csv]",
 )
-@click.option("--input-format", type=click.Choice(_FORMATS), help="Of FILE.  [default: by its suffix]")
+@click.option("--input-format", type=click.Choice([*_FORMATS, "jsonl"]), help="Of FILE.  [default: by its suffix]")
 @click.option("--delimiter", metavar="CHARACTER", help="Of CSV input; `tab` for tabulators.  [default: found]")
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign of CSV input.  [default: found]")
-@click.option("--resume", is_flag=True, help="Continue an interrupted run of the same command.")
 @click.option("--threads", type=int, help="Threads; they do not change the results.  [default: all]")
 @click.option("--no-page", is_flag=True, help="Do not write the HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -91,7 +90,6 @@ def command(
     input_format: str | None,
     delimiter: str | None,
     decimal: str | None,
-    resume: bool,
     threads: int | None,
     no_page: bool,
     as_json: bool,
@@ -111,7 +109,6 @@ def command(
     driftwise combine forecasts.parquet --target y --time ds --by series --loss absolute --out out/stores
     driftwise combine quantiles.csv --target y --experts a_q90,b_q90 --loss pinball:0.9 --add last-truth
     zcat forecasts.csv.gz | driftwise combine - --target y --format parquet
-    driftwise combine huge.parquet --target y --resume
     """
     import csv
     import os
@@ -119,26 +116,22 @@ def command(
     from driftwise.cli.json_text import json_text
     from driftwise.cli.outputs import check_output_files
     from driftwise.core.validation import count
-    from driftwise.forecasting.tables.combining import combine_table
-    from driftwise.forecasting.tables.csv_dialects import check_delimiter
-    from driftwise.forecasting.tables.table_columns import Wanted
-    from driftwise.forecasting.tables.table_runs import PAGE, SUMMARY, Combination
-    from driftwise.forecasting.tables.table_sources import table_source
+    from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, Wanted, combine_table, table_source
 
     options = _options(loss, learner, hint, not no_gradient, extras, scale)
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
     named = None if experts is None else tuple(next(csv.reader([experts], skipinitialspace=True), []))
     source = table_source(file, input_format)
-    given = output_format or source.format
+    given = output_format or ("parquet" if source.format == "parquet" else "csv")
     finals = [out / f"forecasts.{given}", out / SUMMARY, *([] if no_page else [out / PAGE])]
     check_output_files("combine", finals, () if source.is_stream else (file,))
-    task = Combination(
+    task = CombineTask(
         source,
         Wanted(target, named, time, by),
         options,
         out,
         given,
-        None if delimiter is None else check_delimiter(delimiter),
+        _delimiter(delimiter),
         decimal,
         n_threads,
         page=not no_page,
@@ -148,9 +141,8 @@ def command(
         if not quiet:
             click.echo(f"driftwise: {text}", err=True)
 
-    resumable = contextlib.nullcontext() if source.is_stream else hint_on_interrupt("rows", "--resume")
-    with notes(quiet), resumable, _row_progress(quiet) as progress:
-        outcome = combine_table(task, resume, progress, note)
+    with notes(quiet), _row_progress(quiet) as progress:
+        outcome = combine_table(task, progress, note)
     if as_json:
         click.echo(json_text(outcome.report.record()))
         return
@@ -183,17 +175,27 @@ def _options(
     return MixtureOptions(loss, chosen, gradient, hint, tuple(dict.fromkeys(extras)), scale)
 
 
+def _delimiter(given: str | None) -> str | None:
+    """Return the delimiter that a user gives: one character, or a name for the tabulator."""
+    from driftwise.core.errors import InvalidInput, shown
+
+    found = {"tab": "\t", "\\t": "\t"}.get(given or "", given)
+    if found is not None and (len(found) != 1 or not found.isascii() or found in '"\r\n\0'):
+        raise InvalidInput(f"combine: --delimiter must be one ASCII character or `tab`, got {shown(given)}.")
+    return found
+
+
 @contextlib.contextmanager
-def _row_progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+def _row_progress(quiet: bool) -> Iterator[Callable[[RowProgress], None] | None]:
     """Show the number of rows, their speed and the remaining time; on a terminal the line is rewritten."""
     if quiet:
         yield None
         return
     is_terminal = sys.stderr.isatty()
     shown = [0, 0]  # tenths of the file, rows
-    starts: list[Progress] = []  # the end of the first block, which also has the time of compiling
+    starts: list[RowProgress] = []  # the end of the first block, which also has the time of compiling
 
-    def show(now: Progress) -> None:
+    def show(now: RowProgress) -> None:
         if not starts:
             starts.append(now)
         (first,) = starts

@@ -46,13 +46,12 @@ def progress_bar(quiet: bool, label: str, eta: bool = True) -> Iterator[Callable
 
 
 @contextlib.contextmanager
-def hint_on_interrupt(what: str, *options: str) -> Iterator[None]:
-    """On an interrupt, say how to continue: by the same command, with these options."""
+def hint_on_interrupt(what: str) -> Iterator[None]:
+    """On an interrupt, say how to continue: by the same command."""
     try:
         yield
     except KeyboardInterrupt:
-        added = [option for option in options if option not in sys.argv]
-        command_line = shlex.join(["driftwise", *sys.argv[1:], *added])
+        command_line = shlex.join(["driftwise", *sys.argv[1:]])
         click.echo(f"\ndriftwise: finished {what} are stored; to continue: {command_line}", err=True)
         raise
 

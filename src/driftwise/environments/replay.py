@@ -1,26 +1,271 @@
-"""Recorded losses as an environment."""
+"""Recorded losses as an environment, from arrays and from files: .npy, .csv and .parquet.
+
+A row is a round, a column an action. In a .csv file are plain decimal numbers, with or without a row of names. Unless
+the caller states whether there is a header, the first row decides: only words are names, only numbers are a round. A
+row with both, and the labels `0,1`, `0` and `1`, which could also be losses, are rejected: a wrong guess would drop a
+round or play the header as one. Labels with a number above 1, such as `0,1,2` or `1,2`, can only be names.
+"""
 
 from __future__ import annotations
 
+import array
+import csv
 import math
 import os
+import re
+import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.errors import BadFile, InvalidInput, MissingDependency, rejection, shown
+from driftwise.core.file_names import existing_file, shown_path
+from driftwise.core.machine_memory import memory_bytes
+from driftwise.core.npy_header import LONGEST_HEADER, npy_header
 from driftwise.core.types import Matrix
 from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss
 from driftwise.environments.environment import Block, LossSource, Seed, Stream
-from driftwise.environments.npy_file import NpyFile
-from driftwise.environments.readers import read_losses
 
-__all__ = ["Replay"]
+__all__ = ["NpyFile", "Replay"]
 
 _ROWS = 4096  # checked at a time, so that a file is never completely in memory
+_COPIES = 3  # of the numbers of a .parquet file: what Arrow has, the matrix, and what `Replay` keeps
+_MISSING = ("", "na", "n/a", "nan", "null", "none")  # spellings of a missing value
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+class NpyFile:
+    """A matrix in a .npy file, read from disk block by block; the file is closed with this object.
+
+    It is read and not mapped into memory: if a mapped file is truncated during a run, the system ends the process.
+    Several threads may read from it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+        try:
+            self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            weakref.finalize(self, os.close, self._descriptor)
+            self._header = npy_header(os.pread(self._descriptor, LONGEST_HEADER, 0))
+            self._size = os.fstat(self._descriptor).st_size
+            if self._size < self._header.offset + self._header.nbytes:
+                raise ValueError(f"it is too short for the shape {self.shape}")
+        except ValueError as error:
+            raise BadFile(f"{shown_path(path)}: cut short, or not a .npy file ({error}).") from None
+        except OSError as error:
+            raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._path,)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self.rows(0, len(self)).astype(dtype or np.float64, copy=False)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of its dimensions, of any number."""
+        return self._header.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of its dimensions; rows can be read if there are two."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of its values."""
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its values in the file; `rows` returns float64."""
+        return self._header.dtype
+
+    def rows(self, first: int, n: int) -> Matrix:
+        """Return up to `n` rows from the row `first` on, as a new array."""
+        n_rows, n_columns = self.shape
+        n = max(0, min(n, n_rows - first))
+        if os.fstat(self._descriptor).st_size != self._size:
+            raise self._changed()
+        if self._header.fortran_order:
+            block = np.empty((n_columns, n), self.dtype)
+            for k in range(n_columns):
+                self._fill(block[k], k * n_rows + first)
+            block = block.T
+        else:
+            block = np.empty((n, n_columns), self.dtype)
+            self._fill(block, first * n_columns)
+        return np.require(block, np.float64, ["C", "W", "E"])
+
+    def _fill(self, target: np.ndarray[Any, Any], first: int) -> None:
+        """Read values in the order of the file, from the value `first` on."""
+        left = target.reshape(-1).view(np.uint8).data
+        position = self._header.offset + first * self.dtype.itemsize
+        while left:
+            try:
+                got = os.preadv(self._descriptor, [left], position)
+            except OSError as error:
+                raise BadFile(f"Cannot read {shown_path(self._path)}: {error.strerror or error}.") from None
+            if not got:
+                raise self._changed()
+            left, position = left[got:], position + got
+
+    def _changed(self) -> BadFile:
+        size = os.fstat(self._descriptor).st_size
+        return BadFile(f"{shown_path(self._path)}: it had {self._size} bytes when it was opened, and now has {size}.")
+
 
 Losses = np.ndarray[Any, Any] | NpyFile
+Recording = tuple[Losses, tuple[str, ...] | None]  # the numbers, and the names of the actions or None
+
+
+def _read_losses(file: str | os.PathLike[str], header: bool | None) -> Recording:
+    """Read a recording; the suffix of the file's name gives its format."""
+    where = Path(file)
+    read = _READERS.get(where.suffix.lower())
+    if read is None:
+        raise BadFile(f"{shown_path(where)}: a recording must be one of {', '.join(_READERS)}, got {where.suffix!r}.")
+    existing_file(where)
+    if header is not None and (not isinstance(header, bool) or read is not _read_csv):
+        raise rejection(shown_path(where), "header", "True or False, and only for a .csv file", header)
+    try:
+        return read(where, header)
+    except ModuleNotFoundError:
+        raise MissingDependency(f"Reading a {where.suffix.lower()} file", "pyarrow", "files") from None
+
+
+def _read_npy(where: Path, _: bool | None) -> Recording:
+    return NpyFile(where), None
+
+
+def _read_parquet(where: Path, _: bool | None) -> Recording:
+    from pyarrow import types
+
+    from driftwise.environments.table_files import first_line, open_parquet, parquet_batches
+
+    name, row = shown_path(where), 0
+    try:
+        with open_parquet(str(where)) as file:
+            schema, n_rounds = file.schema_arrow, file.metadata.num_rows
+            if _COPIES * 8 * n_rounds * len(schema) > memory_bytes():
+                size = f"{n_rounds} rounds of {len(schema)} actions"
+                raise BadFile(f"{name}: {size} do not fit into the memory of this machine.")
+            for column in schema:
+                if not any(test(column.type) for test in (types.is_boolean, types.is_floating, types.is_integer)):
+                    raise BadFile(f"{name}: column {column.name!r} must hold numbers, got {column.type}.")
+            numbers = np.empty((n_rounds, len(schema)))
+            for batch in parquet_batches(file, name):
+                for k, values in enumerate(batch.columns):
+                    numbers[row : row + len(values), k] = values.cast("double", safe=False).to_numpy(
+                        zero_copy_only=False
+                    )
+                row += batch.num_rows
+            if row != n_rounds:
+                raise ValueError("rows are missing")
+    except BadFile:
+        raise
+    except Exception as error:  # Arrow raises many kinds of error on damaged bytes, some in several lines
+        raise BadFile(f"{name}: cut short, or not a .parquet file ({first_line(error)}).") from None
+    return numbers, tuple(schema.names)
+
+
+def _read_csv(where: Path, header: bool | None) -> Recording:
+    import pyarrow
+
+    from driftwise.environments.table_files import LONGEST, ByteStream, TableSource, csv_batches, first_row
+
+    name = shown_path(where)
+    stream = ByteStream(TableSource(str(where), size=where.stat().st_size))
+    try:
+        cells, start, _ = first_row(stream.sample())
+        cells = [cell.strip(" \t") for cell in cells]
+        has_names = bool(cells) and (_is_header(cells, name) if header is None else header)
+        "".join(cells).encode()  # names in another encoding are surrogates here
+        stream.skip(start if has_names else 0)
+        kinds = dict.fromkeys(range(len(cells)), pyarrow.float64())
+        parts = [np.column_stack(batch.columns) for batch in csv_batches(stream, len(cells), kinds, block=LONGEST)]
+    except (csv.Error, UnicodeEncodeError, pyarrow.ArrowInvalid):
+        pass
+    else:
+        numbers = np.concatenate([np.empty((0, max(1, len(cells)))), *parts])
+        if np.isfinite(numbers).all():
+            return numbers, tuple(cells) if has_names else None
+    finally:
+        stream.close()
+    return _read_slowly(where, header)
+
+
+def _read_slowly(where: Path, header: bool | None) -> Recording:
+    """Read a .csv file that Arrow refuses or that has no finite numbers somewhere: raise the error with the place."""
+    from driftwise.environments.table_files import csv_rows
+
+    name = shown_path(where)
+    numbers = array.array("d")
+    names: tuple[str, ...] | None = None
+    width = 0
+    try:
+        with where.open(newline="", encoding="utf-8-sig") as file:
+            for _, line, row in csv_rows(file):
+                cells = [cell.strip(" \t") for cell in row]
+                if not width:
+                    width = len(cells)
+                    if _is_header(cells, name) if header is None else header:
+                        names = tuple(cells)
+                        continue
+                if len(cells) != width:
+                    found = f"{len(cells)} value{'s' if len(cells) != 1 else ''}"
+                    raise BadFile(f"{name}, line {line}: {found} where {width} are expected.")
+                numbers.extend(_number(cell, f"{name}, line {line}, column {k}") for k, cell in enumerate(cells, 1))
+    except BadFile:
+        raise
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise BadFile(f"{name}: not a .csv file ({error}).") from None
+    except OSError as error:
+        raise BadFile(f"Cannot read {name}: {error.strerror or error}.") from None
+    return np.frombuffer(numbers).reshape(-1, max(1, width)), names
+
+
+def _is_header(cells: list[str], name: str) -> bool:
+    given = [cell for cell in cells if cell.lower() not in _MISSING]
+    n_numbers = sum(map(_looks_like_a_number, given))
+    n_words = len(given) - n_numbers
+    labels = any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
+    if (n_numbers and n_words) or (labels and float(cells[-1]) <= 1):
+        raise InvalidInput(
+            f"{name}: its first row {shown(','.join(cells))} may be names or a round."
+            " Say which: --header or --no-header, in Python `header=True` or `header=False`."
+        )
+    return labels or n_words > 0
+
+
+def _looks_like_a_number(cell: str) -> bool:
+    """Return whether `float` accepts it: also 0_1, inf and other digits, which are neither names nor losses."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(cell: str, place: str) -> float:
+    if _DECIMAL.fullmatch(cell):
+        return float(cell)
+    if cell.lower() in _MISSING:
+        return math.nan  # reported when the losses are checked
+    raise BadFile(f"{place}: {shown(cell)} is not a number.")
+
+
+_READERS: dict[str, Callable[[Path, bool | None], Recording]] = {
+    ".csv": _read_csv,
+    ".npy": _read_npy,
+    ".parquet": _read_parquet,
+}
 
 
 def _block(losses: Losses, first: int, n: int) -> Matrix:
@@ -101,7 +346,7 @@ class Replay(LossSource):
         `header` states whether the first row of a .csv file holds names. By default a row of words does and a row of
         numbers does not; a row that may be either is rejected.
         """
-        losses, names = read_losses(file, header)
+        losses, names = _read_losses(file, header)
         return cls(losses, names, origin=os.fspath(file))
 
     @property

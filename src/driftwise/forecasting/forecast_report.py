@@ -27,6 +27,7 @@ mixture over the same rounds: above 1, the mixture was better.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["SHOWN_SWITCHES", "ForecastReport"]
 
 SHOWN_SWITCHES = 3  # of the sequence whose changes are shown
+_MOST_SERIES = 10_000  # in the record
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,10 +183,23 @@ class ForecastReport:
         return report_text(self)
 
     def record(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON; a number that is not known or infinite is None."""
-        from driftwise.forecasting.forecast_record import report_record
+        """Return the report as plain values for JSON; a number that is not known or infinite is None.
 
-        return report_record(self)
+        Means stand beside the totals. The table by series has at most the first 10,000: `series_table` has all.
+        """
+        counts = ("n_series", "n_rounds", "n_scored", "n_without_truth", "n_without_forecast", "n_without_loss")
+        record: dict[str, Any] = {"loss": self.loss, "names": list(self.names)}
+        record |= {name: getattr(self, name) for name in counts}
+        record["comparators"] = [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.comparators]
+        record["experts"] = [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.experts]
+        record["combination"] = self.combination
+        record["sequence_losses"] = self.sequence_losses
+        record["best_sequence"] = [one._asdict() for one in self.best_sequence()]
+        record["periods"] = self.periods._asdict()
+        record["series"] = {name: column[:_MOST_SERIES] for name, column in self.series_table().items()}
+        record["cuts"] = None if self.cuts is None else self.cuts._asdict()
+        plain: dict[str, Any] = _plain(record)
+        return plain
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Return a Matplotlib figure: weights over time, the best expert, and losses by period; write it to `path`."""
@@ -195,3 +210,13 @@ class ForecastReport:
         if path is not None:
             save_figure(figure, path)
         return figure
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -9,9 +9,7 @@ import numpy as np
 from driftwise.core.types import Vector
 from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.hindsight import Combination, best_combination, best_square_combination
-from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.period_times import PeriodTimes
 from driftwise.forecasting.report_parts import Comparison, Cuts, ExpertSummary, Periods, SeriesTotals
 from driftwise.forecasting.report_sums import (
     AFTER_TRUTH,
@@ -30,6 +28,8 @@ from driftwise.forecasting.report_sums import (
     UNIFORM,
     WEIGHED,
     WEIGHT,
+    KeptRows,
+    PeriodTimes,
     Sums,
 )
 

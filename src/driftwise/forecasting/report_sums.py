@@ -1,4 +1,4 @@
-r"""The sums of a running report, and the kernels that add rows to them, one row after the other.
+r"""What a running report keeps: its sums, with the kernels that add rows to them one after the other, rows, and times.
 
 With $\ell_{t,k}$ the loss of expert $k$ in round $t$ and $m_t$ that of the mixture, an expert that is asleep has the
 loss $m_t$: $\tilde\ell_{t,k}$ is $\ell_{t,k}$ if $k$ is awake, else $m_t$. Sums run over the scored rounds: those with
@@ -12,10 +12,12 @@ one division into periods, and nothing depends on the blocks in which the rows a
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftwise.core.errors import one_line
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.hindsight import extend_sequences
@@ -24,7 +26,9 @@ from driftwise.forecasting.real_values import LARGEST
 __all__ = [
     "MOST_SWITCHES",
     "N_PERIODS",
+    "KeptRows",
     "Losses",
+    "PeriodTimes",
     "Rows",
     "Sums",
     "add_rows",
@@ -42,6 +46,9 @@ WEIGHED, PERIOD_SCORED = range(2)  # columns of `period_counts`
 NO_TRUTH, NO_FORECAST, NO_LOSS = range(3)  # places of `skipped`
 FORECAST_FAULT, TRUTH_FAULT, COMBINED_FAULT, WEIGHT_FAULT, SERIES_FAULT = range(5)
 N_FAULTS = 5
+_MOST_ROWS, _MOST_NUMBERS = 100_000, 10_000_000  # that are kept
+_FIRST_SPACE = 64  # rows
+_MOST_CHARACTERS = 40  # of a time
 PER_SERIES = ("series_counts", "series_losses", "last_truths", "sequences")
 
 
@@ -224,3 +231,72 @@ def add_rows(sums: Sums, leasts: Matrix, filled: Vector, errors: Vector, rows: R
             extend_sequences(sums.sequences[s], leasts[s], filled)
             if sums.gram.size > 0:
                 _add_errors(sums.gram, errors, rows.forecasts[t], rows.truths[t], rows.combined[t])
+
+
+class KeptRows:
+    """All scored rows, a missing forecast replaced by that of the mixture; none at all once they are too many.
+
+    The best convex combination is computed from them, for losses whose sums do not suffice.
+    """
+
+    def __init__(self, n_experts: int, wanted: bool) -> None:
+        self.most = min(_MOST_ROWS, _MOST_NUMBERS // n_experts) if wanted else 0
+        self.n_scored = 0
+        self._forecasts = np.empty((0, n_experts))
+        self._truths = np.empty(0)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all scored rows are kept."""
+        return self.n_scored <= self.most
+
+    @property
+    def forecasts(self) -> Matrix:
+        """The forecasts of the scored rows; empty if they are not complete."""
+        return self._forecasts[: self.n_scored if self.complete else 0]
+
+    @property
+    def truths(self) -> Vector:
+        """Their truths."""
+        return self._truths[: self.n_scored if self.complete else 0]
+
+    def add(self, rows: Rows, losses: Losses) -> None:
+        """Add the scored rows of a block."""
+        if not self.complete or not self.most:
+            return
+        scored = np.isfinite(losses.mixture) & ~np.isnan(losses.uniform)
+        first, self.n_scored = self.n_scored, self.n_scored + int(scored.sum())
+        if not self.complete:
+            self._forecasts, self._truths = self._forecasts[:0].copy(), self._truths[:0].copy()
+            return
+        space = len(self._truths)
+        if self.n_scored > space:
+            more = min(self.most, max(self.n_scored, 2 * space, _FIRST_SPACE)) - space
+            self._forecasts = np.concatenate([self._forecasts, np.empty((more, self._forecasts.shape[1]))])
+            self._truths = np.concatenate([self._truths, np.empty(more)])
+        given = rows.forecasts[scored]
+        self._forecasts[first : self.n_scored] = np.where(np.isnan(given), rows.combined[scored, None], given)
+        self._truths[first : self.n_scored] = rows.truths[scored]
+
+
+class PeriodTimes:
+    """The time of each round that begins a period, as text: that of the first row with this round, of any series."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+
+    def add(self, rounds: Actions, times: Sequence[Any], exponent: int) -> None:
+        """Add the times of a block; periods have 2^exponent rounds after it."""
+        inside = (1 << exponent) - 1
+        newest = max(self._texts, default=-1)
+        # Within a series a round follows the one before it, so new rounds appear in ascending order.
+        starts = np.flatnonzero(((rounds & inside) == 0) & (rounds > newest))
+        new, places = np.unique(rounds[starts], return_index=True)
+        for t, place in zip(new.tolist(), starts[places].tolist(), strict=True):
+            self._texts[t] = one_line(str(times[place]))[:_MOST_CHARACTERS]
+        self._texts = {t: text for t, text in self._texts.items() if t & inside == 0}
+
+    def texts(self, starts: Actions) -> tuple[str, ...]:
+        """Return the times of these rounds; empty unless all are known."""
+        found = [self._texts.get(t) for t in starts.tolist()]
+        return tuple(text for text in found if text is not None) if None not in found else ()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, one_line, rejection
+from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.forecast_report import ForecastReport
-from driftwise.forecasting.kept_rows import KeptRows
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-from driftwise.forecasting.period_times import PeriodTimes
 from driftwise.forecasting.real_values import LARGEST
 from driftwise.forecasting.report_numbers import MOST_COMBINED, report_of_sums
 from driftwise.forecasting.report_parts import Cuts
@@ -20,7 +18,9 @@ from driftwise.forecasting.report_sums import (
     N_FAULTS,
     PER_SERIES,
     ROUNDS,
+    KeptRows,
     Losses,
+    PeriodTimes,
     Rows,
     Sums,
     add_rows,
@@ -28,7 +28,6 @@ from driftwise.forecasting.report_sums import (
     first_fault,
     prepare_rows,
 )
-from driftwise.forecasting.sums_checks import checked_sums
 
 __all__ = ["RunningReport", "report_of"]
 
@@ -144,23 +143,6 @@ class RunningReport:
         """
         of_mixture = None if cuts is None else Cuts(int(np.sum(cuts[0])), float(np.sum(cuts[1])))
         return report_of_sums(self.names, self.loss, self._in_use(), self._rows, self._times, of_mixture)
-
-    def arrays(self) -> dict[str, Any]:
-        """Return copies of all arrays, for a checkpoint."""
-        sums = {name: array.copy() for name, array in self._in_use()._asdict().items()}
-        return {**sums, **self._rows.arrays(), **self._times.arrays()}
-
-    def set_arrays(self, arrays: Mapping[str, Any]) -> None:
-        """Check the arrays of a report with the same names, loss and number of series, and continue from them."""
-        empty = empty_sums(len(self.names), self.n_series, with_gram=self._sums.gram.size > 0)
-        parts = {name: arrays.get(name) for name in (*Sums._fields, *KeptRows.FIELDS, *PeriodTimes.FIELDS)}
-        if unknown := sorted(arrays.keys() - parts.keys()):
-            raise InvalidInput(f"{type(self).__name__}: there is no array {one_line(repr(unknown[0]))}.")
-        sums = checked_sums(self, parts, empty)
-        rows = self._rows.restored(self, parts, sums)
-        times = self._times.restored(self, parts, sums)
-        self._sums, self._rows, self._times = sums, rows, times
-        self._leasts = sums.sequences.min(axis=2)
 
     def _in_use(self) -> Sums:
         """Return the sums without the space for further series."""

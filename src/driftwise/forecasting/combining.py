@@ -1,0 +1,452 @@
+"""Runs mixtures over a table of forecasts in a file, block by block, and writes their forecasts and weights.
+
+Reading, mixing and writing overlap. Blocks have a fixed number of rows, so the results and the bytes of the output do
+not depend on threads or on the batches in which the input arrives. Every file has its final name only when it is
+complete: first that of the forecasts, then the summary and the page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import difflib
+import io
+import json
+import math
+import os
+import stat
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftwise.core.errors import BadData, BadFile, InvalidInput, MissingDependency, one_line, shown
+
+try:
+    import pyarrow as pa
+    from pyarrow import compute, parquet, types
+    from pyarrow import csv as arrow_csv
+except ImportError:
+    raise MissingDependency("Reading and writing tables of forecasts", "pyarrow", "files") from None
+
+from driftwise.core.file_locks import try_lock
+from driftwise.core.file_names import shown_path
+from driftwise.core.files import write_atomically, write_bytes_atomically
+from driftwise.core.types import Actions
+from driftwise.environments.table_files import (
+    STANDARD_INPUT,
+    ColumnChoice,
+    Columns,
+    CsvTable,
+    JsonLines,
+    ParquetTable,
+    TableReader,
+    TableSource,
+    opened,
+    read_error,
+)
+from driftwise.forecasting.forecast_page import write_report_page
+from driftwise.forecasting.forecast_report import ForecastReport
+from driftwise.forecasting.frames import FORECAST, WEIGHT
+from driftwise.forecasting.mixture_stack import Combined, MixtureStack
+from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.running_report import RunningReport
+from driftwise.forecasting.table_rows import RowBlock, SeriesNames, TimeOrder, block_rows, row_blocks
+
+__all__ = ["PAGE", "SUMMARY", "CombineTask", "CombinedFiles", "RowProgress", "Wanted", "combine_table", "table_source"]
+
+PAGE, SUMMARY = "report.html", "summary.json"
+FORMATS = ("csv", "parquet", "jsonl")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # the index of a pandas table, as it appears in files
+_MOST_SHOWN = 12  # names in a message
+_IMPLAUSIBLE = 1e3  # times the loss of the best expert
+
+Note = Callable[[str], None]
+
+
+class Wanted(NamedTuple):
+    """The columns that the user names; without `experts`, all other columns of numbers."""
+
+    target: str
+    experts: tuple[str, ...] | None = None
+    time: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class CombineTask:
+    """A table of forecasts and what to do with it."""
+
+    source: TableSource
+    wanted: Wanted
+    options: MixtureOptions
+    out: Path
+    format: str  # of the forecasts: "csv" or "parquet"
+    delimiter: str | None = None
+    decimal: str | None = None
+    n_threads: int = 1
+    page: bool = True
+
+
+class RowProgress(NamedTuple):
+    """How far a run is."""
+
+    rows: int
+    seconds: float  # since its start
+    read: float | None  # part of the input, if its length is known
+
+
+class CombinedFiles(NamedTuple):
+    """The end of a run."""
+
+    report: ForecastReport
+    n_rows: int
+    n_series: int
+    files: tuple[Path, ...]
+
+
+def table_source(path: str, format: str | None = None) -> TableSource:
+    """Return the source of a path, or of "-"; without a `format` the suffix gives it."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    compression = _COMPRESSED.get(suffixes[-1]) if suffixes and path != STANDARD_INPUT else None
+    if compression is not None:
+        suffixes.pop()
+    size = None if path == STANDARD_INPUT else _size(path)
+    if format is None:
+        format = "csv" if path == STANDARD_INPUT else _SUFFIXES.get(suffixes[-1] if suffixes else "")
+        if format is None:
+            raise InvalidInput(
+                f"combine: the format of {shown_path(path)} is not known by its suffix;"
+                f" give --input-format, one of {', '.join(FORMATS)}."
+            )
+    if format == "parquet" and (size is None or compression is not None):
+        what = "a stream" if size is None else "a compressed file"
+        raise InvalidInput(f"combine: Parquet cannot be read from {what}; unpack it into a file first.")
+    return TableSource(path, format, compression, size)
+
+
+def _size(path: str) -> int | None:
+    """Return the length of a file, None for a pipe; reject what cannot be read."""
+    try:
+        about = Path(path).stat()
+    except FileNotFoundError:
+        raise BadData(f"There is no file {shown_path(path)}.") from None
+    except (OSError, ValueError) as error:
+        raise read_error(path, error) from None
+    if stat.S_ISDIR(about.st_mode):
+        raise BadData(f"{shown_path(path)} is a folder; give a file.")
+    if stat.S_ISFIFO(about.st_mode) or stat.S_ISCHR(about.st_mode):
+        return None
+    opened(path).close()
+    return about.st_size
+
+
+def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | None, note: Note) -> CombinedFiles:
+    """Run the mixtures over a table and write the forecasts, the summary and the page."""
+    _check_names(task.wanted)
+    source, wanted = task.source, task.wanted
+    reader: TableReader
+    if source.format == "parquet":
+        reader = ParquetTable(source)
+    elif source.format == "jsonl":
+        reader = JsonLines(source)
+    else:
+        texts = [name for name in (wanted.time, wanted.by) if name is not None]
+        reader = CsvTable(source, wanted.target, texts, task.delimiter, task.decimal)
+    with contextlib.closing(reader):
+        choice = _choose_columns(source, reader.columns, wanted)
+        run = _Run(task, reader, choice, progress)
+        with _locked_folder(task.out):
+            outcome = run.play()
+    _add_notes(task, reader.columns, choice, run, outcome.report, note)
+    return outcome
+
+
+def _check_names(wanted: Wanted) -> None:
+    """Reject a column that has two uses."""
+    roles = [("--target", wanted.target), ("--time", wanted.time), ("--by", wanted.by)]
+    roles += [("--experts", name) for name in wanted.experts or ()]
+    used: dict[str, str] = {}
+    for option, name in roles:
+        if name is None:
+            continue
+        if name in used:
+            also = f"{used[name]} and {option}" if used[name] != option else f"{option} twice"
+            raise InvalidInput(f"combine: the column {shown(name)} is given as {also}.")
+        used[name] = option
+    if wanted.experts is not None and not wanted.experts:
+        raise InvalidInput("combine: --experts must name at least one column.")
+
+
+def _choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> ColumnChoice:
+    """Return the columns to read; raise `BadData` if one is missing or the choice is not clear."""
+    seen: set[str] = set()
+    for i, name in enumerate(columns.names):
+        if name in seen and not (name == "" and wanted.experts is not None):
+            first = columns.names.index(name) + 1
+            raise source.fault(f": the columns {first} and {i + 1} have the same name {shown(name)}.")
+        seen.add(name)
+    for needed in (wanted.target, wanted.time, wanted.by, *(wanted.experts or ())):
+        if needed is not None and needed not in seen:
+            near = difflib.get_close_matches(needed, columns.names, n=1)
+            advice = f"Did you mean {shown(near[0])}?" if near else f"It has {_listed(columns.names)}."
+            raise source.fault(one_line(f": there is no column {shown(needed)}. {advice}"))
+    experts = wanted.experts
+    if experts is None:
+        others = {wanted.target, wanted.time, wanted.by}
+        experts = tuple(name for name, numeric in zip(*columns, strict=True) if numeric and name not in others)
+        _reject_index(source, columns, experts)
+    if not experts:
+        raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
+    guessed = experts if wanted.experts is None else ()
+    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed)
+
+
+def _reject_index(source: TableSource, columns: Columns, experts: Sequence[str]) -> None:
+    places = columns.places
+    for name in experts:
+        place = places[name] + 1
+        if name in _INDEX_NAMES and (place == 1 or name == _INDEX_NAMES[-1]):
+            what = "has no name" if name == "" else f"is named {shown(name)}"
+            raise source.fault(
+                f": column {place} {what} and looks like the index of a pandas table."
+                " Write the table with index=False, or name the forecasts by --experts."
+            )
+        if name == "":
+            raise source.fault(f": column {place} has no name. Name the forecasts by --experts.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(shown(name) for name in names[:_MOST_SHOWN]) + more
+
+
+@contextlib.contextmanager
+def _locked_folder(out: Path) -> Iterator[None]:
+    """Create the output folder and lock it: files of two processes must not mix; delete it if it stays empty."""
+    created = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise BadFile(f"Cannot write to {shown_path(out)}: {error.strerror or error}.") from None
+    try:
+        if try_lock(descriptor) is False:
+            raise InvalidInput(f"combine: another process is writing to {shown_path(out)}; give another --out.")
+        yield
+    finally:
+        os.close(descriptor)
+        with contextlib.suppress(OSError):  # they are not empty
+            for folder in created:
+                folder.rmdir()
+
+
+class _Run:
+    """One run over a table: the mixtures, series and times that are carried from block to block, and the files."""
+
+    def __init__(
+        self,
+        task: CombineTask,
+        reader: TableReader,
+        choice: ColumnChoice,
+        progress: Callable[[RowProgress], None] | None,
+    ) -> None:
+        self._task, self._reader, self._choice, self._progress = task, reader, choice, progress
+        experts = task.options.names(choice.experts)
+        self._names = [*choice.texts, choice.target, FORECAST, *(WEIGHT + name for name in experts)]
+        for name, n_uses in Counter(self._names).items():
+            if n_uses > 1:
+                raise task.source.fault(
+                    f": the column {shown(name)} has the name of a column of the output; rename it."
+                )
+        self._series = None if choice.by is None else SeriesNames(choice.by)
+        self._order = None if choice.time is None else TimeOrder(choice.time)
+        n_series = 1 if choice.by is None else 0
+        self._stack = MixtureStack(task.options, len(choice.experts), n_series)
+        self._report = RunningReport(experts, task.options.forecast_loss, n_series)
+        self._rows = 0
+        self.is_awake = np.zeros(len(choice.experts), bool)  # whether an expert has a forecast
+
+    @property
+    def _n_series(self) -> int:
+        return 1 if self._series is None else len(self._series)
+
+    def play(self) -> CombinedFiles:
+        """Run over all rows and write all files."""
+        out = self._task.out
+        target, summary, page = out / f"forecasts.{self._task.format}", out / SUMMARY, out / PAGE
+
+        def write(path: Path) -> None:
+            with _TableWriter(path, self._task.format) as writer:
+                self._play_blocks(writer)
+            if self._rows == 0:
+                raise self._task.source.fault(": it has no rows.")
+            for old in (summary, page):  # of an earlier run
+                old.unlink(missing_ok=True)
+
+        write_atomically(target, write)
+        report = self._report.report(self._stack.cuts)
+        if self._series is not None:
+            report = replace(report, series_names=self._series.names)
+        write_bytes_atomically(summary, self._summary(report))
+        if self._task.page:
+            write_report_page(page, report)
+        return CombinedFiles(report, self._rows, self._n_series, (target, summary, *([page] * self._task.page)))
+
+    def _play_blocks(self, writer: _TableWriter) -> None:
+        """Mix a block while the next one is read and the last one is written."""
+        task, began = self._task, time.monotonic()
+        loss, n_rows = task.options.forecast_loss, block_rows(len(self._names))
+        batches = self._reader.batches(self._choice)
+        blocks = row_blocks(batches, self._choice, loss, n_rows, self._cell_fault)
+        written: Future[None] | None = None
+        with contextlib.closing(batches), ThreadPoolExecutor(1) as reading, ThreadPoolExecutor(1) as writing:
+            upcoming = reading.submit(next, blocks, None)
+            while (block := upcoming.result()) is not None:
+                upcoming = reading.submit(next, blocks, None)
+                combined, series = self._mix(block)
+                if written is not None:
+                    written.result()
+                written = writing.submit(self._keep, writer, block, combined, series)
+                self._rows += len(block)
+                if self._progress is not None:
+                    self._progress(RowProgress(self._rows, time.monotonic() - began, self._reader.fraction()))
+            if written is not None:
+                written.result()
+
+    def _cell_fault(self, row: int, column: str, message: str) -> BadData:
+        return self._task.source.fault(f", {self._reader.place(row)}, column {shown(column)}: {message}")
+
+    def _mix(self, block: RowBlock) -> tuple[Combined, Actions | None]:
+        """Play the rows of a block; return the forecasts and weights, and the series of each row."""
+        series = None if self._series is None else self._series.numbers(block)
+        if self._order is not None:
+            self._order.check(block, series, self._n_series)
+        missing = self._n_series - self._stack.n_series
+        if missing > 0:  # room for more, so that series that appear one by one do not cost a copy of all each
+            self._stack.add_series(max(missing, self._stack.n_series // 2))
+        self.is_awake |= ~np.isnan(block.forecasts).all(axis=0)
+        return self._stack.run(block.forecasts, block.truths, series, self._task.n_threads), series
+
+    def _keep(self, writer: _TableWriter, block: RowBlock, combined: Combined, series: Actions | None) -> None:
+        """Write the results of a block and add them to the report."""
+        columns = [column for column in (block.time, block.by) if column is not None]
+        columns += [pa.array(numbers, from_pandas=True) for numbers in (block.truths, combined.combined)]
+        columns += [pa.array(weights) for weights in combined.weights.T.copy()]
+        writer.write(pa.table(columns, names=self._names))
+        if series is not None and (n_series := int(series.max()) + 1) > self._report.n_series:
+            self._report.add_series(n_series - self._report.n_series)
+        self._report.add(combined.inputs, block.truths, combined.combined, combined.weights, series, block.time)
+
+    def _summary(self, report: ForecastReport) -> bytes:
+        choice = self._choice
+        values = {
+            "input": Path(self._task.source.path).name,
+            "rows": self._rows,
+            "series": self._n_series,
+            "columns": {
+                "target": choice.target,
+                "experts": list(choice.experts),
+                "time": choice.time,
+                "by": choice.by,
+            },
+            "options": self._task.options.spec,
+            "report": report.record(),
+        }
+        return (json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
+
+
+class _TableWriter:
+    """Writes tables with the same columns into a CSV or Parquet file, one after the other.
+
+    CSV has commas; floats are the shortest decimal numbers that are read back equal, missing ones empty. Parquet has a
+    row group for each table.
+    """
+
+    def __init__(self, path: Path, format: str) -> None:
+        self._path, self._is_csv = path, format == "csv"
+        self._file: Any = pa.OSFile(str(path), "wb")
+        self._writer: Any = None
+
+    def write(self, table: Any) -> None:
+        """Append the rows of a table."""
+        if self._is_csv:
+            self._write_csv(table)
+            return
+        if self._writer is None:
+            texts = [field.name for field in table.schema if types.is_string(field.type)]
+            self._writer = parquet.ParquetWriter(self._file, table.schema, compression="snappy", use_dictionary=texts)
+        self._writer.write_table(table, row_group_size=table.num_rows)
+
+    def _write_csv(self, table: Any) -> None:
+        if self._writer is None:
+            line = io.StringIO()
+            self._writer = csv.writer(line, lineterminator="\n")
+            self._writer.writerow(table.schema.names)
+            self._file.write(line.getvalue().encode())
+        quoting = "none"  # text is quoted only if a text of the same block must be
+        for i, field in enumerate(table.schema):
+            if types.is_temporal(field.type):
+                table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
+            elif types.is_string(field.type) and _has_marks(table.column(i)):
+                quoting = "needed"
+        arrow_csv.write_csv(table, self._file, arrow_csv.WriteOptions(include_header=False, quoting_style=quoting))
+
+    def __enter__(self) -> _TableWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self._writer is not None and not self._is_csv:
+                self._writer.close()
+        finally:
+            self._file.close()
+
+
+def _has_marks(column: Any) -> bool:
+    return bool(compute.any(compute.match_substring_regex(column, r'[",\r\n]')).as_py())
+
+
+def _add_notes(
+    task: CombineTask, columns: Columns, choice: ColumnChoice, run: _Run, report: ForecastReport, note: Note
+) -> None:
+    """Name what may be a mistake: a single expert, columns without numbers, experts that are none."""
+    name = task.source.name
+    if len(task.options.names(choice.experts)) == 1:
+        note(
+            f"{name}: {shown(choice.experts[0])} is the only expert, so its weight is 1 in every row."
+            " A table for this command has one column for each expert."
+        )
+    for expert, is_awake in zip(choice.experts, run.is_awake, strict=True):
+        if not is_awake:
+            note(f"{name}, column {shown(expert)}: all forecasts are missing.")
+    for expert in _implausible(report, choice.guessed):
+        note(f"{name}, column {shown(expert)}: is it a forecast? If not, choose the experts with --experts.")
+    unused = [column for column in columns.names if column not in (*choice.numbers, *choice.texts)]
+    if choice.guessed and unused:
+        note(
+            f"{name}: not used, because they are not numbers: {_listed(unused)}."
+            " Name the column of the times by --time, that of the series by --by."
+        )
+
+
+def _implausible(report: ForecastReport, experts: Sequence[str]) -> list[str]:
+    """Return the columns whose loss is so large that they may be something else, such as a time or a number."""
+    means = {expert.name: expert.mean for expert in report.experts if expert.name in experts and expert.n_awake}
+    least = min((mean for mean in means.values() if mean > 0), default=math.inf)
+    return [name for name, mean in means.items() if mean > _IMPLAUSIBLE * least]
