@@ -295,10 +295,10 @@ class Store:
         except sqlite3.Error as error:
             self._disconnect()  # whatever is half done is rolled back
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-            reason = f"another program keeps reading {FILE} ({error})" if busy else error
+            reason = f"another program keeps reading {FILE} ({error})" if busy else str(error)
             raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {reason}.") from None
         except OSError as error:
-            reason = _NO_LOCKS if error.errno in _WITHOUT_LOCKS else error.strerror or error
+            reason = _NO_LOCKS if error.errno in _WITHOUT_LOCKS else error.strerror or str(error)
             raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {reason}.") from None
 
     def _connected(self) -> sqlite3.Connection:
