@@ -11,7 +11,7 @@ import numpy as np
 
 from driftwise.core.spec_text import spec_text
 from driftwise.results import CellRecord, Store, SweepResults
-from driftwise.results.cell_table import CellTable
+from driftwise.results.cells import CellTable
 
 SWITCHING = {"path": {"name": "switching", "n_segments": 3, "n_actions": 4}, "noise": {"name": "bernoulli"}}
 SINUSOIDAL = {"path": {"name": "sinusoidal", "n_actions": 2}, "noise": {"name": "bernoulli"}}

@@ -14,7 +14,7 @@ from driftwise.glossary import COLUMNS_NOTE, ROWS_NOTE, find_words, words
 from driftwise.regret_study.scores_csv import SCORE_COLUMNS
 from driftwise.regret_study.study_cells import KINDS
 from driftwise.report.maths_text import formula_text, readable
-from driftwise.results.cells_csv import CSV_COLUMNS
+from driftwise.results.sweep_tables import CSV_COLUMNS
 
 SOURCE = Path(driftwise.__file__).parent
 ENVIRONMENT = Environment(Switching(3, 4), Bernoulli())

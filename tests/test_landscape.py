@@ -23,7 +23,7 @@ from driftwise.learners import (
     Player,
     SleepingOptimisticAdaptMLProd,
 )
-from driftwise.results.power_fits import fit_power
+from driftwise.results.statistics import fit_power
 from driftwise.sweeps import batches
 from tiny_landscape import TINY
 

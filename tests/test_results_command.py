@@ -20,7 +20,7 @@ from driftwise.glossary import COLUMNS_NOTE
 from driftwise.report.page import Axis, Line, Page, Panel, RowPanel, Series, write_page
 from driftwise.report.page.write import page_text
 from driftwise.report.tables import number
-from driftwise.results.mean_curves import mean_curve
+from driftwise.results.summaries import mean_curve
 from driftwise.sweeps.results_page import results_page
 from store_examples import run_sql
 from stored_cells import SINUSOIDAL, cell, content, results_of, stored

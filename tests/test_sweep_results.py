@@ -20,9 +20,8 @@ from driftwise.adversaries import FullLow
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.spec_text import spec_text
 from driftwise.results import Store
-from driftwise.results.cells_csv import CSV_COLUMNS
-from driftwise.results.comparisons import ABSENT, APART, BUILT, CHANGED
-from driftwise.results.latex_tables import escaped
+from driftwise.results.summaries import ABSENT, APART, BUILT, CHANGED
+from driftwise.results.sweep_tables import CSV_COLUMNS, escaped
 from store_examples import run_sql
 from stored_cells import SINUSOIDAL, SWITCHING, cell, content, results_of, stored
 

@@ -11,7 +11,7 @@ from driftwise.core.errors import InvalidInput
 from driftwise.core.file_names import shown_path
 from driftwise.core.files import check_writable
 from driftwise.report.figures import canvas, figure_format
-from driftwise.results.formats import check_format
+from driftwise.results.results import check_format
 
 __all__ = ["check_figure", "check_output_files", "check_outputs"]
 

@@ -25,8 +25,7 @@ from driftwise.environments import LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS
 from driftwise.learners import AnyPlayer
 from driftwise.results.comparators import Comparator, Dynamic
-from driftwise.results.footnotes import Caveat
-from driftwise.results.results import Results
+from driftwise.results.results import Caveat, Results
 
 __all__ = ["simulate"]
 

@@ -15,7 +15,7 @@ from driftwise.landscape.measurements import Measurement
 from driftwise.landscape.outcomes import Outcome
 from driftwise.report.page import Claim
 from driftwise.report.tables import number
-from driftwise.results.power_fits import Power
+from driftwise.results.statistics import Power
 from driftwise.theory import expected, tuning
 
 __all__ = ["claims"]

@@ -15,8 +15,8 @@ from driftwise.core.types import Vector
 from driftwise.environments import Environment
 from driftwise.landscape.participants import Participant
 from driftwise.learners import Learner
-from driftwise.results.cell_table import CellTable
-from driftwise.results.footnotes import Caveat
+from driftwise.results.cells import CellTable
+from driftwise.results.results import Caveat
 from driftwise.sweeps import Progress, Source, Sweep, run_sweeps
 
 __all__ = ["Measurement", "Setting", "Task", "measure_tasks"]

@@ -14,9 +14,8 @@ from driftwise.landscape.participants import CELLS, Participant
 from driftwise.landscape.scans import Scan
 from driftwise.report import number_text
 from driftwise.report.tables import number, text_table
-from driftwise.results.confidence_intervals import Estimate, estimate
-from driftwise.results.footnotes import footnote
-from driftwise.results.power_fits import Power, fit_power
+from driftwise.results.results import footnote
+from driftwise.results.statistics import Estimate, Power, estimate, fit_power
 from driftwise.theory.table_one import TABLE, Rate
 
 __all__ = ["Outcome", "measure", "rates", "span", "table"]

@@ -1,8 +1,7 @@
 """Results of simulations: regret against a comparator, its confidence intervals, and files."""
 
 from driftwise.results.cell_files import read_cells, write_cells
-from driftwise.results.cell_table import CellTable
-from driftwise.results.cells import CellRecord
+from driftwise.results.cells import CellRecord, CellTable
 from driftwise.results.comparators import Comparator, Dynamic, Interval, Static, Switched
 from driftwise.results.results import Results
 from driftwise.results.store import Store

@@ -19,12 +19,10 @@ from driftwise.core.errors import BadFile, MissingDependency, one_line, rejectio
 from driftwise.core.file_names import existing_file, shown_path
 from driftwise.core.files import write_bytes_atomically
 from driftwise.core.machine_memory import memory_bytes
-from driftwise.results.cell_checks import first_fault
-from driftwise.results.cell_table import CellTable
-from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS
-from driftwise.results.spec_labels import environment_label, learner_label
+from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellTable, first_fault
+from driftwise.results.labels import environment_label, learner_label
 
-__all__ = ["FORMAT", "arrow", "parse_cells", "read_cells", "write_cells"]
+__all__ = ["arrow", "parse_cells", "read_cells", "write_cells"]
 
 FORMAT = 2
 _KEY = "driftwise cells"

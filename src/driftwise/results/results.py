@@ -1,35 +1,382 @@
-"""The outcome of a simulation: regrets, their intervals and bounds, as numbers, tables, figures and files."""
+"""The outcome of a simulation: regrets, their intervals and bounds, as numbers, tables, figures and files.
+
+A file has a cell for each learner and run; what cells do not hold is in its header.
+"""
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import json
+import math
 import os
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, rejection, shown
+from driftwise.core.file_names import shown_path
+from driftwise.core.files import write_atomically
 from driftwise.core.measures import Measures
-from driftwise.core.tuning_caveats import SAYS_NOTHING
+from driftwise.core.spec_text import spec_text
+from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.core.types import Actions, Vector
-from driftwise.learners import AnyPlayer
-from driftwise.report.figures import save_figure
-from driftwise.results import results_file
-from driftwise.results.combinable import check_combinable
-from driftwise.results.confidence_intervals import Estimate, estimate
-from driftwise.results.footnotes import Caveat
-from driftwise.results.formats import check_format, write_csv
-from driftwise.results.label_search import find_label
+from driftwise.core.validation import LOSS_KINDS
+from driftwise.learners import AnyPlayer, Player
+from driftwise.report.figures import SCALES, Curve, regret_figure, save_figure
+from driftwise.report.tables import number, text_table
+from driftwise.results.cell_files import arrow, read_cells, write_cells
+from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable
 from driftwise.results.realised import Realised, with_best_loss
-from driftwise.results.results_figure import results_figure
-from driftwise.results.results_text import summary_text, table_text
+from driftwise.results.statistics import Estimate, estimate, half_width
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Results"]
+__all__ = ["Caveat", "Results", "bound_texts", "check_format", "footnote", "regret_name", "results_fields"]
+
+
+_WIDTH = 80  # of a terminal
+
+
+class Caveat(NamedTuple):
+    """Why a tuning rule is meaningless in an environment, and in how many runs; it is applied in each run."""
+
+    n_runs: int
+    reason: str  # in the first of these runs
+
+    def text(self, of: int) -> str:
+        """Return the reason, and in how many of all `of` runs it applies.
+
+        >>> Caveat(3, "99 changes in 100 rounds, its rule asks to explore in 100 % of them").text(10)
+        '99 changes in 100 rounds, its rule asks to explore in 100 % of them (in 3 of 10 runs)'
+        """
+        if of == 1:
+            return self.reason
+        return f"{self.reason} (in {'all' if self.n_runs == of else f'{self.n_runs} of'} {of} runs)"
+
+
+def footnote(reasons: Mapping[str, str]) -> str:
+    """Return the lines below a table that give the reason of each mark, by label; learners share a line with a reason.
+
+    >>> print(footnote({"exp3-s (tuned)": "99 changes in 100 rounds"}))
+    * tuning says nothing here:
+      exp3-s (tuned): 99 changes in 100 rounds
+    """
+    labels: dict[str, list[str]] = {}
+    for label, reason in reasons.items():
+        labels.setdefault(reason, []).append(label)
+    lines = [f"{MARK} {SAYS_NOTHING}:"] if reasons else []
+    for reason, sharing in labels.items():
+        text = f"{', '.join(sharing)}: {reason}"
+        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def find_label(learner: str | AnyPlayer, labels: Sequence[str], specs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the label of a learner in some results: the given one, or the one with the spec of the player."""
+    if isinstance(learner, str):
+        if learner not in labels:
+            raise UnknownName("learner", learner, labels, "in these results")
+        return learner
+    try:
+        player = Player.of(learner)
+    except InvalidInput:
+        raise InvalidInput(
+            f"Results: `learner` must be a label, or a learner such as Hedge() or Hedge.tuned, got {shown(learner)}."
+        ) from None
+    found = [label for label, spec in zip(labels, specs, strict=True) if spec_text(spec) == player.text]
+    if not found:
+        raise UnknownName("learner", player.label, labels, "in these results")
+    if len(found) > 1:
+        as_what = " and ".join(f"'{one}'" for one in found)
+        raise InvalidInput(f"Results: `learner` must be one label, but '{player.label}' is {as_what}.")
+    return found[0]
+
+
+_COMMON = (
+    "environment", "comparator", "play", "kind", "n_actions", "n_rounds", "n_runs", "seed", "rounds", "measures",
+    "realised", "bound_rounds",
+)  # fmt: skip
+
+
+def check_combinable(one: Results, other: Results) -> None:
+    """Raise unless both come from the same losses and have different labels."""
+    for name in _COMMON:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if name == "realised":  # only one of them may have the best loss
+            mine, theirs = ([run._replace(best_loss=math.nan) for run in runs] for runs in (mine, theirs))
+        if not np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else repr(mine) != repr(theirs):
+            raise InvalidInput(f"Results: both must have the same `{name}` to be combined.")
+    if common := sorted({*one.labels} & {*other.labels}):
+        raise InvalidInput(f"Results: both have a learner '{common[0]}'.")
+
+
+_FORMATS = (".parquet", ".csv")
+_CURVE_COLUMNS = ("learner", "run", "round", "regret")
+
+
+def check_format(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a results file; raise if it is unknown, or if a library to write it is missing."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FORMATS:
+        raise InvalidInput(f"results: `path` must end in {', '.join(_FORMATS)}, got {str(path)!r}.")
+    if suffix == ".parquet":
+        arrow("Writing a Parquet file")
+    return suffix
+
+
+def write_csv(results: Results, path: str | os.PathLike[str]) -> None:
+    """Write one line per learner, run and round of the curves; numbers have enough digits to be read back equal."""
+
+    def fill(file: Path) -> None:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(_CURVE_COLUMNS)
+            rounds = results.rounds.tolist()
+            for label, runs in zip(results.labels, results.regrets, strict=True):
+                for run, curve in enumerate(runs):
+                    writer.writerows((label, run, t, regret) for t, regret in zip(rounds, curve.tolist(), strict=True))
+
+    write_atomically(path, fill)
+
+
+def summary_text(results: Results) -> str:
+    """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
+    lines = [
+        f"{_describe(results.environment)}: K = {results.n_actions}, T = {results.n_rounds}, "
+        f"{results.n_runs} run{'s' if results.n_runs != 1 else ''}, seed {results.seed}"
+    ]
+    if results.measures:
+        gamma, drift, variance = (
+            number(float(np.mean([getattr(m, name) for m in results.measures])))
+            for name in ("segments", "drift", "variance")
+        )
+        lines.append(f"segments Gamma = {gamma}, drift V = {drift}, variance Lambda = {variance}")
+    D, _, _, movement, best = (float(np.mean(values)) for values in zip(*results.realised, strict=True))
+    line = f"realised: deviation D = {number(D)}, movement V~ = {number(movement)}"
+    lines.append(line if math.isnan(best) else f"{line}, best loss L* = {number(best)}")
+    return "\n".join(lines)
+
+
+def table_text(results: Results, confidence: float) -> str:
+    """Return the summary, the table of final regrets, and the reasons of the caveats."""
+    headers = ["learner", "regret", f"{100 * confidence:g}% interval", "bound", "ratio"]
+    rows = [
+        [
+            marked(row["learner"], row["caveat"]),
+            number(row["regret"]),
+            f"{number(row['low'])} .. {number(row['high'])}" if results.n_runs > 1 else "-",
+            *bound_texts(results.n_rounds, row["regret"], row["bound"]),
+        ]
+        for row in results.rows(confidence)
+    ]
+    title = f"{results.comparator} {regret_name(results.kind)}"
+    marks = [label for label in results.labels if label in results.caveats]
+    reasons = footnote({label: results.caveats[label].text(results.n_runs) for label in marks})
+    return "\n".join([summary_text(results), "", title, text_table(headers, rows), *reasons.splitlines()])
+
+
+def bound_texts(n_rounds: int, regret: float, bound: float) -> tuple[str, str]:
+    """Return the text of a bound and of regret / bound; a bound of at least T is trivial, since losses are <= 1."""
+    if bound >= n_rounds:
+        return "T", "-"
+    return number(bound), number(regret / bound, 2) if bound else "-"
+
+
+def regret_name(kind: str) -> str:
+    """Return the name of a kind of regret."""
+    return "pseudo-regret" if kind == "pseudo" else "realised regret"
+
+
+def _describe(environment: Mapping[str, Any]) -> str:
+    """Return the names of an environment's parts, such as ``switching x bernoulli``."""
+    if "replay" in environment:
+        return "replay"
+    parts: Sequence[Any] = [environment.get("path"), environment.get("noise")]
+    names = [_inner_name(part) for part in parts if isinstance(part, Mapping)]
+    return " x ".join(names) if names else str(environment.get("name", "environment"))
+
+
+def _inner_name(part: Mapping[str, Any]) -> str:
+    inner = part.get("path") or part.get("noise")  # budgets wrap a path or a noise
+    return _inner_name(inner) if isinstance(inner, Mapping) else str(part.get("name"))
+
+
+def results_figure(
+    results: Results, confidence: float, scale: str, lines: Mapping[str, npt.ArrayLike] | None
+) -> Figure:
+    """Return a Matplotlib figure of the mean regret of each learner, with bands, dashed bounds and grey lines."""
+    if scale not in SCALES:
+        raise rejection("Results", "scale", f"one of {', '.join(SCALES)}", scale)
+    if not isinstance(lines, Mapping | None) or not all(isinstance(label, str) for label in lines or ()):
+        raise rejection("Results", "lines", "a dictionary of numbers by label", lines)
+    greys = {label: _at_rounds(label, values, len(results.rounds)) for label, values in (lines or {}).items()}
+    curves = []
+    for i, label in enumerate(results.labels):
+        mean, half = results.regrets[i].mean(axis=0), half_width(results.regrets[i], confidence)
+        bound = results.bounds[i].mean(axis=0)
+        curves.append(Curve(label, mean, mean - half, mean + half, bound, label in results.caveats))
+    ylabel = f"{results.comparator} {results.kind}{'-' if results.kind == 'pseudo' else ' '}regret"
+    return regret_figure(results.rounds, curves, results.bound_rounds, results.summary(), ylabel, scale, greys)
+
+
+def _at_rounds(label: str, values: npt.ArrayLike, n: int) -> Vector:
+    """Return the values of a line at the `n` rounds of a curve; one number is the same at all of them."""
+    try:
+        line = np.broadcast_to(np.asarray(values), (n,))
+    except ValueError:  # of another shape
+        line = np.empty(0, object)
+    if line.dtype.kind not in LOSS_KINDS:
+        rule = f"must hold a number, or one for each of the {n} `rounds`, for '{label}'"
+        raise InvalidInput(f"Results: `lines` {rule}, got {shown(values)}.")
+    return line.astype(np.float64)
+
+
+_EQUAL = ("environment", "n_actions", "n_rounds", "comparator", "play", "kind")  # equal in all cells
+_LARGEST_SEED = 2**63 - 1  # of a cell; a larger one is in the header only
+
+
+def write_results(results: Results, path: str | os.PathLike[str]) -> None:
+    """Write results; the same results give the same bytes."""
+    bounds = np.full((*results.bounds.shape[:2], len(results.rounds)), np.nan)
+    bounds[:, :, np.searchsorted(results.rounds, results.bound_rounds)] = results.bounds
+    environment = spec_text(results.environment)
+    records = [
+        CellRecord(
+            key="",
+            environment=environment,
+            learner=spec_text(results.learners[i]),
+            n_actions=results.n_actions,
+            n_rounds=results.n_rounds,
+            seed=min(results.seed, _LARGEST_SEED),
+            run=run,
+            comparator=results.comparator,
+            play=results.play,
+            kind=results.kind,
+            rounds=results.rounds,
+            regrets=results.regrets[i, run],
+            bounds=bounds[i, run],
+            **(_measured(results.measures[run]) if results.measures else {}),
+            **results.realised[run]._asdict(),
+            caveat=results.caveats[label].reason if label in results.caveats else "",
+        )
+        for i, label in enumerate(results.labels)
+        for run in range(results.n_runs)
+    ]  # fmt: skip
+    extra = {
+        "labels": results.labels,
+        "played": [spec_text(spec) for spec in results.played],
+        "seed": results.seed,
+        "n_runs": results.n_runs,
+        "bound_rounds": results.bound_rounds.tolist(),
+        "change_points": [measures.change_points for measures in results.measures],
+        "caveats": dict(results.caveats),
+    }
+    labels = [label for label in results.labels for _ in range(results.n_runs)]
+    write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
+
+
+def _measured(measures: Measures) -> dict[str, Any]:
+    return {name: getattr(measures, name) for name in ("segments", *MEASURES)}
+
+
+def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the fields of the results that `write` wrote."""
+    return results_fields(path, *read_cells(path))
+
+
+def results_fields(path: str | os.PathLike[str], table: CellTable, extra: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of results from the cells and the dictionary of a file."""
+    if "results" not in extra:
+        raise BadFile(f"{shown_path(path)} holds cells of a sweep, not the results of one simulation.")
+    try:
+        return _fields(table, extra["results"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, DriftwiseError) as error:
+        reason = f"{error!r}".splitlines()[0][:200]
+        raise BadFile(f"{shown_path(path)} holds damaged driftwise results: {reason}.") from None
+
+
+def _fields(table: CellTable, extra: dict[str, Any]) -> dict[str, Any]:
+    labels, n_runs, seed = extra["labels"], extra["n_runs"], extra["seed"]
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise TypeError("labels must be texts")
+    if not labels or len({*labels}) != len(labels) or type(n_runs) is not int or type(seed) is not int or seed < 0:
+        raise ValueError("labels must be distinct, and the seed and the number of runs whole numbers")
+    if n_runs < 1 or len(table) != len(labels) * n_runs:
+        raise ValueError("there must be a cell for each label and run")
+    rows = table.cells.reshape(len(labels), n_runs)
+    same = all((rows[name] == rows[name][0, 0]).all() for name in (*_EQUAL, "seed"))
+    if not same or (rows["run"] != np.arange(n_runs)).any() or (rows["learner"] != rows["learner"][:, :1]).any():
+        raise ValueError("the cells must be those of one simulation")
+    if rows["seed"][0, 0] != min(seed, _LARGEST_SEED):
+        raise ValueError("the seed must be that of the cells")
+    if any((rows[name] != rows[name][0]).any() for name in ("segments",)) or (table.lengths != table.lengths[0]).any():
+        raise ValueError("all learners must have the same runs")
+    first, shape = table.record(0), (len(labels), n_runs, -1)
+    rounds = table.round.reshape(shape)
+    if (rounds != rounds[0, 0]).any():
+        raise ValueError("all curves must have the same rounds")
+    bound_rounds = _bound_rounds(extra["bound_rounds"], first.rounds)
+    played = [json.loads(text) for text in extra["played"]]
+    if len(played) != len(labels) or not all(isinstance(spec, dict) for spec in played):
+        raise ValueError("each learner must have a spec")
+    learners = [json.loads(table.texts["learner"][code]) for code in rows["learner"][:, 0]]
+    return {
+        "labels": tuple(labels),
+        "learners": tuple(learners),
+        "played": tuple(played),
+        "environment": json.loads(first.environment),
+        **{name: getattr(first, name) for name in _EQUAL[1:]},
+        "n_runs": n_runs,
+        "seed": seed,
+        "rounds": first.rounds,
+        "regrets": table.regret.reshape(shape),
+        "measures": _measures(rows[0], extra["change_points"]),
+        "realised": tuple(Realised(*(float(cell[name]) for name in REALISED)) for cell in rows[0]),
+        "bound_rounds": bound_rounds,
+        "bounds": table.bound.reshape(shape)[:, :, np.searchsorted(first.rounds, bound_rounds)],
+        "caveats": {label: _caveat(labels, label, *caveat) for label, caveat in extra["caveats"].items()},
+    }
+
+
+def _bound_rounds(given: Any, rounds: Any) -> Any:
+    if not isinstance(given, list) or not given or not all(type(item) is int for item in given):
+        raise TypeError("bound rounds must be whole numbers")
+    found = np.array(given, np.int64)
+    if not np.isin(found, rounds).all() or (np.diff(found) <= 0).any():
+        raise ValueError("bound rounds must be some of the rounds, increasing")
+    return found
+
+
+def _measures(cells: Any, change_points: Any) -> tuple[Measures, ...]:
+    """Return the measures of each run; none if they are unknown."""
+    if len(change_points) not in (0, len(cells)):
+        raise ValueError("every run must have change points, or none")
+    found = []
+    for cell, points in zip(cells, change_points, strict=bool(change_points)):
+        values = {name: float(cell[name]) for name in MEASURES}
+        if points is not None and not all(type(point) is int for point in points):
+            raise TypeError("change points must be whole numbers")
+        n_actions, n_rounds, segments = (int(cell[name]) for name in ("n_actions", "n_rounds", "segments"))
+        found.append(
+            Measures(n_actions, n_rounds, segments, change_points=None if points is None else tuple(points), **values)
+        )
+        if any(math.isnan(value) for value in values.values()):
+            raise ValueError("measures must be numbers")
+    return tuple(found)
+
+
+def _caveat(labels: list[str], label: str, n_runs: Any, reason: Any) -> Caveat:
+    if label not in labels or type(n_runs) is not int or not isinstance(reason, str):
+        raise ValueError("a caveat must have a label, a number of runs and a reason")
+    return Caveat(n_runs, reason)
+
 
 _Lines = Mapping[str, npt.ArrayLike] | None
 
@@ -234,12 +581,12 @@ class Results:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write everything but `seconds` to a Parquet file; equal results give equal bytes."""
-        results_file.write(self, path)
+        write_results(self, path)
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Results:
         """Return the results that `to_parquet` wrote; `seconds` is empty."""
-        return cls(**results_file.read(path))
+        return cls(**read_results(path))
 
     def _index(self, learner: str | AnyPlayer) -> int:
         return self.labels.index(find_label(learner, self.labels, self.learners))

@@ -41,9 +41,7 @@ from driftwise.core.file_names import shown_path
 from driftwise.core.files import check_writable, write_bytes_atomically
 from driftwise.core.spec_text import is_unicode
 from driftwise.core.types import Flags
-from driftwise.results.cell_checks import first_fault
-from driftwise.results.cell_table import CellTable
-from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord
+from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, CellTable, first_fault
 from driftwise.results.machine import Machine, this_machine
 
 __all__ = ["FILE", "DamagedFile", "Snapshot", "Store", "read_store"]

@@ -1,34 +1,196 @@
-"""The results of sweeps: cells of several environments, learners and numbers of rounds."""
+"""The results of sweeps: cells of several environments, learners and numbers of rounds, and where they are read."""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import InvalidInput
-from driftwise.core.tuning_caveats import SAYS_NOTHING
+from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput
+from driftwise.core.file_names import shown_path
+from driftwise.core.measures import Measures
+from driftwise.core.spec_text import is_unicode
+from driftwise.core.tuning_caveats import SAYS_NOTHING, collected
 from driftwise.core.types import Actions, Flags
-from driftwise.results.cell_files import write_cells
-from driftwise.results.cell_filters import UnknownLabel, cells_with_labels, cells_with_numbers
-from driftwise.results.cell_table import CellTable
-from driftwise.results.cells_csv import write_cells_csv
-from driftwise.results.comparisons import Comparison, Unpaired, comparisons_of
-from driftwise.results.latex_tables import write_latex
-from driftwise.results.result_paths import read_paths
-from driftwise.results.results import Results
-from driftwise.results.results_of_cells import results_of_cells
-from driftwise.results.store import DamagedFile
-from driftwise.results.summaries import Place, Summary, in_order, places_of, summaries_of
-from driftwise.results.sweep_labels import CellLabels, environment_labels, learner_labels
-from driftwise.results.sweep_text import comparison_text, counts_text, failures_text, listing_text
+from driftwise.learners import Player
+from driftwise.registry import to_spec
+from driftwise.results.cell_files import read_cells, write_cells
+from driftwise.results.cells import MEASURES, REALISED, CellTable
+from driftwise.results.labels import CellLabels, environment_labels, learner_labels
+from driftwise.results.realised import Realised
+from driftwise.results.results import Caveat, Results, results_fields
+from driftwise.results.store import DamagedFile, Snapshot, read_store
+from driftwise.results.summaries import (
+    Comparison,
+    Place,
+    Summary,
+    UnknownLabel,
+    Unpaired,
+    cells_with_labels,
+    cells_with_numbers,
+    comparisons_of,
+    distinct_cells,
+    in_order,
+    places_of,
+    summaries_of,
+)
+from driftwise.results.sweep_tables import (
+    comparison_text,
+    counts_text,
+    failures_text,
+    listing_text,
+    write_cells_csv,
+    write_latex,
+)
 
-__all__ = ["Comparison", "Place", "Summary", "SweepResults"]
+__all__ = ["SweepResults"]
+
+
+class Cells(NamedTuple):
+    """Cells of several folders and files."""
+
+    table: CellTable
+    labels: dict[str, dict[str, str]]
+    damaged: tuple[DamagedFile, ...]
+    n_repeated: int
+
+
+def read_paths(paths: Sequence[str | os.PathLike[str]]) -> Cells:
+    """Return the cells of folders and files; nothing is changed there. The first label of a spec is taken."""
+    if not paths:
+        raise InvalidInput("SweepResults: `paths` must have at least one folder or file, got none.")
+    found = [_read(path) for path in paths]
+    table = CellTable.concatenate([one.table for one in found])
+    distinct = distinct_cells(table)
+    labels = {
+        name: {spec: label for one in reversed(found) for spec, label in one.labels[name].items()}
+        for name in ("environments", "learners")
+    }
+    damaged = tuple(file for one in found for file in one.damaged)
+    return Cells(distinct, labels, damaged, len(table) - len(distinct))
+
+
+def _read(path: str | os.PathLike[str]) -> Snapshot:
+    if os.path.isdir(path):  # noqa: PTH112 (a Path raises where the name is too long)
+        snapshot = read_store(path)
+        files = [DamagedFile(shown_path(Path(path) / file.name), file.reason) for file in snapshot.damaged]
+        return snapshot._replace(damaged=tuple(files))
+    if not os.path.lexists(path):
+        raise BadFile(f"There is no file or folder {shown_path(path)}.")
+    table, extra = read_cells(path)
+    labels = {name: _texts(extra.get("labels"), name) for name in ("environments", "learners")}
+    if "results" in extra:
+        table, labels["learners"] = _labelled(table, results_fields(path, table, extra))
+    return Snapshot(table, labels, ())
+
+
+def _texts(sections: object, name: str) -> dict[str, str]:
+    """Return the labels of a section that are texts."""
+    section = sections.get(name) if isinstance(sections, dict) else None
+    entries = section.items() if isinstance(section, dict) else ()
+    return {spec: label for spec, label in entries if isinstance(label, str) and is_unicode(spec + label)}
+
+
+def _labelled(table: CellTable, results: dict[str, object]) -> tuple[CellTable, dict[str, str]]:
+    """Return the cells of one simulation with the labels of its learners, by spec as text.
+
+    The same learner may be there several times, with other random numbers: spaces after its spec distinguish these. A
+    file has the number of runs to which a caveat applies, and not which runs: the first ones have it.
+    """
+    given, caveats, n_runs = results["labels"], results["caveats"], results["n_runs"]
+    assert isinstance(given, tuple) and isinstance(caveats, dict) and isinstance(n_runs, int)  # noqa: PT018
+    cells = table.cells.copy().reshape(len(given), n_runs)
+    texts, reasons = list(table.texts["learner"]), list(table.texts["caveat"])
+    labels: dict[str, str] = {}
+    for label, row in zip(given, cells, strict=True):
+        text = texts[row["learner"][0]]
+        while text in labels:
+            text += " "
+        if text not in texts:
+            texts.append(text)
+        row["learner"] = texts.index(text)
+        labels[text] = label
+        if label in caveats:
+            reasons += [] if "" in reasons else [""]
+            row["caveat"][caveats[label].n_runs :] = reasons.index("")
+    changed = {**table.texts, "learner": tuple(texts), "caveat": tuple(reasons)}
+    return CellTable(np.ravel(cells), changed, table.offsets, table.round, table.regret, table.bound), labels
+
+
+_SHARED = ("environment", "n_actions", "n_rounds", "seed", "comparator", "play", "kind")
+
+
+def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
+    """Return the results of cells with one environment, number of rounds and seed, and all runs of each learner."""
+    cells = table.cells
+    for name in _SHARED:
+        if len(np.unique(cells[name])) != 1:
+            n_values = len(np.unique(cells[name]))
+            raise InvalidInput(
+                f"SweepResults: results need cells of one `{name}`, got {n_values}. `select` chooses one."
+            )
+    order = list(dict.fromkeys(labels))
+    runs = np.unique(cells["run"])
+    places = {(label, run): i for i, (label, run) in enumerate(zip(labels, cells["run"].tolist(), strict=True))}
+    if len(places) != len(labels) or len(labels) != len(order) * len(runs) or (runs != np.arange(len(runs))).any():
+        raise InvalidInput("SweepResults: results need every run of every learner, once.")
+    table = table.take(np.array([places[label, int(run)] for label in order for run in runs], np.int64))
+    if (table.lengths != table.lengths[0]).any():
+        raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
+    cells, first, shape = table.cells.reshape(len(order), len(runs)), table.record(0), (len(order), len(runs), -1)
+    measured = tuple(
+        Measures(first.n_actions, first.n_rounds, int(cell["segments"]), *cell[[*MEASURES]].item())
+        for cell in cells[0]
+        if cell["segments"] > 0
+    )
+    bounds = table.bound.reshape(shape)
+    bounded = np.flatnonzero(~np.isnan(bounds).all(axis=(0, 1)))
+    bounded = bounded if len(bounded) else np.array([len(first.rounds) - 1])
+    players = [Player.from_spec(json.loads(table.texts["learner"][row["learner"][0]])) for row in cells]
+    caveats = {}
+    for label, row in zip(order, cells, strict=True):
+        reasons = [table.texts["caveat"][code] for code in row["caveat"] if table.texts["caveat"][code]]
+        if reasons:
+            caveats[label] = Caveat(len(reasons), reasons[0])
+    return Results(
+        labels=tuple(order),
+        learners=tuple(player.spec for player in players),
+        played=tuple(_played(player, measured, first.n_actions, first.n_rounds) for player in players),
+        environment=json.loads(first.environment),
+        comparator=first.comparator,
+        play=first.play,
+        kind=first.kind,
+        n_actions=first.n_actions,
+        n_rounds=first.n_rounds,
+        n_runs=len(runs),
+        seed=first.seed,
+        rounds=first.rounds,
+        regrets=table.regret.reshape(shape),
+        measures=measured,
+        realised=tuple(Realised(*(float(cell[name]) for name in REALISED)) for cell in cells[0]),
+        bound_rounds=first.rounds[bounded],
+        bounds=bounds[:, :, bounded],
+        caveats=caveats,
+    )
+
+
+def _played(player: Player, measured: Sequence[Measures], n_actions: int, n_rounds: int) -> dict[str, Any]:
+    """Return the spec of the learner in the first run; that of the player where cells do not tell what it was told."""
+    if player.tuned == "budget":
+        return player.spec
+    try:
+        with collected():
+            return to_spec(player.learner(n_actions, n_rounds, measured[0] if measured else None))
+    except DriftwiseError:  # the rule needs change points, which cells do not hold
+        return player.spec
+
 
 Labels = npt.NDArray[np.object_]
 

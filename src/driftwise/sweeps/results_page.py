@@ -14,12 +14,10 @@ from driftwise.core.types import Actions
 from driftwise.glossary import PAGE_NOTE
 from driftwise.report.page import Axis, Column, Filter, Group, Measured, Page, Panel, RowPanel, Series, Table, Text
 from driftwise.report.page.table_contents import Cell
-from driftwise.results.comparisons import Comparison
-from driftwise.results.mean_curves import mean_curve
-from driftwise.results.results_text import bound_texts, regret_name
-from driftwise.results.summaries import Place, Summary, in_order
+from driftwise.results.results import bound_texts, regret_name
+from driftwise.results.summaries import Comparison, Place, Summary, in_order, mean_curve
 from driftwise.results.sweep_results import SweepResults
-from driftwise.results.sweep_text import varied_columns
+from driftwise.results.sweep_tables import varied_columns
 
 __all__ = ["results_page"]
 

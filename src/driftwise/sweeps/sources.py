@@ -19,7 +19,7 @@ from driftwise.engine.environment_specs import make_environment
 from driftwise.environments import Environment, LossSource, Replay
 from driftwise.learners import Player
 from driftwise.registry import modules, to_spec, versions
-from driftwise.results.spec_labels import environment_label
+from driftwise.results.labels import environment_label
 
 __all__ = ["Source"]
 

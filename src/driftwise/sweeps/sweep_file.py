@@ -16,7 +16,7 @@ from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, rej
 from driftwise.core.file_names import shown_path
 from driftwise.core.toml_files import read_toml
 from driftwise.learners import Player
-from driftwise.results.spec_labels import short_text
+from driftwise.results.labels import short_text
 from driftwise.sweeps.sources import Source
 from driftwise.sweeps.sweep import Sweep
 from driftwise.sweeps.sweep_checks import check_sweep

@@ -1,7 +1,8 @@
-"""Labels of the environments and learners of many cells. Different ones have different labels."""
+"""Labels of environments and learners: short ones made from specs, and those of the cells of a table."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
@@ -9,12 +10,65 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from driftwise.adversaries import adversaries
+from driftwise.core.errors import DriftwiseError
 from driftwise.core.spec_text import spec_text
 from driftwise.core.types import Actions
-from driftwise.results.cell_table import CellTable
-from driftwise.results.spec_labels import environment_label, learner_label
+from driftwise.environments.noises.noise import noises
+from driftwise.environments.paths.path import paths
+from driftwise.learners import Player
+from driftwise.registry import Registry
+from driftwise.results.cells import CellTable
 
-__all__ = ["CellLabels", "environment_labels", "learner_labels"]
+__all__ = ["CellLabels", "environment_label", "environment_labels", "learner_label", "learner_labels", "short_text"]
+
+
+_PARTS: dict[str, Registry[Any]] = {"path": paths, "noise": noises}
+_NO_DEFAULT = object()
+
+
+def environment_label(spec: Mapping[str, Any]) -> str:
+    """Return a short description of an environment.
+
+    >>> noise = {"name": "bernoulli"}
+    >>> environment_label({"path": {"name": "switching", "n_segments": 8, "n_actions": 10}, "noise": noise})
+    'switching(n_segments=8, n_actions=10), bernoulli'
+    """
+    if "replay" in spec:
+        return str(spec["replay"])
+    if "adversary" in spec:
+        against = f" against {learner_label(spec['against'])}" if "against" in spec else ""
+        return f"{short_text(spec['adversary'], adversaries)}{against}"
+    parts = [short_text(spec[part], registry) for part, registry in _PARTS.items() if part in spec]
+    return ", ".join(parts) if parts else short_text(spec)
+
+
+def learner_label(spec: Mapping[str, Any]) -> str:
+    """Return the label of a player; if its class is not known here, its name and settings."""
+    try:
+        return Player.from_spec(spec).label
+    except DriftwiseError:
+        return short_text(spec)
+
+
+def short_text(spec: Any, registry: Registry[Any] | None = None) -> str:
+    """Return the name in a spec with its values in brackets, without lists of numbers and defaults of the registry."""
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
+        return str(spec)
+    defaults = _defaults(spec["name"], registry)
+    order = [*dict.fromkeys([*(key for key in defaults if key in spec), *spec])]  # as in the class, not as in the file
+    values = [
+        f"{key}={short_text(spec[key], registry)}"
+        for key in order
+        if key != "name" and not isinstance(spec[key], list | tuple) and spec[key] != defaults.get(key, _NO_DEFAULT)
+    ]
+    return f"{spec['name']}({', '.join(values)})" if values else spec["name"]
+
+
+def _defaults(name: str, registry: Registry[Any] | None) -> dict[str, Any]:
+    """Return the parameters of a class with their defaults; none if the class is not known here."""
+    kind = None if registry is None else registry.find(name)
+    return {} if kind is None else {field.name: field.default for field in dataclasses.fields(kind) if field.init}
 
 
 class CellLabels(NamedTuple):
