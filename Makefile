@@ -72,7 +72,9 @@ fuzz: $(READY)  ## Load 105,000 mutated session files, play 10,000 streams of fo
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -W error tests/fuzz_mixtures.py --cases 10000
 	$(BIN)/python tests/fuzz_tables.py --cases 2000 --parquet 5000
 
-interruptions: $(READY)  ## Kill sweeps and a Dask cluster at random, and compare the results (an hour)
+interruptions: $(READY)  ## Kill sweeps and a Dask cluster at random, damage stores, and compare the results (an hour)
+	$(BIN)/python benchmarks/interruptions.py size
+	$(BIN)/python benchmarks/interruptions.py damage
 	$(BIN)/python benchmarks/interruptions.py overhead
 	$(BIN)/python benchmarks/interruptions.py together
 	$(BIN)/python benchmarks/interruptions.py local --rounds 100000

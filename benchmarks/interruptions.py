@@ -1,8 +1,11 @@
-"""Sweeps under interruption: kill their processes at random, then compare with a sweep that nobody disturbed.
+"""Sweeps under interruption: kill their processes, damage their files, then compare with a sweep left in peace.
 
 python benchmarks/interruptions.py local      # 100 kills of `driftwise sweep` on threads
 python benchmarks/interruptions.py dask       # 30 kills of Dask workers and one of the client
 python benchmarks/interruptions.py together   # two processes, one folder
+python benchmarks/interruptions.py damage     # a flipped bit in 200 random pages, cut files, lost journals
+python benchmarks/interruptions.py full-disk  # a small file system in memory that is full (needs root)
+python benchmarks/interruptions.py size       # 400,000 cells: opening, reading and checking
 python benchmarks/interruptions.py overhead   # time of tiny cells above that of the learner and its losses
 """
 
@@ -13,20 +16,24 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import psutil
 
 from driftwise import Bernoulli, Environment, Hedge, Sweep, Switching
-from driftwise.results import CellTable, Store, read_cells
+from driftwise.core.errors import BadFile
+from driftwise.results import CellRecord, CellTable, Store
+from driftwise.results.store import FILE, read_store
 from driftwise.sweeps import read_sweep
 
 SWEEP = """
@@ -62,6 +69,7 @@ name = "glr-kl-ucb"
 tuned = "rounds"
 """
 _LIMIT = 1800.0  # seconds of any one step
+_TESTS = Path(__file__).parents[1] / "tests"  # with the module that writes down which cells are started
 
 
 def sweep_file(folder: Path, n_rounds: int, n_runs: int) -> Path:
@@ -72,10 +80,16 @@ def sweep_file(folder: Path, n_rounds: int, n_runs: int) -> Path:
 
 
 def start(file: Path, out: Path, *options: str, journal: Path | None = None) -> subprocess.Popen[bytes]:
-    """Start `driftwise sweep` in a process of its own."""
-    variables = {**os.environ, **({} if journal is None else {"DRIFTWISE_JOURNAL": str(journal)})}
+    """Start `driftwise sweep` in a process of its own; a journal gets a line for each cell that is started."""
     words = [sys.executable, "-m", "driftwise", "sweep", str(file), "--out", str(out), "--quiet", *options]
-    return subprocess.Popen(words, env=variables, stdout=subprocess.DEVNULL)
+    words += [] if journal is None else ["--import", "started_cells"]
+    return subprocess.Popen(words, env=variables(journal), stdout=subprocess.DEVNULL)
+
+
+def variables(journal: Path | None) -> dict[str, str]:
+    """Return the environment variables of a process, with the file for the cells that it starts."""
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(_TESTS)]))
+    return {**os.environ, "PYTHONPATH": path, "STARTED_CELLS": str(journal)}
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
@@ -85,7 +99,7 @@ def finish(process: subprocess.Popen[bytes]) -> None:
 
 def content(folder: Path) -> dict[str, bytes]:
     """Return each cell's numbers, without the time and the machine."""
-    table = Store(folder).table()
+    table = read_store(folder).table
     found = {}
     for record in map(table.record, range(len(table))):
         curves = [array.tobytes() for array in (record.rounds, record.regrets, record.bounds)]
@@ -96,23 +110,18 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def compare(folder: Path, reference: Path, n_cells: int) -> None:
     """Print whether a folder equals that of an undisturbed sweep, and what else is in it; exit if it does not."""
-    rows = sum(len(keys_of(path)) for path in folder.glob("*.parquet"))
-    left = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))  # a store would delete them
-    damaged = (folder / "damaged").exists()
+    left = sorted(
+        path.name for path in folder.iterdir() if path.name not in (FILE, "lock")
+    )  # a store would delete them
     found, expected = content(folder), content(reference)
-    print(f"  cells {len(found)} of {n_cells}; rows in the files {rows}; equal bit for bit: {found == expected}")
-    print(f"  temporary files and claims left: {left or 'none'}; damaged files: {damaged}", flush=True)
-    if found != expected or not len(found) == rows == n_cells or left or damaged:
+    print(f"  cells {len(found)} of {n_cells}; equal bit for bit: {found == expected}; other files: {left or 'none'}")
+    if found != expected or len(found) != n_cells or left:
         raise SystemExit("the folders differ, or files are left")
 
 
-def keys_of(path: Path) -> list[str]:
-    return read_cells(path)[0].keys()
-
-
 def n_stored(folder: Path) -> int:
-    with contextlib.suppress(OSError):
-        return sum(len(keys_of(path)) for path in folder.glob("cells-*.parquet"))
+    with contextlib.suppress(BadFile):
+        return len(read_store(folder).table)
     return 0
 
 
@@ -147,14 +156,15 @@ def local(folder: Path, kills: int, n_rounds: int, n_runs: int) -> None:
 @contextlib.contextmanager
 def cluster(folder: Path, journal: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start a Dask scheduler and two worker processes, each with a nanny that starts it again; yield its address."""
-    address_file, variables = folder / "scheduler.json", {**os.environ, "DRIFTWISE_JOURNAL": str(journal)}
-    common = {"env": variables, "stdout": subprocess.DEVNULL, "stderr": (folder / "dask.log").open("ab")}
+    address_file = folder / "scheduler.json"
+    common = {"env": variables(journal), "stdout": subprocess.DEVNULL, "stderr": (folder / "dask.log").open("ab")}
     words = [sys.executable, "-m", "dask"]
     on_loopback = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(address_file)]
     scheduler = subprocess.Popen([*words, "scheduler", "--port", "0", *on_loopback], **common)
     while not address_file.exists():
         time.sleep(0.1)
     two = ["--nworkers", "2", "--nthreads", "1", "--local-directory", str(folder / "workers")]
+    two += ["--preload", "started_cells"]
     workers = subprocess.Popen([*words, "worker", *two, *on_loopback], **common)
     try:
         yield json.loads(address_file.read_text())["address"], workers
@@ -208,7 +218,7 @@ def dask(folder: Path, kills: int, n_rounds: int, n_runs: int) -> None:
 
 def check_journal(out: Path, journal: Path) -> None:
     """Print whether a cell was computed after it had been stored, and how many were computed more than once."""
-    table: CellTable = Store(out).table()
+    table = read_store(out).table
     stored = dict(zip(table.keys(), table.cells["stored"].tolist(), strict=True))
     lines = journal_of(journal)
     late = [key for key, _, began in lines if began > stored[key]]
@@ -230,6 +240,101 @@ def together(folder: Path, n_rounds: int, n_runs: int) -> None:
     finish(start(file, folder / "alone"))
     compare(out, folder / "alone", n_cells)
     check_journal(out, journal)
+
+
+def damage(folder: Path, n_rounds: int, n_runs: int) -> None:
+    """Flip a bit in random pages, cut the file, and lose the journal of an unfinished write; resume each time."""
+    file, whole = sweep_file(folder, n_rounds, n_runs), folder / "whole"
+    n_cells, rng = read_sweep(file).n_cells, random.Random(7)
+    finish(start(file, whole))
+    expected, size = content(whole), (whole / FILE).stat().st_size
+    sweep, counts = read_sweep(file), Counter[str]()
+    print(f"damage: {n_cells} cells, {size // 4096} pages", flush=True)
+    cases = [("flipped", rng.randrange(size // 4096) * 4096 + rng.randrange(4096)) for _ in range(200)]
+    cases += [("cut", rng.randrange(size)) for _ in range(20)] + [("lost journal", i) for i in range(10)]
+    for kind, place in cases:
+        damaged = folder / "damaged"
+        shutil.copytree(whole, damaged)
+        lost = _hurt(damaged / FILE, kind, place, rng)
+        results = sweep.run(damaged)
+        counts[kind] += 1
+        counts[f"{kind}: set aside"] += bool(results.damaged)
+        counts[f"{kind}: cells played again"] += lost()
+        if content(damaged) != expected:
+            raise SystemExit(f"{kind} at {place}: the cells differ")
+        shutil.rmtree(damaged)
+    print("  " + "; ".join(f"{name} {n}" for name, n in counts.items()) + "; all cells equal bit for bit", flush=True)
+
+
+def _hurt(path: Path, kind: str, place: int, rng: random.Random) -> Callable[[], int]:
+    """Damage a store; return how to count the cells that were stored after it."""
+    if kind == "lost journal":  # a process is killed in the middle of a write, and its journal is deleted
+        child = os.fork()
+        if child == 0:
+            db = sqlite3.connect(path, isolation_level=None)
+            db.execute("PRAGMA cache_size = 5")
+            db.execute("BEGIN IMMEDIATE")
+            db.execute(f"DELETE FROM cells WHERE id % {place + 2} = 0")
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(child, 0)
+        path.with_name(f"{FILE}-journal").unlink(missing_ok=True)
+    else:
+        content = bytearray(path.read_bytes())
+        if kind == "cut":
+            del content[place:]
+        else:
+            content[place] ^= 1 << rng.randrange(8)
+        path.write_bytes(content)
+    now = time.time_ns() // 1000
+    return lambda: int((read_store(path.parent).table.cells["stored"] > now).sum())
+
+
+def full_disk(folder: Path) -> None:
+    """Fill a file system in memory while a sweep stores cells; make room, and resume."""
+    disk = folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], check=True)
+    try:
+        file = sweep_file(folder, 20_000, 50)
+        n_cells = read_sweep(file).n_cells
+        finish(start(file, folder / "alone"))
+        for room in (0, 30_000, 150_000, 250_000, 350_000):
+            out, filler = disk / "store", disk / "filler"
+            shutil.rmtree(out, ignore_errors=True)
+            free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+            filler.write_bytes(bytes(free - room - 8192))
+            process = start(file, out)
+            code, before = process.wait(_LIMIT), n_stored(out)
+            filler.unlink()
+            finish(start(file, out))
+            print(f"  {room} bytes free: exit code {code}, {before} cells stored; then resumed", flush=True)
+            compare(out, folder / "alone", n_cells)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def size(folder: Path) -> None:
+    """Time a store of 400,000 cells: additions, opening, reading and checking all, a table."""
+    n, real = 400_000, dict.fromkeys(("drift", "variance", "deviation", "oscillation", "movement", "seconds"), 1.25)
+    records = [
+        CellRecord(
+            f"{i:032x}", json.dumps({"i": i % 6}), json.dumps({"name": "hedge", "learning_rate": i % 10}), 10, 1000,
+            i % 3, i // 180, "dynamic", "weights", "pseudo", [1000], [i / 7], [50.0], segments=8, **real,
+        )
+        for i in range(n)
+    ]  # fmt: skip
+    table = CellTable.from_records(records)
+    began = time.perf_counter()
+    with Store(folder) as store:
+        for first in range(0, n, 20_000):
+            store.add(table.take(np.arange(first, first + 20_000)))
+    added = time.perf_counter()
+    with Store(folder) as store:
+        opened = time.perf_counter()
+        store.table()
+        read = time.perf_counter()
+    print(f"size: {n} cells, {(folder / FILE).stat().st_size / n:.0f} bytes each; added in {added - began:.1f} s")
+    print(f"  opened in {opened - added:.2f} s, read and checked in {read - opened:.2f} s", flush=True)
 
 
 def overhead(folder: Path, n_cells: int) -> None:
@@ -254,7 +359,7 @@ def overhead(folder: Path, n_cells: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("local", "dask", "together", "overhead"))
+    parser.add_argument("part", choices=("local", "dask", "together", "damage", "full-disk", "size", "overhead"))
     parser.add_argument("--kills", type=int, help="[default: 100, dask: 30]")
     parser.add_argument("--rounds", type=int, default=20_000, help="in a cell  [default: 20000]")
     parser.add_argument("--runs", type=int, default=100, help="of each learner in each environment  [default: 100]")
@@ -263,6 +368,12 @@ def main() -> None:
         folder = Path(name)
         if given.part == "overhead":
             overhead(folder, 10_000)
+        elif given.part == "damage":
+            damage(folder, 500, 20)
+        elif given.part == "full-disk":
+            full_disk(folder)
+        elif given.part == "size":
+            size(folder)
         elif given.part == "together":
             together(folder, given.rounds, given.runs)
         elif given.part == "local":
