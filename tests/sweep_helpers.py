@@ -7,7 +7,7 @@ import numpy as np
 
 from driftwise import Bernoulli, Environment, Sweep, Switching
 from driftwise.learners import UCB1, Hedge
-from driftwise.sweeps.groups import cell_keys
+from driftwise.sweeps.sources import cell_keys
 
 SWITCHING = Environment(Switching(3, 3), Bernoulli())
 SMALL = Sweep(SWITCHING, [Hedge(), UCB1()], 30, n_runs=4, seed=[1, 2])

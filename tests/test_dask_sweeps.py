@@ -20,8 +20,8 @@ from driftwise.core.errors import InvalidInput, MissingDependency
 from driftwise.environments import Beta
 from driftwise.learners import UCB1, Exp3, Hedge, OracleRestarts, Player, learners
 from driftwise.results import Store
-from driftwise.sweeps import Source, dask_executor, run_sweeps
-from driftwise.sweeps.dask_executor import ClusterError, connect
+from driftwise.sweeps import Source, executors, run_sweeps
+from driftwise.sweeps.executors import ClusterError, connect
 from sweep_helpers import SMALL, SWITCHING, content, keys, leftovers
 from user_modules import FRAGILE, OWN, PATH, PYTHON_GREEDY, import_module
 
@@ -95,7 +95,7 @@ def test_results_are_those_of_threads_bit_for_bit(client, tmp_path):
 
 def test_a_cluster_plays_only_what_is_missing(client, tmp_path, monkeypatch):
     SMALL.run(tmp_path, client=client)
-    monkeypatch.setattr(dask_executor.DaskExecutor, "submit", lambda *_: pytest.fail("a cell was played"))
+    monkeypatch.setattr(executors.DaskExecutor, "submit", lambda *_: pytest.fail("a cell was played"))
     assert len(SMALL.run(tmp_path, client=client).cells) == 16
 
 
@@ -168,7 +168,7 @@ def test_a_learner_of_a_script_is_refused(client, tmp_path, monkeypatch):
     [
         "driftwise.learners.Hedge.version",
         "driftwise.environments.Switching.version",
-        "driftwise.sweeps.groups.VERSION",
+        "driftwise.sweeps.sources.VERSION",
     ],
 )
 def test_a_worker_with_another_version_is_refused_in_one_line(changed, client, tmp_path, monkeypatch):
@@ -201,7 +201,7 @@ def test_a_cell_that_always_kills_its_worker_is_recorded_as_failed(client, folde
     fragile = own_module("fragile_on_workers", FRAGILE).Fragile
     players = [Hedge(), fragile(how="exit"), fragile(how="never"), fragile(how="raise")]
     sweep = Sweep(SWITCHING, players, 30, n_runs=1)
-    monkeypatch.setattr(dask_executor, "ATTEMPTS", 1)  # a new worker takes seconds
+    monkeypatch.setattr(executors, "ATTEMPTS", 1)  # a new worker takes seconds
     (folder / "flag").touch()
     try:
         found = sweep.run(tmp_path / "cluster", client=client)
@@ -225,9 +225,9 @@ def test_a_batch_and_then_each_of_its_cells_alone_is_submitted_five_times(client
         submitted.append((batch.group.n_cells, attempt))
         return real(self, batch, attempt)
 
-    real = dask_executor.DaskExecutor._submit
-    monkeypatch.setattr(dask_executor, "_play_on_worker", die)
-    monkeypatch.setattr(dask_executor.DaskExecutor, "_submit", submit)
+    real = executors.DaskExecutor._submit
+    monkeypatch.setattr(executors, "_play_on_worker", die)
+    monkeypatch.setattr(executors.DaskExecutor, "_submit", submit)
     found = Sweep(SWITCHING, Hedge(), 30, n_runs=2).run(tmp_path, client=client)
     assert [error for *_, error in found.failures()] == ["Its worker died in 5 attempts."] * 2
     # Two batches, since Hedge was not timed yet; then each cell alone.
@@ -247,10 +247,10 @@ def test_a_batch_is_halved_when_its_worker_died(client, tmp_path, monkeypatch):
             raise distributed.KilledWorker("task", SimpleNamespace(address="somewhere"), 0)
         return play(modules, content)
 
-    real, play = dask_executor.DaskExecutor._submit, dask_executor._play_on_worker
-    monkeypatch.setattr(dask_executor, "_play_on_worker", die_with_many)
-    monkeypatch.setattr(dask_executor.DaskExecutor, "_submit", submit)
-    monkeypatch.setattr("driftwise.sweeps.costs.Costs.are_known", lambda *_: True)
+    real, play = executors.DaskExecutor._submit, executors._play_on_worker
+    monkeypatch.setattr(executors, "_play_on_worker", die_with_many)
+    monkeypatch.setattr(executors.DaskExecutor, "_submit", submit)
+    monkeypatch.setattr("driftwise.sweeps.work.Costs.are_known", lambda *_: True)
     monkeypatch.setattr("driftwise.sweeps.work._LEAST_SECONDS", 10.0)
     sweep = Sweep(SWITCHING, Hedge(), 30, n_runs=10)
     found = sweep.run(tmp_path / "cluster", client=client)
@@ -284,7 +284,7 @@ def test_a_lost_scheduler_stops_the_sweep_and_finished_cells_are_stored(tmp_path
 
 
 def test_an_address_without_a_scheduler_is_reported_in_one_line(monkeypatch):
-    monkeypatch.setattr(dask_executor, "_CONNECT_WITHIN", "0.2s")
+    monkeypatch.setattr(executors, "_CONNECT_WITHIN", "0.2s")
     address = "tcp://127.0.0.1:1"
     with pytest.raises(ClusterError) as caught:
         connect(address)
@@ -314,7 +314,7 @@ def test_the_command_line_uses_a_cluster_and_reports_a_missing_one(client, tmp_p
     text += 'environments = [{path = {name = "switching", n_segments = 3, n_actions = 3}, noise = "bernoulli"}]\n'
     (tmp_path / "small.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(dask_executor, "_CONNECT_WITHIN", "0.2s")
+    monkeypatch.setattr(executors, "_CONNECT_WITHIN", "0.2s")
 
     def run(address):
         monkeypatch.setattr(sys, "argv", ["driftwise", "sweep", "small.toml", "--quiet", "--dask", address])
@@ -327,6 +327,6 @@ def test_the_command_line_uses_a_cluster_and_reports_a_missing_one(client, tmp_p
     assert err.startswith("driftwise: There is no Dask scheduler at 'tcp://127.0.0.1:1': ")
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr(dask_executor, "_CONNECT_WITHIN", "10s")
+    monkeypatch.setattr(executors, "_CONNECT_WITHIN", "10s")
     stored = "All 2 cells of the sweep are stored in out/small.\ndriftwise results out/small\n"
     assert run(client.scheduler.address) == (0, stored, "")

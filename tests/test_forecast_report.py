@@ -12,12 +12,10 @@ from scipy.optimize import minimize
 
 from driftwise.core.errors import InvalidInput
 from driftwise.forecasting.forecast_page import report_page, write_report_page
+from driftwise.forecasting.forecast_report import series_summaries
 from driftwise.forecasting.hindsight import best_combination, best_path, best_square_combination
 from driftwise.forecasting.losses import forecast_loss
-from driftwise.forecasting.report_numbers import MOST_COMBINED
-from driftwise.forecasting.report_sums import N_PERIODS, KeptRows
-from driftwise.forecasting.running_report import RunningReport, report_of
-from driftwise.forecasting.series_summaries import series_summaries
+from driftwise.forecasting.running_report import MOST_COMBINED, N_PERIODS, KeptRows, RunningReport, report_of
 from references.forecast_report import SlowReport, least_sequence
 
 LOSSES = ["square", "absolute", "pinball:0.9", "percentage", "log"]
@@ -233,13 +231,13 @@ def test_the_best_convex_combination_survives_equal_perfect_and_huge_experts():
 
 def test_the_best_convex_combination_is_left_out_when_rows_are_too_many(monkeypatch):
     rows = rows_of(50, asleep=0.0)
-    monkeypatch.setattr("driftwise.forecasting.report_sums._MOST_ROWS", 49)
+    monkeypatch.setattr("driftwise.forecasting.running_report._MOST_ROWS", 49)
     report = reported(rows, "absolute")
     found = comparator(report, "best convex combination")
     assert math.isnan(found.loss)
     assert "at most 49 are kept" in found.note
     assert "* best convex combination: not computed" in report.text()
-    monkeypatch.setattr("driftwise.forecasting.report_sums._MOST_ROWS", 50)
+    monkeypatch.setattr("driftwise.forecasting.running_report._MOST_ROWS", 50)
     assert math.isfinite(comparator(reported(rows, "absolute"), "best convex combination").loss)
 
 

@@ -30,7 +30,7 @@ from driftwise.environments import (
 )
 from driftwise.environments.paths.path import MeanStream, Path
 from driftwise.learners import UCB1, Hedge
-from driftwise.results import followers
+from driftwise.results import comparators
 
 N_ROUNDS, N_RUNS, SEED = 700, 2, 5
 ROWS = ((0.1, 0.9, 0.5), (0.8, 0.2, 0.5), (0.8, 0.2, 0.5), (0.3, 0.3, 0.1))
@@ -180,7 +180,7 @@ def test_the_best_loss_is_computed_only_on_request(monkeypatch):
     def fail(*_):
         raise AssertionError("the dynamic program was run")
 
-    monkeypatch.setattr(followers.SwitchedFollower, "follow", fail)
+    monkeypatch.setattr(comparators.SwitchedFollower, "follow", fail)
     environment = ENVIRONMENTS["switching"]
     for players in (PLAYERS, OptimisticGD.tuned):
         results = simulate(environment, players, N_ROUNDS, N_RUNS, SEED)

@@ -274,7 +274,7 @@ def test_a_key_is_the_same_in_every_process():
         ("driftwise.learners.Hedge", "version"),
         ("driftwise.environments.Switching", "version"),
         ("driftwise.environments.Bernoulli", "version"),
-        ("driftwise.sweeps.groups", "VERSION"),
+        ("driftwise.sweeps.sources", "VERSION"),
     ],
 )
 def test_a_key_changes_with_every_version(module, name, monkeypatch):

@@ -93,7 +93,7 @@ def command(
     from driftwise.engine import simulate
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
-    from driftwise.results.comparator_text import make_comparator
+    from driftwise.results.comparators import make_comparator
 
     settings = _settings(specs.read_spec(spec) if spec else {}, flags)
     check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # raises now, not after the simulation

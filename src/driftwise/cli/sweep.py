@@ -15,7 +15,7 @@ from driftwise.cli.progress import duration, hint_on_interrupt, notes, progress_
 
 if TYPE_CHECKING:
     from driftwise.sweeps import Sweep
-    from driftwise.sweeps.costs import Costs
+    from driftwise.sweeps.work import Costs
 
 __all__ = ["command"]
 
@@ -53,8 +53,8 @@ def command(
     from driftwise.core.validation import count
     from driftwise.results.store import FILE
     from driftwise.sweeps import read_sweep, run_sweeps
-    from driftwise.sweeps.costs import Costs
-    from driftwise.sweeps.dask_executor import connect
+    from driftwise.sweeps.executors import connect
+    from driftwise.sweeps.work import Costs
 
     if threads is not None and address is not None:
         raise InvalidInput("sweep: --threads is for this process and --dask for a cluster; give one of them.")
@@ -103,8 +103,7 @@ def _stored_keys(folder: Path, retry_failed: bool) -> set[str]:
 def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, quiet: bool, dry_run: bool) -> None:
     """Print what the sweep consists of, what is missing, and how long that takes, by a sample of rounds."""
     from driftwise.sweeps.batches import Batch
-    from driftwise.sweeps.costs import sample_costs
-    from driftwise.sweeps.work import Work
+    from driftwise.sweeps.work import Work, sample_costs
 
     groups = [*sweep.groups()]
     work = Work(Batch.of_all(groups), stored, costs, by_learner=False)

@@ -10,9 +10,8 @@ import numpy as np
 
 from driftwise.core.types import Vector
 from driftwise.forecasting.forecast_figure import Shown, shown_experts
-from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport
+from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport, series_page_table
 from driftwise.forecasting.forecast_text import counts_text, cuts_text, ratio_text, round_text, short_number
-from driftwise.forecasting.series_summaries import series_page_table
 from driftwise.glossary import PAGE_NOTE
 from driftwise.report.page import (
     Axis,

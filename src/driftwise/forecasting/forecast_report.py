@@ -23,6 +23,11 @@ last truth repeated          $\sum_t \phi(y_{t'}, y_t)$, $t'$ the last round of 
 
 A comparator's mean loss is its total divided by its number of rounds, and its ratio is its total divided by that of the
 mixture over the same rounds: above 1, the mixture was better.
+
+The results of each series of a report: a few rows for its text and its page, the series with the most rounds first.
+
+Losses are means over the scored rounds of the series. The best expert is that of the series, in hindsight, and has the
+loss of the mixture where it was asleep. Its ratio is its loss divided by that of the mixture.
 """
 
 from __future__ import annotations
@@ -30,18 +35,181 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
 from driftwise.forecasting.hindsight import best_path
-from driftwise.forecasting.report_parts import Comparison, Cuts, ExpertSummary, Periods, SeriesTotals, Stretch
+from driftwise.report.page import Column, Measured, Table
+from driftwise.report.page.table_contents import Cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SHOWN_SWITCHES", "ForecastReport"]
+__all__ = [
+    "SHOWN_SWITCHES",
+    "Comparison",
+    "Cuts",
+    "ExpertSummary",
+    "ForecastReport",
+    "Periods",
+    "SeriesTotals",
+    "hidden_text",
+    "series_page_table",
+    "series_summaries",
+]
+
+
+class Comparison(NamedTuple):
+    """The loss of a comparator, and that of the mixture over the same rounds."""
+
+    name: str
+    detail: str  # which expert, or which weights; "" if there is nothing to say
+    hindsight: bool  # whether it was chosen with knowledge of all truths
+    n_rounds: int
+    loss: float  # total; NaN if it is not known
+    mixture_loss: float  # total, over the same rounds
+    note: str = ""  # why it is not known or not exact
+
+    @property
+    def mean(self) -> float:
+        """The mean loss."""
+        return self.loss / self.n_rounds if self.n_rounds else math.nan
+
+    @property
+    def ratio(self) -> float:
+        """The loss as a multiple of that of the mixture; NaN if that one is not positive."""
+        return self.loss / self.mixture_loss if self.mixture_loss > 0 else math.nan
+
+
+class ExpertSummary(NamedTuple):
+    """One expert. Losses are totals over scored rounds."""
+
+    name: str
+    n_given: int  # forecasts given, also in rounds that were not scored
+    n_awake: int  # scored rounds in which it was awake
+    loss: float  # over those rounds
+    mixture_loss: float  # of the mixture, over the same rounds
+    filled_loss: float  # over all scored rounds, where the loss of the mixture stands for that of a missing forecast
+    weight: float  # mean over the rounds in which somebody was awake
+    share: float  # of the sum of all weights
+    n_best: int  # periods in which it was the best
+
+    @property
+    def mean(self) -> float:
+        """The mean loss over the rounds in which it was awake."""
+        return self.loss / self.n_awake if self.n_awake else math.nan
+
+    @property
+    def ratio(self) -> float:
+        """The loss as a multiple of that of the mixture over the same rounds."""
+        return self.loss / self.mixture_loss if self.mixture_loss > 0 else math.nan
+
+
+class Periods(NamedTuple):
+    """Means by period: each has `length` rounds of every series, the last one possibly fewer; NaN where none counts."""
+
+    length: int
+    starts: Actions  # (P,): the first round of each
+    n_scored: Actions  # (P,): scored rounds, of all series
+    mixture: Vector  # (P,): mean loss
+    uniform: Vector  # (P,)
+    experts: Matrix  # (P, K): mean of the losses, where the loss of the mixture stands for that of a missing forecast
+    weights: Matrix  # (P, K): mean over the rounds in which somebody was awake
+    best: Actions  # (P,): the expert with the least loss, -1 if nothing was scored
+    times: tuple[str, ...] = ()  # of the first rounds; empty if they were not given
+
+
+class SeriesTotals(NamedTuple):
+    """Total losses of each series."""
+
+    n_rounds: Actions  # (S,)
+    n_scored: Actions  # (S,)
+    mixture: Vector  # (S,)
+    uniform: Vector  # (S,)
+    n_after_truth: Actions  # (S,): scored rounds with an earlier truth
+    last_truth: Vector  # (S,): of the last truth, over those rounds
+    mixture_after_truth: Vector  # (S,): of the mixture, over those rounds
+    experts: Matrix  # (S, K): where the loss of the mixture stands for that of a missing forecast
+
+
+class Cuts(NamedTuple):
+    """Losses that were cut because they were beyond the scale known in their round, and the total that was cut."""
+
+    n_cuts: int
+    total: float
+
+
+class Stretch(NamedTuple):
+    """A stretch of rounds with one expert: from `first` up to, not including, `end`."""
+
+    expert: str
+    first: int
+    end: int
+
+
+MOST_SERIES = 10  # that are shown
+
+
+class SeriesSummary(NamedTuple):
+    """One series; losses are means over its scored rounds, NaN if it has none."""
+
+    name: str
+    n_scored: int
+    mixture: float
+    best_expert: str  # "" without scored rounds
+    ratio: float  # of the best expert, to the mixture
+    uniform: float
+
+
+def series_summaries(report: ForecastReport) -> list[SeriesSummary]:
+    """Return the series with the most scored rounds; of equal ones, those that come first."""
+    of = report.series
+    order = np.argsort(-of.n_scored, kind="stable")[:MOST_SERIES].tolist()
+    return [_summary(report, s) for s in order]
+
+
+def hidden_text(report: ForecastReport) -> str:
+    """Return a sentence on the series that are not shown, "" if all are."""
+    n_hidden = report.n_series - MOST_SERIES
+    if n_hidden <= 0:
+        return ""
+    return f"{n_hidden:,} more series: summary.json of the command, or report.series_table() in Python."
+
+
+def series_page_table(report: ForecastReport) -> Table:
+    """Return the table of the series for the page."""
+    columns = [
+        Column("series", "Series", card_label=""),
+        Column("rounds", "Rounds", "number", decimals=0),
+        Column("mixture", "Mixture", "number"),
+        Column("best-expert", "Best expert"),
+        Column("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,)),
+        Column("uniform", "Uniform mean", "number"),
+    ]
+    rows: list[list[Cell]] = [
+        [one.name, one.n_scored, one.mixture, one.best_expert, Measured(one.ratio), one.uniform]
+        for one in series_summaries(report)
+    ]
+    about = (
+        "Mean losses of the mixture and the uniform mean over the scored rounds of a series; the series with the most"
+        " rounds first. Best expert: that of the series, in hindsight. Ratio: of its loss to that of the mixture; the"
+        f" thin line is at 1. {hidden_text(report)}"
+    )
+    return Table(columns, rows, "Series", about.rstrip())
+
+
+def _summary(report: ForecastReport, s: int) -> SeriesSummary:
+    of, n_scored = report.series, int(report.series.n_scored[s])
+    name = str(report.series_names[s]) if report.series_names else f"series {s + 1}"
+    if not n_scored:
+        return SeriesSummary(name, 0, math.nan, "", math.nan, math.nan)
+    best, mixture = int(of.experts[s].argmin()), float(of.mixture[s])
+    ratio = float(of.experts[s, best]) / mixture if mixture > 0 else math.nan
+    return SeriesSummary(name, n_scored, mixture / n_scored, report.names[best], ratio, float(of.uniform[s]) / n_scored)
+
 
 SHOWN_SWITCHES = 3  # of the sequence whose changes are shown
 _MOST_SERIES = 10_000  # in the record

@@ -5,9 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ForecastReport
-from driftwise.forecasting.report_parts import Comparison
-from driftwise.forecasting.series_summaries import hidden_text, series_summaries
+from driftwise.forecasting.forecast_report import (
+    SHOWN_SWITCHES,
+    Comparison,
+    ForecastReport,
+    hidden_text,
+    series_summaries,
+)
 from driftwise.report.number_text import fixed
 from driftwise.report.tables import number, shortened, text_table, text_width
 

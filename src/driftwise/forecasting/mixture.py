@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
-from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
-from driftwise.core.types import Vector
+from driftwise.core.archives import read_archive, write_archive
+from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
+from driftwise.core.file_names import shown_path
+from driftwise.core.files import write_atomically
+from driftwise.core.memory_fields import MOST_ROUNDS
+from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_files import MIXTURE_OPTIONS, MixtureParts, read_mixture, write_mixture
-from driftwise.forecasting.mixture_stack import MixtureStack
-from driftwise.forecasting.mixture_state import MixtureState
+from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, N_COUNTS, NO_TRUTH, NOT_FINITE, ROUNDS
+from driftwise.forecasting.mixture_stack import MixtureStack, Round
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.real_values import as_truth
-from driftwise.forecasting.round_history import RoundHistory
-from driftwise.forecasting.waiting_rounds import WaitingRounds
+from driftwise.forecasting.real_values import LARGEST, as_truth
 from driftwise.learners.contract import ExpertLearner
 
 if TYPE_CHECKING:
@@ -28,11 +31,316 @@ if TYPE_CHECKING:
 
 __all__ = ["Mixture"]
 
+
+_SHOWN_KEYS = 5
+
+
+class WaitingRounds:
+    """Rounds by key; None is the key of the one round without a key."""
+
+    def __init__(self, most_finished: int) -> None:
+        self.rounds: dict[Hashable, Round] = {}
+        self.latest: Round | None = None  # the one that was combined last
+        self.hinted: Round | None = None  # the one whose hint the learner has: the latest, if no truth came since
+        self.finished: dict[Hashable, None] = {}  # the latest last
+        self.most_finished = max(1, most_finished)
+        self.late = False  # whether a round was ever combined before the truth of another one was known
+
+    def check_new(self, key: Hashable) -> None:
+        """Reject what cannot be a key, and the key of a round whose truth arrived."""
+        try:
+            known = key in self.finished
+            equal = bool(key == key)  # not so for NaN: its round would never be found again
+        except TypeError:
+            equal = False
+        if not equal:
+            raise rejection("Mixture", "key", "a text, a number, a date or another key of a dictionary", key)
+        if known:
+            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
+
+    def add(self, key: Hashable, one: Round) -> None:
+        """Add a round; one with the same key is replaced."""
+        self.rounds[key] = self.latest = self.hinted = one
+        self.late |= len(self.rounds) > 1
+
+    def get(self, key: Hashable) -> Round:
+        """Return a round, or reject the key."""
+        try:
+            if (one := self.rounds.get(key)) is not None:
+                return one
+            known = key in self.finished
+        except TypeError:
+            known = False
+        if key is None and not self.rounds:
+            raise InvalidInput("Mixture: call `predict` before `update`.")
+        if known:
+            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already; it cannot be revised.")
+        waiting = ", ".join(shown(one) for one in list(self.rounds)[:_SHOWN_KEYS]) or "none"
+        what = "no forecast is without a key" if key is None else f"no forecast has the key {shown(key)}"
+        raise InvalidInput(f"Mixture: {what}; waiting: {waiting}.")
+
+    def finish(self, key: Hashable) -> None:
+        """Remove a round whose truth arrived; the keys of the latest such rounds are remembered."""
+        del self.rounds[key]
+        self.hinted = None
+        if key is not None:
+            self.finished[key] = None
+            if len(self.finished) > self.most_finished:
+                del self.finished[next(iter(self.finished))]
+
+    def insert_expert(self, place: int) -> None:
+        """Add an expert that is missing in all these rounds."""
+        latest = self.latest
+        moved = {key: _with_sleeper(one, place) for key, one in self.rounds.items()}
+        if latest is not None:
+            waits = (moved[key] for key, one in self.rounds.items() if one is latest)
+            self.latest = next(waits, None) or _with_sleeper(latest, place)
+        self.rounds = moved
+        self.hinted = None  # the learner played all rounds again
+
+
+def _with_sleeper(one: Round, place: int) -> Round:
+    """Return a round with one more expert, which is missing; its guess is that of the mixture."""
+    return Round(
+        one.forecast,
+        np.insert(one.inputs, place, np.nan),
+        np.insert(one.shares, place, 0.0),
+        np.insert(one.guess, place, min(1.0, float(one.shares @ one.guess))),
+    )
+
+
+_FIRST_SIZE = 64
+
+
+class RoundHistory:
+    """Arrays of the latest rounds, in the order in which their truths arrived."""
+
+    def __init__(self, n_experts: int, most: int) -> None:
+        self.most = most
+        self.n_rounds = 0  # all, also those no longer kept
+        self._kept = 0
+        self._inputs, self._weights = (np.empty((_FIRST_SIZE, n_experts)) for _ in range(2))
+        self._truths, self._combined = (np.empty(_FIRST_SIZE) for _ in range(2))
+
+    def add(self, inputs: Vector, weights: Vector, truth: float, combined: float) -> None:
+        """Add a round."""
+        self.n_rounds += 1
+        if self.most == 0:
+            return
+        if self._kept == len(self._truths):
+            self._make_room()
+        i = self._kept
+        self._inputs[i], self._weights[i], self._truths[i], self._combined[i] = inputs, weights, truth, combined
+        self._kept += 1
+
+    def _make_room(self) -> None:
+        """Drop what is older than the latest rounds, or double the arrays; they are at most twice as long."""
+        first = max(0, self._kept - self.most)
+        size = max(_FIRST_SIZE, 2 * (self._kept - first))
+        for name in ("_inputs", "_weights", "_truths", "_combined"):
+            old = getattr(self, name)
+            new = np.empty((size, *old.shape[1:]))
+            new[: self._kept - first] = old[first : self._kept]
+            setattr(self, name, new)
+        self._kept -= first
+
+    @property
+    def _first(self) -> int:
+        return max(0, self._kept - self.most)
+
+    @property
+    def inputs(self) -> Matrix:
+        """The forecasts of all experts, also of those added; NaN where one was missing."""
+        return self._inputs[self._first : self._kept]
+
+    @property
+    def weights(self) -> Matrix:
+        """The weights that were played."""
+        return self._weights[self._first : self._kept]
+
+    @property
+    def truths(self) -> Vector:
+        """The truths; NaN where one was missing."""
+        return self._truths[self._first : self._kept]
+
+    @property
+    def combined(self) -> Vector:
+        """The combined forecasts."""
+        return self._combined[self._first : self._kept]
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the kept rounds by name."""
+        return {name: getattr(self, name) for name in ("inputs", "weights", "truths", "combined")}
+
+    def insert_expert(self, place: int) -> None:
+        """Add an expert that was missing in all rounds."""
+        self._inputs = np.insert(self._inputs, place, np.nan, axis=1)
+        self._weights = np.insert(self._weights, place, 0.0, axis=1)
+
+
+_COUNTS = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all asleep", NOT_FINITE: "not finite"}
+
+
+FORMAT = 1
+MIXTURE_OPTIONS = ("loss", "learner", "gradient", "hint", "extras", "scale")
+_HEADER = {"format", "options", "experts", "absent", "history", "rounds", "latest", "late"}
+_KEYS = (str, int, float, bool, type(None))  # of rounds
+_KEY_LISTS = ("rounds", "finished")  # of `WaitingRounds`
+_LARGEST_KEY = 2**63
+_ROUNDING = 1e-6  # of weights
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+
+class MixtureParts(NamedTuple):
+    """What a live mixture consists of."""
+
+    options: MixtureOptions
+    experts: tuple[str, ...]
+    absent: set[str]
+    stack: MixtureStack
+    history: RoundHistory
+    waiting: WaitingRounds
+
+
+def write_mixture(path: str | os.PathLike[str], parts: MixtureParts) -> None:
+    """Write a mixture; keys of rounds must be plain values."""
+    keys, latest = {name: list(getattr(parts.waiting, name)) for name in _KEY_LISTS}, parts.waiting.latest
+    for key in (*keys["rounds"], *keys["finished"]):
+        if not _can_be_saved(key):
+            raise InvalidInput(f"Mixture: the key of a round must be a text or a number to be saved, got {shown(key)}.")
+    rounds, n_actions = list(parts.waiting.rounds.values()), parts.stack.n_actions
+    place = next((i for i, one in enumerate(rounds) if one is latest), -1 if latest is None else len(rounds))
+    rounds += [] if latest is None or place < len(rounds) else [latest]
+    header = {
+        "format": FORMAT,
+        "options": parts.options.spec,
+        "experts": list(parts.experts),
+        "absent": sorted(parts.absent),
+        "history": parts.history.most,
+        "rounds": parts.history.n_rounds,
+        "latest": place,
+        "late": parts.waiting.late,
+    }
+    waiting = {
+        f"waiting_{name}": np.array([getattr(one, name) for one in rounds]).reshape(
+            (len(rounds),) if name == "forecast" else (len(rounds), n_actions)
+        )
+        for name in Round._fields
+    }
+    kept = {f"history_{name}": array for name, array in parts.history.arrays().items()}
+    kept["keys"] = np.frombuffer(json.dumps(keys).encode(), np.uint8)  # there may be more than a header can hold
+
+    def write(file: Path) -> None:
+        with file.open("wb") as stream:
+            write_archive(stream, "mixture", header, {**parts.stack.arrays(), **waiting, **kept})
+
+    write_atomically(path, write)
+
+
+def read_mixture(path: str | os.PathLike[str]) -> MixtureParts:
+    """Return the parts that were written, after all checks that the kernels rely on."""
+    header, arrays = read_archive(path, "mixture")
+    where = shown_path(path)
+    if header.get("format") != FORMAT:
+        raise BadFile(f"{where} has mixture format {shown(header.get('format'))}; this version reads format {FORMAT}.")
+    if set(header) != _HEADER:
+        raise BadFile(f"{where} holds no driftwise mixture.")
+    try:
+        _check_header(header)
+        return _parts(header, _keys(arrays), arrays)
+    except (InvalidInput, UnknownName) as error:
+        raise BadFile(f"{where}: {error}") from None
+    except RecursionError:
+        raise BadFile(f"{where}: the learner is nested too deeply.") from None
+
+
+def _check_header(header: Mapping[str, Any]) -> None:
+    for name in ("experts", "absent"):
+        _check_list(name, header[name], lambda value: type(value) is str)
+    if not isinstance(header["late"], bool):
+        raise InvalidInput(f"`late` must be true or false, got {shown(header['late'])}.")
+    for name in ("history", "rounds", "latest"):
+        if type(header[name]) is not int or not -1 <= header[name] <= MOST_ROUNDS:
+            raise InvalidInput(f"`{name}` must be a whole number, got {shown(header[name])}.")
+
+
+def _check_list(name: str, values: Any, allows: Callable[[Any], bool]) -> None:
+    if not isinstance(values, list) or not all(map(allows, values)):
+        raise InvalidInput(f"`{name}` must be a list of texts or numbers, got {shown(values)}.")
+    if len(set(values)) < len(values):
+        raise InvalidInput(f"`{name}` must not repeat a value.")
+
+
+def _can_be_saved(key: Any) -> bool:
+    return type(key) in _KEYS and (type(key) is not int or abs(key) < _LARGEST_KEY) and key == key
+
+
+def _keys(arrays: Arrays) -> dict[str, Any]:
+    """Return the keys of the rounds that wait, and of those that are finished."""
+    array = arrays.get("keys")
+    try:
+        keys = json.loads(b"" if array is None or array.dtype != np.uint8 else array.tobytes())
+    except (ValueError, RecursionError):
+        keys = None
+    if not isinstance(keys, dict) or set(keys) != set(_KEY_LISTS):
+        raise InvalidInput("Mixture: the array `keys` has no lists of keys.")
+    for name, values in keys.items():
+        _check_list(name, values, _can_be_saved)
+    return keys
+
+
+def _parts(header: Mapping[str, Any], keys: Mapping[str, Any], arrays: Arrays) -> MixtureParts:
+    options = MixtureOptions.from_spec(header["options"])
+    names = as_names("Mixture", header["experts"], "experts")
+    n_actions, plain = len(options.names(names)), arrays.get("mixture_plain")
+    if not names or plain is None or plain.shape != (1, n_actions):  # before anything of that size is made
+        raise InvalidInput("Mixture: the arrays do not have the number of the experts.")
+    stack = MixtureStack(options, len(names))
+    stack.set_arrays(arrays)
+    n_waiting, n_kept = len(keys["rounds"]), np.size(arrays.get("history_truths", ()))
+    if not set(header["absent"]) <= set(names) or header["latest"] > n_waiting:
+        raise InvalidInput("Mixture: an absent expert or the latest round is not known.")
+    if n_kept > min(header["rounds"], header["history"]):
+        raise InvalidInput("Mixture: more rounds are kept than were played.")
+    n_rounds = max(n_waiting, header["latest"] + 1)  # the latest may be finished; then it is behind those that wait
+    waiting = _rounds(arrays, "waiting_", Round._fields, (n_rounds, n_actions))
+    rounds = [Round(float(row[0]), *map(np.copy, row[1:])) for row in zip(*waiting, strict=True)]
+    history = RoundHistory(n_actions, header["history"])
+    for row in zip(*_rounds(arrays, "history_", tuple(history.arrays()), (n_kept, n_actions)), strict=True):
+        history.add(*row)
+    history.n_rounds = header["rounds"]
+    pending = WaitingRounds(header["history"])
+    pending.rounds = dict(zip(keys["rounds"], rounds, strict=False))
+    pending.latest = rounds[header["latest"]] if header["latest"] >= 0 else None
+    pending.late = header["late"]
+    pending.finished = dict.fromkeys(keys["finished"])
+    return MixtureParts(options, names, set(header["absent"]), stack, history, pending)
+
+
+def _rounds(arrays: Arrays, prefix: str, names: tuple[str, ...], shape: tuple[int, int]) -> list[Any]:
+    """Return arrays of rounds, checked; only forecasts that were given and truths may be missing."""
+    found = []
+    for name in names:
+        array = arrays.get(prefix + name)
+        expected = shape[:1] if name in ("forecast", "truths", "combined") else shape
+        if array is None or array.dtype != np.float64 or array.shape != expected:
+            raise InvalidInput(f"Mixture: the array `{prefix}{name}` is missing or has another shape or type.")
+        fine = np.abs(array) <= LARGEST
+        if name in ("inputs", "truths"):
+            fine |= np.isnan(array)
+        if name in ("weights", "shares", "guess"):
+            fine &= (array >= 0.0) & (array <= 1.0 + _ROUNDING)
+        if not fine.all():
+            raise InvalidInput(f"Mixture: the array `{prefix}{name}` has numbers outside their range.")
+        found.append(array)
+    return found
+
+
 _MOST_KEPT = 100_000
 _NO_FORECAST = "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
 
 
-class Mixture(MixtureState):
+class Mixture:
     r"""Combine the forecasts of several experts, with weights that follow the best of them through changes.
 
     In each round call `predict(forecasts)`, which returns the combined forecast, and when the truth is known
@@ -77,6 +385,14 @@ class Mixture(MixtureState):
     Mixture(['a', 'b'], loss='square', learner=Tracker(both_guesses=True), rounds=3)
     """
 
+    options: MixtureOptions
+    _lock: threading.RLock  # compiled rounds release the interpreter's lock
+    _names: tuple[str, ...] | None  # of the experts; before they are known there is no stack and no history
+    _absent: set[str]  # experts that left
+    _waiting: WaitingRounds
+    _stack: MixtureStack
+    _history: RoundHistory
+
     def __init__(
         self,
         experts: int | Iterable[str] | None = None,
@@ -98,6 +414,66 @@ class Mixture(MixtureState):
         self._names = None
         if experts is not None:
             self._begin(_names(self, experts))
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values, _lock=threading.RLock())
+
+    def __repr__(self) -> str:
+        experts = "" if self._names is None else f"{shown(list(self._names))}, "
+        options = f"loss={str(self.options.forecast_loss)!r}, learner={self.options.full_learner}"
+        return f"{type(self).__name__}({experts}{options}, rounds={self.rounds})"
+
+    @property
+    def experts(self) -> tuple[str, ...]:
+        """The names of the experts, also of those that left; () before the first forecasts."""
+        return self._names or ()
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The names of the experts and of those that the options add."""
+        return self.options.names(self.experts) if self._names else ()
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds whose truth, or its absence, is known."""
+        return 0 if self._names is None else self._history.n_rounds
+
+    @property
+    def waiting(self) -> tuple[Hashable, ...]:
+        """The keys of the rounds whose truth is still to come; None is that without a key."""
+        with self._lock:
+            return tuple(self._waiting.rounds)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights of the latest round, by name: a distribution over the experts awake in it."""
+        with self._lock:
+            names, latest = self.all_names, self._waiting.latest
+        shares = [1.0 / len(names) for _ in names] if latest is None else latest.shares.tolist()
+        return dict(zip(names, shares, strict=True))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rounds the learner learned from, and how many it did not, by reason."""
+        found = self._stack.counts[0].tolist() if self._names else [0] * N_COUNTS
+        return {name: found[place] for place, name in _COUNTS.items()}
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes of its arrays, with the history."""
+        if self._names is None:
+            return 0
+        arrays = (*self._stack.arrays().values(), *self._history.arrays().values())
+        return sum(array.nbytes for array in arrays)
+
+    @property
+    def cut(self) -> float:
+        """The sum of the ranges of the losses that were cut: what cutting can add to the regret at most."""
+        return float(self._stack.cuts[1][0]) if self._names else 0.0
 
     def _begin(self, names: tuple[str, ...]) -> None:
         self.options.names(names)  # raises if a name is that of an added expert
@@ -196,8 +572,7 @@ class Mixture(MixtureState):
 
         With late truths the last truth repeated is left out: the truth of the round before was not known.
         """
-        from driftwise.forecasting.report_numbers import LAST_TRUTH
-        from driftwise.forecasting.running_report import report_of
+        from driftwise.forecasting.running_report import LAST_TRUTH, report_of
 
         with self._lock:
             if not self.rounds:

@@ -24,7 +24,7 @@ from driftwise.regret_study.scores import BestTuned, Score, best_tuned, offset, 
 from driftwise.regret_study.study_cells import LONG, MEDIUM, SHORT, Cell, cells, quick_cells
 from driftwise.regret_study.study_learners import ScoredLearner, tuned_learners
 from driftwise.sweeps import Progress, Sweep, run_sweeps
-from driftwise.sweeps.costs import Costs
+from driftwise.sweeps.work import Costs
 
 __all__ = ["PRESETS", "CellRegrets", "CellScore", "Effort", "Preset", "measure_cells", "run_study", "select_cells"]
 

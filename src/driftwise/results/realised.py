@@ -21,8 +21,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import first_bad_loss
-from driftwise.results.comparators import Dynamic, Switched
-from driftwise.results.followers import Follower
+from driftwise.results.comparators import Dynamic, Follower, Switched
 
 __all__ = ["Realised", "RealisedAccumulator", "best_follower", "with_best_loss"]
 

@@ -19,10 +19,9 @@ from driftwise.engine.plans import make_plan
 from driftwise.engine.run import Run, SimulationPlan, play_run
 from driftwise.environments import LossSource
 from driftwise.results.cells import MEASURES, CellRecord
-from driftwise.results.comparator_text import make_comparator
+from driftwise.results.comparators import make_comparator
 from driftwise.results.machine import this_machine
-from driftwise.sweeps.groups import Group, cell_keys
-from driftwise.sweeps.sources import Source
+from driftwise.sweeps.sources import Group, Source, cell_keys
 
 __all__ = ["Batch", "failed_records", "play_batch"]
 

@@ -1,17 +1,34 @@
-"""Executors play batches somewhere else than in the calling thread, and return their records."""
+"""Executors play batches somewhere else than in the calling thread, and return their records.
+
+On a Dask cluster, workers need driftwise and the modules of the user's own learners; they need no shared disk, since
+only the client writes. A batch whose worker dies is played elsewhere: Dask does that itself a few times (its setting
+`allowed-failures`), and when it gives up, the batch is submitted again. Dask blames all tasks that a dead worker held,
+not only the one that ended it. So after the last attempt the cells of the batch are set aside, and when all other
+batches are done, each of them is submitted with nothing beside it; one whose worker dies again is recorded as failed.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import logging
+import pickle
 import queue
+import re
 import threading
+import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency, rejection
 from driftwise.results.cells import CellRecord
 from driftwise.results.machine import Machine, this_machine
-from driftwise.sweeps.batches import Batch, play_batch
+from driftwise.sweeps.batches import Batch, failed_records, play_batch
+from driftwise.sweeps.sources import cell_keys
 
-__all__ = ["Executor", "Finished", "ThreadExecutor"]
+__all__ = ["ClusterError", "DaskExecutor", "Executor", "Finished", "ThreadExecutor", "connect"]
+
 
 _MOST_THREADS = 256  # more would not be faster, and the system may refuse them
 
@@ -95,3 +112,169 @@ class ThreadExecutor:
         """Stop at the next block of rounds, without waiting for it."""
         self._stop.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+ATTEMPTS = 5  # submissions of a batch, and then of a cell alone, that may end with the death of its workers
+_EACH = 2  # batches submitted for each thread of the cluster, so that no worker waits for the client
+_CONNECT_WITHIN = "10s"
+_COUNT_EVERY = 1.0  # seconds between two counts of the workers
+_NO_WORKERS = "waiting for workers"
+_ADDRESS = re.compile(r"\w+://\S+:[0-9]+")
+_LOST = "The connection to the Dask scheduler is lost."
+
+
+class ClusterError(DriftwiseError):
+    """The cluster cannot play the cells of a sweep. Finished cells are stored."""
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786"."""
+    distributed = _distributed()
+    if not _ADDRESS.fullmatch(address):
+        raise rejection("sweep", "dask", "the address of a scheduler such as tcp://127.0.0.1:8786", address)
+    for name in ("distributed", "distributed.client"):  # their notes would mix with the progress
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        return distributed.Client(address, timeout=_CONNECT_WITHIN, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ClusterError(f"There is no Dask scheduler at {address!r}: {reason.rstrip('.')}.") from None
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise MissingDependency("A Dask cluster", "distributed", "cluster") from None
+    return distributed
+
+
+class DaskExecutor:
+    """Plays batches on the workers of a Dask client."""
+
+    by_learner = True  # so that a new worker compiles few kernels before it finishes its first batch
+
+    def __init__(self, client: Any) -> None:
+        distributed = _distributed()
+        if not isinstance(client, distributed.Client) or client.asynchronous:
+            raise InvalidInput(
+                f"Sweep: `client` must be a synchronous distributed.Client, got {type(client).__name__}."
+            )
+        self._client = client
+        self._completed = distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._died = distributed.KilledWorker
+        self._submitted: dict[str, tuple[Batch, int]] = {}  # the batch and its attempt, by the key of its future
+        self.n_threads, self._counted = 1, -_COUNT_EVERY
+        self.note = ""
+        self._error: ClusterError | None = None
+        self._suspects: deque[Batch] = deque()  # single cells that may end their worker
+        self._is_alone = False  # whether what is submitted is one of them
+
+    def free_slots(self) -> int:
+        """Some for each thread of the cluster; none while a cell is played alone."""
+        if time.monotonic() - self._counted >= _COUNT_EVERY:
+            self._check_connection()
+            try:
+                n_threads = sum(self._client.nthreads().values())
+            except (OSError, TimeoutError):
+                raise ClusterError(_LOST) from None
+            self.n_threads, self._counted = max(1, n_threads), time.monotonic()
+            self.note = "" if n_threads else _NO_WORKERS
+        return 0 if self._is_alone else _EACH * self.n_threads - len(self._submitted)
+
+    def submit(self, batch: Batch) -> None:
+        """Send a batch to the scheduler."""
+        self._submit(batch, 1)
+
+    def _submit(self, batch: Batch, attempt: int) -> None:
+        modules, content = _modules(batch), pickle.dumps(batch)
+        try:
+            future = self._client.submit(_play_on_worker, modules, content, pure=False, retries=0)
+        except Exception:  # of several kinds, if the client was closed
+            self._check_connection()
+            raise
+        self._submitted[future.key] = (batch, attempt)
+        self._completed.add(future)
+
+    def wait(self, seconds: float) -> list[Finished]:
+        """Return what was finished since the last call."""
+        if self._error is not None:
+            raise self._error
+        if not self._submitted and self._suspects:
+            self._is_alone = True
+            self._submit(self._suspects.popleft(), 1)
+        end = time.monotonic() + seconds
+        while not self._completed.has_ready() and time.monotonic() < end:
+            time.sleep(0.005)
+        found: list[Finished] = []
+        for future, result in self._completed.next_batch(block=False):
+            batch, attempt = self._submitted.pop(future.key)
+            status = future.status
+            # At once: if a worker died later, Dask would play a batch again whose future somebody holds.
+            future.release()
+            if status == "finished":
+                found.append(result)
+                continue
+            try:
+                if status != "error":
+                    self._check_connection()
+                    raise ClusterError("The Dask scheduler cancelled a batch of this sweep.")
+                found += self._after_error(batch, attempt, result[1])
+            except ClusterError as error:  # raised by the next call: what is finished must not be lost
+                self._error = error
+        self._is_alone = self._is_alone and bool(self._submitted)
+        if self._error is not None and not found:
+            raise self._error
+        return found
+
+    def _after_error(self, batch: Batch, attempt: int, error: BaseException) -> list[Finished]:
+        if isinstance(error, ModuleNotFoundError):
+            hint = "Install it there, or start the workers with its folder in PYTHONPATH."
+            raise ClusterError(f"A Dask worker cannot import '{error.name}'. {hint}")
+        if not isinstance(error, self._died):
+            raise ClusterError(f"A Dask worker could not play a batch: {type(error).__name__}: {error}")
+        if attempt < ATTEMPTS:
+            for half in batch.halves():  # a batch that takes longer than workers live would never be finished
+                self._submit(half, attempt + 1)
+        elif not self._is_alone:
+            self._suspects += batch.single_cells()
+        else:
+            return [Finished(failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), this_machine())]
+        return []
+
+    def _check_connection(self) -> None:
+        if self._client.status != "running":  # while it connects again, the batches are lost already
+            raise ClusterError(_LOST)
+
+    def close(self) -> None:
+        """Cancel what was submitted."""
+        keys = [*self._submitted]
+        self._submitted.clear()
+        self._suspects.clear()
+        self._completed.clear()
+        if keys and self._client.status == "running":
+            futures = [_distributed().Future(key, self._client) for key in keys]
+            with contextlib.suppress(OSError, TimeoutError):  # the scheduler was lost meanwhile
+                self._client.cancel(futures, force=True)
+
+
+def _modules(batch: Batch) -> tuple[str, ...]:
+    """Return the modules outside of driftwise whose classes a batch needs."""
+    found = batch.group.source.modules.union(*(player.modules for player in batch.group.players))
+    own = sorted(name for name in found if name.partition(".")[0] != __package__.partition(".")[0])
+    if "__main__" in own:
+        raise InvalidInput(
+            "Sweep: a learner of your own must be in a module that Dask workers can import, not in a script."
+        )
+    return tuple(own)
+
+
+def _play_on_worker(modules: tuple[str, ...], content: bytes) -> Finished:
+    """Play a batch in this process, a worker; its classes must have the versions that the client has."""
+    for name in modules:
+        importlib.import_module(name)  # waits if another thread of this worker is importing it
+    batch: Batch = pickle.loads(content)  # from the client, whose functions this worker runs anyway
+    here = [tuple(cell_keys(batch.group, player)) for player in batch.group.players]
+    if here != [*batch.keys]:
+        raise ClusterError("the worker has another version of driftwise or of a learner than the client.")
+    return Finished([record for records in play_batch(batch) for record in records], this_machine())

@@ -16,11 +16,9 @@ from driftwise.results.machine import Machine
 from driftwise.results.store import Store
 from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.batches import Batch
-from driftwise.sweeps.costs import Costs
-from driftwise.sweeps.dask_executor import DaskExecutor
-from driftwise.sweeps.executors import Executor, Finished, ThreadExecutor
+from driftwise.sweeps.executors import DaskExecutor, Executor, Finished, ThreadExecutor
 from driftwise.sweeps.sweep import Sweep
-from driftwise.sweeps.work import Work
+from driftwise.sweeps.work import Costs, Work
 
 __all__ = ["Progress", "run_sweeps"]
 

@@ -1,4 +1,9 @@
-"""Where the losses of a sweep's cells come from: environments, recordings, and adversaries."""
+"""Where the losses of a sweep's cells come from: environments, recordings, and adversaries; and which cells share them.
+
+A cell is one run of one player in one environment. Its key is a digest of everything that the outcome depends on: the
+specs, the versions of the classes, and the version of the engine. So a cell that was played once is not played again,
+whatever sweep it belongs to and whatever its labels.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +21,14 @@ from driftwise.core.spec_text import spec_text
 from driftwise.core.tuning_caveats import collected
 from driftwise.core.types import Matrix
 from driftwise.engine.environment_specs import make_environment
+from driftwise.engine.version import VERSION
 from driftwise.environments import Environment, LossSource, Replay
 from driftwise.learners import Player
 from driftwise.registry import modules, to_spec, versions
 from driftwise.results.labels import environment_label
 
-__all__ = ["Source"]
+__all__ = ["Group", "Outputs", "Source", "cell_keys"]
+
 
 _ROWS = 4096  # of a recording, digested at a time
 
@@ -134,3 +141,60 @@ def _digest(replay: Replay) -> str:
         losses = stream.draw(min(_ROWS, replay.n_rounds - first)).losses
         content.update(np.ascontiguousarray(losses, "<f8").data)
     return content.hexdigest()
+
+
+_KEY_DIGITS = 32
+
+
+class Outputs(NamedTuple):
+    """What is measured in a cell."""
+
+    comparator: str = "dynamic"
+    play: str = "weights"
+    points: int = 1  # marked rounds of the regret curve; 1 is the end only
+    best_loss: bool = False  # whether to compute the best loss L*
+
+
+class Group(NamedTuple):
+    """Cells with the same losses: all players and runs of one environment, number of rounds and seed."""
+
+    source: Source
+    players: tuple[Player, ...]
+    n_rounds: int
+    seed: int
+    runs: tuple[int, ...]
+    outputs: Outputs
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return len(self.players) * len(self.runs)
+
+
+def cell_keys(group: Group, player: Player, shared: dict[tuple[str, ...], Any] | None = None) -> list[str]:
+    """Return the key of each run of a player.
+
+    `shared` keeps the digests of what cells of several numbers of rounds and seeds have in common, for many groups.
+    """
+    shared = {} if shared is None else shared
+    place = (group.source.text, player.text, str(group.outputs))
+    if place not in shared:
+        shared[place] = _shared_digest(group, player)
+    keys = []
+    for run in group.runs:
+        content = shared[place].copy()
+        content.update(f"\nrounds {group.n_rounds} seed {group.seed} run {run}".encode())
+        keys.append(content.hexdigest()[:_KEY_DIGITS])
+    return keys
+
+
+def _shared_digest(group: Group, player: Player) -> Any:
+    content = {
+        "engine": VERSION,
+        "environment": group.source.spec,
+        "environment versions": group.source.versions,
+        "learner": player.spec,
+        "learner versions": player.versions,
+        "outputs": group.outputs._asdict(),
+    }
+    return hashlib.sha256(spec_text(content).encode())

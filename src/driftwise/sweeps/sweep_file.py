@@ -18,8 +18,7 @@ from driftwise.core.toml_files import read_toml
 from driftwise.learners import Player
 from driftwise.results.labels import short_text
 from driftwise.sweeps.sources import Source
-from driftwise.sweeps.sweep import Sweep
-from driftwise.sweeps.sweep_checks import check_sweep
+from driftwise.sweeps.sweep import Sweep, check_sweep
 
 __all__ = ["read_sweep", "spread"]
 
