@@ -10,8 +10,7 @@ import numpy as np
 
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Matrix
-from driftwise.engine.plans import default_block
-from driftwise.engine.single_runs import start_single_run
+from driftwise.engine.plans import default_block, start_single_run
 from driftwise.environments import LossSource
 from driftwise.report.environment_figure import EnvironmentCurves, environment_figure
 from driftwise.report.figures import save_figure

@@ -12,8 +12,7 @@ import numpy as np
 from driftwise.core.errors import rejection
 from driftwise.core.tuning_caveats import SAYS_NOTHING, collected, marked, report
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.engine.plans import default_block
-from driftwise.engine.single_runs import start_single_run
+from driftwise.engine.plans import default_block, start_single_run
 from driftwise.environments import LossSource, Stream
 from driftwise.learners import AnyPlayer, Beliefs, Learner, Player, State
 from driftwise.report.figures import save_figure
