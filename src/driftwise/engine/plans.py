@@ -1,26 +1,23 @@
-"""What is fixed before round 1: the settings that all runs of a simulation share, and the start of a recorded run."""
+"""The settings that all runs of a simulation share, with the defaults that do not change results."""
 
 from __future__ import annotations
 
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput
-from driftwise.core.machine_memory import check_memory, memory_bytes
+from driftwise.core.machine_memory import memory_bytes
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions
-from driftwise.core.validation import check_seed, count
 from driftwise.engine.entries import Entry
 from driftwise.engine.run import SimulationPlan
-from driftwise.environments import LossSource, Replay, Stream
+from driftwise.environments import LossSource
 from driftwise.learners import Learner
 from driftwise.results.comparators import Comparator, Dynamic, Static
 
-__all__ = ["default_block", "make_plan", "start_single_run"]
+__all__ = ["default_block", "make_plan", "marked_rounds"]
 
 _CELLS = 2**17  # losses in a block: 1 MB per array, and long enough that threads seldom wait for each other
 _KEPT_BYTES = 2**28  # for means that tuning computes before the first round and the rounds use, over all threads
@@ -89,28 +86,3 @@ def marked_rounds(first: int, end: int, most: int) -> Actions:
     if most == 1:
         return np.array([end - 1])
     return np.unique(np.linspace(first, end - 1, min(most, end - first)).round().astype(np.int64))
-
-
-class SingleRun(NamedTuple):
-    """A run before its first round, with its checked arguments."""
-
-    n_rounds: int
-    points: int  # the most stretches of equal length, at most the number of rounds
-    seed: int
-    measures: Measures | None  # None if the means are unknown
-    stream: Stream
-
-
-def start_single_run(owner: str, source: LossSource, n_rounds: int | None, points: int, seed: int) -> SingleRun:
-    """Check the arguments of the function `owner` and start a run of an environment."""
-    if not isinstance(source, LossSource):
-        raise InvalidInput(f"{owner}: `source` must be an environment, got {type(source).__name__}.")
-    if n_rounds is None:
-        if not isinstance(source, Replay):
-            raise InvalidInput(f"{owner}: `n_rounds` must be given, unless recorded losses are replayed.")
-        n_rounds = source.n_rounds
-    n_rounds, points = count(owner, "n_rounds", n_rounds), count(owner, "points", points)
-    seed, points = check_seed(owner, seed), min(points, n_rounds)
-    check_memory(owner, "points", points, 16 * points * source.n_actions)
-    measures = source.measures(n_rounds, seed) if source.has_means else None
-    return SingleRun(n_rounds, points, seed, measures, source.start(n_rounds, seed))

@@ -12,14 +12,11 @@ from driftwise.environments.noises.with_variance import WithVariance
 from driftwise.environments.path_preview import PathPreview
 from driftwise.environments.paths.bursts import Bursts
 from driftwise.environments.paths.coin_flips import CoinFlips
-from driftwise.environments.paths.constant import Constant
-from driftwise.environments.paths.linear import Linear
 from driftwise.environments.paths.path import MeanStream, Path, path
 from driftwise.environments.paths.random_walk import RandomWalk
-from driftwise.environments.paths.segments import Segments
-from driftwise.environments.paths.sinusoidal import Sinusoidal
+from driftwise.environments.paths.segments import Constant, Segments, Table
+from driftwise.environments.paths.smooth import Linear, Sinusoidal
 from driftwise.environments.paths.switching import RandomSegments, SingleChanges, Switching
-from driftwise.environments.paths.table import Table
 from driftwise.environments.paths.with_drift import WithDrift
 from driftwise.environments.replay import Replay
 

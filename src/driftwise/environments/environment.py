@@ -24,8 +24,8 @@ from driftwise.environments.noises.deterministic import Deterministic
 from driftwise.environments.noises.noise import Noise, as_noise
 from driftwise.environments.path_preview import PathPreview
 from driftwise.environments.paths.coin_flips import CoinFlips
-from driftwise.environments.paths.constant import Constant
 from driftwise.environments.paths.path import MeanStream, Path, as_path
+from driftwise.environments.paths.segments import Constant
 
 __all__ = [
     "BYTES_PER_LOSS",

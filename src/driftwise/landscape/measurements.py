@@ -8,25 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.adversaries import Adversary
 from driftwise.core.errors import DriftwiseError
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
-from driftwise.environments import Environment
-from driftwise.landscape.participants import Participant
+from driftwise.landscape.scans import Participant, Setting
 from driftwise.learners import Learner
 from driftwise.results.cell_table import CellTable
 from driftwise.results.footnotes import Caveat
 from driftwise.sweeps import Progress, Source, Sweep, run_sweeps
 
-__all__ = ["Measurement", "Setting", "Task", "measure_tasks"]
-
-
-class Setting(NamedTuple):
-    """The environment or adversary, and the number of rounds."""
-
-    source: Environment | Adversary
-    n_rounds: int
+__all__ = ["Measurement", "Task", "measure_tasks"]
 
 
 class Measurement(NamedTuple):

@@ -10,8 +10,7 @@ from pathlib import Path
 from driftwise.adversaries import Adversary
 from driftwise.core.tuning_caveats import marked, report
 from driftwise.landscape.measurements import Measurement, Task, measure_tasks
-from driftwise.landscape.participants import CELLS, Participant
-from driftwise.landscape.scans import Scan
+from driftwise.landscape.scans import CELLS, Participant, Scan
 from driftwise.report import number_text
 from driftwise.report.tables import number, text_table
 from driftwise.results.confidence_intervals import Estimate, estimate

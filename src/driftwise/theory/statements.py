@@ -90,13 +90,14 @@ class Statement:
 
 def _read_statements() -> dict[str, Statement]:
     """Return the statements by number, from the file beside this one."""
-    file = files("driftwise.theory").joinpath("statements.toml")
-    entries = tomllib.loads(file.read_text(encoding="utf-8"))["statement"]
-    made = [
-        Statement(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
-        for entry in entries
-    ]
-    return {statement.number: statement for statement in made}
+    text = files("driftwise.theory").joinpath("statements.toml").read_text(encoding="utf-8")
+    read: dict[str, Statement] = {}
+    for entry in tomllib.loads(text)["statement"]:
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
+        }
+        read[entry["number"]] = Statement(**fields)
+    return read
 
 
 statements: dict[str, Statement] = _read_statements()

@@ -163,11 +163,9 @@ class RandomSegments(Path):
         return _RandomSegmentStream(self, starts, generator)
 
 
-class _SingleChangeStream(SegmentStream):
+class _SingleChangeStream(_RandomSegmentStream):
     def __init__(self, path: SingleChanges, starts: Actions, generator: np.random.Generator) -> None:
-        super().__init__(starts, path.n_actions)
-        self._path = path
-        self._generator = generator
+        super().__init__(path, starts, generator)
         self._means = path.low + (path.high - path.low) * generator.random(path.n_actions)
 
     def segments(self, first: int, last: int) -> Matrix:
