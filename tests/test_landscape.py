@@ -12,8 +12,7 @@ from driftwise.core.tuning_caveats import collected
 from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.landscape.claims import claims
-from driftwise.landscape.measurements import Measurement, Task, measure_tasks
-from driftwise.landscape.outcomes import Outcome, measure, rates, table
+from driftwise.landscape.outcomes import Measurement, Outcome, Task, measure, measure_tasks, rates, table
 from driftwise.landscape.scans import (
     CELLS,
     PARTICIPANTS,
