@@ -13,18 +13,8 @@ from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import Measurement, Outcome, Task, measure, measure_tasks, rates, table
-from driftwise.landscape.scans import (
-    CELLS,
-    PARTICIPANTS,
-    PRESETS,
-    Participant,
-    Scan,
-    Setting,
-    every_bandit,
-    geometric,
-    scans,
-    select_scans,
-)
+from driftwise.landscape.participants import CELLS, PARTICIPANTS, Participant, every_bandit
+from driftwise.landscape.scans import PRESETS, Scan, Setting, geometric, scans, select_scans
 from driftwise.learners import (
     UCB1,
     FixedShare,

@@ -17,7 +17,8 @@ from driftwise.cli.main import main
 from driftwise.landscape import scans
 from driftwise.landscape.outcomes import Outcome, rates
 from driftwise.landscape.pages import GROUPS, weight_histories
-from driftwise.landscape.scans import CELLS, ROLES, select_scans
+from driftwise.landscape.participants import CELLS, ROLES
+from driftwise.landscape.scans import select_scans
 from driftwise.learners import Hedge
 from driftwise.report.page import Page
 from driftwise.sweeps import batches

@@ -18,7 +18,8 @@ from driftwise.core.errors import DriftwiseError
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import marked, report
 from driftwise.core.types import Vector
-from driftwise.landscape.scans import CELLS, Participant, Scan, Setting
+from driftwise.landscape.participants import CELLS, Participant
+from driftwise.landscape.scans import Scan, Setting
 from driftwise.learners import Learner
 from driftwise.report import number_text
 from driftwise.report.tables import number, text_table

@@ -11,7 +11,8 @@ from driftwise.engine import record
 from driftwise.glossary import PAGE_NOTE
 from driftwise.landscape.claims import claims
 from driftwise.landscape.outcomes import Outcome, rates, span
-from driftwise.landscape.scans import CELLS, Participant, Scan
+from driftwise.landscape.participants import CELLS, Participant
+from driftwise.landscape.scans import Scan
 from driftwise.report.page import (
     Axis,
     Claim,
