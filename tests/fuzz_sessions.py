@@ -23,7 +23,7 @@ import numba
 import numpy as np
 
 from driftwise import Session
-from driftwise.checks.plays import mixed_losses
+from driftwise.checks.check import mixed_losses
 from driftwise.core.errors import BadFile
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from driftwise import Bernoulli, Environment, Measures, Replay, Results, Session, Switching, simulate
-from driftwise.checks.plays import expect_same, mixed_losses
+from driftwise.checks.check import expect_same, mixed_losses
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName
 from driftwise.environments.noises import noises
 from driftwise.environments.paths import paths

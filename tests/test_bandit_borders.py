@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from driftwise import Measures, Session
-from driftwise.checks.plays import expect_same, mixed_losses
+from driftwise.checks.check import expect_same, mixed_losses
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, TuningWarning, UnknownName
 from driftwise.core.tuning_caveats import collected
 from driftwise.detectors import CUSUM, GLR, Monitor, PageHinkley, WindowedShift, detectors

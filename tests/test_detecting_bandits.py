@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from driftwise.checks.plays import expect_same, stepped
+from driftwise.checks.check import expect_same, stepped
 from driftwise.core.random import next_uniform
 from driftwise.detectors import CUSUM, GLR, PageHinkley, WindowedShift, detectors
 from driftwise.learners import (

@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By
 from browser import browser, screen
 from driftwise.core.errors import InvalidInput
 from driftwise.report.page import Axis, Column, DotPanel, Group, Line, Page, Series, Table, write_figures, write_page
-from driftwise.report.page.row_charts import heights
+from driftwise.report.page.panels import heights
 from driftwise.report.page.write import page_text
 
 NAMES = ["calm", "switching", "drifting"]

@@ -11,8 +11,8 @@ from command_line import runner
 from driftwise import GLRKLUCB, Bernoulli, Environment, Hedge, Measures, Switching, Tracker, record, simulate
 from driftwise.cli.catalogue import registries
 from driftwise.glossary import COLUMNS_NOTE, ROWS_NOTE, find_words, words
-from driftwise.regret_study.scores_csv import SCORE_COLUMNS
 from driftwise.regret_study.study_cells import KINDS
+from driftwise.regret_study.study_text import SCORE_COLUMNS
 from driftwise.report.maths_text import formula_text, readable
 from driftwise.results.sweep_tables import CSV_COLUMNS
 

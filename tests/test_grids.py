@@ -16,7 +16,7 @@ import pytest
 
 from driftwise import Session
 from driftwise.checks import check_learner
-from driftwise.checks.plays import mixed_losses
+from driftwise.checks.check import mixed_losses
 from driftwise.core.corners import Corners
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.kernel import clone, compiled, kernel, unbound

@@ -12,7 +12,7 @@ from driftwise.core.errors import InvalidInput, TuningWarning
 from driftwise.engine import run_history as module
 from driftwise.glossary import ROWS_NOTE
 from driftwise.learners import CUSUMUCB, FLH, GLRKLUCB, SAOL, BanditOverBandit, FixedShare, Hedge, RestartedAdaptiveGD
-from driftwise.report.history_figure import largest_and_rest
+from driftwise.report.run_figures import largest_and_rest
 
 ENVIRONMENT = Environment(Switching(n_segments=4, n_actions=3), Bernoulli())
 RARELY_WRONG = CUSUMUCB(warmup=20, threshold=3.0)

@@ -12,10 +12,9 @@ from driftwise.core.tuning_caveats import collected
 from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.landscape.claims import claims
-from driftwise.landscape.measurements import Measurement, Setting, Task, measure_tasks
-from driftwise.landscape.outcomes import Outcome, measure, rates, table
+from driftwise.landscape.outcomes import Measurement, Outcome, Task, measure, measure_tasks, rates, table
 from driftwise.landscape.participants import CELLS, PARTICIPANTS, Participant, every_bandit
-from driftwise.landscape.scans import PRESETS, Scan, geometric, scans, select_scans
+from driftwise.landscape.scans import PRESETS, Scan, Setting, geometric, scans, select_scans
 from driftwise.learners import (
     UCB1,
     FixedShare,

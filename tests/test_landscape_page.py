@@ -16,10 +16,9 @@ from driftwise.cli.landscape import _CELLS, command
 from driftwise.cli.main import main
 from driftwise.landscape import scans
 from driftwise.landscape.outcomes import Outcome, rates
-from driftwise.landscape.pages import GROUPS
+from driftwise.landscape.pages import GROUPS, weight_histories
 from driftwise.landscape.participants import CELLS, ROLES
 from driftwise.landscape.scans import select_scans
-from driftwise.landscape.weight_histories import weight_histories
 from driftwise.learners import Hedge
 from driftwise.report.page import Page
 from driftwise.sweeps import batches
@@ -212,7 +211,7 @@ def test_figures_are_written_as_svg(driftwise, tmp_path):
 def test_a_selection_does_not_replace_the_page_of_the_whole(monkeypatch, tmp_path):
     written = []
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
-    monkeypatch.setattr("driftwise.landscape.weight_histories.weight_histories", lambda *_: [])
+    monkeypatch.setattr("driftwise.landscape.pages.weight_histories", lambda *_: [])
     monkeypatch.setattr("driftwise.report.page.write_page", lambda path, _: written.append(path.name))
     for words in ([], ["--preset", "full"], ["--cell", "full-drifting"], ["--learners", "hedge"]):
         command.main(["--out", str(tmp_path), *words], standalone_mode=False)
@@ -232,7 +231,7 @@ def test_a_selection_does_not_replace_the_page_of_the_whole(monkeypatch, tmp_pat
 def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path):
     found = []
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
-    monkeypatch.setattr("driftwise.landscape.weight_histories.weight_histories", lambda *_: [])
+    monkeypatch.setattr("driftwise.landscape.pages.weight_histories", lambda *_: [])
     monkeypatch.setattr("driftwise.report.page.write_page", lambda _, page: found.append(page))
     command.main(["--out", str(tmp_path), *words], standalone_mode=False)
     name, verb, *again = shlex.split(found[0].commands[0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from driftwise import Session
-from driftwise.checks.plays import expect_same, mixed_losses
+from driftwise.checks.check import expect_same, mixed_losses
 from driftwise.core.addresses import address_table
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from driftwise import Bernoulli, Environment, Measures, Replay, Session, Switching, simulate
-from driftwise.checks.plays import expect_same, mixed_losses
+from driftwise.checks.check import expect_same, mixed_losses
 from driftwise.core import machine_memory
 from driftwise.core.errors import InvalidInput, UnknownName
 from driftwise.core.validation import MAX_COUNT

@@ -30,8 +30,8 @@ from driftwise.report.page import (
     write_figures,
     write_page,
 )
-from driftwise.report.page.panel_scales import y_scale
-from driftwise.report.page.rate_formulas import formula, plain
+from driftwise.report.page.curve_charts import y_scale
+from driftwise.report.page.markup import formula, plain
 from driftwise.report.page.scales import LogScale, steps
 from driftwise.report.page.styles import styles_of
 from driftwise.report.page.table_contents import KINDS_OF_COLUMNS

@@ -23,7 +23,7 @@ from driftwise.report.page import (
     Text,
     write_figures,
 )
-from driftwise.report.page.panel_scales import y_scale
+from driftwise.report.page.curve_charts import y_scale
 from driftwise.report.page.scales import LinearScale
 from driftwise.report.page.styles import by_group, styles_of
 from driftwise.report.page.write import page_text

@@ -6,7 +6,7 @@ import pytest
 from driftwise import Bernoulli, Environment, RandomWalk, Replay, Segments, preview
 from driftwise.adversaries import BanditLow
 from driftwise.core.errors import InvalidInput
-from driftwise.engine import environment_preview as module
+from driftwise.engine import run_history as module
 
 SEGMENTS = Environment(Segments([[0.1, 0.9, 0.5], [0.9, 0.1, 0.5]]), Bernoulli())
 WALK = Environment(RandomWalk(n_actions=9), Bernoulli())

@@ -28,7 +28,7 @@ from driftwise import (
 )
 from driftwise.adversaries import BanditLow, FullLow
 from driftwise.checks import CheckFailed, check_learner
-from driftwise.checks.plays import expect_same
+from driftwise.checks.check import expect_same
 from driftwise.core.errors import BadFile, InvalidInput, LearnerError
 from driftwise.engine.compile_ahead import compile_learner
 from driftwise.learners import SAOL, UCB1, Hedge, OracleRestarts, learners

@@ -19,23 +19,31 @@ from driftwise.engine import simulate
 from driftwise.environments import Bernoulli, Environment, Switching
 from driftwise.learners import DEFAULT_LEARNERS, FixedShare, Hedge, Player, Squint, learners
 from driftwise.regret_study import study
-from driftwise.regret_study.score_summaries import geometric_mean, summaries, summary
-from driftwise.regret_study.scores import Score, best_tuned, offset, score
-from driftwise.regret_study.scores_csv import SCORE_COLUMNS, write_scores_csv
 from driftwise.regret_study.study import (
     PRESETS,
     CellRegrets,
     CellScore,
     Effort,
     Preset,
+    Score,
+    best_tuned,
     measure_cells,
+    offset,
     run_study,
+    score,
     select_cells,
 )
 from driftwise.regret_study.study_cells import HALVES, KINDS, LONG, Cell, cells, quick_cells
 from driftwise.regret_study.study_learners import ScoredLearner, chosen_learners, scored_learners, tuned_learners
 from driftwise.regret_study.study_page import study_page
-from driftwise.regret_study.study_text import study_text
+from driftwise.regret_study.study_text import (
+    SCORE_COLUMNS,
+    geometric_mean,
+    study_text,
+    summaries,
+    summary,
+    write_scores_csv,
+)
 from driftwise.report.page import DotPanel, write_page
 from driftwise.sweeps import batches
 

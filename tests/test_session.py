@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from driftwise import Session
-from driftwise.checks.plays import expect_same, mixed_losses
+from driftwise.checks.check import expect_same, mixed_losses
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.engine import session as module
 from driftwise.learners import (

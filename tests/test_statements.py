@@ -167,6 +167,7 @@ def test_statements_are_named_by_their_numbers_everywhere():
     alone = re.compile(rf"\b(?:Theorems?|Lemmas?)\s(?:(?:lem|thm):)?(?:{labels}|lem:dev)(?![\w-])")
     pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
     sources = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    sources += (ROOT / "src").rglob("*.toml")
     found = {
         f"{path.relative_to(ROOT)}: {match[0]}"
         for path in [*pages, *sources]

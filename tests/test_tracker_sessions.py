@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from driftwise import Session
-from driftwise.checks.plays import mixed_losses
+from driftwise.checks.check import mixed_losses
 from driftwise.core.errors import BadFile
 from driftwise.learners import FixedShare, Tracker
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from driftwise.landscape.outcomes import Outcome, measure
-from driftwise.landscape.pages import page
+from driftwise.landscape.pages import page, weight_histories
 from driftwise.landscape.scans import Preset, select_scans
-from driftwise.landscape.weight_histories import weight_histories
 from driftwise.report.page import Page
 
 TINY = Preset(shortest=300, longest=600, points=2, n_rounds=3000, n_runs=2, most_adaptive=600)

@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.checks.check import Check, check, expect, expect_equal
-from driftwise.checks.plays import BAD_NUMBERS, expect_rejected, expect_same, fixed_losses, mixed_losses
+from driftwise.checks.check import (
+    BAD_NUMBERS,
+    Check,
+    check,
+    expect,
+    expect_equal,
+    expect_rejected,
+    expect_same,
+    fixed_losses,
+    mixed_losses,
+)
 from driftwise.learners import BanditLearner
 
 __all__ = ["CHECKS"]

@@ -1,7 +1,12 @@
-"""Checks: functions named by a sentence that is true of every member, which search for a counterexample."""
+"""Checks: functions named by a sentence that is true of every member, which search for a counterexample.
+
+It also has what they share: losses to play, stepping round by round, comparison of states.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +14,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import DriftwiseError
+from driftwise.core.errors import DriftwiseError, InvalidInput
+from driftwise.core.types import Matrix
+from driftwise.learners import BanditLearner, ExpertLearner, PythonLearner, State
 
-__all__ = ["Check", "CheckFailed", "Counterexample", "check", "expect", "expect_equal"]
+__all__ = [
+    "BAD_NUMBERS",
+    "AnyLearner",
+    "Check",
+    "CheckFailed",
+    "Counterexample",
+    "check",
+    "expect",
+    "expect_equal",
+    "expect_no_shared_memory",
+    "expect_rejected",
+    "expect_same",
+    "fixed_losses",
+    "mixed_losses",
+    "stepped",
+]
+
+AnyLearner = ExpertLearner | BanditLearner | PythonLearner
+BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # two are next to 1 and 0
 
 
 class CheckFailed(DriftwiseError, AssertionError):
@@ -70,3 +95,75 @@ def expect_equal(what: str, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> N
         first = next(i for i in np.ndindex(one.shape) if one[i].tobytes() != other[i].tobytes())
         where = ", ".join(str(n) for n in first)
         raise Counterexample(f"{what}: first difference at [{where}], {one[first]} and {other[first]}")
+
+
+def mixed_losses(n_rounds: int, n_actions: int, seed: int = 0) -> Matrix:
+    """Return losses of several kinds, some rounds each: uniform, 0 or 1, tied, repeated, all equal, nearly equal.
+
+    They are read-only, so that no learner can modify them.
+    """
+    random = np.random.default_rng(seed)
+    scattered = random.random((n_rounds, n_actions))
+    kinds = (
+        scattered,
+        scattered.round(),
+        (4 * scattered).round() / 4,
+        np.tile(random.random(n_actions), (n_rounds, 1)),
+        np.repeat(scattered[:, :1], n_actions, axis=1),
+        0.5 + 1e-9 * scattered,
+    )
+    turn = np.arange(n_rounds) // 5 % len(kinds)
+    losses = np.choose(turn[:, np.newaxis], kinds)
+    losses.flags.writeable = False
+    return losses
+
+
+def fixed_losses(losses: tuple[float, ...], n_rounds: int) -> Matrix:
+    """Return the same losses in every round, read-only."""
+    return np.broadcast_to(np.array(losses), (n_rounds, len(losses)))
+
+
+def stepped(learner: AnyLearner, state: State, losses: Matrix) -> npt.NDArray[Any]:
+    """Play a block one round at a time and return the weights or actions."""
+    player: Any = learner
+    if learner.feedback == "full":
+        weights = np.empty(losses.shape)
+        for t, row in enumerate(losses):
+            weights[t] = player.predict(state)
+            player.update(state, row)
+        return weights
+    actions = np.empty(len(losses), np.int64)
+    for t, row in enumerate(losses):
+        actions[t], probability = player.choose(state)
+        player.update(state, int(actions[t]), row[actions[t]], probability)
+    return actions
+
+
+def expect_same(one: State, other: State, when: str) -> None:
+    """Expect two states to be equal bit for bit."""
+    expect(one.rounds == other.rounds, f"{when}, `rounds` is {one.rounds} and {other.rounds}")
+    for name, array in one.arrays().items():
+        expect_equal(f"{when}, the array `{name}`", array, other.arrays()[name])
+
+
+def expect_no_shared_memory(one: State, other: State) -> None:
+    """Expect two states to share no memory."""
+    for (name, mine), (other_name, theirs) in itertools.product(one.arrays().items(), other.arrays().items()):
+        expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")
+
+
+def expect_rejected(what: str, state: State, call: Callable[..., object], *given: Any) -> None:
+    """Expect ``call(state, *given)`` to raise `InvalidInput` and to leave the state unchanged."""
+    before = state.copy()
+    memory = state.memory
+    try:
+        call(state, *given)
+    except InvalidInput:
+        pass
+    except Exception as error:
+        raise Counterexample(f"{what} raised {type(error).__name__} instead of InvalidInput: {error}") from None
+    else:
+        raise Counterexample(f"{what} was accepted")
+    expect_same(state, before, f"before and after {what}")
+    if state.memory is not memory:
+        raise Counterexample(f"{what} gave the state a new memory")

@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.checks.check import Check, check, expect, expect_equal
-from driftwise.checks.plays import (
+from driftwise.checks.check import (
     BAD_NUMBERS,
     AnyLearner,
+    Check,
+    check,
+    expect,
+    expect_equal,
     expect_no_shared_memory,
     expect_rejected,
     expect_same,

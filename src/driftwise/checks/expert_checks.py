@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.checks.check import Check, check, expect, expect_equal
-from driftwise.checks.plays import BAD_NUMBERS, expect_rejected, expect_same, fixed_losses, mixed_losses
+from driftwise.checks.check import (
+    BAD_NUMBERS,
+    Check,
+    check,
+    expect,
+    expect_equal,
+    expect_rejected,
+    expect_same,
+    fixed_losses,
+    mixed_losses,
+)
 from driftwise.core.types import Matrix
 from driftwise.learners import ExpertLearner
 from driftwise.learners.contract import HintedLearner

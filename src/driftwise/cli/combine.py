@@ -113,8 +113,7 @@ def command(
     import csv
     import os
 
-    from driftwise.cli.json_text import json_text
-    from driftwise.cli.outputs import check_output_files
+    from driftwise.cli.outputs import check_output_files, json_text
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, Wanted, combine_table, table_source
 

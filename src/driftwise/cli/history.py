@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from driftwise.cli.environment_options import DEFAULT_ENVIRONMENT, environment_options, environment_table
 from driftwise.cli.progress import notes, progress_bar
+from driftwise.cli.specs import DEFAULT_ENVIRONMENT, environment_options, environment_table
 from driftwise.glossary import ROWS_NOTE
 
 __all__ = ["command"]
@@ -58,8 +58,7 @@ def command(
     import dataclasses
 
     from driftwise.cli import specs
-    from driftwise.cli.json_text import json_text
-    from driftwise.cli.outputs import check_figure
+    from driftwise.cli.outputs import check_figure, json_text
     from driftwise.engine import record
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player

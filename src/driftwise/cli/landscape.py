@@ -70,9 +70,8 @@ def command(
     from driftwise.core.validation import check_seed, count
     from driftwise.landscape.claims import claims
     from driftwise.landscape.outcomes import measure, table
-    from driftwise.landscape.pages import page
+    from driftwise.landscape.pages import page, weight_histories
     from driftwise.landscape.scans import PRESETS, select_scans
-    from driftwise.landscape.weight_histories import weight_histories
     from driftwise.report.page import write_figures, write_page
 
     cells = tuple(dict.fromkeys(cells))

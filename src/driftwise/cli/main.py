@@ -9,13 +9,13 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NoReturn, TextIO
 
 import click
 
 from driftwise import __version__
 from driftwise.cli.examples import COPY_EXAMPLES, names_missing_example
-from driftwise.cli.imports import with_import_option
 from driftwise.core.errors import IMPORT_FIRST, BadFile, DriftwiseError, InvalidInput, UnknownName, one_line
 
 __all__ = ["main"]
@@ -36,6 +36,41 @@ _COMMANDS = (
 _FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # exit codes
 
 
+def _with_import_option(command: click.Command) -> click.Command:
+    """Add the option `--import`: modules of the user that register learners, imported before anything else is read."""
+    if all(parameter.name != "import" for parameter in command.params):
+        command.params.append(
+            click.Option(
+                ["--import", "import"],
+                multiple=True,
+                metavar="MODULE",
+                expose_value=False,
+                is_eager=True,
+                callback=_import_modules,
+                help="Import a module of your own that registers learners. Repeat for more.",
+            )
+        )
+    return command
+
+
+def _import_modules(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> None:
+    if names and "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # as `python` does; the script `driftwise` has its own folder there
+    for name in names:
+        if "/" in name or "\\" in name:
+            advice = "call driftwise in the folder of the file"
+            raise InvalidInput(f"--import {name}: it must be the name of a module, without a folder; {advice}.")
+        try:
+            importlib.import_module(name)
+        except DriftwiseError:
+            raise
+        except ModuleNotFoundError as error:
+            hint = f" Write --import {name.removesuffix('.py')}." if name.endswith(".py") else ""
+            raise InvalidInput(f"--import {name}: {error}.{hint}") from None
+        except Exception as error:  # whatever the module raises
+            raise InvalidInput(f"--import {name}: {type(error).__name__}: {error}") from None
+
+
 class _LazyGroup(click.Group):
     """A group that imports the module of a command when it is used."""
 
@@ -46,7 +81,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"driftwise.cli.{cmd_name}").command
-        return with_import_option(command)
+        return _with_import_option(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

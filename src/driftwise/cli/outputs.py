@@ -1,9 +1,11 @@
-"""Output files, checked before anything long happens."""
+"""What commands put out: JSON on standard output, and files, checked before anything long happens."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,26 @@ from driftwise.core.files import check_writable
 from driftwise.report.figures import canvas, figure_format
 from driftwise.results.results import check_format
 
-__all__ = ["check_figure", "check_output_files", "check_outputs"]
+__all__ = ["check_figure", "check_output_files", "check_outputs", "json_text"]
+
+
+def json_text(value: Any) -> str:
+    """Return plain values as JSON; NaN becomes null and infinity text, since JSON has neither.
+
+    >>> json_text([float("nan"), float("inf")])
+    '[\\n  null,\\n  "inf"\\n]'
+    """
+    return json.dumps(_finite(value), indent=2, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) -> None:

@@ -76,11 +76,10 @@ def command(
     from driftwise.cli.outputs import check_output_files
     from driftwise.core.errors import InvalidInput
     from driftwise.core.validation import check_seed, count
-    from driftwise.regret_study.scores_csv import write_scores_csv
     from driftwise.regret_study.study import PRESETS, run_study, select_cells
     from driftwise.regret_study.study_learners import chosen_learners, scored_learners
     from driftwise.regret_study.study_page import study_page
-    from driftwise.regret_study.study_text import study_text
+    from driftwise.regret_study.study_text import study_text, write_scores_csv
     from driftwise.report.page import DotPanel, write_figures, write_page
 
     feedbacks = ["full", "bandit"] if feedback == "both" else [feedback]

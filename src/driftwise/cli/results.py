@@ -103,7 +103,7 @@ def command(
 def _print(results: SweepResults, against: str | None, failed: bool, confidence: float, as_json: bool) -> None:
     """Print the table of regrets, or the parts that were asked for."""
     if as_json:
-        from driftwise.cli.json_text import json_text
+        from driftwise.cli.outputs import json_text
 
         click.echo(json_text(_record(results, against, failed, confidence)))
         return

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from driftwise.cli.environment_options import DEFAULT_ENVIRONMENT, environment_options, environment_table
 from driftwise.cli.progress import notes, progress_bar
+from driftwise.cli.specs import DEFAULT_ENVIRONMENT, environment_options, environment_table, parse_member, read_spec
 from driftwise.glossary import COLUMNS_NOTE
 
 __all__ = ["command"]
@@ -87,15 +87,13 @@ def command(
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
-    from driftwise.cli import specs
-    from driftwise.cli.json_text import json_text
-    from driftwise.cli.outputs import check_outputs
+    from driftwise.cli.outputs import check_outputs, json_text
     from driftwise.engine import simulate
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
     from driftwise.results.comparators import make_comparator
 
-    settings = _settings(specs.read_spec(spec) if spec else {}, flags)
+    settings = _settings(read_spec(spec) if spec else {}, flags)
     check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # raises now, not after the simulation
     environment = make_environment(settings["environment"])
     players = [Player.from_spec(one) for one in settings["learners"]]
@@ -126,8 +124,6 @@ def command(
 
 def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     """Merge defaults, the file and the flags; flags override the file, which overrides defaults."""
-    from driftwise.cli.specs import parse_member
-
     settings = {**_DEFAULTS, **spec}
     settings |= {
         key: flags[key]

@@ -7,13 +7,16 @@ with a `name` in a file. For ``name:tuned``, the parameters of the learner come 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import click
 
 from driftwise.core.errors import InvalidInput, UnknownName, one_line, rejection
 from driftwise.core.toml_files import read_toml
 
-__all__ = ["parse_member", "read_spec"]
+__all__ = ["DEFAULT_ENVIRONMENT", "environment_options", "environment_table", "parse_member", "read_spec"]
 
 # The keys of a file, their types, and the types in words.
 _KEYS: dict[str, tuple[type, str]] = {
@@ -26,6 +29,26 @@ _KEYS: dict[str, tuple[type, str]] = {
     "play": (str, "text"),
     "realised": (bool, "true or false"),
 }
+
+C = TypeVar("C", bound=Callable[..., Any])
+DEFAULT_ENVIRONMENT: dict[str, Any] = {
+    "path": {"name": "switching", "n_segments": 8, "n_actions": 10},
+    "noise": {"name": "bernoulli"},
+}
+_OPTIONS = (
+    click.option("--path", metavar="NAME[:K=V,..]", help="How the means move; see `driftwise list paths`."),
+    click.option(
+        "--noise",
+        metavar="NAME[:K=V,..]",
+        help="Distribution of the losses around the means; see `driftwise list noises`.",
+    ),
+    click.option("--drift", type=float, metavar="V", help="Scale the path to this total drift."),
+    click.option("--variance", type=float, metavar="LAMBDA", help="Scale the noise to this total variance."),
+    click.option(
+        "--replay", metavar="FILE", help="Replay recorded losses (.npy, .csv, .parquet) instead of a path and a noise."
+    ),
+    click.option("--header/--no-header", default=None, help="Whether the first row of a replayed .csv holds names."),
+)
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -79,3 +102,24 @@ def _value(text: str) -> Any:
     except (ValueError, RecursionError):  # not TOML, or a number or nesting that Python does not read
         return text
     return read["value"] if len(read) == 1 else text  # a line break could start another key
+
+
+def environment_options(command: C) -> C:
+    """Add the options to a command, in this order."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def environment_table(environment: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of an environment with the flags, which override it."""
+    table = dict(environment)
+    if flags["replay"]:
+        table = {"replay": flags["replay"]}
+    for key in ("path", "noise"):
+        if flags[key]:
+            table[key] = parse_member(flags[key])
+    for key in ("drift", "variance", "header"):
+        if flags[key] is not None:
+            table[key] = flags[key]
+    return table

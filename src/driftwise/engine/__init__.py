@@ -3,8 +3,7 @@
 `preview` shows a run of an environment without a learner.
 """
 
-from driftwise.engine.environment_preview import Preview, preview
-from driftwise.engine.run_history import History, record
+from driftwise.engine.run_history import History, Preview, preview, record
 from driftwise.engine.session import Session
 from driftwise.engine.simulation import simulate
 

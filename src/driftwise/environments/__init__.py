@@ -1,31 +1,22 @@
 """Environments make losses: from a path of means with noise, or from a recording."""
 
-from driftwise.environments.environment import Block, Environment, LossSource, Seed, Stream
-from driftwise.environments.extreme_environments import adversarial, stationary
+from driftwise.environments.environment import Block, Environment, LossSource, Seed, Stream, adversarial, stationary
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
-from driftwise.environments.noises.bernoulli import Bernoulli
+from driftwise.environments.noises.bernoulli import Bernoulli, ScaledBernoulli, SparseBernoulli
 from driftwise.environments.noises.beta import Beta
-from driftwise.environments.noises.clipped_gaussian import ClippedGaussian
 from driftwise.environments.noises.deterministic import Deterministic
+from driftwise.environments.noises.gaussian import ClippedGaussian, TruncatedGaussian
 from driftwise.environments.noises.noise import Fitted, Noise, noise
-from driftwise.environments.noises.scaled_bernoulli import ScaledBernoulli
-from driftwise.environments.noises.sparse_bernoulli import SparseBernoulli
-from driftwise.environments.noises.truncated_gaussian import TruncatedGaussian
 from driftwise.environments.noises.two_point import TwoPoint
 from driftwise.environments.noises.with_variance import WithVariance
 from driftwise.environments.path_preview import PathPreview
 from driftwise.environments.paths.bursts import Bursts
 from driftwise.environments.paths.coin_flips import CoinFlips
-from driftwise.environments.paths.constant import Constant
-from driftwise.environments.paths.linear import Linear
 from driftwise.environments.paths.path import MeanStream, Path, path
-from driftwise.environments.paths.random_segments import RandomSegments
 from driftwise.environments.paths.random_walk import RandomWalk
-from driftwise.environments.paths.segments import Segments
-from driftwise.environments.paths.single_changes import SingleChanges
-from driftwise.environments.paths.sinusoidal import Sinusoidal
-from driftwise.environments.paths.switching import Switching
-from driftwise.environments.paths.table import Table
+from driftwise.environments.paths.segments import Constant, Segments, Table
+from driftwise.environments.paths.smooth import Linear, Sinusoidal
+from driftwise.environments.paths.switching import RandomSegments, SingleChanges, Switching
 from driftwise.environments.paths.with_drift import WithDrift
 from driftwise.environments.replay import Replay
 

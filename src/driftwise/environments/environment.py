@@ -19,14 +19,29 @@ from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.types import Matrix
 from driftwise.core.validation import check_seed, count
+from driftwise.environments.noises.bernoulli import Bernoulli
+from driftwise.environments.noises.deterministic import Deterministic
 from driftwise.environments.noises.noise import Noise, as_noise
 from driftwise.environments.path_preview import PathPreview
+from driftwise.environments.paths.coin_flips import CoinFlips
 from driftwise.environments.paths.path import MeanStream, Path, as_path
+from driftwise.environments.paths.segments import Constant
 
-__all__ = ["BYTES_PER_LOSS", "Block", "Environment", "LossSource", "Seed", "Stream", "generators"]
+__all__ = [
+    "BYTES_PER_LOSS",
+    "Block",
+    "Environment",
+    "LossSource",
+    "Seed",
+    "Stream",
+    "adversarial",
+    "generators",
+    "stationary",
+]
 
 Seed = int | SeedSequence
 BYTES_PER_LOSS = 24  # a block holds losses, means and variances
+_BYTES_PER_MEAN = 40  # a Python float in a tuple, and its copies in arrays
 
 
 def generators(owner: object, seed: Seed, *key: int) -> tuple[Generator, Generator]:
@@ -199,3 +214,23 @@ class Environment(LossSource):
         check_memory(self.path, "n_actions", self.n_actions, BYTES_PER_LOSS * self.n_actions)
         for_path, for_noise = generators(self, seed)
         return PathPreview(self.path, n_rounds, for_path), for_noise
+
+
+def adversarial(n_actions: int) -> Environment:
+    """Return an environment without noise whose losses are drawn from {0, 1} again in every round.
+
+    >>> adversarial(n_actions=5).measures(n_rounds=1000).variance
+    0.0
+    """
+    return Environment(CoinFlips(n_actions), Deterministic())
+
+
+def stationary(n_actions: int, best: float = 0.4, rest: float = 0.6) -> Environment:
+    """Return an environment with constant means and Bernoulli noise: action 0 has mean `best`, the others `rest`.
+
+    >>> stationary(n_actions=5).measures(n_rounds=1000).segments
+    1
+    """
+    others = count("stationary", "n_actions", n_actions) - 1
+    check_memory("stationary", "n_actions", n_actions, _BYTES_PER_MEAN * n_actions)
+    return Environment(Constant((best, *[rest] * others)), Bernoulli())

@@ -11,8 +11,7 @@ import numpy as np
 from driftwise.adversaries import Adversary
 from driftwise.core.measures import Measures
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING
-from driftwise.landscape.measurements import Measurement
-from driftwise.landscape.outcomes import Outcome
+from driftwise.landscape.outcomes import Measurement, Outcome
 from driftwise.report.page import Claim
 from driftwise.report.tables import number
 from driftwise.results.statistics import Power

@@ -6,15 +6,15 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from driftwise.adversaries import BanditLow, FullLow, FullV
+from driftwise.adversaries import Adversary, BanditLow, FullLow, FullV
 from driftwise.core.errors import UnknownName
 from driftwise.environments import Bernoulli, Environment, Sinusoidal, Switching, TwoPoint
-from driftwise.landscape.measurements import Setting
 from driftwise.landscape.participants import PARTICIPANTS, Participant, added, every_bandit
 from driftwise.learners import Learner, OptimisticGD, OracleRestarts, learners
 
-__all__ = ["PRESETS", "Preset", "Scan", "scans", "select_scans"]
+__all__ = ["PRESETS", "Preset", "Scan", "Setting", "scans", "select_scans"]
 
 N_ACTIONS, SEGMENTS, VARIANCE, PERIODS, AMPLITUDE = 5, 4, 50.0, 3.0, 0.3
 BEST, REST = 0.2, 0.8
@@ -38,6 +38,13 @@ PRESETS = {
     "standard": Preset(1000, 100_000, 5, 30_000, 24, 100_000),
     "full": Preset(1000, 1_000_000, 7, 100_000, 64, 100_000),
 }
+
+
+class Setting(NamedTuple):
+    """The environment or adversary, and the number of rounds."""
+
+    source: Environment | Adversary
+    n_rounds: int
 
 
 @dataclass(frozen=True)

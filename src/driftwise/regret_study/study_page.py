@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from driftwise.glossary import PAGE_NOTE
-from driftwise.regret_study.score_summaries import ScoreSummary, summaries
 from driftwise.regret_study.study import CellScore
 from driftwise.regret_study.study_cells import HALVES
-from driftwise.regret_study.study_text import EXPLANATION, forms_text, tuned_text
+from driftwise.regret_study.study_text import EXPLANATION, ScoreSummary, forms_text, summaries, tuned_text
 from driftwise.report.number_text import fixed
 from driftwise.report.page import (
     Axis,

@@ -1,18 +1,36 @@
-"""The study as text: what the scores are, a table of learners for each feedback, and the worst cells."""
+"""The study as text and as a CSV file: summaries of scores, a table of learners for each feedback, the worst cells."""
 
 from __future__ import annotations
 
+import csv
+import math
+import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from driftwise.regret_study.score_summaries import ScoreSummary, summaries
+from driftwise.core.files import write_atomically
 from driftwise.regret_study.study import CellScore
 from driftwise.regret_study.study_cells import HALVES, KINDS
+from driftwise.regret_study.study_learners import ScoredLearner
 from driftwise.report.number_text import fixed
 from driftwise.report.tables import TableGroup, grouped_table, number, text_table
 
-__all__ = ["EXPLANATION", "forms_text", "study_text", "tuned_text"]
+__all__ = [
+    "EXPLANATION",
+    "SCORE_COLUMNS",
+    "ScoreSummary",
+    "forms_text",
+    "geometric_mean",
+    "study_text",
+    "summaries",
+    "summary",
+    "tuned_text",
+    "write_scores_csv",
+]
 
+BAD = 2.0  # scores above are counted
 WIDTH = 100
 _WORST = 10  # cells that are listed
 _TWO_DIGITS, _THREE_DIGITS = 10.0, 100.0  # numbers from here on have one decimal, or none
@@ -24,6 +42,65 @@ EXPLANATION = (
     ' The default learners were tuned on the cells of the half "tuning"; one choice in bandit-tracker was made again'
     " after a look at the other half (docs/decisions.md). A digest of its name assigns a cell to a half."
 )
+SCORE_COLUMNS = (
+    "feedback", "cell", "half", "kind", "n_actions", "n_rounds", "learner", "score", "score_error", "regret",
+    "regret_error", "best_regret", "best_regret_error", "n_runs", "best_by_even_runs", "best_by_odd_runs",
+    "learner_spec",
+)  # fmt: skip
+
+
+class ScoreSummary(NamedTuple):
+    """The scores of one learner in several cells."""
+
+    learner: ScoredLearner
+    n_cells: int
+    mean: float  # geometric
+    error: float  # its standard error
+    worst: CellScore
+    n_bad: int  # cells with a score above `BAD`
+    by_kind: Mapping[str, float]  # geometric means by kind of environment
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean of positive numbers.
+
+    >>> geometric_mean([1.0, 4.0])
+    2.0
+    """
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
+
+
+def summary(scores: Sequence[CellScore]) -> ScoreSummary:
+    """Return the summary of the scores of one learner."""
+    mean = geometric_mean([one.score.value for one in scores])
+    # The logarithm of a score has the standard error error / value.
+    error = mean * math.hypot(*(one.score.error / one.score.value for one in scores)) / len(scores)
+    by_kind = {}
+    for kind in KINDS:
+        if some := [one.score.value for one in scores if one.cell.kind == kind]:
+            by_kind[kind] = geometric_mean(some)
+    return ScoreSummary(
+        scores[0].learner,
+        len(scores),
+        mean,
+        error,
+        max(scores, key=lambda one: one.score.value),
+        sum(one.score.value > BAD for one in scores),
+        by_kind,
+    )
+
+
+def summaries(scores: Sequence[CellScore], feedback: str, half: str | None) -> list[ScoreSummary]:
+    """Return the summary of each learner with this feedback, in one half or in both (None).
+
+    The default learner comes first, then the others by their geometric mean.
+    """
+    by_learner: dict[str, list[CellScore]] = {}
+    for one in scores:
+        if one.feedback == feedback and half in (None, one.cell.half):
+            by_learner.setdefault(one.learner.label, []).append(one)
+    found = [summary(some) for some in by_learner.values()]
+    return sorted(found, key=lambda one: (not one.learner.is_default, one.mean))
 
 
 def study_text(scores: Sequence[CellScore], width: int = WIDTH) -> str:
@@ -113,3 +190,21 @@ def _shown(value: float) -> str:
 
 def _decimals(value: float) -> int:
     return 0 if value >= _THREE_DIGITS else 1 if value >= _TWO_DIGITS else 2
+
+
+def write_scores_csv(path: str | os.PathLike[str], scores: Sequence[CellScore]) -> None:
+    """Write one line per score; numbers have enough digits to be read back equal."""
+
+    def fill(file: Path) -> None:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(SCORE_COLUMNS)
+            writer.writerows(_line(one) for one in scores)
+
+    write_atomically(path, fill)
+
+
+def _line(one: CellScore) -> list[Any]:
+    cell = one.cell
+    place = [one.feedback, cell.name, cell.half, cell.kind, cell.n_actions, cell.n_rounds, one.learner.label]
+    return [*place, *one.score, one.tuned[0].label, one.tuned[-1].label, one.learner.player.text]

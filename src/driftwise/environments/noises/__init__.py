@@ -1,4 +1,4 @@
-"""Noises: how losses are distributed around their means. One file per noise, and their registry."""
+"""Noises: how losses are distributed around their means. One file per family of noises, and their registry."""
 
 from driftwise.environments.noises.noise import Fitted, Noise, noise, noises
 

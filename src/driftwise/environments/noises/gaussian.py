@@ -1,8 +1,13 @@
-r"""Common parts of the two Gaussian noises: functions of the normal distribution, and the search for a scale.
+r"""The two Gaussian noises, with functions of the normal distribution and the search for a scale.
 
 A loss must be in [0, 1]. `ClippedGaussian` moves values of $Y \sim N(m, s^2)$ outside [0, 1] to the nearer end,
 `TruncatedGaussian` conditions on $0 \le Y \le 1$. Both move the mean away from $m$, more so for larger $s$; their
 `moments` return the actual mean, from which $\Gamma$ and $V$ are computed.
+
+The moments of clipped losses are computed around $m$ and not around 0: the usual $E\ell^2 - (E\ell)^2$ loses all digits
+for small $s$. For truncated losses and large $s$, the variance in units of $s$ is of the order of $s^{-2}$ and the
+difference of numbers near 1. From $s = 1/2$ on the density is smooth enough for Gauss-Legendre quadrature, which is
+exact up to rounding where the closed form is not.
 """
 
 from __future__ import annotations
@@ -13,18 +18,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-from driftwise.core.kernel import kernel, unbound
+from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.types import Matrix
 from driftwise.core.validation import require_number
-from driftwise.environments.noises.noise import Fitted, Noise, unattainable_variance
+from driftwise.environments.noises.noise import Fitted, Noise, noise, unattainable_variance
 from driftwise.environments.path_preview import TOLERANCE, PathPreview
 
-__all__ = ["FAR", "Gaussian", "density", "fill_moments", "mass_from_zero", "upper_tail"]
+__all__ = ["ClippedGaussian", "TruncatedGaussian"]
 
 FAR = 40.0  # standard deviations: the density is 0 in floating point, and z times it must not be inf * 0
 _WIDEST = 1000.0  # above, a clipped Gaussian is a fair coin and a truncated one uniform, to three digits
 MOMENTS: Callable[[float, float], tuple[float, float]] = unbound
+_SMOOTH = 0.5
+# Sixteen points integrate polynomials up to degree 31: at s = 1/2 the remainder is below 1e-20.
+_NODES, _WEIGHTS = (tuple(map(float, values)) for values in np.polynomial.legendre.leggauss(16))
 
 
 @kernel
@@ -90,3 +99,132 @@ class Gaussian(Fitted):
         if low < high:
             high = brentq(lambda scale: total(scale) - variance, low, high, xtol=TOLERANCE * high, rtol=TOLERANCE)
         return replace(self, scale=high)
+
+
+@kernel
+def _excess(z: float) -> float:
+    return density(z) - z * upper_tail(z)
+
+
+@kernel
+def _second(z: float) -> float:
+    return mass_from_zero(z) - z * density(z) + z * z * upper_tail(z)
+
+
+@kernel
+def _clipped_moments(center: float, scale: float) -> tuple[float, float]:
+    if scale == 0.0:
+        return center, 0.0
+    u, v = min(FAR, center / scale), min(FAR, (1.0 - center) / scale)
+    shift = _excess(u) - _excess(v)
+    return center + scale * shift, scale * scale * (_second(u) + _second(v) - shift * shift)
+
+
+_fill_clipped = clone(fill_moments, "clipped-gaussian", kinds=(), MOMENTS=_clipped_moments)
+
+
+@noise("clipped-gaussian")
+@dataclass(frozen=True)
+class ClippedGaussian(Gaussian):
+    r"""Clipped Gaussian noise: Gaussian losses, with values outside [0, 1] set to 0 or 1.
+
+    Parameters
+    ----------
+    scale : float, default 0.1
+        Standard deviation of the Gaussian before clipping ($s$), in [0, 1000]; 0 is no noise.
+
+    Notes
+    -----
+    $\ell = \min(1, \max(0, Y))$ with $Y \sim N(m, s^2)$, where $m$ is the mean of the path. With $u = m/s$ and
+    $v = (1-m)/s$, the loss has mean $m + s E$ and variance $s^2\,\mathrm{Var}$, where
+
+    $$ E = e(u) - e(v), \quad e(z) = \varphi(z) - z\,\Phi(-z); \qquad
+       \mathrm{Var} = h(u) + h(v) - E^2, \quad h(z) = \Phi(z) - \tfrac12 - z\,\varphi(z) + z^2\,\Phi(-z) . $$
+
+    Clipping moves the mean away from $m$. `with_variance` chooses $s$ so that a run has a given total variance.
+
+    Examples
+    --------
+    >>> mean, variance = ClippedGaussian(scale=0.5).moments(np.array([[0.0]]))
+    >>> mean.round(3)  # not 0
+    array([[0.195]])
+    """
+
+    def fill(self, centers: Matrix, means: Matrix, variances: Matrix) -> None:
+        """Write the moments of the losses around `centers`."""
+        _fill_clipped(centers, self.scale, means, variances)
+
+    def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:
+        """Return the losses."""
+        losses = means + self.scale * generator.standard_normal(means.shape)
+        return np.clip(losses, 0.0, 1.0, out=losses)
+
+
+@kernel
+def _by_quadrature(center: float, scale: float) -> tuple[float, float]:
+    mass, mean, variance = 0.0, 0.0, 0.0
+    for i in range(len(_NODES)):
+        x = 0.5 + 0.5 * _NODES[i]
+        share = _WEIGHTS[i] * density((x - center) / scale)
+        mass += share
+        mean += share * x
+    mean /= mass
+    for i in range(len(_NODES)):
+        x = 0.5 + 0.5 * _NODES[i]
+        variance += _WEIGHTS[i] * density((x - center) / scale) * (x - mean) ** 2
+    return mean, variance / mass
+
+
+@kernel
+def _truncated_moments(center: float, scale: float) -> tuple[float, float]:
+    if scale == 0.0:
+        return center, 0.0
+    if scale >= _SMOOTH:
+        return _by_quadrature(center, scale)
+    u, v = min(FAR, center / scale), min(FAR, (1.0 - center) / scale)
+    mass = mass_from_zero(u) + mass_from_zero(v)
+    shift = (density(u) - density(v)) / mass
+    second = 1.0 - (u * density(u) + v * density(v)) / mass
+    return center + scale * shift, scale * scale * (second - shift * shift)
+
+
+_fill_truncated = clone(fill_moments, "truncated-gaussian", kinds=(), MOMENTS=_truncated_moments)
+
+
+@noise("truncated-gaussian")
+@dataclass(frozen=True)
+class TruncatedGaussian(Gaussian):
+    r"""Truncated Gaussian noise: Gaussian losses, conditioned on [0, 1].
+
+    Parameters
+    ----------
+    scale : float, default 0.1
+        Standard deviation of the Gaussian before truncation ($s$), in [0, 1000]; 0 is no noise.
+
+    Notes
+    -----
+    $\ell = Y$ given $0 \le Y \le 1$, with $Y \sim N(m, s^2)$, where $m$ is the mean of the path. With $u = m/s$,
+    $v = (1-m)/s$ and $Z = \Phi(u) + \Phi(v) - 1$, the loss has mean $m + s E$ and variance $s^2\,\mathrm{Var}$, where
+
+    $$ E = \frac{\varphi(u) - \varphi(v)}{Z}, \qquad
+       \mathrm{Var} = 1 - \frac{u\,\varphi(u) + v\,\varphi(v)}{Z} - E^2 . $$
+
+    Truncation moves the mean away from $m$. `with_variance` chooses $s$ so that a run has a given total variance.
+
+    Examples
+    --------
+    >>> TruncatedGaussian(scale=1000.0).moments(np.array([[0.2]]))[1].round(6)  # nearly uniform: 1/12
+    array([[0.083333]])
+    """
+
+    def fill(self, centers: Matrix, means: Matrix, variances: Matrix) -> None:
+        """Write the moments of the losses around `centers`."""
+        _fill_truncated(centers, self.scale, means, variances)
+
+    def draw(self, means: Matrix, generator: np.random.Generator) -> Matrix:
+        """Return the losses, by inversion of the distribution function."""
+        if self.scale == 0.0:
+            return means.copy()
+        below, above = ndtr(-means / self.scale), ndtr((1.0 - means) / self.scale)
+        losses = means + self.scale * ndtri(below + generator.random(means.shape) * (above - below))
+        return np.clip(losses, 0.0, 1.0, out=losses)

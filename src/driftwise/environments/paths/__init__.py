@@ -1,4 +1,4 @@
-"""Paths: how the means of the losses move from round to round. One file per path, and their registry."""
+"""Paths: how the means of the losses move from round to round. One file per family of paths, and their registry."""
 
 from driftwise.environments.paths.path import MeanStream, Path, path, paths
 

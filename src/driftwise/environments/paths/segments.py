@@ -1,4 +1,4 @@
-"""Piecewise-constant paths: given means, and the streams that other piecewise-constant paths share."""
+"""Paths with given means: in segments, the same in every round, or from a table with a row per round."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 
 from driftwise.core.errors import rejection
-from driftwise.core.types import Actions, Matrix
-from driftwise.environments.paths.path import MeanStream, Path, as_means_table, path
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.environments.paths.path import MeanStream, Path, as_means, as_means_table, path
 
-__all__ = ["SegmentStream", "Segments", "equal_starts"]
+__all__ = ["Constant", "SegmentStream", "Segments", "Table", "equal_starts"]
 
 
 class SegmentStream(MeanStream):
@@ -122,3 +122,90 @@ class Segments(Path):
         if self.change_points is not None:
             starts[1:] = self.change_points
         return _GivenSegmentStream(starts, np.array(self.means))
+
+
+class _ConstantStream(MeanStream):
+    def __init__(self, means: Vector) -> None:
+        self._means = means
+
+    def fill(self, means: Matrix) -> None:
+        means[:] = self._means
+
+    def constant_stretches(self, n: int) -> tuple[Matrix, Actions]:
+        return self._means.reshape(1, -1).copy(), np.array([n])
+
+
+@path("constant")
+@dataclass(frozen=True)
+class Constant(Path):
+    r"""Path with the same means in every round, for stationary environments.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Mean loss of each action ($\mu$), each in [0, 1].
+
+    Notes
+    -----
+    $$ \mu_t = \mu, \qquad \Gamma = 1, \qquad V = \|\mu\|_\infty, $$
+
+    where $V$ is the jump from $\mu_0 = 0$.
+
+    Examples
+    --------
+    >>> Constant((0.4, 0.6)).n_actions
+    2
+    """
+
+    means: tuple[float, ...]
+    n_actions: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", as_means(self, "means", self.means))
+        object.__setattr__(self, "n_actions", len(self.means))
+
+    def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
+        """Return the means of a run."""
+        return _ConstantStream(np.array(self.means))
+
+
+class _TableStream(MeanStream):
+    def __init__(self, rows: Matrix) -> None:
+        self._rows = rows
+        self._round = 0
+
+    def fill(self, means: Matrix) -> None:
+        means[:] = self._rows[self._round : self._round + len(means)]
+        self._round += len(means)
+
+
+@path("table")
+@dataclass(frozen=True)
+class Table(Path):
+    r"""Path with means from a table, one row per round.
+
+    Parameters
+    ----------
+    means : array_like of shape (n_rounds, n_actions)
+        Means of each round ($\mu_t$), each in [0, 1]. The table is copied. A run has at most `n_rounds` rounds.
+
+    Examples
+    --------
+    >>> Table(np.array([[0.5, 0.25], [0.5, 0.75]]))
+    Table(means=((0.5, 0.25), (0.5, 0.75)))
+    """
+
+    means: tuple[tuple[float, ...], ...]
+    n_actions: int = field(init=False, repr=False, compare=False)
+    _rows: Matrix = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", as_means_table(self, "means", self.means))
+        object.__setattr__(self, "n_actions", len(self.means[0]))
+        object.__setattr__(self, "_rows", np.array(self.means))
+
+    def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
+        """Return the means of a run, which may be shorter than the table."""
+        if n_rounds > len(self.means):
+            raise rejection(self, "n_rounds", f"<= {len(self.means)}, the rows of the table", n_rounds)
+        return _TableStream(self._rows)

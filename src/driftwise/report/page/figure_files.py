@@ -16,9 +16,8 @@ from driftwise.core.errors import one_line
 from driftwise.core.files import write_bytes_atomically
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.page.contents import DotPanel, Page, Panel, RowPanel, WeightHistory
-from driftwise.report.page.markup import Markup, element, resource
+from driftwise.report.page.markup import Markup, element, plain, resource
 from driftwise.report.page.panels import chart_of, line_swatch
-from driftwise.report.page.rate_formulas import plain
 from driftwise.report.page.styles import Style, by_group, styles_of, swatch
 from driftwise.report.page.weight_charts import action_classes, history_chart
 from driftwise.report.palette import COLOURS, GREY

@@ -15,9 +15,8 @@ from driftwise.core.files import write_bytes_atomically
 from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
 from driftwise.report.number_text import fixed, with_interval
 from driftwise.report.page.contents import SECTIONS, Claim, Page
-from driftwise.report.page.markup import Markup, element, resource
+from driftwise.report.page.markup import Markup, element, formula, resource
 from driftwise.report.page.panels import panel_figure
-from driftwise.report.page.rate_formulas import formula
 from driftwise.report.page.scales import LinearScale
 from driftwise.report.page.styles import Style, by_group, colour_rules, styles_of, swatch
 from driftwise.report.page.table_contents import Cell, Column, Measured, Table, Text
