@@ -66,8 +66,8 @@ def test_the_headings_of_all_tables_are_collected():
     assert {"regret", "95% interval", "regret is", "error", "x lower bound", "> 2", "R*", "hindsight"} <= set(HEADINGS)
     assert {"from round", "Best in periods", "Measured exponent", "Regret / bound", "Half"} <= set(HEADINGS)
     assert set().union(*HEADINGS.values()) >= {
-        "results/results_text.py",
-        "results/sweep_text.py",
+        "results/results.py",
+        "results/sweep_tables.py",
         "landscape/outcomes.py",
         "landscape/pages.py",
         "regret_study/study_text.py",

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pytest
 
 from driftwise.core.errors import InvalidInput
-from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
-from driftwise.forecasting.real_values import as_truth
+from driftwise.forecasting.labelled_values import as_forecasts, as_names, as_truth, names_of, numbered_names
 
 NAMES = ("arima", "naive", "ets")
 VALUES = {"ets": 3.0, "arima": 1.0, "naive": 2.0}  # in another order than the names

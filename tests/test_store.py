@@ -12,8 +12,7 @@ import pytest
 from cell_examples import by_key, cell, failed, key, table
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.results import CellTable, Store, SweepResults
-from driftwise.results.machine import this_machine
-from driftwise.results.store import FILE, read_store
+from driftwise.results.store import FILE, read_store, this_machine
 from store_examples import cells, content, expected, fails, hidden, names, run_sql
 
 

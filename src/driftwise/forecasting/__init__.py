@@ -6,9 +6,8 @@ from driftwise.forecasting.losses import ForecastLoss, forecast_loss
 from driftwise.forecasting.mixture import Mixture
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.quantile_mixture import QuantileMixture
 from driftwise.forecasting.running_report import RunningReport, report_of
-from driftwise.forecasting.step_mixture import StepMixture
+from driftwise.forecasting.several_mixtures import QuantileMixture, StepMixture
 
 __all__ = [
     "ForecastLoss",

@@ -19,11 +19,10 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, LayoutWarning, MissingDependency, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
-from driftwise.forecasting.labelled_values import as_names, nearest
+from driftwise.forecasting.labelled_values import REAL_VALUE, as_names, first_too_large, nearest, real_value
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.real_values import REAL_VALUE, first_too_large, real_value
 from driftwise.learners.contract import ExpertLearner
 
 if TYPE_CHECKING:

@@ -18,12 +18,11 @@ from driftwise.core.files import write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import count
-from driftwise.forecasting.labelled_values import as_forecasts, as_names, names_of, numbered_names
+from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, names_of, numbered_names
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, N_COUNTS, NO_TRUTH, NOT_FINITE, ROUNDS
 from driftwise.forecasting.mixture_stack import MixtureStack, Round
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.real_values import LARGEST, as_truth
 from driftwise.learners.contract import ExpertLearner
 
 if TYPE_CHECKING:

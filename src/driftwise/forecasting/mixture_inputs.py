@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.types import Actions, Vector
-from driftwise.forecasting.real_values import LARGEST
+from driftwise.forecasting.labelled_values import LARGEST
 
 __all__ = ["LARGEST_FLOAT", "LIMIT", "Own", "Settings", "accepts", "follow", "observe_error", "write_inputs"]
 

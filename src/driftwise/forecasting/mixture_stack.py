@@ -25,11 +25,11 @@ from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
+from driftwise.forecasting.labelled_values import LARGEST
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_inputs import LARGEST_FLOAT, LIMIT, Own, Settings
 from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Work, mixture_kernels
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.real_values import LARGEST
 from driftwise.learners.contract import ExpertLearner
 from driftwise.learners.contract.crossings import Crossing, as_it_is, first_that_compiles
 from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from driftwise.core.errors import InvalidInput, MissingDependency, rejection
-from driftwise.forecasting.labelled_values import as_forecasts, as_names
+from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, real_value
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture import Mixture
-from driftwise.forecasting.real_values import LARGEST, as_truth, real_value
 from driftwise.learners.contract import ExpertLearner
 
 if TYPE_CHECKING:

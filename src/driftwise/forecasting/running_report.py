@@ -25,8 +25,8 @@ from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.forecast_report import Comparison, Cuts, ExpertSummary, ForecastReport, Periods, SeriesTotals
 from driftwise.forecasting.hindsight import Combination, best_combination, best_square_combination, extend_sequences
+from driftwise.forecasting.labelled_values import LARGEST
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-from driftwise.forecasting.real_values import LARGEST
 
 __all__ = ["LAST_TRUTH", "MOST_COMBINED", "N_PERIODS", "KeptRows", "RunningReport", "report_of"]
 

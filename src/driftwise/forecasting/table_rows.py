@@ -16,8 +16,8 @@ from pyarrow import compute, types
 from driftwise.core.errors import BadData, shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.environments.table_files import LONGEST_TEXT, ColumnChoice
+from driftwise.forecasting.labelled_values import LARGEST
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.real_values import LARGEST
 
 __all__ = ["RowBlock", "SeriesNames", "TimeOrder", "block_rows", "row_blocks"]
 

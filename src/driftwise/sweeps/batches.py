@@ -20,7 +20,7 @@ from driftwise.engine.run import Run, SimulationPlan, play_run
 from driftwise.environments import LossSource
 from driftwise.results.cells import MEASURES, CellRecord
 from driftwise.results.comparators import make_comparator
-from driftwise.results.machine import this_machine
+from driftwise.results.store import this_machine
 from driftwise.sweeps.sources import Group, Source, cell_keys
 
 __all__ = ["Batch", "failed_records", "play_batch"]

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol
 
 from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency, rejection
 from driftwise.results.cells import CellRecord
-from driftwise.results.machine import Machine, this_machine
+from driftwise.results.store import Machine, this_machine
 from driftwise.sweeps.batches import Batch, failed_records, play_batch
 from driftwise.sweeps.sources import cell_keys
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from driftwise.core.validation import count
 from driftwise.learners import Player
 from driftwise.results.cells import CellRecord
-from driftwise.results.machine import Machine
-from driftwise.results.store import Store
+from driftwise.results.store import Machine, Store
 from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.batches import Batch
 from driftwise.sweeps.executors import DaskExecutor, Executor, Finished, ThreadExecutor
