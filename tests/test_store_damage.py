@@ -150,6 +150,16 @@ def test_a_changed_text_costs_its_cells(tmp_path, whole):
     assert check_repair(tmp_path, wanted) == N_CELLS // 4
 
 
+@pytest.mark.parametrize("change", ["DELETE FROM facts WHERE name = 'removals'", "UPDATE facts SET value = 'x'"])
+def test_a_store_without_its_counts_is_repaired(tmp_path, whole, change):
+    path, wanted = whole
+    shutil.copyfile(path, tmp_path / FILE)
+    run_sql(tmp_path, change)
+    with Store(tmp_path) as store:
+        assert content(store) == wanted
+        assert len(store.damaged) == 1
+
+
 def test_labels_survive_a_repair(tmp_path, whole):
     path, wanted = whole
     shutil.copyfile(path, tmp_path / FILE)

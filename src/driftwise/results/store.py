@@ -48,47 +48,6 @@ from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, Cell
 
 __all__ = ["FILE", "DamagedFile", "Machine", "Snapshot", "Store", "read_store", "this_machine"]
 
-
-_ID_LENGTH = 8  # hex digits
-
-
-class Machine(NamedTuple):
-    """A machine: a short id, which is a digest of its facts, and the facts."""
-
-    id: str
-    facts: dict[str, str]
-
-
-@functools.cache
-def this_machine() -> Machine:
-    """Return the machine on which this process runs."""
-    facts = {
-        "cpu": _cpu(),
-        "driftwise": _version("driftwise"),
-        "numba": _version("numba"),
-        "numpy": _version("numpy"),
-        "python": platform.python_version(),
-        "system": platform.platform(),
-    }
-    return Machine(hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_ID_LENGTH], facts)
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:  # run from its sources
-        return "unknown"
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-    except OSError:
-        lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
-
-
 T = TypeVar("T")
 
 FILE = "cells.sqlite"
@@ -140,6 +99,7 @@ _WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 _NO_LOCKS = "its file system has no locks, as some network file systems; use a folder on a local disk"
 _CLAIM = re.compile(r"\.claim-[0-9a-f]{16}")
 _LONGEST_CLAIM = 1 << 26  # bytes
+_ID_LENGTH = 8  # hex digits of the id of a machine
 
 
 class DamagedFile(NamedTuple):
@@ -370,7 +330,9 @@ class Store:
             self._db = None
 
     def _refresh(self, db: sqlite3.Connection) -> None:
-        ((removals,),) = db.execute("SELECT value FROM facts WHERE name = 'removals'")
+        removals = dict(db.execute("SELECT name, value FROM facts")).get("removals")
+        if type(removals) is not int:
+            raise _DamagedStore("it does not count removals")
         first = self._last if removals == self._removals else 0
         rows = db.execute("SELECT id, key, failed FROM cells WHERE id > ?", (first,)).fetchall()
         if first == 0 and self._keys:
@@ -730,6 +692,43 @@ def _claimed(path: Path) -> list[str]:
             return []
         ids = json.loads(file.read(_LONGEST_CLAIM))
         return [each for each in ids if isinstance(each, str)] if isinstance(ids, list) else []
+
+
+class Machine(NamedTuple):
+    """A machine: a short id, which is a digest of its facts, and the facts."""
+
+    id: str
+    facts: dict[str, str]
+
+
+@functools.cache
+def this_machine() -> Machine:
+    """Return the machine on which this process runs."""
+    facts = {
+        "cpu": _cpu(),
+        "driftwise": _version("driftwise"),
+        "numba": _version("numba"),
+        "numpy": _version("numpy"),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
+    return Machine(hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_ID_LENGTH], facts)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # run from its sources
+        return "unknown"
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
 
 
 def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
