@@ -1,5 +1,6 @@
 """A damaged store is replaced by what can be read of it, and a full disk leaves it as it was."""
 
+import contextlib
 import random
 import resource
 import shutil
@@ -11,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from cell_examples import by_key, cell, failed, key, table
-from driftwise.core.errors import BadFile
-from driftwise.results import CellTable, Store
+from driftwise.core.errors import BadFile, InvalidInput
+from driftwise.results import CellTable, Store, store
 from driftwise.results.store import FILE, read_store
 from store_examples import cells, content, expected, flip, names, run_sql
 
@@ -172,12 +173,160 @@ def test_rows_with_right_digests_that_break_a_rule_are_refused(tmp_path):
     """Another program may compute digests too; such a file is no accident."""
     forged = CellTable.from_records([cell(0)])
     forged.cells["n_actions"] = 0
-    with Store(tmp_path) as store:
-        store.add(forged)
+    with Store(tmp_path) as opened:
+        with pytest.raises(InvalidInput, match=r"^Store: `n_actions` must be a whole number in \[1, 2\^62\], got 0\.$"):
+            opened.add(forged)
+        store._insert(opened._db, forged)
         with pytest.raises(BadFile, match=r"cells whose `n_actions` is not a whole number in \[1, 2\^62\]\.$"):
-            store.table()
+            opened.table()
     with pytest.raises(BadFile, match="cells whose `n_actions` is not"):
         read_store(tmp_path)
+
+
+def test_damage_to_long_curves_and_to_labels_costs_few_cells(tmp_path):
+    """A curve of 400 points is on pages of its own, with pointers that may lead anywhere."""
+    cases = [cell(i, 400 if i % 5 == 0 else 1) for i in range(60)]
+    with Store(tmp_path / "whole") as opened:
+        opened.add(cases)
+        wanted = content(opened)
+    with contextlib.closing(sqlite3.connect(tmp_path / "whole" / FILE)) as db:
+        roots = dict(db.execute("SELECT name, rootpage FROM sqlite_schema WHERE type = 'table'"))
+    size, chance = (tmp_path / "whole" / FILE).stat().st_size, random.Random(1)
+    pages = [chance.randrange(8, size // 4096) for _ in range(40)]
+    starts = [(roots[name] - 1) * 4096 for name in ("labels", "machines", "facts")]
+    n_kept = []
+    for i, place in enumerate([*starts, *(page * 4096 + chance.randrange(8) for page in pages)]):
+        folder = tmp_path / str(i)
+        shutil.copytree(tmp_path / "whole", folder)
+        flip(folder / FILE, place, 2)
+        with Store(folder) as opened:
+            kept = content(opened)
+        assert all(kept[each] == wanted[each] for each in kept)
+        n_kept.append(len(kept))
+    assert n_kept[: len(starts)] == [60] * len(starts)
+    assert min(n_kept) >= 40  # a page holds about twenty rows
+
+
+@pytest.mark.parametrize(("bit", "n_missing"), [(0, N_CELLS // 4), (7, N_CELLS // 4)])
+def test_a_damaged_spec_costs_its_cells_only(tmp_path, whole, bit, n_missing):
+    path, wanted = whole
+    data = path.read_bytes()
+    (tmp_path / FILE).write_bytes(data)
+    flip(tmp_path / FILE, data.index(b'{"name": "hedge", "learning_rate": 1}'), bit)
+    assert check_repair(tmp_path, wanted) == n_missing
+
+
+def test_a_text_that_becomes_equal_to_another_costs_its_cells_only(tmp_path, whole):
+    path, wanted = whole
+    data = path.read_bytes()
+    (tmp_path / FILE).write_bytes(data)
+    flip(tmp_path / FILE, data.index(b'"learning_rate": 1}') + len(b'"learning_rate": '))
+    assert check_repair(tmp_path, wanted) == N_CELLS // 4
+
+
+@pytest.mark.parametrize("change", [
+    "DROP TABLE machines", "DROP TABLE labels", "ALTER TABLE labels RENAME COLUMN label TO other",
+    "UPDATE machines SET facts = CAST(x'ff7b7d' AS TEXT); DROP TABLE facts",
+])  # fmt: skip
+def test_cells_do_not_need_the_other_tables(tmp_path, whole, change):
+    path, wanted = whole
+    shutil.copyfile(path, tmp_path / FILE)
+    run_sql(tmp_path, change)
+    assert check_repair(tmp_path, wanted) == 0
+
+
+def test_a_file_that_another_program_has_locked_is_not_emptied(tmp_path, whole, monkeypatch):
+    path, _ = whole
+    shutil.copyfile(path, tmp_path / FILE)
+    monkeypatch.setattr(store, "_PATIENCE", 0.1)
+    with Store(tmp_path) as opened:
+        run_sql(tmp_path, CHANGES["another seed"])
+        other, salvaged = sqlite3.connect(tmp_path / FILE, isolation_level=None), store._salvaged
+
+        def locked_meanwhile(*arguments):
+            other.execute("BEGIN EXCLUSIVE")
+            try:
+                return salvaged(*arguments)
+            finally:
+                other.execute("ROLLBACK")
+
+        monkeypatch.setattr(store, "_salvaged", locked_meanwhile)
+        with pytest.raises(BadFile, match="database is locked"):
+            opened.table()
+        other.close()
+        monkeypatch.setattr(store, "_salvaged", salvaged)
+        assert len(opened.table()) == N_CELLS - 1
+
+
+def test_a_view_in_the_place_of_a_table_is_not_computed(tmp_path, whole):
+    shutil.copyfile(whole[0], tmp_path / FILE)
+    columns = ", ".join(f"0 AS {name}" for name in store._ROW)
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+    run_sql(tmp_path, f"DROP TABLE cells; CREATE VIEW cells AS {endless} SELECT x AS id, -x AS rowid, {columns} FROM c")
+    assert len(read_store(tmp_path).table) == 0
+    assert check_repair(tmp_path, whole[1]) == N_CELLS
+
+
+def test_texts_in_another_encoding_are_refused(tmp_path):
+    run_sql(tmp_path, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE x (y); DROP TABLE x")
+    with pytest.raises(BadFile, match=r"has texts in another encoding than UTF-8\.$"):
+        Store(tmp_path)
+
+
+def test_a_link_leads_to_the_journal_beside_the_file(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / FILE).symlink_to("../real/data.db")
+    with Store(tmp_path / "linked") as opened:
+        opened.add([cell(i, 50) for i in range(50)])
+        wanted = content(opened)
+    killed = (
+        "import os, signal, sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        " db.execute('PRAGMA cache_size = 5'); db.execute('BEGIN IMMEDIATE');"
+        " db.execute('UPDATE cells SET curve = zeroblob(length(curve))'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", killed, tmp_path / "real" / "data.db"], check=False)
+    assert names(tmp_path / "real") == ["data.db", "data.db-journal"]
+    assert by_key(read_store(tmp_path / "linked").table) == wanted
+    assert content(Store(tmp_path / "linked")) == wanted
+
+
+def test_a_process_that_is_forked_while_a_thread_stores_can_store_too(tmp_path):
+    program = """
+import os, sys, threading, warnings
+warnings.simplefilter("ignore")
+from cell_examples import cell
+from driftwise.results import Store, store
+store._PATIENCE = 1.0
+opened, go = Store(sys.argv[1]), threading.Event()
+def fill():
+    i = 0
+    while not go.is_set():
+        opened.add([cell(i)])
+        i += 1
+thread = threading.Thread(target=fill)
+thread.start()
+codes = []
+for i in range(10):
+    child = os.fork()
+    if child == 0:
+        try:
+            Store(sys.argv[1]).add([cell(10_000 + i)])
+            os._exit(0)
+        except BaseException as error:
+            print(error, flush=True)
+            os._exit(1)
+    codes.append(os.waitpid(child, 0)[1])
+go.set()
+thread.join()
+assert not any(codes), codes
+"""
+    path = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "src")]
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], env={"PYTHONPATH": ":".join(path)}, capture_output=True, text=True,
+        timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_another_process_that_replaced_the_file_is_noticed(tmp_path, whole):
@@ -242,7 +391,7 @@ def test_a_full_disk_leaves_the_store_as_it_was(tmp_path):
 LIMITED = """
 import resource, sys
 from cell_examples import cell, key
-from driftwise.core.errors import BadFile
+from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.results import Store
 store = Store(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))

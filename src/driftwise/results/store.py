@@ -41,7 +41,7 @@ import numpy as np
 from driftwise.core.errors import BadFile, rejection
 from driftwise.core.file_locks import locked, try_lock
 from driftwise.core.file_names import shown_path
-from driftwise.core.files import check_writable, write_bytes_atomically
+from driftwise.core.files import check_writable, write_atomically
 from driftwise.core.spec_text import is_unicode
 from driftwise.core.types import Flags
 from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, CellTable, first_fault
@@ -198,6 +198,8 @@ class Store:
         keys = table.keys()
         if "" in keys:
             raise rejection(self, "key", "32 hex digits in each cell", "")
+        if table is records and (fault := first_fault(table)) is not None:
+            raise rejection(self, *fault)
         first = {key: i for i, key in reversed([*enumerate(keys)])}
         facts = {machine.id: json.dumps(machine.facts) for machine in (*machines,) or (this_machine(),)}
 
@@ -349,18 +351,21 @@ class Store:
         _check(content.table, self._path)
         kept = self.folder / _DAMAGED / f"cells-{time.time_ns()}.sqlite"
         kept.parent.mkdir(exist_ok=True)
-        with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-            db.executescript(_SCHEMA)
-            with _transaction(db):
-                _insert(db, content.table)
-                labels = [(name, *one) for name, some in content.labels.items() for one in some.items()]
-                db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
-                db.executemany("INSERT OR IGNORE INTO machines VALUES (?, ?)", content.machines)
-            renewed = db.serialize()
+
+        def write(file: Path) -> None:
+            with contextlib.closing(_connect(file, "rw&nolock=1")) as db:
+                db.execute("PRAGMA journal_mode = OFF")
+                db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
+                with _transaction(db):
+                    _insert(db, content.table)
+                    labels = [(name, *one) for name, some in content.labels.items() for one in some.items()]
+                    db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
+                    db.executemany("INSERT OR IGNORE INTO machines VALUES (?, ?)", content.machines)
+
         shutil.copyfile(self._path, kept)
         with contextlib.suppress(FileNotFoundError):  # it would be played back into the new file
-            self._path.with_name(f"{FILE}-journal").replace(kept.with_name(f"{kept.name}-journal"))
-        write_bytes_atomically(self._path, renewed)
+            _journal(self._path).replace(_journal(kept))
+        write_atomically(self._path, write)
         n_kept = len(content.table)
         reason = f"{content.fault or str(error)}; {n_kept} cell{'s were' if n_kept != 1 else ' was'} kept."
         self._damaged.append(DamagedFile(FILE, reason))
@@ -435,6 +440,8 @@ def _check_schema(db: sqlite3.Connection, path: Path) -> None:
             raise BadFile(f"{shown_path(path)} has store format {version}; this version reads format {_FORMAT}.")
     if not _expected_schema() <= found or application != _APPLICATION or version != _FORMAT:
         raise _DamagedStore("its tables are not those of a store")
+    if db.execute("PRAGMA encoding").fetchone() != ("UTF-8",):
+        raise BadFile(f"{shown_path(path)} has texts in another encoding than UTF-8.")
     if db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'trigger'").fetchone():
         raise BadFile(f"{shown_path(path)} has triggers, which a store has not.")
 
@@ -491,26 +498,35 @@ def _salvaged(path: Path, read_only: bool = False) -> _Content:
             fault = ""
             try:
                 _check_schema(db, path)
-            except _DamagedStore as error:
+            except (_DamagedStore, sqlite3.DatabaseError) as error:
+                if not _is_damage(error):
+                    raise
                 fault = str(error)
             content = _read(db)
             return content._replace(fault=content.fault or fault)
     except sqlite3.Error as error:
         if read_only and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_ROLLBACK:
             return _salvaged_copy(path)
-        if _is_damage(error) or not read_only:
+        if _is_damage(error):
             return nothing._replace(fault=str(error))
         raise BadFile(f"Cannot read {shown_path(path)}: {error}.") from None
+
+
+def _journal(path: Path) -> Path:
+    """Return the path of the journal that SQLite keeps beside a file, or beside that to which a link leads."""
+    real = path.resolve()
+    return real.with_name(f"{real.name}-journal")
 
 
 def _salvaged_copy(path: Path) -> _Content:
     """Read a copy of a file, beside which a killed process left the journal of an unfinished write."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            for name in (FILE, f"{FILE}-journal"):
-                with contextlib.suppress(FileNotFoundError):
-                    shutil.copyfile(path.with_name(name), Path(folder) / name)
-            return _salvaged(Path(folder) / FILE)
+            copy = Path(folder) / FILE
+            shutil.copyfile(path, copy)
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(_journal(path), _journal(copy))
+            return _salvaged(copy)
     except OSError as error:
         raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
 
@@ -520,14 +536,14 @@ def _read(db: sqlite3.Connection) -> _Content:
     faults: list[str] = []
     db.execute("BEGIN")  # one state of the file, whoever writes meanwhile
     try:
-        known = {text: id for _, id, text in _rows(db, "id, text", "texts", faults) if isinstance(text, str)}
-        texts = {id: text for text, id in known.items()}
+        texts = {id: text for _, id, text in _rows(db, "id, text", "texts", faults) if isinstance(text, str)}
         columns = ", ".join(["CAST(key AS BLOB)", *_ROW[1:]])
         parts = [_decoded(rows, texts) for rows in _chunks(db, columns, "cells", faults)]
-        machines = [(id, facts) for _, id, facts in _rows(db, "id, facts", "machines", [])]
+        machines = [(id, facts) for _, id, facts in _rows(db, "id, facts", "machines", []) if _are_texts(id, facts)]
         labels = _read_labels(db)
     finally:
-        db.execute("COMMIT")
+        with contextlib.suppress(sqlite3.Error):  # of a damaged file, this may not end a transaction
+            db.execute("ROLLBACK")
     table = CellTable.concatenate([part for part, _ in parts])
     _, first = np.unique(table.cells["key"], return_index=True)
     n_bad = sum(n for _, n in parts) + len(table) - len(first)
@@ -540,9 +556,13 @@ def _read_labels(db: sqlite3.Connection) -> dict[str, dict[str, str]]:
     """Return the labels; those that cannot be used are left out: the cells are complete without them."""
     labels: dict[str, dict[str, str]] = {name: {} for name in _LABELS}
     for _, section, spec, label in _rows(db, "section, spec, label", "labels", []):
-        if section in labels and isinstance(spec, str) and isinstance(label, str) and is_unicode(spec + label):
+        if section in labels and _are_texts(spec, label):
             labels[section][spec] = label
     return labels
+
+
+def _are_texts(*values: Any) -> bool:
+    return all(isinstance(value, str) and is_unicode(value) for value in values)
 
 
 def _rows(db: sqlite3.Connection, columns: str, table: str, faults: list[str]) -> Iterator[tuple[Any, ...]]:
@@ -554,6 +574,9 @@ def _chunks(db: sqlite3.Connection, columns: str, table: str, faults: list[str])
 
     Where it fails, it reads fewer rows at once, and leaves out a single row that it cannot read.
     """
+    if table not in {name for name, _ in _expected_schema() & {*db.execute("SELECT name, sql FROM sqlite_schema")}}:
+        faults.append(f"its table `{table}` is not that of a store")  # it may be a view, which computes anything
+        return
     query = f"SELECT rowid, {columns} FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT ?"
     last, size, n_left_out = 0, _CHUNK, 0
     ((n_pages,),) = db.execute("PRAGMA page_count")
@@ -584,7 +607,10 @@ def _decoded(rows: list[tuple[Any, ...]], texts: Mapping[Any, Any]) -> tuple[Cel
             raise
         table, n_bad = _decoded(good, texts)
         return table, n_bad + len(rows) - len(good)
-    return table.select(agree), int((~agree).sum())
+    if agree.all():
+        return table, 0
+    good = [row for row, agrees in zip(rows, agree.tolist(), strict=True) if agrees]
+    return _decoded(good, texts)[0], len(rows) - len(good)  # without the texts of damaged rows
 
 
 def _is_valid(name: str, value: Any) -> bool:
@@ -607,7 +633,9 @@ def _checked(columns: Mapping[str, Sequence[Any]], texts: Mapping[Any, Any]) -> 
         ids, codes = np.unique(np.array(columns[name], np.int64), return_inverse=True)
         if not texts.keys() >= {*ids.tolist()}:
             raise ValueError("a text is missing")
-        cells[name], used[name] = codes, tuple(texts[id] for id in ids.tolist())
+        distinct: dict[str, int] = {}
+        places = [distinct.setdefault(texts[id], len(distinct)) for id in ids.tolist()]
+        cells[name], used[name] = np.array(places, np.int32)[codes], tuple(distinct)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     points = np.frombuffer(b"".join(columns["curve"]), "<i8")
     within = np.arange(offsets[-1]) + np.repeat(2 * offsets[:-1], lengths)
@@ -745,11 +773,25 @@ def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
 
 _open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
 _forgotten: list[sqlite3.Connection | None] = []
+_held: list[threading.Lock] = []
 
 
-def _after_fork() -> None:
+def _before_fork() -> None:
+    """Wait for the stores that other threads use: SQLite's record of their locks must not be copied."""
+    for store in [*_open_stores]:
+        store._threads.acquire()
+        _held.append(store._threads)
+
+
+def _after_fork_in_parent() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _after_fork_in_child() -> None:
+    _held.clear()
     for store in _open_stores:
         store._after_fork()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
