@@ -7,7 +7,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from browser import browser, requests, screen
-from driftwise.forecasting.forecast_page import write_report_page
+from driftwise.forecasting.forecast_views import write_report_page
 from driftwise.forecasting.running_report import report_of
 
 N_ROUNDS = 500

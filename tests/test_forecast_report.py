@@ -11,8 +11,8 @@ import pytest
 from scipy.optimize import minimize
 
 from driftwise.core.errors import InvalidInput
-from driftwise.forecasting.forecast_page import report_page, write_report_page
 from driftwise.forecasting.forecast_report import series_summaries
+from driftwise.forecasting.forecast_views import report_page, write_report_page
 from driftwise.forecasting.hindsight import best_combination, best_path, best_square_combination
 from driftwise.forecasting.losses import forecast_loss
 from driftwise.forecasting.running_report import MOST_COMBINED, N_PERIODS, KeptRows, RunningReport, report_of

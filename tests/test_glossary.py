@@ -72,8 +72,7 @@ def test_the_headings_of_all_tables_are_collected():
         "landscape/pages.py",
         "regret_study/study_text.py",
         "regret_study/study_page.py",
-        "forecasting/forecast_text.py",
-        "forecasting/forecast_page.py",
+        "forecasting/forecast_views.py",
         "sweeps/results_page.py",
     }
 

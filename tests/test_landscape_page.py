@@ -256,7 +256,7 @@ def test_the_command_has_every_cell():
 def test_it_needs_neither_pyarrow_nor_matplotlib(driftwise, monkeypatch):
     for package in ("pyarrow", "matplotlib"):
         monkeypatch.setitem(sys.modules, package, None)
-    assert driftwise(*SMALL, "--figures").code == 0
+    assert driftwise(*SMALL, "--figures")[0] == 0
 
 
 def test_a_file_in_the_place_of_the_folder_is_named(driftwise, tmp_path):

@@ -3,7 +3,7 @@
 A symbolic link is followed to its file. A pipe or a character device receives the finished bytes. A folder, a socket
 and a block device are rejected.
 
-Temporary files, locked while they are written, so that those of a killed process can be found and deleted.
+Temporary files are locked while they are written, so that those of a killed process can be found and deleted.
 """
 
 from __future__ import annotations

@@ -35,7 +35,6 @@ from driftwise.core.machine_memory import memory_bytes
 __all__ = [
     "LONGEST",
     "LONGEST_TEXT",
-    "MISSING",
     "STANDARD_INPUT",
     "ByteStream",
     "ColumnChoice",

@@ -346,7 +346,7 @@ class ForecastReport:
 
     def text(self) -> str:
         """Return the report as tables of at most 80 columns."""
-        from driftwise.forecasting.forecast_text import report_text
+        from driftwise.forecasting.forecast_views import report_text
 
         return report_text(self)
 
@@ -371,7 +371,7 @@ class ForecastReport:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Return a Matplotlib figure: weights over time, the best expert, and losses by period; write it to `path`."""
-        from driftwise.forecasting.forecast_figure import report_figure
+        from driftwise.forecasting.forecast_views import report_figure
         from driftwise.report.figures import save_figure
 
         figure = report_figure(self)

@@ -1,0 +1,553 @@
+"""A report on forecasts as text, as a figure and as a page."""
+
+from __future__ import annotations
+
+import math
+import os
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from driftwise.core.types import Vector
+from driftwise.forecasting.forecast_report import (
+    SHOWN_SWITCHES,
+    Comparison,
+    ForecastReport,
+    hidden_text,
+    series_page_table,
+    series_summaries,
+)
+from driftwise.glossary import PAGE_NOTE
+from driftwise.report.figures import canvas
+from driftwise.report.label_text import literal
+from driftwise.report.number_text import fixed
+from driftwise.report.page import (
+    Axis,
+    Column,
+    Filter,
+    Group,
+    Measured,
+    Page,
+    Panel,
+    Series,
+    Table,
+    Text,
+    WeightHistory,
+    write_page,
+)
+from driftwise.report.page.table_contents import Cell
+from driftwise.report.palette import COLOURS, GREY
+from driftwise.report.tables import number, shortened, text_table, text_width
+from driftwise.report.time_ticks import time_ticks
+from driftwise.report.weight_areas import action_fill, best_intervals, draw_areas
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["report_figure", "report_page", "report_text", "write_report_page"]
+
+
+_TEXT_WIDTH = 80
+_COMPARATOR, _EXPERT, _STRETCH, _TIME = 46, 26, 36, 24  # the widest names and times
+_SERIES, _BEST = 18, 14  # and those in the table of the series, if it is too wide
+_MOST_EXPERTS = 30
+_MOST_TERMS = 12  # of the best convex combination
+_SMALL_WEIGHT = 0.005  # not shown in it
+_LARGE_RATIO = 1000
+_LARGE = 1e7  # from here on, numbers have a power of ten
+MARK = "*"
+
+
+def report_text(report: ForecastReport) -> str:
+    """Return a report as text, at most 80 columns wide."""
+    head = [f"Mixture of {len(report.names)} expert{'s' * (len(report.names) != 1)}, {report.loss} loss."]
+    head += counts_text(report)
+    if report.cuts is not None:
+        head.append(cuts_text(report))
+    parts = ["\n".join(shortened(line, _TEXT_WIDTH) for line in head)]
+    if report.n_scored:
+        parts += [_comparators(report), _experts(report)]
+        parts += [_series(report)] if report.n_series > 1 else []
+        parts.append(_stretches(report))
+    return "\n\n".join(parts)
+
+
+def counts_text(report: ForecastReport) -> list[str]:
+    """Return sentences on the numbers of rounds."""
+    series = f" of {report.n_series:,} series" if report.n_series != 1 else ""
+    lines = [f"{_counted(report.n_rounds, 'round')}{series}, {report.n_scored:,} scored."]
+    skipped = [
+        (report.n_without_truth, "without truth"),
+        (report.n_without_forecast, "without forecast"),
+        (report.n_without_loss, "without a finite loss"),
+    ]
+    if any(n for n, _ in skipped):
+        lines.append(f"Not scored: {', '.join(f'{n:,} {why}' for n, why in skipped if n)}.")
+    return lines
+
+
+def cuts_text(report: ForecastReport) -> str:
+    """Return a sentence on the losses that were cut."""
+    if report.cuts is None or not report.cuts.n_cuts:
+        return "Cut no losses."
+    n_cuts, total = report.cuts
+    return f"Cut {n_cuts:,} {'loss' if n_cuts == 1 else 'losses'}, total {short_number(total)}."
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio as text."""
+    return fixed(ratio, 3) if abs(ratio) < _LARGE_RATIO else short_number(ratio)
+
+
+def short_number(value: float) -> str:
+    """Return a number with four digits, in at most ten characters.
+
+    >>> short_number(1234567.8), short_number(-1.25e40)
+    ('1234568', '-1.25e+40')
+    """
+    return f"{value:.4g}" if abs(value) >= _LARGE else number(value)
+
+
+def round_text(report: ForecastReport, t: int) -> str:
+    """Return a round as text, with the time of the period that begins with it if it is known.
+
+    The end of the last period has none.
+    """
+    place = t // report.periods.length
+    if t % report.periods.length == 0 and place < len(report.periods.times):
+        return f"{t} ({shortened(report.periods.times[place], _TIME)})"
+    return str(t)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def _comparators(report: ForecastReport) -> str:
+    rows = [_comparison(one) for one in report.comparators]
+    table = text_table(["", "hindsight", "mean loss", "ratio"], rows, left=2)
+    lines = ["Ratio: to the loss of the mixture over the same rounds."]
+    if any(one.n_awake < report.n_scored for one in report.experts):
+        lines.append("In hindsight, an expert that was asleep has the loss of the mixture.")
+    if report.n_series > 1:
+        lines.append(
+            "Losses are summed over all series. The best expert and the best convex combination are one for all series,"
+            " the best sequences one for each."
+        )
+    lines += [f"{MARK} {one.name}: {one.note}." for one in report.comparators if one.note]
+    return "\n".join([table, *_combination(report), *(line for text in lines for line in _wrapped(text))])
+
+
+def _combination(report: ForecastReport) -> list[str]:
+    """Return lines with the weights of the best convex combination, the largest first."""
+    if report.combination is None:
+        return []
+    ordered = sorted(zip(report.combination, report.names, strict=True), key=lambda one: -one[0])
+    shown = [one for i, one in enumerate(ordered) if i == 0 or one[0] >= _SMALL_WEIGHT]
+    terms = [f"{weight:.2f} {shortened(name, _EXPERT)}" for weight, name in shown[:_MOST_TERMS]]
+    terms += [f"{len(shown) - _MOST_TERMS} more"] if len(shown) > _MOST_TERMS else []
+    terms[-1] += "."
+    lines = ["Best convex combination:"]
+    for i, term in enumerate(terms):
+        added = f" + {term}" if i else f" {term}"
+        if text_width(lines[-1] + added) > _TEXT_WIDTH:
+            lines.append(" ")
+        lines[-1] += added
+    return lines
+
+
+def _comparison(one: Comparison) -> list[str]:
+    name = one.name + (MARK if one.note else "")
+    named = one.detail and one.name == "best expert"  # the weights of a combination have lines of their own
+    shown = shortened(f"{name}: {one.detail}" if named else name, _COMPARATOR)
+    return [shown, "yes" if one.hindsight else "no", short_number(one.mean), ratio_text(one.ratio)]
+
+
+def _experts(report: ForecastReport) -> str:
+    """Return the table of experts, the best first; the columns about sleep only if somebody was asleep."""
+    ordered = sorted(report.experts, key=lambda one: one.filled_loss)
+    slept = any(one.n_awake < report.n_scored for one in ordered)
+    headers = ["expert", "weight", "mean loss", "ratio", *(["awake", "filled"] if slept else [])]
+    rows = []
+    for one in ordered[:_MOST_EXPERTS]:
+        row = [shortened(one.name, _EXPERT), fixed(one.weight, 3), short_number(one.mean), ratio_text(one.ratio)]
+        if slept:
+            awake = one.n_awake / report.n_scored
+            row += [f"{100 * awake:.0f} %", short_number(one.filled_loss / report.n_scored)]
+        rows.append(row)
+    lines = []
+    if len(ordered) > _MOST_EXPERTS:
+        lines.append(f"{len(ordered) - _MOST_EXPERTS} more experts are not shown.")
+    if slept:
+        lines.append(
+            "Mean loss and ratio: over the rounds in which the expert was awake. Filled: mean loss over all scored"
+            " rounds, with the loss of the mixture where the expert was asleep."
+        )
+    return "\n".join([text_table(headers, rows), *(line for text in lines for line in _wrapped(text))])
+
+
+def _series(report: ForecastReport) -> str:
+    """Return the table of the series with the most rounds."""
+    table = _series_table(report, _EXPERT, _EXPERT)
+    if max(map(text_width, table.splitlines())) > _TEXT_WIDTH:
+        table = _series_table(report, _SERIES, _BEST)
+    about = (
+        "Mean losses of the mixture and the uniform mean; the best expert of the series in hindsight, and the ratio of"
+        " its loss to that of the mixture."
+    )
+    return "\n".join([table, *(line for text in (about, hidden_text(report)) for line in _wrapped(text))])
+
+
+def _series_table(report: ForecastReport, widest_name: int, widest_expert: int) -> str:
+    headers = ["series", "best expert", "rounds", "mixture", "ratio", "uniform"]
+    rows = [
+        [
+            shortened(one.name, widest_name),
+            shortened(one.best_expert, widest_expert) or "-",
+            str(one.n_scored),
+            short_number(one.mixture),
+            ratio_text(one.ratio),
+            short_number(one.uniform),
+        ]
+        for one in series_summaries(report)
+    ]
+    return text_table(headers, rows, left=2)
+
+
+def _stretches(report: ForecastReport) -> str:
+    """Return the best sequence of experts with few switches as a table."""
+    stretches = report.best_sequence()
+    length = report.periods.length
+    where = f" between periods of {length} rounds" if length > 1 else ""
+    series = ", the same for all series" if report.n_series > 1 else ""
+    head = f"Best sequence of experts in hindsight, at most {SHOWN_SWITCHES} switches{where}{series}:"
+    rows = [[round_text(report, one.first), shortened(one.expert, _STRETCH)] for one in stretches]
+    return "\n".join([*_wrapped(head), text_table(["from round", "expert"], rows, left=2)])
+
+
+def _wrapped(text: str) -> Sequence[str]:
+    return textwrap.wrap(text, _TEXT_WIDTH)
+
+
+MOST_EXPERTS = 10  # with an area of their own
+_LABEL, _TITLE = 28, 100  # the most characters
+_WIDTH, _HEIGHTS = 9.0, (2.8, 0.32, 2.2)  # inches: of the figure, and of each panel
+_LINES = 60  # characters of time labels that fit below the axes
+_REST: dict[str, Any] = {"color": GREY, "alpha": 0.45}
+
+
+class Shown(NamedTuple):
+    """The experts with an area of their own, and the areas of all; the rest share the last one."""
+
+    names: list[str]  # of the areas
+    weights: list[Vector]  # of the areas, by period
+    area_of: list[int]  # of each expert
+    has_rest: bool
+
+
+def shown_experts(report: ForecastReport, most: int = MOST_EXPERTS) -> Shown:
+    """Return the experts with the largest weights or best in the most periods, these first, and the sum of the others.
+
+    If there is an area for everyone, they are in their own order.
+    """
+    n_experts = len(report.names)
+    weights = np.nan_to_num(report.periods.weights)
+    if n_experts <= most:
+        return Shown(list(report.names), list(weights.T), list(range(n_experts)), False)
+    n_best = np.array([one.n_best for one in report.experts]) / max(1, len(report.periods.starts))
+    merit = weights.sum(axis=0) / max(1e-300, weights.sum()) + n_best
+    kept = sorted(range(n_experts), key=lambda k: -merit[k])[:most]
+    others = [k for k in range(n_experts) if k not in kept]
+    area_of = [kept.index(k) if k in kept else most for k in range(n_experts)]
+    names = [*(report.names[k] for k in kept), f"{len(others)} other experts"]
+    return Shown(names, [*weights[:, kept].T, weights[:, others].sum(axis=1)], area_of, True)
+
+
+def report_figure(report: ForecastReport) -> Figure:
+    """Return the weights as stacked areas above a strip of the best experts, and mean losses by period."""
+    figure = canvas()(figsize=(_WIDTH, 0.9 + sum(_HEIGHTS)), layout="constrained")
+    panels = figure.subplots(3, 1, sharex=True, height_ratios=_HEIGHTS)
+    edges = [*report.periods.starts.tolist(), max(1, report.longest)]
+    shown = shown_experts(report)
+    fills = [action_fill(k) for k in range(len(shown.names))]
+    if shown.has_rest:
+        fills[-1] = _REST
+    if report.n_rounds:
+        _draw_weights(panels[0], edges, shown, fills)
+        _draw_best(panels[1], edges, report, shown, fills)
+        _draw_losses(panels[2], edges, report)
+    title = f"Mixture of {len(report.names)} experts, {report.loss} loss, {report.n_scored:,} rounds scored"
+    figure.suptitle(literal(title, _TITLE), fontsize="medium")
+    for axes in panels:
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[1].spines[["left", "bottom"]].set_visible(False)
+    panels[0].set(ylim=(0.0, 1.0), yticks=(0.0, 0.5, 1.0), ylabel="weight")
+    panels[1].set(ylim=(0.0, 1.0), yticks=())
+    panels[1].set_ylabel("best", rotation=0, ha="right", va="center")
+    panels[1].tick_params(bottom=False)
+    panels[2].set(ylabel=literal(f"mean {report.loss} loss", _LABEL), xlim=(0, edges[-1]))
+    panels[2].grid(alpha=0.25, linewidth=0.6)
+    _set_times(panels[2], report)
+    return figure
+
+
+def _draw_weights(axes: Axes, edges: list[int], shown: Shown, fills: Sequence[dict[str, Any]]) -> None:
+    heights = [[*curve.tolist(), float(curve[-1])] for curve in shown.weights]  # the last value holds to the last edge
+    areas = draw_areas(axes, edges, heights, fills, step="post")
+    _add_keys(axes, list(zip(areas, shown.names, strict=True))[::-1])
+
+
+def _draw_best(
+    axes: Axes, edges: list[int], report: ForecastReport, shown: Shown, fills: Sequence[dict[str, Any]]
+) -> None:
+    """Draw the strip of the best expert of each period; one without scored rounds stays empty."""
+    areas = [shown.area_of[k] if k >= 0 else -1 for k in report.periods.best.tolist()]
+    for area, first, last in best_intervals(areas):
+        if area >= 0:
+            axes.axvspan(edges[first], edges[last + 1], linewidth=0, **fills[area])
+
+
+def _draw_losses(axes: Axes, edges: list[int], report: ForecastReport) -> None:
+    periods = report.periods
+    curves = [("mixture", periods.mixture, COLOURS[0], "-", 1.8), ("uniform mean", periods.uniform, GREY, ":", 1.6)]
+    if report.n_scored:
+        best = report.names.index(report.comparators[1].detail)
+        name = f"best expert: {report.names[best]}"
+        curves.insert(1, (name, periods.experts[:, best], COLOURS[1], "-", 1.2))
+    keys: list[tuple[Artist, str]] = []
+    for name, means, colour, stroke, width in curves:
+        heights = [*means.tolist(), float(means[-1])]
+        line = axes.step(edges, heights, stroke, where="post", color=colour, linewidth=width)[0]
+        keys.append((line, name))
+    if (np.nan_to_num(periods.mixture) >= 0).all():
+        axes.set_ylim(bottom=0.0)
+    _add_keys(axes, keys)
+
+
+def _set_times(axes: Axes, report: ForecastReport) -> None:
+    """Set the ticks: times if they are known, else rounds."""
+    if report.periods.times:
+        ticks = time_ticks(report.periods.starts.tolist(), report.periods.times, _LINES)
+        axes.set_xticks([t for t, _ in ticks], [literal(text, _LABEL) for _, text in ticks])
+        axes.set_xlabel("time")
+    else:
+        axes.set_xlabel("round")
+
+
+def _add_keys(axes: Axes, keys: list[tuple[Artist, str]]) -> None:
+    artists, labels = zip(*keys, strict=True)
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.03), "borderaxespad": 0.0}
+    look: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 1.4, "labelspacing": 0.3}
+    legend = axes.legend(artists, [str(i) for i in range(len(labels))], **look, **place)
+    for text, label in zip(legend.get_texts(), labels, strict=True):  # Matplotlib omits labels with an underscore
+        text.set_text(literal(label, _LABEL))
+
+
+_EXPERTS, _MIXTURE, _UNIFORM = Group("Experts"), Group("Mixture", "thick"), Group("Reference", "baseline")
+_PAGE_TITLE = "Mixture of forecasts"
+_NOTES = (
+    "Scored rounds: those with a truth, at least one expert awake (with a forecast), and a finite loss of the mixture.",
+    "Mean loss: over the rounds given beside it. For an expert these are the scored rounds in which it was awake, and"
+    " for the last truth those with an earlier truth; for all others, the scored rounds.",
+    "Ratio: the loss divided by that of the mixture over the same rounds. Above 1, the mixture was better.",
+    "In hindsight: chosen with knowledge of all truths. There an expert that is asleep has the forecast and the loss of"
+    " the mixture, so all scored rounds count.",
+    "Best expert: the single one with the least loss. Best convex combination: the fixed weights, not negative and of"
+    " sum 1, with the least loss. Best sequence: the least loss with at most that many changes of expert in each"
+    " series.",
+    "Uniform mean: the mean of all forecasts of the round. Last truth repeated: the last known truth of the series as"
+    " the forecast.",
+    "Weight: the mean over all rounds in which an expert was awake.",
+)
+
+
+def write_report_page(
+    path: str | os.PathLike[str], report: ForecastReport, commands: Sequence[str] = (), title: str = _PAGE_TITLE
+) -> None:
+    """Write a report as one HTML file that needs no network.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    report : ForecastReport
+        What it shows.
+    commands : sequence of str, default ()
+        Commands that write the page.
+    title : str, default "Mixture of forecasts"
+        The heading of the page.
+    """
+    write_page(path, report_page(report, commands, title))
+
+
+def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str = _PAGE_TITLE) -> Page:
+    """Return the page of a report; the arguments are those of `write_report_page`."""
+    shown = shown_experts(report)
+    scored = report.n_scored > 0
+    return Page(
+        title=title,
+        subtitle=_findings(report),
+        table=_table(report) if scored else None,
+        series_table=series_page_table(report) if scored and report.n_series > 1 else None,
+        panels=[_differences(report, shown), _losses(report)] if scored else (),
+        histories=[_history(report, shown)] if report.n_rounds else (),
+        commands=commands,
+        notes=_notes(report),
+        groups=(_EXPERTS, _MIXTURE, _UNIFORM),
+        figures_heading="Losses over time",
+        commands_heading="Command that wrote this page",
+    )
+
+
+def _findings(report: ForecastReport) -> str:
+    """Return the counts, and how the mixture compares with the main comparators."""
+    sentences = counts_text(report)
+    if report.n_scored:
+        mixture = report.comparators[0]
+        parts = []
+        for one in report.comparators[1:]:
+            if one.name in ("best expert", "best convex combination", "uniform mean") and math.isfinite(one.ratio):
+                name = f"{one.name} ({one.detail})" if one.name == "best expert" else one.name
+                parts.append(f"{ratio_text(1 / one.ratio) if one.ratio else 'inf'} times that of the {name}")
+        compared = f": {', '.join(parts)}" if parts else ""
+        sentences.append(f"The mean {report.loss} loss of the mixture is {short_number(mixture.mean)}{compared}.")
+    if report.cuts is not None:
+        sentences.append(cuts_text(report))
+    return " ".join(sentences)
+
+
+def _table(report: ForecastReport) -> Table:
+    columns = [
+        Column("name", "Name", "series", card_label=""),
+        Column("kind", "Kind"),
+        Column("hindsight", "In hindsight"),
+        Column("rounds", "Rounds", "number", decimals=0),
+        Column("loss", "Mean loss", "number"),
+        Column("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,)),
+        Column("weight", "Weight", "number", decimals=3),
+        Column("best", "Best in periods", "number", decimals=0),
+    ]
+    rows: list[list[Cell]] = []
+    for one in report.comparators:
+        name = Text(one.name, "; ".join(filter(None, (one.detail, one.note))))
+        hindsight = "yes" if one.hindsight else "no"
+        measured: list[Cell] = [one.n_rounds, one.mean, Measured(one.ratio), math.nan, math.nan]
+        rows.append([name, "comparator", hindsight, *measured])
+    for expert in sorted(report.experts, key=lambda one: one.filled_loss):
+        measured = [expert.n_awake, expert.mean, Measured(expert.ratio), expert.weight, expert.n_best]
+        rows.append([_label(report, expert.name), "expert", "no", *measured])
+    about = (
+        "Ratio: to the loss of the mixture over the same rounds; the thin line is at 1. Experts are in the order of"
+        " their loss over all scored rounds, with that of the mixture where they were asleep."
+    )
+    return Table(
+        columns, rows, "Comparators and experts", about + PAGE_NOTE, Filter("kind", "Show", "Comparators and experts")
+    )
+
+
+def _differences(report: ForecastReport, shown: Shown) -> Panel:
+    """Return the panel of total losses so far, minus those of the mixture."""
+    periods = report.periods
+    counts = periods.n_scored
+    x = [*map(float, periods.starts), float(report.longest)]
+    mixture = np.nan_to_num(periods.mixture) * counts
+
+    def so_far(means: Vector) -> list[float]:
+        return [0.0, *np.cumsum(np.nan_to_num(means) * counts - mixture).tolist()]
+
+    series = [
+        _curve(_label(report, name), _EXPERTS, x, so_far(periods.experts[:, k]))
+        for k, name in _own_areas(report, shown)
+    ]
+    series.append(_curve("uniform mean", _UNIFORM, x, so_far(periods.uniform)))
+    label = "loss so far, minus that of the mixture"
+    return Panel("differences", "", "Above 0 the mixture is ahead", _rounds_axis(report), Axis(label), series)
+
+
+def _losses(report: ForecastReport) -> Panel:
+    """Return the panel of mean losses by period."""
+    periods = report.periods
+    x = list(map(float, periods.starts))
+    best = report.comparators[1].detail
+    series = [
+        _curve("mixture", _MIXTURE, x, periods.mixture.tolist()),
+        _curve(_label(report, best), _EXPERTS, x, periods.experts[:, report.names.index(best)].tolist()),
+        _curve("uniform mean", _UNIFORM, x, periods.uniform.tolist()),
+    ]
+    length = f"periods of {periods.length} rounds" if periods.length > 1 else "rounds"
+    title = f"Mean loss in {length}"
+    return Panel("losses", "", title, _rounds_axis(report), Axis(f"mean {report.loss} loss"), series)
+
+
+def _history(report: ForecastReport, shown: Shown) -> WeightHistory:
+    periods = report.periods
+    starts = periods.starts.tolist()
+    ends = [report.longest - 1] if report.longest - 1 > starts[-1] else []  # the last weights hold to the last round
+    best = [shown.area_of[k] if k >= 0 else -1 for k in periods.best.tolist()]
+    times = [*periods.times, *([""] if ends else [])] if periods.times else []
+    return WeightHistory(
+        key="weights-of-experts",
+        title="Weights of the experts",
+        learner="",
+        rounds=[*starts, *ends],
+        weights=[[*curve.tolist(), *([float(curve[-1])] if ends else [])] for curve in shown.weights],
+        best=[*best, *(best[-1:] if ends else [])],
+        change_points=[one.first for one in report.best_sequence()[1:]] if report.n_scored else [],
+        of_what="expert",
+        names=shown.names,
+        has_rest=shown.has_rest,
+        times=times,
+        note=_history_note(report),
+    )
+
+
+def _history_note(report: ForecastReport) -> str:
+    if not report.n_scored:
+        return ""
+    length = f"period of {report.periods.length} rounds" if report.periods.length > 1 else "round"
+    stretches = [f"{one.expert} from round {round_text(report, one.first)}" for one in report.best_sequence()]
+    return (
+        f"Strip: the expert with the least loss in each {length}. Dashed lines: changes of the best sequence of experts"
+        f" in hindsight with at most {SHOWN_SWITCHES} switches: {', '.join(stretches)}."
+    )
+
+
+def _notes(report: ForecastReport) -> list[str]:
+    notes = list(_NOTES)
+    length = report.periods.length
+    if report.n_series > 1:
+        notes.append(
+            "Rounds are counted within each series, and a period has the same rounds of all series. Losses are summed"
+            " over all series. The best expert, the best convex combination and the sequence whose changes are shown in"
+            " the figure of the weights are one for all series; the best sequences in the table are one for each."
+        )
+    if report.periods.times:
+        notes.append("Times are those of the first rounds of the periods.")
+    return [*notes, f"Periods have {length} round{'s' * (length > 1)}; the last one may have fewer."]
+
+
+def _rounds_axis(report: ForecastReport) -> Axis:
+    periods = report.periods
+    return Axis("round", times=dict(zip(map(float, periods.starts), periods.times, strict=False)))
+
+
+def _own_areas(report: ForecastReport, shown: Shown) -> list[tuple[int, str]]:
+    """Return the experts with an area of their own, in the order of the areas, so that colours agree."""
+    n_own = len(shown.names) - shown.has_rest
+    experts = {area: k for k, area in enumerate(shown.area_of)}
+    return [(experts[area], report.names[experts[area]]) for area in range(n_own)]
+
+
+def _label(report: ForecastReport, name: str) -> str:
+    """Return the name of an expert as its label; it must differ from those of the comparators."""
+    taken = {one.name for one in report.comparators}
+    return f"{name} (expert)" if name in taken else name
+
+
+def _curve(label: str, group: Group, x: Sequence[float], y: Sequence[float]) -> Series:
+    missing = [math.nan] * len(x)
+    return Series(label, group.name, x, y, missing, missing)
