@@ -586,8 +586,8 @@ def test_a_full_disk_stops_the_sweep_with_one_error_and_a_later_run_completes(tm
     SMALL.run(tmp_path)
     sweep = Sweep(SWITCHING, [Hedge(), UCB1()], 30, n_runs=6, seed=[1, 2])
 
-    def full(path, mode):
-        db = connect(path, mode)
+    def full(path, mode, **options):
+        db = connect(path, mode, **options)
         db.execute("PRAGMA max_page_count = 1")  # that is, no further page
         return db
 
