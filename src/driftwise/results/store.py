@@ -409,12 +409,12 @@ def _is_damage(error: Exception) -> bool:
     return not isinstance(error, sqlite3.Error) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
 
 
-def _connect(path: Path, mode: str, is_cut: bool = False) -> sqlite3.Connection:
+def _connect(path: Path, mode: str, salvage: bool = False) -> sqlite3.Connection:
     """Open a file; its schema may run no functions, and text that is not UTF-8 is kept: its digest rejects it."""
     address = f"{path.absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(address, _PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
     db.text_factory = lambda content: content.decode(errors="surrogateescape")
-    if is_cut:  # it may be: else SQLite reads nothing of a file that is cut short
+    if salvage:  # else SQLite reads nothing of a file that is cut short
         db.execute("PRAGMA writable_schema = ON")
     for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA"):
         db.execute(f"PRAGMA {setting}")
@@ -496,7 +496,7 @@ def _salvaged(path: Path, read_only: bool = False) -> _Content:
     """Return what can be read of a file that may be damaged; a write that was interrupted is undone first."""
     nothing = _Content(CellTable.concatenate([]), {name: {} for name in _LABELS}, [], "it cannot be read")
     try:
-        with contextlib.closing(_connect(path, "ro" if read_only else "rw", is_cut=True)) as db:
+        with contextlib.closing(_connect(path, "ro" if read_only else "rw", salvage=True)) as db:
             fault = ""
             try:
                 _check_schema(db, path)
