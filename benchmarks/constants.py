@@ -10,7 +10,7 @@ import argparse
 from compare import SEED, SETTINGS
 
 from driftwise import Player, simulate
-from driftwise.core.tuning_caveats import collected
+from driftwise.core.measures import collected
 from driftwise.learners import (
     CUSUMUCB,
     FLH,

@@ -11,7 +11,7 @@ from timing import interleaved
 
 from driftwise.core.types import Matrix
 from driftwise.learners import KLUCB, BanditTracker, FixedShare, Learner, OptimisticFixedShare, Tracker
-from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
+from driftwise.learners.experts.ada_hedge import PriorAdaHedge
 from driftwise.report.tables import text_table
 
 __all__ = ["defaults"]

@@ -19,9 +19,9 @@ from driftwise.core.errors import TuningWarning
 from driftwise.engine.run import LossAccumulator
 from driftwise.environments import Block, MeasuresAccumulator
 from driftwise.learners import UCB1, Hedge, Learner
+from driftwise.regret.realised import RealisedAccumulator
 from driftwise.report.tables import text_table
 from driftwise.results import Dynamic
-from driftwise.results.realised import RealisedAccumulator
 
 __all__ = ["engine"]
 

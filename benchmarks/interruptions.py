@@ -69,7 +69,7 @@ name = "glr-kl-ucb"
 tuned = "rounds"
 """
 _LIMIT = 1800.0  # seconds of any one step
-_TESTS = Path(__file__).parents[1] / "tests"  # with the module that writes down which cells are started
+_HELPERS = Path(__file__).parents[1] / "tests" / "helpers"  # with the module that writes down which cells are started
 
 
 def sweep_file(folder: Path, n_rounds: int, n_runs: int) -> Path:
@@ -88,7 +88,7 @@ def start(file: Path, out: Path, *options: str, journal: Path | None = None) -> 
 
 def variables(journal: Path | None) -> dict[str, str]:
     """Return the environment variables of a process, with the file for the cells that it starts."""
-    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(_TESTS)]))
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(_HELPERS)]))
     return {**os.environ, "PYTHONPATH": path, "STARTED_CELLS": str(journal)}
 
 

@@ -10,8 +10,8 @@ from timing import interleaved
 from driftwise import Session
 from driftwise.core.types import Matrix
 from driftwise.learners import Learner
-from driftwise.learners.parts.meta_learner import MetaLearner
-from driftwise.learners.parts.restarting_learner import RestartingLearner
+from driftwise.learners.shared.meta_learner import MetaLearner
+from driftwise.learners.shared.restarting_learner import RestartingLearner
 from driftwise.report.tables import text_table
 
 __all__ = ["live"]

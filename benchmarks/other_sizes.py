@@ -12,8 +12,7 @@ import numpy as np
 
 from driftwise.cli.progress import sweep_progress
 from driftwise.regret_study.study import Effort, run_study
-from driftwise.regret_study.study_cells import kinds, make_cell
-from driftwise.regret_study.study_learners import scored_learners
+from driftwise.regret_study.study_design import kinds, make_cell, scored_learners
 
 N_ACTIONS, N_ROUNDS, SEED = (3, 10), 3000, 1
 

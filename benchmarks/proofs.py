@@ -6,7 +6,7 @@ python benchmarks/proofs.py --write     # write that file
 They are of one sweep of all learners in six environments, and of the files that `driftwise combine` writes for four
 tables. All digests are of exact bits, which depend on the processor and, for Parquet, on the version of Arrow: on
 another machine write the file with the tree before the change, and compare with it. Plays within tolerances are in
-`tests/reference_values.py`, public names and signatures in `tests/public_signatures.py`.
+`tests/helpers/reference_values.py`, public names and signatures in `tests/helpers/public_signatures.py`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from driftwise import Bernoulli, Environment, Hedge, Segments, Tracker, record
-from driftwise.report.palette import COLOURS
+from driftwise.report.drawing import COLOURS
 
 MEANS = [[0.2, 0.6, 0.5, 0.7], [0.7, 0.6, 0.2, 0.5], [0.6, 0.2, 0.7, 0.5], [0.5, 0.6, 0.2, 0.7], [0.7, 0.5, 0.6, 0.2]]
 N_ROUNDS = 2000

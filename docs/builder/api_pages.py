@@ -19,6 +19,7 @@ __all__ = ["api_pages", "public_names", "theory_modules"]
 PACKAGES = (
     "engine",
     "sweeps",
+    "regret",
     "results",
     "forecasting",
     "environments",
@@ -60,7 +61,7 @@ def public_names() -> dict[str, Any]:
     found = {name: getattr(driftwise, name) for name in driftwise.__all__}
     for package in PACKAGES:
         module = importlib.import_module(f"driftwise.{package}")
-        found |= {name: getattr(module, name) for name in module.__all__}
+        found |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
     kept = {name: member for name, member in found.items() if inspect.isclass(member) or inspect.isfunction(member)}
     return {name: member for name, member in sorted(kept.items()) if not is_registered(member) and member.__doc__}
 
@@ -94,7 +95,7 @@ def _page(name: str, member: Any) -> str:
 
 
 def _offers(package: str, name: str) -> bool:
-    return name in importlib.import_module(f"driftwise.{package}").__all__
+    return hasattr(importlib.import_module(f"driftwise.{package}"), name)
 
 
 def _of(member: Any) -> str:
@@ -105,7 +106,11 @@ def _of(member: Any) -> str:
 def _module(name: str, module: Any) -> str:
     text = inspect.cleandoc(module.__doc__ or "")
     prose, _, session = text.partition("\n>>> ")
-    functions = [getattr(module, each) for each in module.__all__ if inspect.isfunction(getattr(module, each))]
+    functions = [
+        value
+        for name, value in sorted(vars(module).items())
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    ]
     parts = [
         f"# {name}",
         markdown(prose),

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from driftwise.adversaries import Adversary
-from driftwise.core.tuning_caveats import collected
+from driftwise.core.measures import collected
 from driftwise.detectors import Detector
 from driftwise.engine import preview, record
 from driftwise.environments import (
@@ -24,8 +24,8 @@ from driftwise.environments import (
 )
 from driftwise.environments.paths import Path as MeanPath
 from driftwise.learners import Learner
+from driftwise.report.drawing import COLOURS, GREY
 from driftwise.report.figures import save_figure
-from driftwise.report.palette import COLOURS, GREY
 
 __all__ = ["WITHOUT_DEFAULTS", "caption", "draw"]
 

@@ -18,9 +18,9 @@ _MOST_TESTS = 6
 _WORD = re.compile(r"(?<=\")[a-z0-9]+(?:-[a-z0-9]+)+|\w+")
 # Tests that run on every member of a registry.
 _EVERY = {
-    "learner": ("tests/test_every_learner.py",),
-    "path": ("tests/test_every_environment.py",),
-    "noise": ("tests/test_every_environment.py",),
+    "learner": ("tests/checks/test_every_learner.py",),
+    "path": ("tests/checks/test_every_environment.py",),
+    "noise": ("tests/checks/test_every_environment.py",),
 }
 
 
@@ -55,5 +55,5 @@ def _by_count(pair: tuple[int, str]) -> int:
 @functools.cache
 def _tests() -> dict[str, Counter[str]]:
     """Return the words of every test, and the names in quotation marks, which may have hyphens."""
-    files = [*sorted((ROOT / "tests").glob("test_*.py")), *sorted((ROOT / "tests" / "references").glob("[a-z]*.py"))]
+    files = [*sorted((ROOT / "tests").rglob("test_*.py")), *sorted((ROOT / "tests" / "references").glob("[a-z]*.py"))]
     return {file.relative_to(ROOT).as_posix(): Counter(_WORD.findall(file.read_text("utf-8"))) for file in files}

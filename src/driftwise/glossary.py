@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["COLUMNS_NOTE", "PAGE_NOTE", "ROWS_NOTE", "Word", "find_words", "words"]
-
 COLUMNS_NOTE = "Columns: `driftwise show COLUMN`."  # below a table of quantities in a terminal
 ROWS_NOTE = "Rows: `driftwise show ROW`."  # below a table with a quantity in every row
 PAGE_NOTE = " The command driftwise show COLUMN explains a column."  # after what a page says about its table

@@ -1,9 +1,14 @@
-"""Registries of learners, detectors, adversaries, paths and noises. Tests, documentation and CLI read them."""
+"""Registries of learners, detectors, adversaries, paths and noises. Tests, documentation and CLI read them.
+
+A member is equal to the one that `Registry.build` makes from its spec, a mapping of plain values. `spec_text` is the
+one form in which equal specs are equal, for keys, files and comparisons.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import json
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -11,8 +16,6 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
-
-__all__ = ["ENTRY_POINTS", "Registered", "Registry", "load_plugins", "modules", "to_spec", "versions"]
 
 ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
 _MANY = 24  # of more names than these, as there are learners, an error does not list all
@@ -169,3 +172,31 @@ def modules(member: Any) -> set[str]:
 def _in_fields(member: Any) -> list[Registered]:
     values = (getattr(member, field.name) for field in dataclasses.fields(member))
     return [value for value in values if isinstance(value, Registered)]
+
+
+def spec_text(spec: Mapping[str, Any]) -> str:
+    """Return a spec as JSON with sorted keys and no spaces; a tuple equals the list that a file has in its place.
+
+    >>> spec_text({"name": "table", "means": ((0.5, 1.0),)})
+    '{"means":[[0.5,1.0]],"name":"table"}'
+    """
+    try:
+        return json.dumps(spec, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(f"A spec must consist of plain values, got {shown(spec)}.") from None
+
+
+def plain(value: Any) -> Any:
+    """Return a value with lists in place of tuples and `dict` in place of other mappings, as a JSON file gives it."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be written to a file; half of a surrogate pair, as in names of files, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -26,16 +26,12 @@ from math import isqrt
 
 import numpy as np
 
-from driftwise.adversaries.adversary import Adversary, adversary
-from driftwise.adversaries.learner_copies import LearnerCopies
-from driftwise.adversaries.script import NO_FAVOURITE, NO_NOISE, Script
+from driftwise.adversaries.adversary import NO_FAVOURITE, NO_NOISE, Adversary, LearnerCopies, Script, adversary
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import require_count, require_number
 from driftwise.environments.paths.segments import equal_starts
 from driftwise.theory.lower import hidden_changes_in_equal_intervals
-
-__all__ = ["BanditLow"]
 
 _SECOND = 1  # the action that becomes the best one
 

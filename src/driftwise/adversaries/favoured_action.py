@@ -21,16 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.adversaries.adversary import Adversary
-from driftwise.adversaries.learner_copies import LearnerCopies
-from driftwise.adversaries.script import NO_NOISE, Script
+from driftwise.adversaries.adversary import NO_NOISE, Adversary, LearnerCopies, Script
 from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Vector
 from driftwise.environments import Noise, ScaledBernoulli
 from driftwise.environments.paths.segments import equal_starts
 from driftwise.theory.lower import BiasedCoins, RandomJumps
-
-__all__ = ["FEEDBACKS", "MODES", "FavouredActionAdversary", "IntervalLayout"]
 
 FEEDBACKS = ("full", "bandit")  # bandit feedback contains less information, so the guarantee holds for it too
 MODES = ("random", "best-response")

@@ -18,8 +18,6 @@ from driftwise.core.validation import require, require_choice, require_count, re
 from driftwise.theory import lower
 from driftwise.theory.lower import BiasedCoins, RandomJumps
 
-__all__ = ["FullLow"]
-
 
 @adversary("full-low", feedbacks=FEEDBACKS, modes=MODES)
 @dataclass(frozen=True)

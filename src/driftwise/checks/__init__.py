@@ -4,7 +4,6 @@
 name of the failed check and a counterexample. They need no test framework.
 """
 
-from driftwise.checks.check import Check, CheckFailed
-from driftwise.checks.check_all import check_environment, check_learner, checks_of
-
-__all__ = ["Check", "CheckFailed", "check_environment", "check_learner", "checks_of"]
+from driftwise.checks.check import Check as Check, CheckFailed as CheckFailed
+from driftwise.checks.environment_checks import check_environment as check_environment
+from driftwise.checks.learner_checks import check_learner as check_learner, checks_of as checks_of

@@ -9,31 +9,14 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.errors import DriftwiseError, InvalidInput
-from driftwise.core.types import Matrix
+from driftwise.core.types import Actions, Matrix
 from driftwise.learners import BanditLearner, ExpertLearner, PythonLearner, State
-
-__all__ = [
-    "BAD_NUMBERS",
-    "AnyLearner",
-    "Check",
-    "CheckFailed",
-    "Counterexample",
-    "check",
-    "expect",
-    "expect_equal",
-    "expect_no_shared_memory",
-    "expect_rejected",
-    "expect_same",
-    "fixed_losses",
-    "mixed_losses",
-    "stepped",
-]
 
 AnyLearner = ExpertLearner | BanditLearner | PythonLearner
 BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # two are next to 1 and 0
@@ -87,7 +70,7 @@ def expect(holds: bool | np.bool_, seen: str) -> None:
         raise Counterexample(seen)
 
 
-def expect_equal(what: str, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
+def expect_equal(what: str, one: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> None:
     """Expect two arrays to be equal bit for bit."""
     if (one.shape, one.dtype) != (other.shape, other.dtype):
         raise Counterexample(f"{what}: shape {one.shape} of {one.dtype}, and {other.shape} of {other.dtype}")
@@ -123,19 +106,20 @@ def fixed_losses(losses: tuple[float, ...], n_rounds: int) -> Matrix:
     return np.broadcast_to(np.array(losses), (n_rounds, len(losses)))
 
 
-def stepped(learner: AnyLearner, state: State, losses: Matrix) -> npt.NDArray[Any]:
+def stepped(learner: AnyLearner, state: State, losses: Matrix) -> Matrix | Actions:
     """Play a block one round at a time and return the weights or actions."""
-    player: Any = learner
     if learner.feedback == "full":
+        expert = cast("ExpertLearner", learner)
         weights = np.empty(losses.shape)
         for t, row in enumerate(losses):
-            weights[t] = player.predict(state)
-            player.update(state, row)
+            weights[t] = expert.predict(state)
+            expert.update(state, row)
         return weights
+    bandit = cast("BanditLearner", learner)
     actions = np.empty(len(losses), np.int64)
     for t, row in enumerate(losses):
-        actions[t], probability = player.choose(state)
-        player.update(state, int(actions[t]), row[actions[t]], probability)
+        actions[t], probability = bandit.choose(state)
+        bandit.update(state, int(actions[t]), row[actions[t]], probability)
     return actions
 
 
@@ -152,12 +136,12 @@ def expect_no_shared_memory(one: State, other: State) -> None:
         expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")
 
 
-def expect_rejected(what: str, state: State, call: Callable[..., object], *given: Any) -> None:
-    """Expect ``call(state, *given)`` to raise `InvalidInput` and to leave the state unchanged."""
+def expect_rejected(what: str, state: State, call: Callable[..., object], *arguments: object) -> None:
+    """Expect ``call(state, *arguments)`` to raise `InvalidInput` and to leave the state unchanged."""
     before = state.copy()
     memory = state.memory
     try:
-        call(state, *given)
+        call(state, *arguments)
     except InvalidInput:
         pass
     except Exception as error:

@@ -5,23 +5,33 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from driftwise.checks.check import Check, Counterexample, check, expect, expect_equal
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix, Vector
-from driftwise.environments import Block, Environment, LossSource
+from driftwise.environments import Block, Environment, LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS
-
-__all__ = ["CHECKS", "N_ROUNDS"]
 
 CHECKS: list[Check] = []
 N_ROUNDS = 1100  # more than the largest block below
 _SIZES = (1, 7, 1024)
 _ERRORS = 5.0  # standard errors by which a sum of losses may deviate
+
+
+def check_environment(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
+    """Run every check on an environment with runs of `n_rounds`; a shorter recording is checked on all its rounds.
+
+    >>> from driftwise import Bernoulli, Environment, Switching
+    >>> check_environment(Environment(Switching(n_segments=3, n_actions=4), Bernoulli()))
+    """
+    if not isinstance(environment, LossSource):
+        raise InvalidInput(f"check_environment: `environment` must be an environment, got {environment!r}.")
+    if isinstance(environment, Replay):
+        n_rounds = min(n_rounds, environment.n_rounds)
+    for each in CHECKS:
+        each(environment, n_rounds=n_rounds)
 
 
 @check(CHECKS)
@@ -182,7 +192,7 @@ def _blocks_of(size: int, n_rounds: int) -> Iterator[int]:
         yield min(size, n_rounds - first)
 
 
-def _arrays(block: Block) -> Iterator[npt.NDArray[Any]]:
+def _arrays(block: Block) -> Iterator[Matrix]:
     return (part for part in block if part is not None)
 
 

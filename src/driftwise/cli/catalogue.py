@@ -1,98 +1,185 @@
-"""What `list` and `show` know: members of the registries, statements of the paper and words.
+"""`driftwise list` and `driftwise show`: members of the registries, statements of the paper and words of the glossary.
 
-They are plain records, and text of at most 100 columns except for long formulas.
+Each is a plain record, printed as JSON or as text of at most 100 columns, except for long formulas.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import json
 import re
+import sys
 import textwrap
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from driftwise.adversaries import Adversary, adversaries
-from driftwise.core.docstrings import FACTS, described
+import click
+
 from driftwise.core.errors import UnknownName
-from driftwise.detectors import detectors
-from driftwise.environments.noises import noises
-from driftwise.environments.paths import paths
 from driftwise.glossary import Word, find_words, words
-from driftwise.learners import Learner, learners
-from driftwise.registry import Registry
-from driftwise.report.maths_text import formula_text, readable
-from driftwise.results.comparators import comparators
-from driftwise.theory.statements import Statement, find_statement, statements, statements_about
 
-__all__ = ["Entry", "describe", "entries", "plain", "records", "registries"]
+if TYPE_CHECKING:
+    from driftwise.registry import Registered, Registry
+    from driftwise.theory.statements import Statement
 
+Record = dict[str, Any]  # of plain values
 _WIDTH, _FACTS = 100, 18  # columns; the second where the text of a fact starts
+_REGISTRIES = {
+    "learners": "driftwise.learners",
+    "detectors": "driftwise.detectors",
+    "paths": "driftwise.environments.paths",
+    "noises": "driftwise.environments.noises",
+    "adversaries": "driftwise.adversaries",
+    "comparators": "driftwise.regret.comparators",
+}  # the package of each
+_COLUMNS = {
+    "learners": ["name", "feedback", "summary"],
+    "adversaries": ["name", "feedback", "summary"],
+    "theorems": ["number", "label", "title"],
+    "words": ["word", "meaning"],
+}  # of the other kinds: name and summary
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Something that has a name, as a record and as text."""
+class Notation(NamedTuple):
+    """How formulas are written: functions of a text with formulas in it, and of a formula."""
+
+    prose: Callable[[str], str]
+    formula: Callable[[str], str]
+
+
+class CatalogueEntry(NamedTuple):
+    """Something that has a name, as a record, and the function that makes a text of the record."""
 
     name: str  # of no other entry
-    record: dict[str, Any]
-    write: Callable[[dict[str, Any], bool], str]
-
-    def text(self, plain: bool = False) -> str:
-        """Return the text; formulas in LaTeX if plain."""
-        return self.write(self.record, plain)
+    record: Record
+    text: Callable[[Record, Notation], str]
 
 
-def registries() -> dict[str, Registry[Any]]:
+@click.command("list")
+@click.argument("kind", type=click.Choice([*_REGISTRIES, "theorems", "words"]), default="learners")
+@click.option(
+    "--feedback", type=click.Choice(["full", "bandit"]), help="Only learners with, or adversaries for, this feedback."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def list_command(kind: str, feedback: str | None, as_json: bool) -> None:
+    """List learners, change detectors, paths, noises, adversaries or comparators.
+
+    Also the theorems, lemmas and algorithms of the paper (theorems), and the glossary (words).
+    """
+    import shutil
+
+    from driftwise.report.maths_text import readable
+    from driftwise.report.tables import text_table
+
+    listed = records(kind)
+    if feedback is not None:
+        listed = [record for record in listed if feedback in record.get("feedback", "").split(" or ")]
+    if as_json:
+        click.echo(json.dumps(listed, indent=2))
+        return
+    columns = _COLUMNS.get(kind, ["name", "summary"])
+    rows = [[readable(record[column]) for column in columns] for record in listed]
+    click.echo(text_table(columns, rows, left=len(columns), width=shutil.get_terminal_size().columns))
+    what = "statements of the paper" if kind == "theorems" else kind
+    click.echo(f"\n{len(listed)} {what}. `driftwise show {columns[0].upper()}` describes one.")
+
+
+@click.command("show")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+def show_command(name: str, as_json: bool) -> None:
+    """Describe NAME: a learner or another class, a statement of the paper, or a word or column of a table.
+
+    Classes are those of `driftwise list`: learners, detectors, paths, noises, adversaries and comparators. A statement
+    of the paper is named by its number or its label.
+
+    \b
+    driftwise show optimistic-gd
+    driftwise show "Theorem 3.2"
+    driftwise show dynamic
+    driftwise show "best loss"
+    """
+    from driftwise.report.maths_text import formula_text, readable
+
+    first, *others = entries(name)
+    if as_json:
+        click.echo(json.dumps(first.record, indent=2))
+        return
+    notation = Notation(readable, formula_text)
+    if not _can_print(first.text(first.record, notation)):
+        notation = Notation(str, str)  # LaTeX
+    click.echo(first.text(first.record, notation))
+    if others and others[0].name == name:  # a word that is the name of a class too
+        word = others.pop(0)
+        click.echo(f"\nAs a word:\n\n{word.text(word.record, notation)}")
+    others = [other for other in others if other.name not in first.record.get("statements", ())]  # named above
+    if others:
+        named = " or ".join(f'`driftwise show "{other.name}"`' for other in others)
+        click.echo(f"\nAlso of this name: {named}.")
+
+
+def _can_print(text: str) -> bool:
+    """Return whether standard output has all characters of a text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def registries() -> dict[str, Registry[Registered]]:
     """Return every registry by the plural of its kind."""
-    return {
-        "learners": learners,
-        "detectors": detectors,
-        "paths": paths,
-        "noises": noises,
-        "adversaries": adversaries,
-        "comparators": comparators,
-    }
+    return {kind: getattr(importlib.import_module(package), kind) for kind, package in _REGISTRIES.items()}
 
 
-def records(kind: str) -> list[dict[str, Any]]:
+def records(kind: str) -> list[Record]:
     """Return the records of all entries of a kind, given in the plural."""
-    if kind in ("theorems", "words"):
-        known: dict[str, Any] = statements if kind == "theorems" else words()
-        return [plain(each) for each in known.values()]
+    from driftwise.theory.statements import statements
+
+    if kind == "theorems":
+        return [plain(statement) for statement in statements.values()]
+    if kind == "words":
+        return [plain(word) for word in words().values()]
     registry = registries()[kind]
     return [describe(registry.get(name)) for name in registry]
 
 
-def entries(name: str) -> list[Entry]:
+def entries(name: str) -> list[CatalogueEntry]:
     """Return everything of that name, the likeliest first; raise `UnknownName` with the nearest name if nothing is."""
     members = [
-        Entry(name, describe(registry.get(name)), member_text)
+        CatalogueEntry(name, describe(registry.get(name)), member_text)
         for registry in registries().values()
         if name in set(registry)
     ]
-    stated = [Entry(each.number, plain(each), statement_text) for each in _statements(name)]
+    stated = [CatalogueEntry(statement.number, plain(statement), statement_text) for statement in _statements(name)]
     defined = find_words(name)
-    glossary = [Entry(defined[0].word, {"words": [plain(each) for each in defined]}, words_text)] if defined else []
-    exact = any(name in each.names for each in defined)  # "Lambda" is the variance, "lambda" the label of a lemma
-    found = [*members, *(glossary + stated if exact else stated + glossary)]
-    if not found:
+    record = {"words": [plain(word) for word in defined]}
+    glossary = [CatalogueEntry(defined[0].word, record, words_text)] if defined else []
+    exact = any(name in word.names for word in defined)  # "Lambda" is the variance, "lambda" the label of a lemma
+    named = [*members, *(glossary + stated if exact else stated + glossary)]
+    if not named:
         listing = "`driftwise list KIND` has all names."
         raise UnknownName("learner, theorem or other entry", name, _names(), listing=listing)
-    return found
+    return named
 
 
-def describe(member: Any) -> dict[str, Any]:
+def describe(member: Any) -> Record:
     """Return what the docstring of a class says, where the class is, and what the paper says about it."""
+    from driftwise.adversaries import Adversary
+    from driftwise.core.docstrings import FACTS, described
+    from driftwise.learners import Learner
+    from driftwise.theory.statements import statements_about
+
     about = described(member)
-    record: dict[str, Any] = {
+    record: Record = {
         "name": member.name,
         "summary": about.summary,
         "class": member.__name__,
         "module": ".".join(member.__module__.split(".")[:2]),
         "parameters": [
-            {"name": each.name, "type": each.kind, "default": each.default or "(required)", "meaning": each.meaning}
-            for each in about.parameters
+            {"name": name, "type": kind, "default": default or "(required)", "meaning": meaning}
+            for name, kind, default, meaning in about.parameters
         ],
     }
     if issubclass(member, Learner):
@@ -100,36 +187,39 @@ def describe(member: Any) -> dict[str, Any]:
     if issubclass(member, Adversary):
         record["feedback"] = " or ".join(member.feedbacks)
     record |= {name.lower().replace(" ", "_"): about.facts[name] for name in FACTS if name in about.facts}
-    if numbers := [each.number for each in statements_about(member)]:
+    if numbers := [statement.number for statement in statements_about(member)]:
         record["statements"] = numbers
     return record | {"notes": about.notes, "references": list(about.references)}
 
 
-def plain(entry: Statement | Word) -> dict[str, Any]:
+def plain(entry: Statement | Word) -> Record:
     """Return a statement or a word as plain values."""
     values = dataclasses.asdict(entry)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
 def _statements(name: str) -> list[Statement]:
+    from driftwise.theory.statements import find_statement
+
     try:
         return [find_statement(name)]
     except UnknownName:
         return []
 
 
-def _names() -> Iterable[str]:
+def _names() -> Iterator[str]:
     """Return every name that an error may suggest."""
+    from driftwise.theory.statements import statements
+
     yield from (name for registry in registries().values() for name in registry)
-    yield from (name for each in statements.values() for name in (each.number, each.label) if name)
-    yield from (name for each in words().values() for name in each.names)
+    yield from (name for statement in statements.values() for name in (statement.number, statement.label) if name)
+    yield from (name for word in words().values() for name in word.names)
 
 
-def member_text(record: dict[str, Any], plain: bool) -> str:
-    """Return what the docstring of a registered class says; formulas in LaTeX if plain."""
-    shown = _shown(plain)
+def member_text(record: Record, notation: Notation) -> str:
+    """Return what the docstring of a registered class says."""
     facts = [
-        _fact(heading.replace("_", " "), shown(record[heading]))
+        _fact(heading.replace("_", " "), notation.prose(record[heading]))
         for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice")
         if record.get(heading)
     ]
@@ -140,59 +230,50 @@ def member_text(record: dict[str, Any], plain: bool) -> str:
     parameters = ["  parameters"] if record["parameters"] else []
     for parameter in record["parameters"]:
         parameters.append(f"    {parameter['name']} = {parameter['default']}")
-        parameters.append(_filled(shown(parameter["meaning"]), " " * 8))
-    sections = [
+        parameters.append(_filled(notation.prose(parameter["meaning"]), " " * 8))
+    return _joined(
         [_filled(f"{record['name']}: {record['summary']}", "", 2)],
         facts,
         parameters,
-        [_notes(record["notes"], plain)] if record["notes"] else [],
+        [_notes(record["notes"], notation)] if record["notes"] else [],
         [f"  in Python: from {record['module']} import {record['class']}"],
-    ]
-    return _joined(sections)
+    )
 
 
-def statement_text(record: dict[str, Any], plain: bool) -> str:
-    """Return a statement of the paper; formulas in LaTeX if plain."""
-    shown = _shown(plain)
-    printed = record["formula"] if plain else formula_text(record["formula"])
+def statement_text(record: Record, notation: Notation) -> str:
+    """Return a statement of the paper."""
     name = f"{record['number']} ({record['label']})" if record["label"] else record["number"]
     facts = _facts("errata", [f"{', '.join(record['errata'])} of docs/errata.md"] if record["errata"] else [])
     for heading in ("code", "tests", "commands"):
         facts += _facts(heading, record[heading])
-    sections = [
+    return _joined(
         [_filled(f"{name}: {record['title']}", "", 2)],
-        [_filled(shown(record["words"]), "  ")],
-        ["  as printed", _formula(printed, "    ")],
-        ["  in driftwise", _filled(shown(record["ours"]), "    ")] if record["ours"] else [],
+        [_filled(notation.prose(record["words"]), "  ")],
+        ["  as printed", _formula(notation.formula(record["formula"]), "    ")],
+        ["  in driftwise", _filled(notation.prose(record["ours"]), "    ")] if record["ours"] else [],
         facts,
-    ]
-    return _joined(sections)
+    )
 
 
-def words_text(record: dict[str, Any], plain: bool) -> str:
-    """Return the entries of the glossary with one name; formulas in LaTeX if plain."""
-    shown = _shown(plain)
+def words_text(record: Record, notation: Notation) -> str:
+    """Return the entries of the glossary with one name."""
     parts = []
     for word in record["words"]:
-        facts = [_fact("letter", shown(word["symbol"]))] if word["symbol"] else []
-        facts += _facts("also", [", ".join(word["also"])])
-        facts += _facts("in tables of", [", ".join(f"driftwise {name}" for name in word["tables"])])
-        formula = word["formula"] if plain else formula_text(word["formula"])
-        sections = [
-            [_filled(f"{word['word']}: {shown(word['meaning'])}", "", 2)],
+        formula = notation.formula(word["formula"])
+        parts += [
+            [_filled(f"{word['word']}: {notation.prose(word['meaning'])}", "", 2)],
             [_formula(formula, "    ")] if formula else [],
-            facts,
+            [
+                *_facts("letter", [notation.prose(word["symbol"])]),
+                *_facts("also", [", ".join(word["also"])]),
+                *_facts("in tables of", [", ".join(f"driftwise {name}" for name in word["tables"])]),
+            ],
         ]
-        parts.append(_joined(sections))
-    return "\n\n".join(parts)
+    return _joined(*parts)
 
 
-def _joined(sections: Iterable[list[str]]) -> str:
+def _joined(*sections: list[str]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section)
-
-
-def _shown(plain: bool) -> Callable[[str], str]:
-    return str if plain else readable
 
 
 def _filled(text: str, first: str, indent: int | None = None) -> str:
@@ -229,18 +310,19 @@ def _formula(text: str, indent: str) -> str:
     )
 
 
-def _notes(notes: str, plain: bool) -> str:
-    """Return the notes of a docstring; displayed formulas on lines of their own."""
-    if plain:
+def _notes(notes: str, notation: Notation) -> str:
+    """Return the notes of a docstring; displayed formulas on lines of their own, unless they are in LaTeX."""
+    if notation.formula is str:
         return textwrap.indent(notes, "  ")
     parts = []
     for paragraph in notes.split("\n\n"):
         lines = []
         for i, part in enumerate(re.split(r"\$\$(.*?)\$\$", paragraph, flags=re.DOTALL)):
             if i % 2:
-                lines.append(_formula(formula_text(part), "    "))
+                lines.append(_formula(notation.formula(part), "    "))
             elif part.strip():
-                items = re.split(r"\n(?=- )", part.strip())
-                lines += [_filled(readable(" ".join(item.split())), "  ", 4 if item[0] == "-" else 2) for item in items]
+                for item in re.split(r"\n(?=- )", part.strip()):
+                    text = notation.prose(" ".join(item.split()))
+                    lines.append(_filled(text, "  ", 4 if item[0] == "-" else 2))
         parts.append("\n".join(lines))
     return "\n\n".join(parts)

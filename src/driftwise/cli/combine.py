@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from driftwise.cli.progress import duration, notes
+from driftwise.cli.progress import duration, notes, progress_line
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.forecasting import MixtureOptions
     from driftwise.forecasting.combining import RowProgress
-
-__all__ = ["command"]
 
 _SHORT = 2.0  # seconds, before which the speed is not shown and a log file gets no lines
 _FORMATS = ["csv", "parquet"]  # of the output
@@ -158,7 +155,7 @@ def _options(
     from driftwise.core.errors import InvalidInput
     from driftwise.forecasting.options import MixtureOptions
     from driftwise.learners import Player
-    from driftwise.learners.contract import ExpertLearner
+    from driftwise.learners.base import ExpertLearner
 
     chosen: ExpertLearner[Any, Any] | None = None
     if learner is not None:
@@ -186,36 +183,27 @@ def _delimiter(given: str | None) -> str | None:
 
 @contextlib.contextmanager
 def _row_progress(quiet: bool) -> Iterator[Callable[[RowProgress], None] | None]:
-    """Show the number of rows, their speed and the remaining time; on a terminal the line is rewritten."""
+    """Show the number of rows, their speed and the remaining time."""
     if quiet:
         yield None
         return
-    is_terminal = sys.stderr.isatty()
-    shown = [0, 0]  # tenths of the file, rows
-    starts: list[RowProgress] = []  # the end of the first block, which also has the time of compiling
+    first: RowProgress | None = None  # the end of the first block, which also has the time of compiling
+    last_tenth = last_rows = 0
+    with progress_line() as show_line:
 
-    def show(now: RowProgress) -> None:
-        if not starts:
-            starts.append(now)
-        (first,) = starts
-        line, seconds = f"{now.rows:,} rows", now.seconds - first.seconds
-        if seconds >= _SHORT:
-            line = f"{line}, {(now.rows - first.rows) / seconds:,.0f} rows a second"
-            if now.read is not None and first.read is not None and first.read < now.read < 1:
-                left = seconds * (1 - now.read) / (now.read - first.read)
-                line = f"{line} ({100 * now.read:.0f} %), about {duration(left)} left"
-        tenths = 0 if now.read is None else int(10 * now.read)
-        if is_terminal:
-            click.echo(f"\r\033[K{line}", nl=False, err=True)
-            shown[1] = now.rows
-        elif seconds < _SHORT:
-            return
-        elif tenths > shown[0] or (now.read is None and now.rows >= 2 * shown[1]):  # a log file gets few lines
-            click.echo(line, err=True)
-            shown[:] = [tenths, now.rows]
+        def show(now: RowProgress) -> None:
+            nonlocal first, last_tenth, last_rows
+            first = first or now
+            line, seconds = f"{now.rows:,} rows", now.seconds - first.seconds
+            if seconds >= _SHORT:
+                line = f"{line}, {(now.rows - first.rows) / seconds:,.0f} rows a second"
+                if now.read is not None and first.read is not None and first.read < now.read < 1:
+                    left = seconds * (1 - now.read) / (now.read - first.read)
+                    line = f"{line} ({100 * now.read:.0f} %), about {duration(left)} left"
+            tenth = 0 if now.read is None else int(10 * now.read)
+            due = tenth > last_tenth or (now.read is None and now.rows >= 2 * last_rows)
+            show_line(line, due and seconds >= _SHORT)
+            if due and seconds >= _SHORT:
+                last_tenth, last_rows = tenth, now.rows
 
-    try:
         yield show
-    finally:
-        if is_terminal and shown[1]:
-            click.echo("", err=True)

@@ -6,8 +6,6 @@ import click
 
 from driftwise.cli.progress import progress_bar
 
-__all__ = ["command"]
-
 
 @click.command("compile")
 @click.argument("names", nargs=-1, metavar="[NAME]...")

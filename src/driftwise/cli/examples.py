@@ -9,8 +9,6 @@ import click
 
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 
-__all__ = ["COPY_EXAMPLES", "command", "names_missing_example"]
-
 COPY_EXAMPLES = "`driftwise examples --copy examples` copies the examples."
 
 
@@ -81,8 +79,7 @@ def _summary(path: Path) -> str:
 
 def _copy(paths: list[Path], folder: Path) -> None:
     """Copy the files that the folder does not have; nothing is copied if one of them cannot be."""
-    from driftwise.core.file_names import shown_path
-    from driftwise.core.files import check_writable, write_bytes_atomically
+    from driftwise.core.files import check_writable, shown_path, write_bytes_atomically
 
     present = [path for path in paths if _is_there(folder / path.name, path.read_bytes())]
     missing = [path for path in paths if path not in present]
@@ -98,7 +95,7 @@ def _copy(paths: list[Path], folder: Path) -> None:
 
 def _is_there(target: Path, content: bytes) -> bool:
     """Return whether a file is there with this content; another content must not be overwritten."""
-    from driftwise.core.file_names import shown_path
+    from driftwise.core.files import shown_path
 
     if not target.exists():
         return False

@@ -12,8 +12,6 @@ from driftwise.cli.progress import notes, progress_bar
 from driftwise.cli.specs import DEFAULT_ENVIRONMENT, environment_options, environment_table
 from driftwise.glossary import ROWS_NOTE
 
-__all__ = ["command"]
-
 _ROUNDS = 2000
 _CHANGES_SHOWN = 12
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from driftwise.cli.progress import notes, progress_bar
+from driftwise.cli.progress import hint_on_interrupt, notes, progress_bar
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.report.page import Claim
-
-__all__ = ["command"]
 
 _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-drifting")
 
@@ -66,11 +61,11 @@ def command(
     driftwise landscape --cell full-drifting --learners restarted-adaptive-gd,hedge
     """
     from driftwise import __version__
-    from driftwise.core.files import check_writable
+    from driftwise.cli.outputs import check_output_files, command_line
     from driftwise.core.validation import check_seed, count
     from driftwise.landscape.claims import claims
-    from driftwise.landscape.outcomes import measure, table
-    from driftwise.landscape.pages import page, weight_histories
+    from driftwise.landscape.outcomes import measure
+    from driftwise.landscape.pages import page, table, weight_histories
     from driftwise.landscape.scans import PRESETS, select_scans
     from driftwise.report.page import write_figures, write_page
 
@@ -82,16 +77,18 @@ def command(
     seed = check_seed("landscape", seed)
     # The page of a selection must not replace the page of all cells and learners.
     name = preset if cells == () and learners is None else f"{preset}-selection"
-    for file in (out / f"{name}.html", out / "measurements" / "measurement"):
-        check_writable(file)
+    page_file, folder = out / f"{name}.html", out / "measurements"
+    check_output_files("landscape", (page_file, folder / "measurement"), ())
+    hint = f"finished measurements are in {folder}; the same command continues."
     with notes(quiet):
-        with _note_on_interrupt(out), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
-            outcomes = measure(scans, effort.n_runs, seed, out / "measurements", n_threads, progress)
+        with hint_on_interrupt(hint), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
+            outcomes = measure(scans, effort.n_runs, seed, folder, n_threads, progress)
         with progress_bar(quiet, "weights", eta=False) as progress:
             histories = weight_histories(scans, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs per point. driftwise {__version__}."
-    report = page(outcomes, histories, [_command_line(preset, cells, learners, seed)], about)
-    write_page(out / f"{name}.html", report)
+    options = {"--preset": preset, "--cell": cells, "--learners": learners, "--seed": seed}
+    report = page(outcomes, histories, [command_line("landscape", options)], about)
+    write_page(page_file, report)
     if figures:
         write_figures(out / f"{name}-figures", report)
     click.echo(f"{table(outcomes)}\n\n{COLUMNS_NOTE}")
@@ -100,7 +97,7 @@ def command(
     if name != preset:
         click.echo("\nClaims about cells or learners that were not chosen are not shown.")
     click.echo(f"\nfigures: {out / f'{name}-figures'}" if figures else "")
-    click.echo(f"page: {out / f'{name}.html'}")
+    click.echo(f"page: {page_file}")
 
 
 def _print_claim(claim: Claim) -> None:
@@ -108,20 +105,3 @@ def _print_claim(claim: Claim) -> None:
     click.echo("\n" + click.wrap_text(f"{verdict}: {claim.text}", width=100))
     for what, value in claim.figures:
         click.echo(f"  {what}: {value}")
-
-
-@contextlib.contextmanager
-def _note_on_interrupt(out: Path) -> Iterator[None]:
-    """On an interrupt, print where the finished measurements are."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        folder = out / "measurements"
-        click.echo(f"\ndriftwise: finished measurements are in {folder}; the same command continues.", err=True)
-        raise
-
-
-def _command_line(preset: str, cells: tuple[str, ...], learners: str | None, seed: int) -> str:
-    """Return the command that repeats the measurements."""
-    words = ["driftwise", "landscape", "--preset", preset, *(word for cell in cells for word in ("--cell", cell))]
-    return shlex.join(words + ([] if learners is None else ["--learners", learners]) + ["--seed", str(seed)])

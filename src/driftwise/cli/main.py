@@ -18,21 +18,20 @@ from driftwise import __version__
 from driftwise.cli.examples import COPY_EXAMPLES, names_missing_example
 from driftwise.core.errors import IMPORT_FIRST, BadFile, DriftwiseError, InvalidInput, UnknownName, one_line
 
-__all__ = ["main"]
-
-_COMMANDS = (
-    "combine",
-    "compile",
-    "examples",
-    "history",
-    "landscape",
-    "list",
-    "regret",
-    "results",
-    "show",
-    "simulate",
-    "sweep",
-)
+# The commands, by name, and where they are; a module is imported when its command is used.
+_COMMANDS = {
+    "combine": "combine:command",
+    "compile": "compile:command",
+    "examples": "examples:command",
+    "history": "history:command",
+    "landscape": "landscape:command",
+    "list": "catalogue:list_command",
+    "regret": "regret:command",
+    "results": "results:command",
+    "show": "catalogue:show_command",
+    "simulate": "simulate:command",
+    "sweep": "sweep:command",
+}
 _FAILED, _MISUSED, _INTERRUPTED = 1, 2, 130  # exit codes
 
 
@@ -80,8 +79,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"driftwise.cli.{cmd_name}").command
-        return _with_import_option(command)
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        return _with_import_option(getattr(importlib.import_module(f"driftwise.cli.{module}"), name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

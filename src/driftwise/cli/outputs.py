@@ -1,24 +1,21 @@
-"""What commands put out: JSON on standard output, and files, checked before anything long happens."""
+"""What commands put out: JSON, their own command line, and files, checked before anything long happens."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from driftwise.core.errors import InvalidInput
-from driftwise.core.file_names import shown_path
-from driftwise.core.files import check_writable
+from driftwise.core.files import check_writable, shown_path
 from driftwise.report.figures import canvas, figure_format
 from driftwise.results.results import check_format
 
-__all__ = ["check_figure", "check_output_files", "check_outputs", "json_text"]
 
-
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """Return plain values as JSON; NaN becomes null and infinity text, since JSON has neither.
 
     >>> json_text([float("nan"), float("inf")])
@@ -27,7 +24,7 @@ def json_text(value: Any) -> str:
     return json.dumps(_finite(value), indent=2, allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -37,7 +34,20 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) -> None:
+def command_line(command: str, options: Mapping[str, object], *arguments: object) -> str:
+    """Return a command as one types it; options without a value are left out, those with several are repeated.
+
+    >>> command_line("results", {"--learner": ("hedge", "ucb1"), "--scale": None}, "out/my sweep")
+    "driftwise results 'out/my sweep' --learner hedge --learner ucb1"
+    """
+    words = ["driftwise", command, *map(str, arguments)]
+    for option, value in options.items():
+        for word in value if isinstance(value, tuple) else () if value is None else (value,):
+            words += [option, str(word)]
+    return shlex.join(words)
+
+
+def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[object]) -> None:
     """Reject output files that cannot be written, or that the same command reads or writes elsewhere."""
     if out is not None:
         check_format(out)
@@ -45,7 +55,7 @@ def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[Any]) 
     check_output_files("simulate", (out, figure), inputs)
 
 
-def check_figure(command: str, figure: Path | None, inputs: Sequence[Any]) -> None:
+def check_figure(command: str, figure: Path | None, inputs: Sequence[object]) -> None:
     """Reject the file of a figure that cannot be drawn or written, or that the same command reads."""
     if figure is not None:
         figure_format(figure)
@@ -53,7 +63,7 @@ def check_figure(command: str, figure: Path | None, inputs: Sequence[Any]) -> No
         check_output_files(command, (figure,), inputs)
 
 
-def check_output_files(command: str, outputs: Sequence[Path | None], inputs: Sequence[Any]) -> None:
+def check_output_files(command: str, outputs: Sequence[Path | None], inputs: Sequence[object]) -> None:
     """Reject output files of a command that cannot be written, or that it reads, or writes twice."""
     used = {_identity(file): "read" for file in inputs if isinstance(file, str | os.PathLike) and str(file)}
     for path in outputs:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from driftwise.cli.progress import hint_on_interrupt, notes, sweep_progress
+from driftwise.cli.progress import continued_by, hint_on_interrupt, notes, sweep_progress
 from driftwise.glossary import COLUMNS_NOTE
-
-__all__ = ["command"]
 
 
 @click.command("regret")
@@ -73,17 +70,17 @@ def command(
     driftwise regret --cells '*random walk*' --learners cbce,sword
     """
     from driftwise import __version__
-    from driftwise.cli.outputs import check_output_files
+    from driftwise.cli.outputs import check_output_files, command_line
     from driftwise.core.errors import InvalidInput
     from driftwise.core.validation import check_seed, count
     from driftwise.regret_study.study import PRESETS, run_study, select_cells
-    from driftwise.regret_study.study_learners import chosen_learners, scored_learners
-    from driftwise.regret_study.study_page import study_page
-    from driftwise.regret_study.study_text import study_text, write_scores_csv
+    from driftwise.regret_study.study_design import chosen_learners, scored_learners
+    from driftwise.regret_study.study_report import study_page, study_text, write_scores_csv
     from driftwise.report.page import DotPanel, write_figures, write_page
 
-    feedbacks = ["full", "bandit"] if feedback == "both" else [feedback]
-    cells = select_cells(PRESETS[preset].cells, pattern, None if half == "both" else half)
+    only_feedback, only_half = (None if word == "both" else word for word in (feedback, half))
+    feedbacks = [only_feedback] if only_feedback else ["full", "bandit"]
+    cells = select_cells(PRESETS[preset].cells, pattern, only_half)
     if learners is None:
         scored = {one: scored_learners(one) for one in feedbacks}
     else:
@@ -94,11 +91,11 @@ def command(
     n_threads = None if threads is None else count("regret", "threads", threads)
     seed = check_seed("regret", seed)
     # The page of a selection must not replace the page of all cells and learners.
-    whole = feedback == "both" and pattern is None and half == "both" and learners is None
-    name = preset if whole else f"{preset}-selection"
+    selection = {"--feedback": only_feedback, "--cells": pattern, "--half": only_half, "--learners": learners}
+    name = f"{preset}-selection" if any(value is not None for value in selection.values()) else preset
     page_file = out / f"{name}.html"
     check_output_files("regret", (page_file, out / "runs" / "cells.sqlite", csv), ())
-    with notes(quiet), hint_on_interrupt("runs"):
+    with notes(quiet), hint_on_interrupt(continued_by("runs")):
         scores = run_study(
             cells,
             scored,
@@ -110,8 +107,8 @@ def command(
         )
     n_cells = len({one.cell.name for one in scores})
     about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
-    words = ["driftwise", "regret", "--preset", preset, *_selection(feedback, pattern, half, learners)]
-    report = study_page(scores, [shlex.join([*words, "--seed", str(seed)])], about)
+    repeated = command_line("regret", {"--preset": preset, **selection, "--seed": seed})
+    report = study_page(scores, [repeated], about)
     write_page(page_file, report)
     click.echo(f"{study_text(scores)}\n\n{COLUMNS_NOTE}")
     if csv is not None:
@@ -123,17 +120,3 @@ def command(
     if figures:
         click.echo(f"figures: {out / f'{name}-figures'}")
     click.echo(f"page: {page_file}")
-
-
-def _selection(feedback: str, pattern: str | None, half: str, learners: str | None) -> list[str]:
-    """Return the options that select cells and learners, as words of the command line."""
-    words = []
-    for option, value, usual in (
-        ("--feedback", feedback, "both"),
-        ("--cells", pattern, None),
-        ("--half", half, "both"),
-        ("--learners", learners, None),
-    ):
-        if value is not None and value != usual:
-            words += [option, value]
-    return words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,6 @@ from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.results.sweep_results import SweepResults
-
-__all__ = ["command"]
 
 
 @click.command("results")
@@ -76,8 +73,10 @@ def command(
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
-    from driftwise.cli.outputs import check_output_files
+    from driftwise.cli.outputs import check_output_files, command_line
+    from driftwise.report.page import write_page
     from driftwise.results.sweep_results import SweepResults
+    from driftwise.sweeps.results_page import results_page
 
     check_output_files("results", (csv, parquet, latex, page), paths)
     stored = SweepResults.read(*paths)
@@ -94,7 +93,10 @@ def command(
     if latex is not None:
         results.to_latex(latex, confidence)
     if page is not None:
-        _write_page(page, results, paths, filters, against, confidence, scale)
+        options = {f"--{name.removeprefix('n_')}": wanted for name, wanted in filters.items()}
+        options |= {"--against": against, "--confidence": None if confidence == 0.95 else f"{confidence:g}"}
+        repeated = command_line("results", {**options, "--scale": scale, "--page": page}, *paths)
+        write_page(page, results_page(results, [repeated], confidence=confidence, scale=scale, against=against))
     for path in (csv, parquet, latex, page):
         if path is not None and not quiet:
             click.echo(f"wrote {path}", err=True)
@@ -151,25 +153,3 @@ def _print_notes(stored: SweepResults) -> None:
     if stored.n_repeated:
         cells = "1 cell that repeats" if stored.n_repeated == 1 else f"{stored.n_repeated} cells that repeat"
         click.echo(f"driftwise: left out {cells} a run of the same learner.", err=True)
-
-
-def _write_page(
-    path: Path,
-    results: SweepResults,
-    paths: tuple[Path, ...],
-    filters: dict[str, tuple[Any, ...]],
-    against: str | None,
-    confidence: float,
-    scale: str | None,
-) -> None:
-    from driftwise.report.page import write_page
-    from driftwise.sweeps.results_page import results_page
-
-    words = ["driftwise", "results", *map(str, paths)]
-    for name, wanted in filters.items():
-        words += [word for one in wanted for word in (f"--{name.removeprefix('n_')}", str(one))]
-    words += [] if against is None else ["--against", against]
-    words += [] if confidence == 0.95 else ["--confidence", f"{confidence:g}"]
-    words += [] if scale is None else ["--scale", scale]
-    command_line = shlex.join([*words, "--page", str(path)])
-    write_page(path, results_page(results, [command_line], confidence=confidence, scale=scale, against=against))

@@ -11,8 +11,6 @@ from driftwise.cli.progress import notes, progress_bar
 from driftwise.cli.specs import DEFAULT_ENVIRONMENT, environment_options, environment_table, parse_member, read_spec
 from driftwise.glossary import COLUMNS_NOTE
 
-__all__ = ["command"]
-
 _DEFAULTS: dict[str, Any] = {
     "environment": DEFAULT_ENVIRONMENT,
     "n_rounds": 2000,
@@ -91,7 +89,7 @@ def command(
     from driftwise.engine import simulate
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
-    from driftwise.results.comparators import make_comparator
+    from driftwise.regret.comparators import make_comparator
 
     settings = _settings(read_spec(spec) if spec else {}, flags)
     check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # raises now, not after the simulation

@@ -14,9 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from driftwise.core.errors import InvalidInput, UnknownName, one_line, rejection
-from driftwise.core.toml_files import read_toml
-
-__all__ = ["DEFAULT_ENVIRONMENT", "environment_options", "environment_table", "parse_member", "read_spec"]
+from driftwise.core.files import read_toml
 
 # The keys of a file, their types, and the types in words.
 _KEYS: dict[str, tuple[type, str]] = {

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from driftwise.cli.progress import duration, hint_on_interrupt, notes, progress_bar, sweep_progress
+from driftwise.cli.progress import continued_by, duration, hint_on_interrupt, notes, progress_bar, sweep_progress
 
 if TYPE_CHECKING:
     from driftwise.sweeps import Sweep
     from driftwise.sweeps.work import Costs
-
-__all__ = ["command"]
 
 
 @click.command("sweep")
@@ -72,7 +70,7 @@ def command(
                 _show_plan(sweep, stored, costs, _n_threads(threads, client), quiet, dry_run)
         if dry_run:
             return
-        with notes(quiet), hint_on_interrupt("cells"), sweep_progress(quiet) as progress:
+        with notes(quiet), hint_on_interrupt(continued_by("cells")), sweep_progress(quiet) as progress:
             (results,) = run_sweeps(
                 [sweep],
                 folder,
@@ -103,10 +101,10 @@ def _stored_keys(folder: Path, retry_failed: bool) -> set[str]:
 def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, quiet: bool, dry_run: bool) -> None:
     """Print what the sweep consists of, what is missing, and how long that takes, by a sample of rounds."""
     from driftwise.sweeps.batches import Batch
-    from driftwise.sweeps.work import Work, sample_costs
+    from driftwise.sweeps.work import BatchQueue, sample_costs
 
     groups = [*sweep.groups()]
-    work = Work(Batch.of_all(groups), stored, costs, by_learner=False)
+    work = BatchQueue(Batch.of_all(groups), stored, costs, by_learner=False)
     lists = [
         f"{len(members)} {one if len(members) == 1 else several}"
         for members, one, several in (

@@ -23,8 +23,6 @@ from numba.np.arrayobj import populate_array
 
 from driftwise.core.types import Actions
 
-__all__ = ["address_table", "rebuilder"]
-
 _VERSION = 1  # of the code below: machine code on disk depends on it
 
 

@@ -32,14 +32,12 @@ import numba
 
 from driftwise.core.errors import InvalidInput, shown
 
-__all__ = ["IN_USE", "PARTS", "address_table", "close", "events", "jit", "private_options", "rebuilder"]
-
 VARIABLE = "DRIFTWISE_PRIVATE_NUMBA"
 _CACHE_METHODS = ("_load_index", "_load_data", "_data_path", "_open_for_write")
 _ARRAY_FIELDS = ("array", "data", "shape", "strides", "itemsize", "meminfo")
 
 try:
-    from driftwise.core.addresses import address_table, rebuilder
+    from driftwise.core.addresses import address_table as address_table, rebuilder as rebuilder
 except Exception:  # a name was removed, or is no longer a class
     address_table = rebuilder = None  # type: ignore[assignment]
 try:
@@ -47,7 +45,9 @@ try:
 except Exception:
     KernelCache = None  # type: ignore[assignment, misc]
 try:
-    from numba.core import event as events
+    from numba.core import event
+
+    events = event
 except ImportError:
     events = None  # type: ignore[assignment]
 

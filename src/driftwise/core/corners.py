@@ -9,20 +9,6 @@ import numpy as np
 
 from driftwise.core.validation import MAX_COUNT
 
-__all__ = [
-    "BELOW_ONE",
-    "FORGETS_ALL",
-    "LARGEST",
-    "LONGEST",
-    "ONLY_EXPLORES",
-    "SMALLEST",
-    "TOO_NARROW",
-    "TOO_SLOW",
-    "TOO_WIDE",
-    "Corners",
-    "NoLearning",
-]
-
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 LARGEST = float(np.finfo(np.float64).max)

@@ -11,8 +11,6 @@ import functools
 import inspect
 from typing import Any, NamedTuple
 
-__all__ = ["FACTS", "Description", "Parameter", "described", "shown_default"]
-
 _EXAMPLES = "\nExamples\n--------\n"  # the last section
 FACTS = ("Regret", "Must know", "Time per round", "In practice")
 

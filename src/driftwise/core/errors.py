@@ -7,23 +7,6 @@ import math
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = [
-    "BadData",
-    "BadFile",
-    "DriftwiseError",
-    "InvalidInput",
-    "KernelError",
-    "LayoutWarning",
-    "LearnerError",
-    "MissingDependency",
-    "TuningWarning",
-    "UnknownName",
-    "one_line",
-    "outside",
-    "rejection",
-    "shown",
-]
-
 _LONGEST = 80  # characters of a value in a message
 IMPORT_FIRST = "If it is your own, import its module first."  # on the command line: with `--import`
 

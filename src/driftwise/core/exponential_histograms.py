@@ -14,8 +14,6 @@ from typing import Any
 
 from driftwise.core.kernel import clone, unbound
 
-__all__ = ["bucket_sizes", "merging"]
-
 Kernel = Callable[..., Any]
 SIZE: Kernel = unbound
 MERGE_PAIR: Kernel = unbound

@@ -1,30 +1,30 @@
-"""Atomic writing: a file is written completely or not at all, and keeps its mode.
+"""Files: their names, locks, TOML, and atomic writing: completely or not at all, and with the mode that they had.
 
 A symbolic link is followed to its file. A pipe or a character device receives the finished bytes. A folder, a socket
 and a block device are rejected.
 
-Temporary files are locked while they are written, so that those of a killed process can be found and deleted.
+Temporary files are locked while they are written, so that those of a killed process can be found and deleted. The lock
+is `flock`'s, which the system releases when the process ends. It belongs to an open file, so it distinguishes threads
+as well as processes. It does not depend on process ids, which are reused and have no meaning in another container.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import secrets
 import shutil
 import stat
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from driftwise.core.errors import BadFile
-from driftwise.core.file_locks import try_lock
-from driftwise.core.file_names import Destination, destination, shown_path
-
-__all__ = ["check_writable", "write_atomically", "write_bytes_atomically"]
-
+from driftwise.core.errors import BadFile, rejection
 
 _NAME = re.compile(r"\.driftwise-[0-9a-f]{16}(\..*)?", re.DOTALL)
 _USUAL_LIMIT = 255  # bytes of a file's name, if the system gives no limit
@@ -181,3 +181,155 @@ def flush_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+_MOST_LINKS = 40  # as many as Linux follows
+_LONGEST_SHOWN = 300
+
+
+class Destination(NamedTuple):
+    """A file to write, which may exist already, or a stream."""
+
+    path: Path
+    suffix: str  # of the given name, which may be a link: writers choose their format by it
+    before: os.stat_result | None  # of the existing file
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a pipe or a character device, which can be written but not replaced."""
+        return self.before is not None and not stat.S_ISREG(self.before.st_mode)
+
+
+def destination(path: str | os.PathLike[str]) -> Destination:
+    """Follow symbolic links and return the destination; raise `OSError` if it cannot be written."""
+    given = _checked(path)
+    try:
+        before = given.stat()
+    except FileNotFoundError:
+        before = None
+    if before is None:
+        return Destination(_follow(given), given.suffix, None)
+    _require_writable(given, before.st_mode)
+    if not stat.S_ISREG(before.st_mode):
+        return Destination(given, given.suffix, before)  # the system follows links, also to an unnamed pipe
+    target = _follow(given)
+    if not target.exists():
+        raise OSError(0, "it is a link to a file without a name")
+    return Destination(target, given.suffix, before)
+
+
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file to read; raise `BadFile` if there is none or its name is impossible."""
+    if not os.path.isfile(path):  # noqa: PTH113 (a Path raises where the name is too long)
+        raise BadFile(f"There is no file {shown_path(path)}.")
+    return Path(path)
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as a message shows it: on one line, printable, not too long.
+
+    >>> print(shown_path("a/b.npz"), shown_path("a\\nb"))
+    a/b.npz 'a\\nb'
+    """
+    text = os.fsdecode(path)
+    text = text if text and text.isprintable() else repr(text)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise rejection("write", "path", "the name of a file", path)
+    name = os.fspath(path)
+    if not name:
+        raise OSError(0, "the name is empty")
+    if "\0" in name:
+        raise OSError(0, "the name has a null character")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise OSError(0, "the name is not valid UTF-8") from None
+    if name.endswith("/") and not Path(name).is_dir():
+        raise OSError(0, "the name ends in a slash, as a folder's does")
+    return Path(name)
+
+
+def _follow(path: Path) -> Path:
+    """Return the path at the end of a chain of links; nothing need exist there."""
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink():
+            return path
+        named = os.readlink(path)  # noqa: PTH115 (a Path would drop a slash at the end)
+        path = path.parent / _checked(named)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _require_writable(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if stat.S_ISSOCK(mode):
+        raise OSError(0, "it is a socket")
+    if stat.S_ISBLK(mode):
+        raise OSError(0, "it is a block device")
+    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+_HELD = (errno.EWOULDBLOCK, errno.EACCES)
+
+
+def try_lock(descriptor: int) -> bool | None:
+    """Return whether an open file could be locked, None where the file system has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return False if error.errno in _HELD else None
+    return True
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait for the lock on a file, which is made if it is missing; raise `OSError` where there are no locks."""
+    descriptor = _open_locked(path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # a process forked in between has a copy of the open file
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _open_locked(path: Path) -> int:
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except PermissionError:  # the file of another user
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.fstat(descriptor).st_nlink:  # else someone deleted the file while this process waited
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+_MOST_BYTES = 2**20  # of a file
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the tables of a TOML file and its text."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror}.") from None
+    if len(content) > _MOST_BYTES:
+        raise BadFile(f"{shown_path(path)} is longer than the {_MOST_BYTES} bytes that a spec may have.")
+    try:
+        text = content.decode()
+        return tomllib.loads(text), text
+    except RecursionError:
+        raise BadFile(f"{shown_path(path)} cannot be read: its TOML is nested too deeply.") from None
+    except ValueError as error:  # not UTF-8, not TOML, or a number of more than 4,300 digits
+        raise BadFile(f"{shown_path(path)} is not TOML: {str(error).rstrip('.')}.") from None

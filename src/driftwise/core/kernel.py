@@ -24,17 +24,6 @@ import numpy as np
 
 from driftwise.core.compiler import IN_USE, jit, private_options
 
-__all__ = [
-    "allocating_kernel",
-    "clone",
-    "compiled",
-    "generic_kernel",
-    "kernel",
-    "kinds_of",
-    "mark_digest",
-    "unbound",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 _DIGEST, _ALLOCATES = "driftwise_digest", "driftwise_allocates"

@@ -17,8 +17,6 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-__all__ = ["KernelCache"]
-
 _DIGEST_BYTES = 32
 
 

@@ -1,16 +1,23 @@
-"""The three measures of non-stationarity of the paper."""
+"""The three measures of non-stationarity of the paper, and caveats of the tuning rules that use them.
+
+A caveat is a reason why a tuning rule is meaningless for some measures; labels of learners that were tuned by it have a
+mark. `tuned` reports the reason. Within a block `with collected()`, the reasons of this thread are collected in a list,
+for callers that make many learners; elsewhere each reason becomes a `TuningWarning`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import operator
+import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from driftwise.core.errors import rejection
+from driftwise.core.errors import TuningWarning, rejection
 from driftwise.core.validation import as_real, require, require_count, require_number
-
-__all__ = ["Measures"]
 
 _MOST_BITS = 300  # slopes of bounds need many rounds; their cubes must not overflow
 
@@ -95,3 +102,45 @@ class Measures:
             # Each step moves K coordinates by at most its maximum norm, which is at most 1.
             object.__setattr__(self, "squared_drift", self.n_actions * self.drift)
             require_number(self, "squared_drift", math.isfinite, "a finite number >= 0")
+
+
+SAYS_NOTHING = "tuning says nothing here"
+MARK = "*"
+
+# Not `warnings.catch_warnings`, which affects all threads.
+_reasons: ContextVar[list[str] | None] = ContextVar("reasons", default=None)
+
+
+@contextlib.contextmanager
+def collected() -> Iterator[list[str]]:
+    """Collect the reasons reported inside, without warnings.
+
+    >>> with collected() as reasons:
+    ...     report("FixedShare", "99 changes in 100 rounds")
+    >>> reasons
+    ['99 changes in 100 rounds']
+    """
+    reasons: list[str] = []
+    token = _reasons.set(reasons)
+    try:
+        yield reasons
+    finally:
+        _reasons.reset(token)
+
+
+def report(who: str, reason: str) -> None:
+    """Add a reason to the list of `collected`; outside of it, warn the caller of the function that reports."""
+    reasons = _reasons.get()
+    if reasons is not None:
+        reasons.append(reason)
+    else:
+        warnings.warn(f"{who}: {SAYS_NOTHING}: {reason}.", TuningWarning, stacklevel=3)
+
+
+def marked(label: str, caveat: object) -> str:
+    """Return a label with the mark if there is a caveat.
+
+    >>> marked("fixed-share (tuned)", "99 changes in 100 rounds"), marked("hedge", None)
+    ('fixed-share (tuned) *', 'hedge')
+    """
+    return f"{label} {MARK}" if caveat else label

@@ -25,25 +25,6 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "HUGE",
-    "MOST_ROUNDS",
-    "Field",
-    "between",
-    "broken_rule",
-    "broken_shape",
-    "chances",
-    "distribution",
-    "exactly",
-    "fields_of",
-    "generator",
-    "index",
-    "memory_type",
-    "packed",
-    "scratch",
-    "within",
-]
-
 MOST_ROUNDS = 2**48  # a year of one round per microsecond is 2^45 rounds; all counters and tables hold this many
 HUGE = 1e300  # sums of numbers up to this size do not overflow
 _CLOSE = 1e-9  # relative rounding error of a sum of weights or of a bound

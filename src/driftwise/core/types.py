@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Actions", "Flags", "Matrix", "Vector", "Words"]
-
 Vector = npt.NDArray[np.float64]  # (n_actions,) unless stated otherwise
 Matrix = npt.NDArray[np.float64]  # (n_rounds, n_actions) unless stated otherwise
 Actions = npt.NDArray[np.int64]  # (n_rounds,)

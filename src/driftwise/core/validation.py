@@ -1,11 +1,17 @@
-"""Validation of arguments. Constructors and entry points check their input here, once; all other code relies on it."""
+"""Validation of arguments. Constructors and entry points check their input here, once; all other code relies on it.
+
+Arrays that cannot fit into memory are rejected before they are allocated: some operating systems grant more memory than
+there is and end the process when it is used, others swap for hours.
+"""
 
 from __future__ import annotations
 
 import decimal
+import functools
 import math
 import numbers
 import operator
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,21 +21,6 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Matrix, Vector
-
-__all__ = [
-    "LOSS_KINDS",
-    "MAX_COUNT",
-    "as_losses",
-    "as_real",
-    "check_seed",
-    "count",
-    "first_bad_loss",
-    "number",
-    "require",
-    "require_choice",
-    "require_count",
-    "require_number",
-]
 
 _MAX_COUNT_BITS, _SEED_BITS = 62, 1024
 LOSS_KINDS = "fiub"  # of NumPy's types: real numbers, and booleans, which are losses of 0 and 1
@@ -150,3 +141,20 @@ def as_losses(owner: object, values: Any, shape: tuple[int | None, ...], name: s
         if isinstance(array, np.ma.MaskedArray):
             array = np.ma.filled(array.astype(np.float64), np.nan)
         return np.require(array, dtype=np.float64, requirements=["C", "W", "A", "E"])
+
+
+@functools.cache
+def memory_bytes() -> int:
+    """Return the memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_memory(owner: object, name: str, got: object, n_bytes: int) -> None:
+    """Reject a parameter whose arrays would take more than the memory of this machine."""
+    if n_bytes > memory_bytes():
+        rule = f"small enough for the memory of this machine, {_gigabytes(memory_bytes())}"
+        raise rejection(owner, name, rule, got, f"It would take {_gigabytes(n_bytes)}.")
+
+
+def _gigabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.3g} GB"

@@ -12,8 +12,6 @@ from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
 from driftwise.detectors.detector import Detector, detector
 
-__all__ = ["CUSUM", "add_deviation"]
-
 
 class Rates(NamedTuple):
     """The parameters, as the kernel reads them."""
@@ -80,15 +78,12 @@ class CUSUM(Detector):
     slack: float = 0.1
     threshold: float = 10.0
 
+    width = 4
+
     def __post_init__(self) -> None:
         require_count(self, "warmup")
         require_number(self, "slack", lambda x: 0 <= x < math.inf, "a finite number >= 0")
         require_number(self, "threshold", lambda x: x > 0, "a number > 0")
-
-    @property
-    def width(self) -> int:
-        """The length of the row: four numbers."""
-        return 4
 
     def accepts(self, row: Vector, n_values: int) -> bool:
         """Return whether the number of values and the sums are possible."""

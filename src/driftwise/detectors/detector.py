@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.kernel import clone, kinds_of, unbound
-from driftwise.core.machine_memory import check_memory
 from driftwise.core.types import Actions, Vector
-from driftwise.core.validation import as_losses, first_bad_loss
+from driftwise.core.validation import as_losses, check_memory, first_bad_loss
 from driftwise.registry import Registered, Registry
-
-__all__ = ["Detector", "Monitor", "detector", "detectors"]
 
 Kernel = Callable[..., Any]
 OBSERVE: Kernel = unbound
@@ -33,7 +31,7 @@ class Detector(Registered, ABC):
     scan: ClassVar[Kernel]
 
     @abstractmethod
-    def rates(self) -> Any:
+    def rates(self) -> NamedTuple:
         """Return the parameters as the kernel reads them (a NamedTuple of scalars)."""
 
     @property
@@ -55,15 +53,14 @@ class Detector(Registered, ABC):
         n = float(row[0])
         return bool(np.isfinite(row).all() and 0 <= n <= n_values and n == int(n))
 
-    def alarms(self, values: Any) -> Actions:
+    def alarms(self, values: npt.ArrayLike) -> Actions:
         """Return the indices of the values that raise an alarm; each alarm resets the detector.
 
         >>> from driftwise.detectors import CUSUM
         >>> CUSUM(warmup=10, threshold=4.0).alarms([0.1] * 50 + [0.9] * 50)
         array([55])
         """
-        monitor = Monitor(self)
-        return monitor.watch(values)
+        return Monitor(self).watch(values)
 
 
 class Monitor:
@@ -95,7 +92,7 @@ class Monitor:
         """Take a value; return whether it raised an alarm, which resets the detector."""
         return len(self.watch([value])) > 0
 
-    def watch(self, values: Any) -> Actions:
+    def watch(self, values: npt.ArrayLike) -> Actions:
         """Take values; return the indices of those that raised an alarm."""
         values = as_losses(self.detector, values, (None,), "values")
         bad = first_bad_loss(values)
@@ -110,7 +107,7 @@ class Monitor:
         return alarms[:found].copy()
 
 
-def widened(row: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
+def widened(row: Vector, width: int) -> Vector:
     """Return the row, or rows, with zeros appended up to `width` numbers each."""
     if row.shape[-1] >= width:
         return row
@@ -135,7 +132,7 @@ def detector(name: str, *, observe: Kernel) -> Callable[[D], D]:
     return enter
 
 
-def _scan(row: Vector, rates: Any, values: Vector, alarms: Actions) -> int:
+def _scan(row: Vector, rates: NamedTuple, values: Vector, alarms: Actions) -> int:
     found = 0
     for t in range(values.size):
         if OBSERVE(row, rates, values[t]):

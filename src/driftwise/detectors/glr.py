@@ -15,16 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.core.divergence import entropy
+from driftwise.core.divergence import entropy, log_ratio
 from driftwise.core.exponential_histograms import bucket_sizes, merging
 from driftwise.core.kernel import kernel
-from driftwise.core.log_ratio import log_ratio
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
 from driftwise.detectors.detector import Detector, detector
-
-__all__ = ["GLR", "glr_statistic"]
 
 _SIZES = 40  # of buckets: enough for 2^40 values
 _HEAD = 3  # the row: number of values, their sum, number of buckets; then size and sum of each bucket, oldest first

@@ -17,8 +17,6 @@ from driftwise.core.validation import require_number
 from driftwise.detectors.cusum import add_deviation
 from driftwise.detectors.detector import Detector, detector
 
-__all__ = ["PageHinkley"]
-
 
 class Rates(NamedTuple):
     """The parameters, as the kernel reads them."""
@@ -68,14 +66,11 @@ class PageHinkley(Detector):
     slack: float = 0.1
     threshold: float = 10.0
 
+    width = 4
+
     def __post_init__(self) -> None:
         require_number(self, "slack", lambda x: 0 <= x < math.inf, "a finite number >= 0")
         require_number(self, "threshold", lambda x: x > 0, "a number > 0")
-
-    @property
-    def width(self) -> int:
-        """The length of the row: four numbers."""
-        return 4
 
     def accepts(self, row: Vector, n_values: int) -> bool:
         """Return whether the number of values and the sums are possible."""

@@ -11,8 +11,6 @@ from driftwise.core.types import Vector
 from driftwise.core.validation import require, require_count, require_number
 from driftwise.detectors.detector import Detector, detector
 
-__all__ = ["WindowedShift"]
-
 
 class Rates(NamedTuple):
     """The parameters, as the kernel reads them."""

@@ -3,8 +3,6 @@
 `preview` shows a run of an environment without a learner.
 """
 
-from driftwise.engine.run_history import History, Preview, preview, record
-from driftwise.engine.session import Session
-from driftwise.engine.simulation import simulate
-
-__all__ = ["History", "Preview", "Session", "preview", "record", "simulate"]
+from driftwise.engine.run_history import History as History, Preview as Preview, preview as preview, record as record
+from driftwise.engine.session import Session as Session
+from driftwise.engine.simulation import simulate as simulate

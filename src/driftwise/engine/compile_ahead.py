@@ -12,9 +12,7 @@ from driftwise.engine.session import Session
 from driftwise.engine.simulation import simulate
 from driftwise.environments import Bernoulli, Environment, Sinusoidal, Switching
 from driftwise.learners import BanditLearner, Hedge, Learner, PythonLearner
-from driftwise.learners.contract import HintedLearner
-
-__all__ = ["cache_folder", "compile_engine", "compile_learner"]
+from driftwise.learners.base import HintedLearner
 
 
 def compile_learner(learner: Learner) -> None:

@@ -8,8 +8,6 @@ from typing import Any
 from driftwise.core.errors import InvalidInput, shown
 from driftwise.environments import Environment, Replay
 
-__all__ = ["make_environment"]
-
 
 def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
     """Return the environment of a table; its keys `drift` and `variance` scale the path and the noise.

@@ -1,52 +1,63 @@
-"""One run: every learner plays the rounds of one environment, block by block."""
+"""One run of a simulation: every learner plays the rounds of one environment, block by block.
+
+A `SimulationPlan` has the settings that all runs share, with the defaults that do not change results.
+"""
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.compensated_sums import add_term, read_sum, write_sum
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import kernel
-from driftwise.core.measures import Measures
+from driftwise.core.measures import Measures, collected
 from driftwise.core.random import draw_from
-from driftwise.core.tuning_caveats import collected
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.engine.entries import Entry
+from driftwise.core.validation import memory_bytes
+from driftwise.core.vectors import add_term, read_sum, write_sum
 from driftwise.environments import LossSource, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
-from driftwise.learners import Learner
+from driftwise.learners import Learner, Player
 from driftwise.registry import to_spec
-from driftwise.results.comparators import Comparator
-from driftwise.results.realised import Realised, RealisedAccumulator, best_follower
+from driftwise.regret.comparators import Comparator, Dynamic, Static
+from driftwise.regret.realised import Realised, RealisedAccumulator, best_follower
 
-__all__ = ["LossAccumulator", "Run", "SimulationPlan", "play_run"]
-
+# Of the engine. It is raised when seeding, regret, comparators, measures or the choice of bounds change, and so
+# invalidates every stored result. Changes of a learner, path, noise, adversary or detector raise the `version` of that
+# class instead.
+VERSION = 2
 _ENVIRONMENT, _LEARNER, _SAMPLER = 0, 1, 2  # branches of a run's seed
+_CELLS = 2**17  # losses in a block: 1 MB per array, and long enough that threads seldom wait for each other
+_KEPT_BYTES = 2**28  # for means that tuning computes before the first round and the rounds use, over all threads
+_KEPT_SHARE = 16  # and at most 1/16 of the memory
+_BOUND_POINTS = 32  # of a bound; computed under the interpreter lock, where other runs wait
 
 
-class Run(NamedTuple):
-    """The outcome of one run."""
+@dataclass(frozen=True)
+class LabelledPlayer:
+    """A player with its label.
 
-    regrets: Matrix  # (learners, marks)
-    bounds: Matrix  # (learners, bound marks)
-    measures: Measures | None
-    realised: Realised
-    played: list[dict[str, Any]]  # the spec of each learner
-    caveats: list[str]  # per learner: why its tuning rule is meaningless in this run; "" if there is no caveat
-    seconds: npt.NDArray[np.float64]
+    `copy` is the number of equal players before it, and selects its branch of a run's seed. So the random numbers of a
+    learner depend neither on its label nor on the other learners; copies of one learner get different ones.
+    """
+
+    label: str
+    player: Player
+    copy: int = 0
 
 
 class SimulationPlan(NamedTuple):
     """Settings that all runs share."""
 
     environment: LossSource
-    entries: list[Entry]
+    players: list[LabelledPlayer]
     comparator: Comparator
     play: str
     n_rounds: int
@@ -61,6 +72,81 @@ class SimulationPlan(NamedTuple):
     stop: threading.Event  # set after a failure or an interrupt: runs stop at their next block
 
 
+def make_plan(
+    environment: LossSource,
+    players: Sequence[LabelledPlayer],
+    n_rounds: int,
+    seed: int,
+    comparator: Comparator,
+    play: str,
+    realised: bool,
+    points: int,
+    *,
+    block_size: int | None = None,
+    n_threads: int = 1,
+    advance: Callable[[int], None] = lambda _: None,
+) -> SimulationPlan:
+    """Return the plan of runs whose regret is recorded at `points` rounds, the last of them at the end."""
+    first, end = comparator.span(n_rounds)
+    rounds = marked_rounds(first, end, points)
+    # A bound is on the expected pseudo-regret, against the best action of every round or the best fixed action.
+    provable = isinstance(comparator, Dynamic | Static) and environment.has_means
+    # Runs on the same path evaluate the same bounds.
+    bound = functools.lru_cache(2 * _BOUND_POINTS * len(players))(
+        _static_bound if isinstance(comparator, Static) else _dynamic_bound
+    )
+    return SimulationPlan(
+        environment=environment,
+        players=list(players),
+        comparator=comparator,
+        play=play,
+        n_rounds=n_rounds,
+        seed=seed,
+        block_size=min(block_size or default_block(environment.n_actions), n_rounds),
+        realised=realised,
+        path_bytes=min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // n_threads,
+        rounds=rounds,
+        bound_rounds=rounds[marked_rounds(0, len(rounds), _BOUND_POINTS)] if provable else rounds[-1:],
+        bound=bound if provable else None,
+        advance=advance,
+        stop=threading.Event(),
+    )
+
+
+def _dynamic_bound(learner: Learner, measures: Measures) -> float | None:
+    return learner.bound(measures)
+
+
+def _static_bound(learner: Learner, measures: Measures) -> float | None:
+    """Return the bound on the static regret, which is at most the dynamic regret."""
+    found = learner.static_bound(measures)
+    return learner.bound(measures) if found is None else found
+
+
+def default_block(n_actions: int) -> int:
+    """Return the number of rounds that are drawn at a time."""
+    return max(1, min(2**14, _CELLS // n_actions))
+
+
+def marked_rounds(first: int, end: int, most: int) -> Actions:
+    """Return at most `most` rounds of [first, end), evenly spaced, with the last."""
+    if most == 1:
+        return np.array([end - 1])
+    return np.unique(np.linspace(first, end - 1, min(most, end - first)).round().astype(np.int64))
+
+
+class Run(NamedTuple):
+    """The outcome of one run."""
+
+    regrets: Matrix  # (learners, marks)
+    bounds: Matrix  # (learners, bound marks)
+    measures: Measures | None
+    realised: Realised
+    played: list[dict[str, Any]]  # the spec of each learner
+    caveats: list[str]  # per learner: why its tuning rule is meaningless in this run; "" if there is no caveat
+    seconds: npt.NDArray[np.float64]
+
+
 def play_run(plan: SimulationPlan, run: int) -> Run:
     """Play one run with its own seeds; if `plan.stop` is set meanwhile, its outcome is incomplete."""
     environment, n_rounds = plan.environment, plan.n_rounds
@@ -68,11 +154,11 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
     stream, measures = _start_environment(plan, seed)
     learners, caveats = _make_learners(plan, measures)
     states = [
-        learner.start(environment.n_actions, _integer_seed(_branch(plan.seed, run, _LEARNER, entry.copy)))
-        for entry, learner in zip(plan.entries, learners, strict=True)
+        learner.start(environment.n_actions, _integer_seed(_branch(plan.seed, run, _LEARNER, labelled.copy)))
+        for labelled, learner in zip(plan.players, learners, strict=True)
     ]
-    sampled = plan.entries if plan.play == "sample" else []
-    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, entry.copy)) for entry in sampled]
+    sampled = plan.players if plan.play == "sample" else []
+    samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, labelled.copy)) for labelled in sampled]
     accumulators = [LossAccumulator() for _ in learners]
     follower = plan.comparator.start(environment.n_actions, n_rounds)
     realised = RealisedAccumulator(
@@ -117,7 +203,7 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
 def _start_environment(plan: SimulationPlan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:
     """Start the environment; compute its measures first if tuning or the best loss L* needs them."""
     environment, n_rounds = plan.environment, plan.n_rounds
-    needs_measures = plan.realised or any(entry.player.needs_measures for entry in plan.entries)
+    needs_measures = plan.realised or any(labelled.player.needs_measures for labelled in plan.players)
     if needs_measures and environment.has_means:
         return environment.start_measured(n_rounds, seed, plan.path_bytes)
     return environment.start(n_rounds, seed), None
@@ -126,12 +212,12 @@ def _start_environment(plan: SimulationPlan, seed: np.random.SeedSequence) -> tu
 def _make_learners(plan: SimulationPlan, measures: Measures | None) -> tuple[list[Learner], list[str]]:
     """Return the learners of a run and, for each, the caveats that its tuning rule reported."""
     environment = plan.environment
-    told_budget = any(entry.player.tuned == "budget" for entry in plan.entries)
+    told_budget = any(labelled.player.tuned == "budget" for labelled in plan.players)
     budget = environment.budget(plan.n_rounds) if told_budget else None
     learners, caveats = [], []
-    for entry in plan.entries:
+    for labelled in plan.players:
         with collected() as reasons:
-            learners.append(entry.player.learner(environment.n_actions, plan.n_rounds, measures, budget))
+            learners.append(labelled.player.learner(environment.n_actions, plan.n_rounds, measures, budget))
         caveats.append("; ".join(dict.fromkeys(reasons)))
     return learners, caveats
 

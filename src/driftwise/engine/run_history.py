@@ -10,22 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.machine_memory import check_memory
-from driftwise.core.measures import Measures
-from driftwise.core.tuning_caveats import SAYS_NOTHING, collected, marked, report
+from driftwise.core.measures import SAYS_NOTHING, Measures, collected, marked, report
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import check_seed, count
-from driftwise.engine.plans import default_block
+from driftwise.core.validation import check_memory, check_seed, count
+from driftwise.engine.run import default_block
 from driftwise.environments import LossSource, Replay, Stream
 from driftwise.learners import AnyPlayer, Beliefs, Learner, Player, State
-from driftwise.report.figures import save_figure
-from driftwise.report.run_figures import EnvironmentCurves, HistoryCurves, environment_figure, history_figure
+from driftwise.report.figures import EnvironmentCurves, HistoryCurves, environment_figure, history_figure, save_figure
 from driftwise.report.tables import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["History", "Preview", "preview", "record"]
 
 _SHARES = 125  # the most stretches in which shares of plays are drawn
 ESTIMATES = ("segments", "drift", "variance", "n_alarms")

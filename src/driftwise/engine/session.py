@@ -15,17 +15,14 @@ import numpy as np
 
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
-from driftwise.core.file_names import shown_path
-from driftwise.core.files import write_atomically
+from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Vector
 from driftwise.core.validation import MAX_COUNT, as_losses, as_real, count, first_bad_loss
-from driftwise.engine.entries import what_was_meant
+from driftwise.engine.simulation import what_was_meant
 from driftwise.learners import DEFAULT_LEARNERS, Beliefs, Learner, PythonLearner, State, learners
-from driftwise.learners.contract import HintedLearner
+from driftwise.learners.base import HintedLearner
 from driftwise.registry import to_spec
-
-__all__ = ["Session"]
 
 FORMAT = 3
 _FORMS = {

@@ -14,20 +14,17 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, rejection
-from driftwise.core.machine_memory import check_memory
-from driftwise.core.tuning_caveats import report
-from driftwise.core.validation import check_seed, count
-from driftwise.engine.entries import Entry, entries
-from driftwise.engine.plans import make_plan
-from driftwise.engine.run import Run, SimulationPlan, play_run
+from driftwise.core.errors import InvalidInput, rejection, shown
+from driftwise.core.measures import report
+from driftwise.core.validation import check_memory, check_seed, count
+from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, make_plan, play_run
 from driftwise.environments import LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS
-from driftwise.learners import AnyPlayer
-from driftwise.results.comparators import Comparator, Dynamic
+from driftwise.learners import AnyPlayer, Learner, Player, learners as registered
+from driftwise.learners.player import has_tuning_rule, tuning_rule
+from driftwise.registry import is_unicode
+from driftwise.regret.comparators import Comparator, Dynamic
 from driftwise.results.results import Caveat, Results
-
-__all__ = ["simulate"]
 
 _POINTS = 1000  # of a regret curve
 _MOST_THREADS = 256  # more would not be faster, and the system may refuse them
@@ -113,7 +110,7 @@ def simulate(
         raise rejection("simulate", "play", "'weights' or 'sample'", play)
     if not isinstance(realised, bool):
         raise rejection("simulate", "realised", "True or False", realised)
-    players = entries(learners)
+    players = labelled_players(learners)
     total = n_runs * n_rounds * len(players)
     done, lock = 0, threading.Lock()
 
@@ -139,8 +136,8 @@ def simulate(
     for label, caveat in caveats.items():
         report(f"simulate: '{label}'", caveat.text(n_runs))
     return Results(
-        labels=tuple(entry.label for entry in players),
-        learners=tuple(entry.player.spec for entry in players),
+        labels=tuple(labelled.label for labelled in players),
+        learners=tuple(labelled.player.spec for labelled in players),
         played=tuple(runs[0].played),
         environment=environment.to_spec(),
         comparator=str(comparator),
@@ -157,8 +154,57 @@ def simulate(
         bound_rounds=plan.bound_rounds + 1,
         bounds=np.stack([run.bounds for run in runs], axis=1),
         caveats=caveats,
-        seconds={entry.label: float(s) for entry, s in zip(players, seconds, strict=True)},
+        seconds={labelled.label: float(s) for labelled, s in zip(players, seconds, strict=True)},
     )
+
+
+def labelled_players(players: AnyPlayer | Sequence[AnyPlayer] | Mapping[str, AnyPlayer]) -> list[LabelledPlayer]:
+    """Return the players with their labels; equal labels are numbered."""
+    if isinstance(players, Mapping):
+        for label in players:
+            if not isinstance(label, str) or not is_unicode(label):
+                raise InvalidInput(f"simulate: `learners` must have text for labels, got {shown(label)}.")
+        pairs = [(label, _player(player)) for label, player in players.items()]
+    else:
+        if not isinstance(players, Sequence) or isinstance(players, str):
+            players = [players]
+        pairs = [(player.label, player) for player in map(_player, players)]
+    if not pairs:
+        raise InvalidInput("simulate: `learners` must name at least one learner, got none.")
+    found: list[LabelledPlayer] = []
+    taken: set[str] = set()
+    for label, player in pairs:
+        copy = sum(player == earlier.player for earlier in found)
+        unique, n = label, 2
+        while unique in taken:
+            unique, n = f"{label} #{n}", n + 1
+        taken.add(unique)
+        found.append(LabelledPlayer(unique, player, copy))
+    return found
+
+
+def what_was_meant(value: object) -> str:
+    """Return what was given in place of a learner, and the likely correction; "" if it is no class and no name.
+
+    >>> what_was_meant("ucb1")
+    "the name 'ucb1'. Write UCB1()"
+    """
+    if isinstance(value, type) and issubclass(value, Learner):
+        return f"the class {value.__name__}. Write {value.__name__}()"
+    if isinstance(value, str):
+        return f"the name '{value}'. Write {registered.get(value).__name__}()"  # raises if the name is unknown
+    return ""
+
+
+def _player(value: AnyPlayer) -> Player:
+    """Return a value as a player, or reject it with the likely correction."""
+    if meant := what_was_meant(value):
+        rule = f" or {value.__name__}.tuned" if isinstance(value, type) and has_tuning_rule(value) else ""
+        raise InvalidInput(f"simulate: `learners` must hold learners, got {meant}{rule}.")
+    if not isinstance(value, Learner | Player | Mapping) and tuning_rule(value) is None:
+        hint = " A rule of your own is the class method `tuned` of a learner of your own." if callable(value) else ""
+        raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(value)}.{hint}")
+    return Player.of(value)
 
 
 def _play_all(plan: SimulationPlan, n_runs: int, n_threads: int) -> list[Run]:
@@ -177,7 +223,7 @@ def _play_all(plan: SimulationPlan, n_runs: int, n_threads: int) -> list[Run]:
     return [run.result() for run in runs]
 
 
-def _caveats(players: Sequence[Entry], runs: Sequence[Run]) -> dict[str, Caveat]:
+def _caveats(players: Sequence[LabelledPlayer], runs: Sequence[Run]) -> dict[str, Caveat]:
     """Return the caveat of each learner that has one: in how many runs, and the reason in the first of them."""
-    found = {entry.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, entry in enumerate(players)}
+    found = {labelled.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, labelled in enumerate(players)}
     return {label: Caveat(len(reasons), reasons[0]) for label, reasons in found.items() if reasons}

@@ -1,61 +1,51 @@
 """Environments make losses: from a path of means with noise, or from a recording."""
 
-from driftwise.environments.environment import Block, Environment, LossSource, Seed, Stream, adversarial, stationary
-from driftwise.environments.measures_accumulator import MeasuresAccumulator
-from driftwise.environments.noises.bernoulli import Bernoulli, ScaledBernoulli, SparseBernoulli
-from driftwise.environments.noises.beta import Beta
-from driftwise.environments.noises.deterministic import Deterministic
-from driftwise.environments.noises.gaussian import ClippedGaussian, TruncatedGaussian
-from driftwise.environments.noises.noise import Fitted, Noise, noise
-from driftwise.environments.noises.two_point import TwoPoint
-from driftwise.environments.noises.with_variance import WithVariance
-from driftwise.environments.path_preview import PathPreview
-from driftwise.environments.paths.bursts import Bursts
-from driftwise.environments.paths.coin_flips import CoinFlips
-from driftwise.environments.paths.path import MeanStream, Path, path
-from driftwise.environments.paths.random_walk import RandomWalk
-from driftwise.environments.paths.segments import Constant, Segments, Table
-from driftwise.environments.paths.smooth import Linear, Sinusoidal
-from driftwise.environments.paths.switching import RandomSegments, SingleChanges, Switching
-from driftwise.environments.paths.with_drift import WithDrift
-from driftwise.environments.replay import Replay
-
-__all__ = [
-    "Bernoulli",
-    "Beta",
-    "Block",
-    "Bursts",
-    "ClippedGaussian",
-    "CoinFlips",
-    "Constant",
-    "Deterministic",
-    "Environment",
-    "Fitted",
-    "Linear",
-    "LossSource",
-    "MeanStream",
-    "MeasuresAccumulator",
-    "Noise",
-    "Path",
-    "PathPreview",
-    "RandomSegments",
-    "RandomWalk",
-    "Replay",
-    "ScaledBernoulli",
-    "Seed",
-    "Segments",
-    "SingleChanges",
-    "Sinusoidal",
-    "SparseBernoulli",
-    "Stream",
-    "Switching",
-    "Table",
-    "TruncatedGaussian",
-    "TwoPoint",
-    "WithDrift",
-    "WithVariance",
-    "adversarial",
-    "noise",
-    "path",
-    "stationary",
-]
+from driftwise.environments.environment import (
+    Block as Block,
+    Environment as Environment,
+    LossSource as LossSource,
+    Seed as Seed,
+    Stream as Stream,
+    adversarial as adversarial,
+    stationary as stationary,
+)
+from driftwise.environments.measures_accumulator import MeasuresAccumulator as MeasuresAccumulator
+from driftwise.environments.noises.continuous import (
+    Beta as Beta,
+    ClippedGaussian as ClippedGaussian,
+    TruncatedGaussian as TruncatedGaussian,
+)
+from driftwise.environments.noises.discrete import (
+    Bernoulli as Bernoulli,
+    ScaledBernoulli as ScaledBernoulli,
+    SparseBernoulli as SparseBernoulli,
+    TwoPoint as TwoPoint,
+)
+from driftwise.environments.noises.noise import (
+    Deterministic as Deterministic,
+    Fitted as Fitted,
+    Noise as Noise,
+    WithVariance as WithVariance,
+    noise as noise,
+)
+from driftwise.environments.paths.moving import (
+    CoinFlips as CoinFlips,
+    Linear as Linear,
+    RandomWalk as RandomWalk,
+    Sinusoidal as Sinusoidal,
+)
+from driftwise.environments.paths.path import (
+    MeanStream as MeanStream,
+    Path as Path,
+    PathPreview as PathPreview,
+    WithDrift as WithDrift,
+    path as path,
+)
+from driftwise.environments.paths.segments import Constant as Constant, Segments as Segments, Table as Table
+from driftwise.environments.paths.switching import (
+    Bursts as Bursts,
+    RandomSegments as RandomSegments,
+    SingleChanges as SingleChanges,
+    Switching as Switching,
+)
+from driftwise.environments.replay import Replay as Replay

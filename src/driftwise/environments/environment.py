@@ -15,29 +15,14 @@ import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
-from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.types import Matrix
-from driftwise.core.validation import check_seed, count
-from driftwise.environments.noises.bernoulli import Bernoulli
-from driftwise.environments.noises.deterministic import Deterministic
-from driftwise.environments.noises.noise import Noise, as_noise
-from driftwise.environments.path_preview import PathPreview
-from driftwise.environments.paths.coin_flips import CoinFlips
-from driftwise.environments.paths.path import MeanStream, Path, as_path
+from driftwise.core.validation import check_memory, check_seed, count
+from driftwise.environments.noises.discrete import Bernoulli
+from driftwise.environments.noises.noise import Deterministic, Noise, as_noise
+from driftwise.environments.paths.moving import CoinFlips
+from driftwise.environments.paths.path import MeanStream, Path, PathPreview, as_path
 from driftwise.environments.paths.segments import Constant
-
-__all__ = [
-    "BYTES_PER_LOSS",
-    "Block",
-    "Environment",
-    "LossSource",
-    "Seed",
-    "Stream",
-    "adversarial",
-    "generators",
-    "stationary",
-]
 
 Seed = int | SeedSequence
 BYTES_PER_LOSS = 24  # a block holds losses, means and variances

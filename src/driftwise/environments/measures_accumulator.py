@@ -16,14 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.compensated_sums import add, add_term, read_sum, write_sum
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.types import Flags, Matrix, Vector
-from driftwise.core.vectors import assign, flags
-
-__all__ = ["MeasuresAccumulator", "add_all", "summed"]
+from driftwise.core.vectors import add, add_term, assign, flags, read_sum, write_sum
 
 Counts = npt.NDArray[np.int64]
 _COLUMNS = 5  # segments and the four sums

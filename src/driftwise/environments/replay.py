@@ -20,17 +20,16 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from driftwise.core.archives import LONGEST_HEADER, npy_header
 from driftwise.core.errors import BadFile, InvalidInput, MissingDependency, rejection, shown
-from driftwise.core.file_names import existing_file, shown_path
-from driftwise.core.machine_memory import memory_bytes
-from driftwise.core.npy_header import LONGEST_HEADER, npy_header
+from driftwise.core.files import existing_file, shown_path
 from driftwise.core.types import Matrix
-from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss
+from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss, memory_bytes
 from driftwise.environments.environment import Block, LossSource, Seed, Stream
 
-__all__ = ["NpyFile", "Replay"]
-
+Array = np.ndarray[Any, Any]
 _ROWS = 4096  # checked at a time, so that a file is never completely in memory
 _COPIES = 3  # of the numbers of a .parquet file: what Arrow has, the matrix, and what `Replay` keeps
 _MISSING = ("", "na", "n/a", "nan", "null", "none")  # spellings of a missing value
@@ -58,13 +57,13 @@ class NpyFile:
         except OSError as error:
             raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._path,)
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         return self.rows(0, len(self)).astype(dtype or np.float64, copy=False)
 
     @property
@@ -83,7 +82,7 @@ class NpyFile:
         return math.prod(self.shape)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.generic]:
         """The type of its values in the file; `rows` returns float64."""
         return self._header.dtype
 
@@ -103,7 +102,7 @@ class NpyFile:
             self._fill(block, first * n_columns)
         return np.require(block, np.float64, ["C", "W", "E"])
 
-    def _fill(self, target: np.ndarray[Any, Any], first: int) -> None:
+    def _fill(self, target: Array, first: int) -> None:
         """Read values in the order of the file, from the value `first` on."""
         left = target.reshape(-1).view(np.uint8).data
         position = self._header.offset + first * self.dtype.itemsize
@@ -121,7 +120,7 @@ class NpyFile:
         return BadFile(f"{shown_path(self._path)}: it had {self._size} bytes when it was opened, and now has {size}.")
 
 
-Losses = np.ndarray[Any, Any] | NpyFile
+Losses = Array | NpyFile
 Recording = tuple[Losses, tuple[str, ...] | None]  # the numbers, and the names of the actions or None
 
 
@@ -318,7 +317,7 @@ class Replay(LossSource):
         if isinstance(self.losses, str | os.PathLike):
             raise InvalidInput("Replay: `losses` must be an array, got the name of a file. Use `Replay.from_file`.")
         try:
-            losses: Any = self.losses if isinstance(self.losses, NpyFile) else np.asanyarray(self.losses)
+            losses: Losses = self.losses if isinstance(self.losses, NpyFile) else np.asanyarray(self.losses)
         except ValueError:
             hint = "Are its rows of one length?"
             raise rejection(self.origin, "losses", "an array of numbers", self.losses, hint) from None

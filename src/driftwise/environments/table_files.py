@@ -21,38 +21,14 @@ import threading
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import IO, BinaryIO, NamedTuple, TextIO
 
 import pyarrow as pa
-from pyarrow import compute, parquet, types
-from pyarrow import csv as arrow_csv
-from pyarrow import json as arrow_json
+from pyarrow import compute, csv as arrow_csv, json as arrow_json, parquet, types
 
 from driftwise.core.errors import BadData, BadFile, one_line, shown
-from driftwise.core.file_names import shown_path
-from driftwise.core.machine_memory import memory_bytes
-
-__all__ = [
-    "LONGEST",
-    "LONGEST_TEXT",
-    "STANDARD_INPUT",
-    "ByteStream",
-    "ColumnChoice",
-    "Columns",
-    "CsvTable",
-    "JsonLines",
-    "ParquetTable",
-    "TableReader",
-    "TableSource",
-    "csv_batches",
-    "csv_rows",
-    "first_line",
-    "first_row",
-    "open_parquet",
-    "opened",
-    "parquet_batches",
-    "read_error",
-]
+from driftwise.core.files import shown_path
+from driftwise.core.validation import memory_bytes
 
 STANDARD_INPUT = "-"
 LONGEST = 1 << 24  # bytes of a line
@@ -138,7 +114,7 @@ class ByteStream:
     def __init__(self, source: TableSource) -> None:
         self._source = source
         self._file, self._bytes = _unpacked(source)
-        self._copy: Any = tempfile.TemporaryFile() if source.is_stream else None  # noqa: SIM115
+        self._copy: IO[bytes] | None = tempfile.TemporaryFile() if source.is_stream else None  # noqa: SIM115
         self._copying = threading.Lock()
         self._head = b""
 
@@ -191,16 +167,16 @@ class ByteStream:
             self._file.close()
 
 
-def _unpacked(source: TableSource) -> tuple[Any, Any]:
+def _unpacked(source: TableSource) -> tuple[BinaryIO, BinaryIO]:
     """Return the open file of a source, and the file of its unpacked bytes."""
-    file: Any = sys.stdin.buffer if source.path == STANDARD_INPUT else opened(source.path)
+    file = sys.stdin.buffer if source.path == STANDARD_INPUT else opened(source.path)
     if source.compression is None:
         return file, file
-    file = pa.PythonFile(file, mode="r")
-    return file, pa.CompressedInputStream(file, source.compression)
+    packed = pa.PythonFile(file, mode="r")
+    return packed, pa.CompressedInputStream(packed, source.compression)
 
 
-def opened(path: str) -> Any:
+def opened(path: str) -> BinaryIO:
     """Return an open file; raise `BadData` if it cannot be read."""
     try:
         return Path(path).open("rb")
@@ -239,11 +215,11 @@ MISSING = frozenset(
 def csv_batches(
     stream: ByteStream,
     n_columns: int,
-    kinds: Mapping[int, Any],
+    kinds: Mapping[int, pa.DataType],
     delimiter: str = ",",
     decimal: str = ".",
     block: int = 0,
-) -> Iterator[Any]:
+) -> Iterator[pa.RecordBatch]:
     """Yield Arrow's batches of the rows of a CSV file from where its stream is; the columns are named by their numbers.
 
     `kinds` has the types of the columns to read. A row must fit into a `block` of bytes.
@@ -347,7 +323,7 @@ class CsvTable:
             raise source.fault(": it is not a CSV file.")
         return sampled[self._delimiter][1:]
 
-    def batches(self, choice: ColumnChoice) -> Generator[Any, None, None]:
+    def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
         places, row = self.columns.places, 0
         kinds = {places[name]: pa.float64() for name in choice.numbers}
@@ -496,7 +472,7 @@ class JsonLines:
                 found.setdefault(name, Counter())[_kind(value)] += 1
         return {name: _common(kinds) for name, kinds in found.items()}
 
-    def batches(self, choice: ColumnChoice) -> Generator[Any, None, None]:
+    def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
         for name in choice.texts:
             allowed = (_TEXT, _WHOLE) if name == choice.by else (_TEXT, _WHOLE, _NUMBER)
@@ -517,7 +493,7 @@ class JsonLines:
                 yield from self._parsed(kinds, choice, block, line)
             line += block.count(b"\n")
 
-    def _parsed(self, kinds: Mapping[str, str], choice: ColumnChoice, block: bytes, line: int) -> list[Any]:
+    def _parsed(self, kinds: Mapping[str, str], choice: ColumnChoice, block: bytes, line: int) -> list[pa.RecordBatch]:
         schema = pa.schema([(name, _TYPES[kind]) for name, kind in kinds.items()])
         try:
             table = arrow_json.read_json(
@@ -531,7 +507,7 @@ class JsonLines:
             raise self._fault(kinds, block, line, first_line(error)) from None
         if table.num_rows != block.count(b"\n") and table.num_rows != sum(1 for _ in _filled_lines(block)):
             raise self._fault(kinds, block, line, "a line must hold one object")
-        batches: list[Any] = table.to_batches()
+        batches: list[pa.RecordBatch] = table.to_batches()
         return batches
 
     def _fault(self, kinds: Mapping[str, str], block: bytes, first: int, reason: str) -> BadData:
@@ -569,7 +545,7 @@ class _Twice(Exception):
     """A key is in an object twice."""
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     record = dict(pairs)
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
@@ -582,7 +558,7 @@ def _filled_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, bytes]]:
     return ((i, text) for i, text in enumerate(data.split(b"\n"), first) if text.strip())
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
@@ -599,11 +575,12 @@ def _common(kinds: Counter[str]) -> str:
     return _TEXT if {*given} == {_TEXT} else _OTHER
 
 
-def _has_kind(value: Any, kind: str) -> bool:
-    found = _kind(value)
-    if kind == _NUMBER:
-        return found == _WHOLE or (found == _NUMBER and not math.isinf(value))
-    return found == kind and (kind != _WHOLE or -(2**63) <= value < 2**63)
+def _has_kind(value: object, kind: str) -> bool:
+    if kind == _NUMBER and isinstance(value, float):
+        return not math.isinf(value)
+    if kind == _WHOLE and isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return False
+    return _kind(value) == kind or (kind == _NUMBER and _kind(value) == _WHOLE)
 
 
 # Parquet
@@ -613,7 +590,7 @@ _BUFFER = 1 << 20  # bytes of a column that are read at once
 _ENCRYPTED = b"PARE"
 
 
-def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> Any:
+def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> parquet.ParquetFile:
     """Return an open Parquet file; raise an `Exception` of any kind if it is damaged.
 
     Metadata of its columns must not be asked for: on some damaged footers Arrow then ends the process.
@@ -627,7 +604,9 @@ def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> Any:
     )
 
 
-def parquet_batches(file: Any, name: str, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def parquet_batches(
+    file: parquet.ParquetFile, name: str, columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of an open Parquet file in batches; raise `BadData` about the file `name` if they are damaged."""
     row = 0
     for number in range(file.metadata.num_row_groups):
@@ -680,13 +659,13 @@ class ParquetTable:
         if end != _PARQUET or size < 3 * len(_PARQUET):
             raise self._source.fault(": it is cut short: a Parquet file ends as it begins.")
 
-    def _opened(self, dictionaries: Sequence[str] = ()) -> Any:
+    def _opened(self, dictionaries: Sequence[str] = ()) -> parquet.ParquetFile:
         try:
             return open_parquet(self._source.path, dictionaries)
         except Exception as error:  # as above
             raise self._source.fault(f": it is not a complete Parquet file ({first_line(error)}).") from None
 
-    def batches(self, choice: ColumnChoice) -> Generator[Any, None, None]:
+    def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
         self._check_types(choice)
         names = [*choice.numbers, *choice.texts]
@@ -722,25 +701,25 @@ class ParquetTable:
         """Do nothing: every use opens the file for itself."""
 
 
-def _is_numeric(kind: Any) -> bool:
+def _is_numeric(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null))
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (types.is_string, types.is_large_string))
 
 
-def _is_name(kind: Any) -> bool:
+def _is_name(kind: pa.DataType) -> bool:
     inner = kind.value_type if types.is_dictionary(kind) else kind
     return _is_text(inner) or types.is_integer(inner)
 
 
-def _is_time(kind: Any) -> bool:
+def _is_time(kind: pa.DataType) -> bool:
     inner = kind.value_type if types.is_dictionary(kind) else kind
     return _is_text(inner) or types.is_temporal(inner) or (_is_numeric(inner) and not types.is_null(inner))
 
 
-def _plain(column: Any) -> Any:
+def _plain(column: pa.Array) -> pa.Array:
     """Return a column without a dictionary; texts must be short, because each row then has its own."""
     if types.is_dictionary(column.type):
         values = column.dictionary

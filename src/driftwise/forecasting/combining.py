@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,14 +29,11 @@ from driftwise.core.errors import BadData, BadFile, InvalidInput, MissingDepende
 
 try:
     import pyarrow as pa
-    from pyarrow import compute, parquet, types
-    from pyarrow import csv as arrow_csv
+    from pyarrow import compute, csv as arrow_csv, parquet, types
 except ImportError:
     raise MissingDependency("Reading and writing tables of forecasts", "pyarrow", "files") from None
 
-from driftwise.core.file_locks import try_lock
-from driftwise.core.file_names import shown_path
-from driftwise.core.files import write_atomically, write_bytes_atomically
+from driftwise.core.files import shown_path, try_lock, write_atomically, write_bytes_atomically
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.environments.table_files import (
     LONGEST_TEXT,
@@ -55,15 +52,12 @@ from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.forecast_views import write_report_page
 from driftwise.forecasting.frames import FORECAST, WEIGHT
 from driftwise.forecasting.labelled_values import LARGEST
-from driftwise.forecasting.losses import ForecastLoss
+from driftwise.forecasting.losses import Array, ForecastLoss
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.running_report import RunningReport
 
-__all__ = ["PAGE", "SUMMARY", "CombineTask", "RowProgress", "Wanted", "combine_table", "table_source"]
-
-
-Array = np.ndarray[Any, Any]
+Column = TypeVar("Column", Vector, pa.Array)
 CellFault = Callable[[int, str, str], BadData]  # of a row of the table, a column and a message
 
 _MOST_ROWS = 1 << 17
@@ -78,8 +72,8 @@ class RowBlock:
     row: int  # the number of rows before it
     truths: Vector
     forecasts: Matrix
-    time: Any  # Arrow array, None if there is no such column
-    by: Any
+    time: pa.Array  # None if there is no such column
+    by: pa.Array
     cell_fault: CellFault
 
     def __len__(self) -> int:
@@ -103,10 +97,10 @@ def block_rows(n_columns: int) -> int:
 
 
 def row_blocks(
-    batches: Iterator[Any], choice: ColumnChoice, loss: ForecastLoss, n_rows: int, cell_fault: CellFault
+    batches: Iterator[pa.RecordBatch], choice: ColumnChoice, loss: ForecastLoss, n_rows: int, cell_fault: CellFault
 ) -> Iterator[RowBlock]:
     """Yield blocks of `n_rows` rows, the last one shorter."""
-    held: list[Any] = []
+    held: list[pa.RecordBatch] = []
     row, size = 0, 0
     for batch in batches:
         while batch.num_rows:
@@ -120,12 +114,12 @@ def row_blocks(
         yield _block(pa.Table.from_batches(held), choice, loss, row, cell_fault)
 
 
-def _block(table: Any, choice: ColumnChoice, loss: ForecastLoss, row: int, cell_fault: CellFault) -> RowBlock:
+def _block(table: pa.Table, choice: ColumnChoice, loss: ForecastLoss, row: int, cell_fault: CellFault) -> RowBlock:
     truths = table.column(choice.target).to_numpy()
     forecasts = np.empty((table.num_rows, len(choice.experts)))
     for k, name in enumerate(choice.experts):
         forecasts[:, k] = table.column(name).to_numpy()
-    texts = {name: _joined(table.column(name)) for name in choice.texts}
+    texts = {name: pa.concat_arrays(table.column(name).chunks) for name in choice.texts}
     time, by = (None if name is None else texts[name] for name in (choice.time, choice.by))
     block = RowBlock(row, truths, forecasts, time, by, cell_fault)
     columns = [(choice.target, truths, loss.truth_fault)]
@@ -136,10 +130,6 @@ def _block(table: Any, choice: ColumnChoice, loss: ForecastLoss, row: int, cell_
     for name, column in texts.items():
         _check_text(block, name, column)
     return block
-
-
-def _joined(column: Any) -> Any:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
 def _number_fault(name: str, column: Vector, check: Callable[[Vector], str]) -> tuple[int, str, str] | None:
@@ -155,7 +145,7 @@ def _number_fault(name: str, column: Vector, check: Callable[[Vector], str]) -> 
     return None
 
 
-def _first_bad(column: Any, is_bad: Callable[[Any], bool]) -> int:
+def _first_bad(column: Column, is_bad: Callable[[Column], bool]) -> int:
     """Return the first row up to which a column is bad."""
     low, high = 0, len(column)  # the first `low` rows are right, the first `high` are not
     while high - low > 1:
@@ -164,7 +154,7 @@ def _first_bad(column: Any, is_bad: Callable[[Any], bool]) -> int:
     return low
 
 
-def _check_text(block: RowBlock, name: str, column: Any) -> None:
+def _check_text(block: RowBlock, name: str, column: pa.Array) -> None:
     """Reject a row without a time or a series, and texts that are very long."""
     missing = compute.is_null(column, nan_is_null=types.is_floating(column.type))
     if types.is_string(column.type):
@@ -200,9 +190,8 @@ class SeriesNames:
                 column = column.cast(pa.int64())
             except pa.ArrowException:
                 raise block.fault(0, self._column, "a whole number is beyond 64 bits.") from None
-        encoded = column.dictionary_encode()
-        known = self._numbers
-        places = [known.setdefault(name, len(known)) for name in encoded.dictionary.to_pylist()]
+        encoded, numbered = column.dictionary_encode(), self._numbers
+        places = [numbered.setdefault(name, len(numbered)) for name in encoded.dictionary.to_pylist()]
         numbers: Actions = np.array(places, np.int64)[encoded.indices.to_numpy()]
         return numbers
 
@@ -227,73 +216,45 @@ class TimeOrder:
         self._column = column
         self._kind = ""
         self._last: Array = np.empty(0)  # time of each series
-        self._texts: list[str] = []  # the last times, if they are compared as text
 
     def check(self, block: RowBlock, series: Actions | None, n_series: int) -> None:
         """Reject a time that is not after the last one of the same series."""
         self._kind = self._kind or _kind(block.time)
-        known = len(self._texts) if self._kind == "text" else len(self._last)
         order = np.arange(len(block)) if series is None else np.argsort(series, kind="stable")
-        sorted_series = np.zeros(len(block), np.int64) if series is None else series[order]
-        first = np.append(True, sorted_series[1:] != sorted_series[:-1])
-        last = np.append(first[1:], True)
-        present = sorted_series[first]
-        old = present[present < known]  # series are numbered as they appear, so the known ones are first here
-        keys, before = self._compared(block, old)
-        keys = keys[order]
-        previous = np.empty_like(keys)
-        previous[1:] = keys[:-1]
-        previous[np.flatnonzero(first)[present < known]] = before
-        follows = ~first  # rows with an earlier one of their series
-        follows[np.flatnonzero(first)[present < known]] = True
-        wrong = np.flatnonzero(follows & (keys <= previous))
+        series_of = np.zeros(len(block), np.int64) if series is None else series[order]
+        keys = _keys(block, self._column, self._kind)[order]
+        is_first, n_known = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
+        continues = is_first & (series_of < n_known)  # a series of an earlier block
+        previous = np.append(keys[:1], keys[:-1])
+        previous[continues] = self._last[series_of[continues]]
+        wrong = np.flatnonzero((~is_first | continues) & (keys <= previous))
         if wrong.size:
             at = int(wrong[order[wrong].argmin()])
+            before = None if is_first[at] else block.time[int(order[at - 1])].as_py()
+            before = previous[at] if self._kind == "text" else before
             again = bool(keys[at] == previous[at])
-            self._reject(block, at, again, order, sorted_series, series is not None)
-        self._keep(block, order[last], present, keys[last], n_series)
+            raise self._fault(block, int(order[at]), again, before, several=series is not None)
+        if n_series > n_known:
+            grown = np.empty(n_series, keys.dtype)
+            grown[:n_known] = self._last
+            self._last = grown
+        is_last = np.append(is_first[1:], True)
+        self._last[series_of[is_last]] = keys[is_last]
 
-    def _compared(self, block: RowBlock, old: Actions) -> tuple[Array, Array]:
-        """Return the times of the block and the last ones of some series as values that can be compared."""
-        if self._kind != "text":
-            keys = _keys(block, self._column, self._kind)
-            return keys, self._last[old].astype(keys.dtype)
-        texts = pa.concat_arrays([block.time, pa.array([self._texts[i] for i in old.tolist()], pa.string())])
-        encoded = texts.dictionary_encode()
-        ranks = np.empty(len(encoded.dictionary), np.int64)
-        ranks[compute.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(ranks))
-        keys = ranks[encoded.indices.to_numpy()]
-        return keys[: len(block)], keys[len(block) :]
-
-    def _keep(self, block: RowBlock, rows: Actions, series: Actions, keys: Array, n_series: int) -> None:
-        if self._kind == "text":
-            self._texts += [""] * (n_series - len(self._texts))
-            for i, text in zip(series.tolist(), block.time.take(pa.array(rows)).to_pylist(), strict=True):
-                self._texts[i] = text
-            return
-        more = np.zeros(n_series - len(self._last), keys.dtype)
-        self._last = np.concatenate([self._last.astype(keys.dtype), more]) if len(more) else self._last
-        self._last[series] = keys
-
-    def _reject(self, block: RowBlock, at: int, again: bool, order: Actions, series: Actions, several: bool) -> None:
-        """Raise the error about row `at` in the order of the series; `again`: its time is that of the row before."""
-        i = int(order[at])
-        now = shown(block.time[i].as_py())
+    def _fault(self, block: RowBlock, row: int, again: bool, before: object, several: bool) -> BadData:
+        """Return the error about a row; `again`: its time is that of the row before, else it is less."""
+        time = shown(block.time[row].as_py())
         if again:
-            what, hint = f"got {now} again.", _LONG
+            what, hint = f"got {time} again.", _LONG
         else:
-            if at > 0 and series[at - 1] == series[at]:
-                before = shown(block.time[int(order[at - 1])].as_py())
-            else:
-                before = shown(self._texts[series[at]]) if self._kind == "text" else "a later one"
-            what = f"got {now} after {before}."
+            what = f"got {time} after {'a later one' if before is None else shown(before)}."
             hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == "text" else "Sort the rows."
         within = " within a series" if several else ""
         by = "" if several else " If there are several series, name them by --by."
-        raise block.fault(i, self._column, f"times must increase{within}, {what} {hint}{by}")
+        return block.fault(row, self._column, f"times must increase{within}, {what} {hint}{by}")
 
 
-def _kind(column: Any) -> str:
+def _kind(column: pa.Array) -> str:
     if types.is_floating(column.type) or types.is_decimal(column.type):
         return "number"
     if not types.is_string(column.type):
@@ -303,14 +264,17 @@ def _kind(column: Any) -> str:
 
 
 def _keys(block: RowBlock, name: str, kind: str) -> Array:
+    """Return the times of a block as values that can be compared."""
     column = block.time
+    if kind == "text":
+        return np.array(column.to_pylist(), object)
     if types.is_string(column.type):
-        found = _cast(column, kind)
-        if found is None:
+        parsed = _cast(column, kind)
+        if parsed is None:
             row = _first_bad(column, lambda part: _cast(part, kind) is None)
             rule = f"it must be {_KINDS[kind][0]}, as the first one is"
             raise block.fault(row, name, f"{rule}, got {shown(column[row].as_py())}.")
-        column = found
+        column = parsed
     try:
         if kind == "number":
             keys: Array = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -325,28 +289,20 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
     return keys
 
 
-def _cast(column: Any, kind: str) -> Any:
+def _cast(column: pa.Array, kind: str) -> pa.Array | None:
     """Return a column of text as numbers or timestamps, None if it has something else."""
     for target in _KINDS[kind][1]:
         try:
-            found = compute.utf8_trim_whitespace(column).cast(target)
-            return found.cast(pa.timestamp("ns", target.tz)) if kind != "number" else found
+            parsed = compute.utf8_trim_whitespace(column).cast(target)
+            return parsed.cast(pa.timestamp("ns", target.tz)) if kind != "number" else parsed
         except pa.ArrowException:
             continue
     return None
 
 
 PAGE, SUMMARY = "report.html", "summary.json"
-FORMATS = ("csv", "parquet", "jsonl")
-_SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
+_SUFFIXES = {"csv": (".csv", ".tsv", ".txt"), "parquet": (".parquet", ".pq"), "jsonl": (".jsonl", ".ndjson")}
+FORMATS = tuple(_SUFFIXES)
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # the index of a pandas table, as it appears in files
 _MOST_SHOWN = 12  # names in a message
@@ -404,7 +360,8 @@ def table_source(path: str, format: str | None = None) -> TableSource:
         suffixes.pop()
     size = None if path == STANDARD_INPUT else _size(path)
     if format is None:
-        format = "csv" if path == STANDARD_INPUT else _SUFFIXES.get(suffixes[-1] if suffixes else "")
+        suffix = ".csv" if path == STANDARD_INPUT else "".join(suffixes[-1:])
+        format = next((format for format, theirs in _SUFFIXES.items() if suffix in theirs), None)
         if format is None:
             raise InvalidInput(
                 f"combine: the format of {shown_path(path)} is not known by its suffix;"
@@ -630,17 +587,13 @@ class _Run:
         self._report.add(combined.inputs, block.truths, combined.combined, combined.weights, series, block.time)
 
     def _summary(self, report: ForecastReport) -> bytes:
-        choice = self._choice
+        columns = self._choice._asdict()
+        del columns["guessed"]
         values = {
             "input": Path(self._task.source.path).name,
             "rows": self._rows,
             "series": self._n_series,
-            "columns": {
-                "target": choice.target,
-                "experts": list(choice.experts),
-                "time": choice.time,
-                "by": choice.by,
-            },
+            "columns": columns,
             "options": self._task.options.spec,
             "report": report.record(),
         }
@@ -656,10 +609,11 @@ class _TableWriter:
 
     def __init__(self, path: Path, format: str) -> None:
         self._path, self._is_csv = path, format == "csv"
-        self._file: Any = pa.OSFile(str(path), "wb")
-        self._writer: Any = None
+        self._file = pa.OSFile(str(path), "wb")
+        self._has_header = False
+        self._writer: parquet.ParquetWriter | None = None
 
-    def write(self, table: Any) -> None:
+    def write(self, table: pa.Table) -> None:
         """Append the rows of a table."""
         if self._is_csv:
             self._write_csv(table)
@@ -669,12 +623,12 @@ class _TableWriter:
             self._writer = parquet.ParquetWriter(self._file, table.schema, compression="snappy", use_dictionary=texts)
         self._writer.write_table(table, row_group_size=table.num_rows)
 
-    def _write_csv(self, table: Any) -> None:
-        if self._writer is None:
+    def _write_csv(self, table: pa.Table) -> None:
+        if not self._has_header:
             line = io.StringIO()
-            self._writer = csv.writer(line, lineterminator="\n")
-            self._writer.writerow(table.schema.names)
+            csv.writer(line, lineterminator="\n").writerow(table.schema.names)
             self._file.write(line.getvalue().encode())
+            self._has_header = True
         quoting = "none"  # text is quoted only if a text of the same block must be
         for i, field in enumerate(table.schema):
             if types.is_temporal(field.type):
@@ -688,13 +642,13 @@ class _TableWriter:
 
     def __exit__(self, *_: object) -> None:
         try:
-            if self._writer is not None and not self._is_csv:
+            if self._writer is not None:
                 self._writer.close()
         finally:
             self._file.close()
 
 
-def _has_marks(column: Any) -> bool:
+def _has_marks(column: pa.ChunkedArray) -> bool:
     return bool(compute.any(compute.match_substring_regex(column, r'[",\r\n]')).as_py())
 
 

@@ -23,43 +23,24 @@ last truth repeated          $\sum_t \phi(y_{t'}, y_t)$, $t'$ the last round of 
 
 A comparator's mean loss is its total divided by its number of rounds, and its ratio is its total divided by that of the
 mixture over the same rounds: above 1, the mixture was better.
-
-The results of each series of a report: a few rows for its text and its page, the series with the most rounds first.
-
-Losses are means over the scored rounds of the series. The best expert is that of the series, in hindsight, and has the
-loss of the mixture where it was asleep. Its ratio is its loss divided by that of the mixture.
 """
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
 from driftwise.forecasting.hindsight import best_path
-from driftwise.report.page import Column, Measured, Table
-from driftwise.report.page.table_contents import Cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = [
-    "SHOWN_SWITCHES",
-    "Comparison",
-    "Cuts",
-    "ExpertSummary",
-    "ForecastReport",
-    "Periods",
-    "SeriesTotals",
-    "hidden_text",
-    "series_page_table",
-    "series_summaries",
-]
 
 
 class Comparison(NamedTuple):
@@ -150,69 +131,15 @@ class Stretch(NamedTuple):
     end: int
 
 
-MOST_SERIES = 10  # that are shown
-
-
-class SeriesSummary(NamedTuple):
-    """One series; losses are means over its scored rounds, NaN if it has none."""
-
-    name: str
-    n_scored: int
-    mixture: float
-    best_expert: str  # "" without scored rounds
-    ratio: float  # of the best expert, to the mixture
-    uniform: float
-
-
-def series_summaries(report: ForecastReport) -> list[SeriesSummary]:
-    """Return the series with the most scored rounds; of equal ones, those that come first."""
-    of = report.series
-    order = np.argsort(-of.n_scored, kind="stable")[:MOST_SERIES].tolist()
-    return [_summary(report, s) for s in order]
-
-
-def hidden_text(report: ForecastReport) -> str:
-    """Return a sentence on the series that are not shown, "" if all are."""
-    n_hidden = report.n_series - MOST_SERIES
-    if n_hidden <= 0:
-        return ""
-    return f"{n_hidden:,} more series: summary.json of the command, or report.series_table() in Python."
-
-
-def series_page_table(report: ForecastReport) -> Table:
-    """Return the table of the series for the page."""
-    columns = [
-        Column("series", "Series", card_label=""),
-        Column("rounds", "Rounds", "number", decimals=0),
-        Column("mixture", "Mixture", "number"),
-        Column("best-expert", "Best expert"),
-        Column("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,)),
-        Column("uniform", "Uniform mean", "number"),
-    ]
-    rows: list[list[Cell]] = [
-        [one.name, one.n_scored, one.mixture, one.best_expert, Measured(one.ratio), one.uniform]
-        for one in series_summaries(report)
-    ]
-    about = (
-        "Mean losses of the mixture and the uniform mean over the scored rounds of a series; the series with the most"
-        " rounds first. Best expert: that of the series, in hindsight. Ratio: of its loss to that of the mixture; the"
-        f" thin line is at 1. {hidden_text(report)}"
-    )
-    return Table(columns, rows, "Series", about.rstrip())
-
-
-def _summary(report: ForecastReport, s: int) -> SeriesSummary:
-    of, n_scored = report.series, int(report.series.n_scored[s])
-    name = str(report.series_names[s]) if report.series_names else f"series {s + 1}"
-    if not n_scored:
-        return SeriesSummary(name, 0, math.nan, "", math.nan, math.nan)
-    best, mixture = int(of.experts[s].argmin()), float(of.mixture[s])
-    ratio = float(of.experts[s, best]) / mixture if mixture > 0 else math.nan
-    return SeriesSummary(name, n_scored, mixture / n_scored, report.names[best], ratio, float(of.uniform[s]) / n_scored)
-
-
 SHOWN_SWITCHES = 3  # of the sequence whose changes are shown
 _MOST_SERIES = 10_000  # in the record
+_SMALL_WEIGHT = 0.005  # not shown of a combination
+
+
+class _Printer(Protocol):
+    """What IPython prints to."""
+
+    def text(self, text: str) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +221,7 @@ class ForecastReport:
             parts += [f"mixture={mixture.mean:.4g}", f"best_expert={best.detail!r} {best.mean:.4g}"]
         return f"ForecastReport({', '.join(parts)})"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
         printer.text(repr(self) if cycle else self.text())
 
     def best_sequence(self, n_switches: int = SHOWN_SWITCHES) -> list[Stretch]:
@@ -305,14 +232,14 @@ class ForecastReport:
         """
         n_switches = count(self, "n_switches", n_switches, at_least=0)
         scored = np.flatnonzero(self.periods.n_scored)
+        if not len(scored):
+            return []
         losses = self.periods.experts[scored] * self.periods.n_scored[scored, None]
-        path = best_path(losses, min(n_switches, len(scored))) if len(scored) else np.empty(0, np.int64)
-        changes = [i for i in range(len(path)) if i == 0 or path[i] != path[i - 1]]
-        edges = [*(int(self.periods.starts[scored[i]]) for i in changes), self.longest]
-        edges[0] = 0
-        return [
-            Stretch(self.names[path[i]], first, end) for i, first, end in zip(changes, edges, edges[1:], strict=False)
-        ]
+        path = best_path(losses, min(n_switches, len(scored)))
+        changes = 1 + np.flatnonzero(np.diff(path))
+        edges = [0, *self.periods.starts[scored[changes]].tolist(), self.longest]
+        experts = [self.names[k] for k in path[[0, *changes]]]
+        return [Stretch(*parts) for parts in zip(experts, edges, edges[1:], strict=False)]
 
     @property
     def longest(self) -> int:
@@ -325,20 +252,18 @@ class ForecastReport:
         The mean loss of the last truth is over the rounds that have an earlier truth, the others over scored rounds.
         """
         of = self.series
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = [total / of.n_scored for total in (of.mixture, of.experts.min(axis=1), of.uniform)]
-            last = of.last_truth / of.n_after_truth
         best = [self.names[k] if n else "" for k, n in zip(of.experts.argmin(axis=1), of.n_scored, strict=True)]
-        return {
-            "series": list(self.series_names) or np.arange(self.n_series),
-            "rounds": of.n_rounds,
-            "scored": of.n_scored,
-            "mixture": means[0],
-            "best_expert": best,
-            "best_expert_loss": means[1],
-            "uniform": means[2],
-            "last_truth": last,
-        }
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return {
+                "series": list(self.series_names) or np.arange(self.n_series),
+                "rounds": of.n_rounds,
+                "scored": of.n_scored,
+                "mixture": of.mixture / of.n_scored,
+                "best_expert": best,
+                "best_expert_loss": of.experts.min(axis=1) / of.n_scored,
+                "uniform": of.uniform / of.n_scored,
+                "last_truth": of.last_truth / of.n_after_truth,
+            }
 
     def without(self, comparator: str) -> ForecastReport:
         """Return the report without one of its comparators."""
@@ -356,18 +281,20 @@ class ForecastReport:
         Means stand beside the totals. The table by series has at most the first 10,000: `series_table` has all.
         """
         counts = ("n_series", "n_rounds", "n_scored", "n_without_truth", "n_without_forecast", "n_without_loss")
-        record: dict[str, Any] = {"loss": self.loss, "names": list(self.names)}
-        record |= {name: getattr(self, name) for name in counts}
-        record["comparators"] = [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.comparators]
-        record["experts"] = [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.experts]
-        record["combination"] = self.combination
-        record["sequence_losses"] = self.sequence_losses
-        record["best_sequence"] = [one._asdict() for one in self.best_sequence()]
-        record["periods"] = self.periods._asdict()
-        record["series"] = {name: column[:_MOST_SERIES] for name, column in self.series_table().items()}
-        record["cuts"] = None if self.cuts is None else self.cuts._asdict()
-        plain: dict[str, Any] = _plain(record)
-        return plain
+        record = {
+            "loss": self.loss,
+            "names": self.names,
+            **{name: getattr(self, name) for name in counts},
+            "comparators": [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.comparators],
+            "experts": [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.experts],
+            "combination": self.combination,
+            "sequence_losses": self.sequence_losses,
+            "best_sequence": [stretch._asdict() for stretch in self.best_sequence()],
+            "periods": self.periods._asdict(),
+            "series": {name: column[:_MOST_SERIES] for name, column in self.series_table().items()},
+            "cuts": None if self.cuts is None else self.cuts._asdict(),
+        }
+        return {name: _plain(value) for name, value in record.items()}
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Return a Matplotlib figure: weights over time, the best expert, and losses by period; write it to `path`."""
@@ -380,11 +307,17 @@ class ForecastReport:
         return figure
 
 
-def _plain(value: Any) -> Any:
+def largest_weights(weights: Sequence[float]) -> list[int]:
+    """Return the experts with the largest weights of a combination, from the largest on, without the smallest."""
+    order = sorted(range(len(weights)), key=lambda k: -weights[k])
+    return [k for i, k in enumerate(order) if i == 0 or weights[k] >= _SMALL_WEIGHT]
+
+
+def _plain(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

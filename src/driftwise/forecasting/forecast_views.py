@@ -14,49 +14,29 @@ from driftwise.core.types import Vector
 from driftwise.forecasting.forecast_report import (
     SHOWN_SWITCHES,
     Comparison,
+    ExpertSummary,
     ForecastReport,
-    hidden_text,
-    series_page_table,
-    series_summaries,
+    largest_weights,
 )
 from driftwise.glossary import PAGE_NOTE
+from driftwise.report import page
+from driftwise.report.drawing import COLOURS, GREY, action_fill, best_intervals, draw_areas, literal, time_ticks
 from driftwise.report.figures import canvas
-from driftwise.report.label_text import literal
-from driftwise.report.number_text import fixed
-from driftwise.report.page import (
-    Axis,
-    Column,
-    Filter,
-    Group,
-    Measured,
-    Page,
-    Panel,
-    Series,
-    Table,
-    Text,
-    WeightHistory,
-    write_page,
-)
-from driftwise.report.page.table_contents import Cell
-from driftwise.report.palette import COLOURS, GREY
-from driftwise.report.tables import number, shortened, text_table, text_width
-from driftwise.report.time_ticks import time_ticks
-from driftwise.report.weight_areas import action_fill, best_intervals, draw_areas
+from driftwise.report.page.contents import Cell
+from driftwise.report.tables import fixed, number, shortened, text_table, text_width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["report_figure", "report_page", "report_text", "write_report_page"]
-
 
 _TEXT_WIDTH = 80
 _COMPARATOR, _EXPERT, _STRETCH, _TIME = 46, 26, 36, 24  # the widest names and times
 _SERIES, _BEST = 18, 14  # and those in the table of the series, if it is too wide
+_MOST_SERIES = 10
 _MOST_EXPERTS = 30
 _MOST_TERMS = 12  # of the best convex combination
-_SMALL_WEIGHT = 0.005  # not shown in it
 _LARGE_RATIO = 1000
 _LARGE = 1e7  # from here on, numbers have a power of ten
 MARK = "*"
@@ -139,16 +119,15 @@ def _comparators(report: ForecastReport) -> str:
             " the best sequences one for each."
         )
     lines += [f"{MARK} {one.name}: {one.note}." for one in report.comparators if one.note]
-    return "\n".join([table, *_combination(report), *(line for text in lines for line in _wrapped(text))])
+    return _with_notes("\n".join([table, *_combination(report)]), lines)
 
 
 def _combination(report: ForecastReport) -> list[str]:
     """Return lines with the weights of the best convex combination, the largest first."""
     if report.combination is None:
         return []
-    ordered = sorted(zip(report.combination, report.names, strict=True), key=lambda one: -one[0])
-    shown = [one for i, one in enumerate(ordered) if i == 0 or one[0] >= _SMALL_WEIGHT]
-    terms = [f"{weight:.2f} {shortened(name, _EXPERT)}" for weight, name in shown[:_MOST_TERMS]]
+    shown = largest_weights(report.combination)
+    terms = [f"{report.combination[k]:.2f} {shortened(report.names[k], _EXPERT)}" for k in shown[:_MOST_TERMS]]
     terms += [f"{len(shown) - _MOST_TERMS} more"] if len(shown) > _MOST_TERMS else []
     terms[-1] += "."
     lines = ["Best convex combination:"]
@@ -164,12 +143,21 @@ def _comparison(one: Comparison) -> list[str]:
     name = one.name + (MARK if one.note else "")
     named = one.detail and one.name == "best expert"  # the weights of a combination have lines of their own
     shown = shortened(f"{name}: {one.detail}" if named else name, _COMPARATOR)
-    return [shown, "yes" if one.hindsight else "no", short_number(one.mean), ratio_text(one.ratio)]
+    return [shown, _yes_or_no(one.hindsight), short_number(one.mean), ratio_text(one.ratio)]
+
+
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _from_best(report: ForecastReport) -> list[ExpertSummary]:
+    """Return the experts in the order of their loss, with that of the mixture where they were asleep."""
+    return sorted(report.experts, key=lambda expert: expert.filled_loss)
 
 
 def _experts(report: ForecastReport) -> str:
     """Return the table of experts, the best first; the columns about sleep only if somebody was asleep."""
-    ordered = sorted(report.experts, key=lambda one: one.filled_loss)
+    ordered = _from_best(report)
     slept = any(one.n_awake < report.n_scored for one in ordered)
     headers = ["expert", "weight", "mean loss", "ratio", *(["awake", "filled"] if slept else [])]
     rows = []
@@ -187,35 +175,57 @@ def _experts(report: ForecastReport) -> str:
             "Mean loss and ratio: over the rounds in which the expert was awake. Filled: mean loss over all scored"
             " rounds, with the loss of the mixture where the expert was asleep."
         )
-    return "\n".join([text_table(headers, rows), *(line for text in lines for line in _wrapped(text))])
+    return _with_notes(text_table(headers, rows), lines)
+
+
+class SeriesRow(NamedTuple):
+    """One series; losses are means over its scored rounds, NaN if it has none."""
+
+    name: str
+    n_scored: int
+    mixture: float
+    best_expert: str  # in hindsight, with the loss of the mixture where it was asleep; "" without scored rounds
+    ratio: float  # of its loss to that of the mixture
+    uniform: float
+
+
+def series_rows(report: ForecastReport) -> list[SeriesRow]:
+    """Return the series with the most scored rounds; of equal ones, those that come first."""
+    totals, means, rows = report.series, report.series_table(), []
+    for s in np.argsort(-totals.n_scored, kind="stable")[:_MOST_SERIES].tolist():
+        name = str(report.series_names[s]) if report.series_names else f"series {s + 1}"
+        least, mixture = float(totals.experts[s].min()), float(totals.mixture[s])
+        ratio = least / mixture if mixture > 0 else math.nan
+        n_scored, best = int(totals.n_scored[s]), means["best_expert"][s]
+        rows.append(SeriesRow(name, n_scored, float(means["mixture"][s]), best, ratio, float(means["uniform"][s])))
+    return rows
+
+
+def _hidden_text(report: ForecastReport) -> str:
+    """Return a sentence on the series that are not shown, "" if all are."""
+    n_hidden = report.n_series - _MOST_SERIES
+    if n_hidden <= 0:
+        return ""
+    return f"{n_hidden:,} more series: summary.json of the command, or report.series_table() in Python."
 
 
 def _series(report: ForecastReport) -> str:
     """Return the table of the series with the most rounds."""
-    table = _series_table(report, _EXPERT, _EXPERT)
-    if max(map(text_width, table.splitlines())) > _TEXT_WIDTH:
-        table = _series_table(report, _SERIES, _BEST)
+    headers = ["series", "best expert", "rounds", "mixture", "ratio", "uniform"]
+    for widest_name, widest_expert in ((_EXPERT, _EXPERT), (_SERIES, _BEST)):
+        rows = []
+        for row in series_rows(report):
+            texts = [shortened(row.name, widest_name), shortened(row.best_expert, widest_expert) or "-"]
+            numbers = [short_number(row.mixture), ratio_text(row.ratio), short_number(row.uniform)]
+            rows.append([*texts, str(row.n_scored), *numbers])
+        table = text_table(headers, rows, left=2)
+        if max(map(text_width, table.splitlines())) <= _TEXT_WIDTH:
+            break
     about = (
         "Mean losses of the mixture and the uniform mean; the best expert of the series in hindsight, and the ratio of"
         " its loss to that of the mixture."
     )
-    return "\n".join([table, *(line for text in (about, hidden_text(report)) for line in _wrapped(text))])
-
-
-def _series_table(report: ForecastReport, widest_name: int, widest_expert: int) -> str:
-    headers = ["series", "best expert", "rounds", "mixture", "ratio", "uniform"]
-    rows = [
-        [
-            shortened(one.name, widest_name),
-            shortened(one.best_expert, widest_expert) or "-",
-            str(one.n_scored),
-            short_number(one.mixture),
-            ratio_text(one.ratio),
-            short_number(one.uniform),
-        ]
-        for one in series_summaries(report)
-    ]
-    return text_table(headers, rows, left=2)
+    return _with_notes(table, [about, _hidden_text(report)])
 
 
 def _stretches(report: ForecastReport) -> str:
@@ -226,18 +236,20 @@ def _stretches(report: ForecastReport) -> str:
     series = ", the same for all series" if report.n_series > 1 else ""
     head = f"Best sequence of experts in hindsight, at most {SHOWN_SWITCHES} switches{where}{series}:"
     rows = [[round_text(report, one.first), shortened(one.expert, _STRETCH)] for one in stretches]
-    return "\n".join([*_wrapped(head), text_table(["from round", "expert"], rows, left=2)])
+    return "\n".join([*textwrap.wrap(head, _TEXT_WIDTH), text_table(["from round", "expert"], rows, left=2)])
 
 
-def _wrapped(text: str) -> Sequence[str]:
-    return textwrap.wrap(text, _TEXT_WIDTH)
+def _with_notes(table: str, notes: Sequence[str]) -> str:
+    """Return a table with wrapped lines below it."""
+    return "\n".join([table, *(line for note in notes for line in textwrap.wrap(note, _TEXT_WIDTH))])
 
 
 MOST_EXPERTS = 10  # with an area of their own
 _LABEL, _TITLE = 28, 100  # the most characters
 _WIDTH, _HEIGHTS = 9.0, (2.8, 0.32, 2.2)  # inches: of the figure, and of each panel
 _LINES = 60  # characters of time labels that fit below the axes
-_REST: dict[str, Any] = {"color": GREY, "alpha": 0.45}
+Looks = dict[str, Any]  # arguments of Matplotlib
+_REST: Looks = {"color": GREY, "alpha": 0.45}
 
 
 class Shown(NamedTuple):
@@ -247,6 +259,10 @@ class Shown(NamedTuple):
     weights: list[Vector]  # of the areas, by period
     area_of: list[int]  # of each expert
     has_rest: bool
+
+    def best(self, report: ForecastReport) -> list[int]:
+        """Return the area of the best expert of each period, -1 if nothing was scored."""
+        return [self.area_of[k] if k >= 0 else -1 for k in report.periods.best.tolist()]
 
 
 def shown_experts(report: ForecastReport, most: int = MOST_EXPERTS) -> Shown:
@@ -295,18 +311,15 @@ def report_figure(report: ForecastReport) -> Figure:
     return figure
 
 
-def _draw_weights(axes: Axes, edges: list[int], shown: Shown, fills: Sequence[dict[str, Any]]) -> None:
+def _draw_weights(axes: Axes, edges: list[int], shown: Shown, fills: Sequence[Looks]) -> None:
     heights = [[*curve.tolist(), float(curve[-1])] for curve in shown.weights]  # the last value holds to the last edge
     areas = draw_areas(axes, edges, heights, fills, step="post")
     _add_keys(axes, list(zip(areas, shown.names, strict=True))[::-1])
 
 
-def _draw_best(
-    axes: Axes, edges: list[int], report: ForecastReport, shown: Shown, fills: Sequence[dict[str, Any]]
-) -> None:
+def _draw_best(axes: Axes, edges: list[int], report: ForecastReport, shown: Shown, fills: Sequence[Looks]) -> None:
     """Draw the strip of the best expert of each period; one without scored rounds stays empty."""
-    areas = [shown.area_of[k] if k >= 0 else -1 for k in report.periods.best.tolist()]
-    for area, first, last in best_intervals(areas):
+    for area, first, last in best_intervals(shown.best(report)):
         if area >= 0:
             axes.axvspan(edges[first], edges[last + 1], linewidth=0, **fills[area])
 
@@ -315,9 +328,8 @@ def _draw_losses(axes: Axes, edges: list[int], report: ForecastReport) -> None:
     periods = report.periods
     curves = [("mixture", periods.mixture, COLOURS[0], "-", 1.8), ("uniform mean", periods.uniform, GREY, ":", 1.6)]
     if report.n_scored:
-        best = report.names.index(report.comparators[1].detail)
-        name = f"best expert: {report.names[best]}"
-        curves.insert(1, (name, periods.experts[:, best], COLOURS[1], "-", 1.2))
+        name, means = _best_expert(report)
+        curves.insert(1, (f"best expert: {name}", means, COLOURS[1], "-", 1.2))
     keys: list[tuple[Artist, str]] = []
     for name, means, colour, stroke, width in curves:
         heights = [*means.tolist(), float(means[-1])]
@@ -326,6 +338,12 @@ def _draw_losses(axes: Axes, edges: list[int], report: ForecastReport) -> None:
     if (np.nan_to_num(periods.mixture) >= 0).all():
         axes.set_ylim(bottom=0.0)
     _add_keys(axes, keys)
+
+
+def _best_expert(report: ForecastReport) -> tuple[str, Vector]:
+    """Return the name of the best expert in hindsight, and its mean losses by period."""
+    name = report.comparators[1].detail
+    return name, report.periods.experts[:, report.names.index(name)]
 
 
 def _set_times(axes: Axes, report: ForecastReport) -> None:
@@ -340,14 +358,19 @@ def _set_times(axes: Axes, report: ForecastReport) -> None:
 
 def _add_keys(axes: Axes, keys: list[tuple[Artist, str]]) -> None:
     artists, labels = zip(*keys, strict=True)
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.03), "borderaxespad": 0.0}
-    look: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 1.4, "labelspacing": 0.3}
+    place: Looks = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.03), "borderaxespad": 0.0}
+    look: Looks = {"fontsize": "small", "frameon": False, "handlelength": 1.4, "labelspacing": 0.3}
     legend = axes.legend(artists, [str(i) for i in range(len(labels))], **look, **place)
     for text, label in zip(legend.get_texts(), labels, strict=True):  # Matplotlib omits labels with an underscore
         text.set_text(literal(label, _LABEL))
 
 
-_EXPERTS, _MIXTURE, _UNIFORM = Group("Experts"), Group("Mixture", "thick"), Group("Reference", "baseline")
+_EXPERTS, _MIXTURE, _UNIFORM = (
+    page.SeriesGroup("Experts"),
+    page.SeriesGroup("Mixture", "thick"),
+    page.SeriesGroup("Reference", "baseline"),
+)
+_RATIO = page.PageColumn("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,))
 _PAGE_TITLE = "Mixture of forecasts"
 _NOTES = (
     "Scored rounds: those with a truth, at least one expert awake (with a forecast), and a finite loss of the mixture.",
@@ -381,18 +404,18 @@ def write_report_page(
     title : str, default "Mixture of forecasts"
         The heading of the page.
     """
-    write_page(path, report_page(report, commands, title))
+    page.write_page(path, report_page(report, commands, title))
 
 
-def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str = _PAGE_TITLE) -> Page:
+def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str = _PAGE_TITLE) -> page.Page:
     """Return the page of a report; the arguments are those of `write_report_page`."""
     shown = shown_experts(report)
     scored = report.n_scored > 0
-    return Page(
+    return page.Page(
         title=title,
         subtitle=_findings(report),
         table=_table(report) if scored else None,
-        series_table=series_page_table(report) if scored and report.n_series > 1 else None,
+        series_table=_series_table(report) if scored and report.n_series > 1 else None,
         panels=[_differences(report, shown), _losses(report)] if scored else (),
         histories=[_history(report, shown)] if report.n_rounds else (),
         commands=commands,
@@ -420,36 +443,52 @@ def _findings(report: ForecastReport) -> str:
     return " ".join(sentences)
 
 
-def _table(report: ForecastReport) -> Table:
+def _table(report: ForecastReport) -> page.PageTable:
     columns = [
-        Column("name", "Name", "series", card_label=""),
-        Column("kind", "Kind"),
-        Column("hindsight", "In hindsight"),
-        Column("rounds", "Rounds", "number", decimals=0),
-        Column("loss", "Mean loss", "number"),
-        Column("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,)),
-        Column("weight", "Weight", "number", decimals=3),
-        Column("best", "Best in periods", "number", decimals=0),
+        page.PageColumn("name", "Name", "series", card_label=""),
+        page.PageColumn("kind", "Kind"),
+        page.PageColumn("hindsight", "In hindsight"),
+        page.PageColumn("rounds", "Rounds", "number", decimals=0),
+        page.PageColumn("loss", "Mean loss", "number"),
+        _RATIO,
+        page.PageColumn("weight", "Weight", "number", decimals=3),
+        page.PageColumn("best", "Best in periods", "number", decimals=0),
     ]
     rows: list[list[Cell]] = []
     for one in report.comparators:
-        name = Text(one.name, "; ".join(filter(None, (one.detail, one.note))))
-        hindsight = "yes" if one.hindsight else "no"
-        measured: list[Cell] = [one.n_rounds, one.mean, Measured(one.ratio), math.nan, math.nan]
-        rows.append([name, "comparator", hindsight, *measured])
-    for expert in sorted(report.experts, key=lambda one: one.filled_loss):
-        measured = [expert.n_awake, expert.mean, Measured(expert.ratio), expert.weight, expert.n_best]
+        name = page.Text(one.name, "; ".join(filter(None, (one.detail, one.note))))
+        texts = (name, "comparator", _yes_or_no(one.hindsight))
+        rows.append([*texts, one.n_rounds, one.mean, page.Measured(one.ratio), math.nan, math.nan])
+    for expert in _from_best(report):
+        measured = (expert.n_awake, expert.mean, page.Measured(expert.ratio), expert.weight, expert.n_best)
         rows.append([_label(report, expert.name), "expert", "no", *measured])
     about = (
         "Ratio: to the loss of the mixture over the same rounds; the thin line is at 1. Experts are in the order of"
         " their loss over all scored rounds, with that of the mixture where they were asleep."
     )
-    return Table(
-        columns, rows, "Comparators and experts", about + PAGE_NOTE, Filter("kind", "Show", "Comparators and experts")
+    heading = "Comparators and experts"
+    return page.PageTable(columns, rows, heading, about + PAGE_NOTE, page.Filter("kind", "Show", heading))
+
+
+def _series_table(report: ForecastReport) -> page.PageTable:
+    columns = [
+        page.PageColumn("series", "Series", card_label=""),
+        page.PageColumn("rounds", "Rounds", "number", decimals=0),
+        page.PageColumn("mixture", "Mixture", "number"),
+        page.PageColumn("best-expert", "Best expert"),
+        _RATIO,
+        page.PageColumn("uniform", "Uniform mean", "number"),
+    ]
+    rows: list[list[Cell]] = [[*row[:4], page.Measured(row.ratio), row.uniform] for row in series_rows(report)]
+    about = (
+        "Mean losses of the mixture and the uniform mean over the scored rounds of a series; the series with the most"
+        " rounds first. Best expert: that of the series, in hindsight. Ratio: of its loss to that of the mixture; the"
+        f" thin line is at 1. {_hidden_text(report)}"
     )
+    return page.PageTable(columns, rows, "Series", about.rstrip())
 
 
-def _differences(report: ForecastReport, shown: Shown) -> Panel:
+def _differences(report: ForecastReport, shown: Shown) -> page.Panel:
     """Return the panel of total losses so far, minus those of the mixture."""
     periods = report.periods
     counts = periods.n_scored
@@ -465,31 +504,31 @@ def _differences(report: ForecastReport, shown: Shown) -> Panel:
     ]
     series.append(_curve("uniform mean", _UNIFORM, x, so_far(periods.uniform)))
     label = "loss so far, minus that of the mixture"
-    return Panel("differences", "", "Above 0 the mixture is ahead", _rounds_axis(report), Axis(label), series)
+    return page.Panel("differences", "", "Above 0 the mixture is ahead", _rounds_axis(report), page.Axis(label), series)
 
 
-def _losses(report: ForecastReport) -> Panel:
+def _losses(report: ForecastReport) -> page.Panel:
     """Return the panel of mean losses by period."""
     periods = report.periods
     x = list(map(float, periods.starts))
-    best = report.comparators[1].detail
+    best, means = _best_expert(report)
     series = [
         _curve("mixture", _MIXTURE, x, periods.mixture.tolist()),
-        _curve(_label(report, best), _EXPERTS, x, periods.experts[:, report.names.index(best)].tolist()),
+        _curve(_label(report, best), _EXPERTS, x, means.tolist()),
         _curve("uniform mean", _UNIFORM, x, periods.uniform.tolist()),
     ]
     length = f"periods of {periods.length} rounds" if periods.length > 1 else "rounds"
     title = f"Mean loss in {length}"
-    return Panel("losses", "", title, _rounds_axis(report), Axis(f"mean {report.loss} loss"), series)
+    return page.Panel("losses", "", title, _rounds_axis(report), page.Axis(f"mean {report.loss} loss"), series)
 
 
-def _history(report: ForecastReport, shown: Shown) -> WeightHistory:
+def _history(report: ForecastReport, shown: Shown) -> page.WeightHistory:
     periods = report.periods
     starts = periods.starts.tolist()
     ends = [report.longest - 1] if report.longest - 1 > starts[-1] else []  # the last weights hold to the last round
-    best = [shown.area_of[k] if k >= 0 else -1 for k in periods.best.tolist()]
+    best = shown.best(report)
     times = [*periods.times, *([""] if ends else [])] if periods.times else []
-    return WeightHistory(
+    return page.WeightHistory(
         key="weights-of-experts",
         title="Weights of the experts",
         learner="",
@@ -530,9 +569,9 @@ def _notes(report: ForecastReport) -> list[str]:
     return [*notes, f"Periods have {length} round{'s' * (length > 1)}; the last one may have fewer."]
 
 
-def _rounds_axis(report: ForecastReport) -> Axis:
+def _rounds_axis(report: ForecastReport) -> page.Axis:
     periods = report.periods
-    return Axis("round", times=dict(zip(map(float, periods.starts), periods.times, strict=False)))
+    return page.Axis("round", times=dict(zip(map(float, periods.starts), periods.times, strict=False)))
 
 
 def _own_areas(report: ForecastReport, shown: Shown) -> list[tuple[int, str]]:
@@ -548,6 +587,6 @@ def _label(report: ForecastReport, name: str) -> str:
     return f"{name} (expert)" if name in taken else name
 
 
-def _curve(label: str, group: Group, x: Sequence[float], y: Sequence[float]) -> Series:
+def _curve(label: str, group: page.SeriesGroup, x: Sequence[float], y: Sequence[float]) -> page.Series:
     missing = [math.nan] * len(x)
-    return Series(label, group.name, x, y, missing, missing)
+    return page.Series(label, group.name, x, y, missing, missing)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,24 +21,21 @@ from driftwise.core.errors import InvalidInput, LayoutWarning, MissingDependency
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import REAL_VALUE, as_names, first_too_large, nearest, real_value
-from driftwise.forecasting.losses import ForecastLoss
+from driftwise.forecasting.losses import Array, ForecastLoss
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.learners.contract import ExpertLearner
+from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
     Frame = nw.DataFrame[Any]
 
-__all__ = ["FORECAST", "WEIGHT", "combine"]
-
 
 OWNER = "combine"
-Times = np.ndarray[Any, Any]
 
 
-def narwhals() -> Any:
+def narwhals() -> ModuleType:
     """Return Narwhals; raise with the command to install it if it is missing."""
     try:
         import narwhals.stable.v2 as nw
@@ -62,7 +60,7 @@ def opened(frame: Any) -> Frame:
     return read
 
 
-def _check_names(names: list[Any]) -> None:
+def _check_names(names: list[object]) -> None:
     """Check the names of columns before Narwhals does: its messages have another form."""
     seen = set()
     for name in names:
@@ -74,8 +72,8 @@ def _check_names(names: list[Any]) -> None:
         seen.add(name)
 
 
-def require_column(frame: Frame, argument: str, name: Any) -> None:
-    """Check that a column exists; the message suggests the nearest one."""
+def require_column(frame: Frame, argument: str, name: object) -> str:
+    """Return the name of a column, after a check that it exists; the message suggests the nearest one."""
     if not isinstance(name, str):
         raise rejection(OWNER, argument, "the name of a column", name)
     if name not in frame.columns:
@@ -83,9 +81,10 @@ def require_column(frame: Frame, argument: str, name: Any) -> None:
         if frame.implementation.is_pandas_like() and name in frame.to_native().index.names:
             hint = "It is in the index: pass `frame.reset_index()`."
         raise rejection(OWNER, argument, "a column of the frame", name, hint)
+    return name
 
 
-def numbers(frame: Frame, name: str, fault: Callable[[Any], str]) -> Vector:
+def numbers(frame: Frame, name: str, fault: Callable[[Vector], str]) -> Vector:
     """Return a column of forecasts or truths as a vector; NaN where a value is missing.
 
     `fault` returns the rule of the loss that some values break, or "".
@@ -119,7 +118,7 @@ def with_nulls(frame: Frame, name: str) -> Frame:
     return frame.with_columns(nw.when(~column.is_nan()).then(column).alias(name))
 
 
-def _from_objects(name: str, given: Sequence[Any]) -> Vector:
+def _from_objects(name: str, given: Sequence[object]) -> Vector:
     values = np.empty(len(given))
     for k, value in enumerate(given):
         real = real_value(value)
@@ -129,31 +128,31 @@ def _from_objects(name: str, given: Sequence[Any]) -> Vector:
     return values
 
 
-def _bad_value(name: str, rule: str, got: Any, row: int) -> InvalidInput:
+def _bad_value(name: str, rule: str, got: object, row: int) -> InvalidInput:
     return InvalidInput(
         f"{OWNER}: the column {shown(name)} must have {rule} in every row, got {shown(got)} in row {row}."
     )
 
 
-def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Any]]:
+def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Hashable]]:
     """Return for each row the number of its value, or of its values in several columns, and the different values."""
     for name in names:
         _require_present(frame, name)
     columns = [frame[name].to_list() for name in names]
     keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-    known: dict[Any, int] = {}
+    known: dict[Hashable, int] = {}
     numbered = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, len(keys))
     return numbered, list(known)
 
 
-def times(frame: Frame, name: str) -> Times:
+def times(frame: Frame, name: str) -> Array:
     """Return the column of the time as an array that can be compared."""
     _require_present(frame, name)
-    found: Times = frame[name].to_numpy()
+    found: Array = frame[name].to_numpy()
     return found
 
 
-def ranks(name: str, values: Times) -> tuple[Actions, int]:
+def ranks(name: str, values: Array) -> tuple[Actions, int]:
     """Return the ranks of the times, counted from 0, equal for equal times, and the number of different times."""
     try:
         if values.dtype.kind != "O":
@@ -187,11 +186,11 @@ class Rounds(NamedTuple):
     truths: Vector
     series: Actions
     n_series: int
-    kept: Any  # the columns of the frame that its result has too, one row per round
+    kept: Frame  # the columns of the frame that its result has too, one row per round
     order: Actions | None = None  # in which the rounds are played; None: as they are
 
 
-def wide_rounds(frame: Frame, loss: ForecastLoss, target: str, experts: Any, time: Any, by: Any) -> Rounds:
+def wide_rounds(frame: Frame, loss: ForecastLoss, target: str, experts: object, time: str | None, by: object) -> Rounds:
     """Return the rounds of a frame with one row per round."""
     nixtla = {SERIES, TIME} <= {*frame.columns}
     keys = _keys(frame, by, [SERIES] if nixtla else [])
@@ -216,12 +215,12 @@ def wide_rounds(frame: Frame, loss: ForecastLoss, target: str, experts: Any, tim
     return Rounds(names, forecasts, truths, series, n_series, frame.select(kept), order)
 
 
-def long_rounds(
-    frame: Frame, loss: ForecastLoss, target: str, expert: Any, forecast: Any, time: Any, by: Any
-) -> Rounds:
-    """Return the rounds of a frame with one row per round and expert: by series, then by time."""
-    for argument, name in (("expert", expert), ("forecast", forecast), ("time", time)):
-        require_column(frame, argument, name)
+def long_rounds(frame: Frame, loss: ForecastLoss, target: str, columns: dict[str, str | None], by: object) -> Rounds:
+    """Return the rounds of a frame with one row per round and expert: by series, then by time.
+
+    `columns` has those of the experts, of the forecasts and of the time.
+    """
+    expert, forecast, time = (require_column(frame, argument, name) for argument, name in columns.items())
     keys = _keys(frame, by, [SERIES] if {SERIES, TIME} <= {*frame.columns} and time == TIME else [])
     _check_different([*keys, time, target, expert, forecast])
     values = numbers(frame, forecast, loss.forecast_fault)
@@ -249,7 +248,7 @@ def long_rounds(
     return Rounds(names, forecasts, truths, series[first], n_series, with_nulls(kept, target))
 
 
-def _keys(frame: Frame, by: Any, default: list[str]) -> list[str]:
+def _keys(frame: Frame, by: object, default: list[str]) -> list[str]:
     keys = default if by is None else [by] if isinstance(by, str) else by
     if not isinstance(keys, Sequence):
         raise rejection(OWNER, "by", "the name of a column, or a list of names", by)
@@ -258,7 +257,7 @@ def _keys(frame: Frame, by: Any, default: list[str]) -> list[str]:
     return list(keys)
 
 
-def _experts(frame: Frame, experts: Any, kept: list[str]) -> tuple[str, ...]:
+def _experts(frame: Frame, experts: object, kept: list[str]) -> tuple[str, ...]:
     if experts is None:
         others = [name for name in frame.columns if name not in kept]
         if bounds := [name for name in others if _BOUND.search(name)]:
@@ -412,14 +411,15 @@ def combine(
     elif experts is not None:
         raise InvalidInput(f"{OWNER}: `experts` is of wide frames, `expert` and `forecast` are of long ones.")
     else:
-        rounds = long_rounds(read, options.forecast_loss, target, expert, forecast, time, by)
+        columns = {"expert": expert, "forecast": forecast, "time": time}
+        rounds = long_rounds(read, options.forecast_loss, target, columns, by)
     names = options.names(rounds.experts)
     added = [FORECAST, *(WEIGHT + name for name in names)] if weights else [FORECAST]
     if taken := [name for name in added if name in rounds.kept.columns]:
         raise InvalidInput(f"{OWNER}: the result has a column {shown(taken[0])}; rename that of the frame.")
     combined, played = _played(options, rounds, n_threads)
-    columns = [combined, *played.T] if weights else [combined]
-    result: FrameT = _with_columns(rounds.kept, dict(zip(added, columns, strict=True))).to_native()
+    values = [combined, *played.T] if weights else [combined]
+    result: FrameT = _with_columns(rounds.kept, dict(zip(added, values, strict=True))).to_native()
     return result
 
 
@@ -436,7 +436,7 @@ def _played(options: MixtureOptions, rounds: Rounds, n_threads: int) -> tuple[Ve
     return combined, weights
 
 
-def _with_columns(kept: Any, columns: dict[str, Vector]) -> Any:
+def _with_columns(kept: Frame, columns: dict[str, Vector]) -> Frame:
     nw = narwhals()
     series = [
         nw.new_series(name, np.ascontiguousarray(values), nw.Float64, backend=kept.implementation)

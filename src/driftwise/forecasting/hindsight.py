@@ -33,8 +33,6 @@ from scipy.optimize import linprog, nnls
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
 
-__all__ = ["Combination", "best_combination", "best_path", "best_square_combination", "extend_sequences"]
-
 _CLOSE = 1e-6  # the relative distance of the bounds at which the cutting planes stop
 _TINY = 1e-9  # the distance at which they stop in any case, in multiples of the loss of the uniform mean
 _MOST_CUTS = 500

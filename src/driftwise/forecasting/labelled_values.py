@@ -27,20 +27,6 @@ from driftwise.core.kernel import kernel
 from driftwise.core.types import Vector
 from driftwise.core.validation import LOSS_KINDS, as_real
 
-__all__ = [
-    "LARGEST",
-    "REAL_VALUE",
-    "as_forecasts",
-    "as_names",
-    "as_truth",
-    "first_too_large",
-    "names_of",
-    "nearest",
-    "numbered_names",
-    "real_value",
-]
-
-
 LARGEST = 1e100  # squares of differences and their sums over many rounds stay far below the largest float
 REAL_VALUE = f"a finite number of at most {LARGEST:g} in absolute value"
 _MISSING_TYPES = ("NAType", "NaTType")
@@ -61,7 +47,7 @@ def library(value: object) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def real_value(value: Any) -> float | None:
+def real_value(value: object) -> float | None:
     """Return one value as a `float`, NaN if it is missing, None if it is no number.
 
     >>> from decimal import Decimal
@@ -87,7 +73,7 @@ def real_value(value: Any) -> float | None:
     return None
 
 
-def as_truth(owner: object, value: Any) -> float:
+def as_truth(owner: object, value: object) -> float:
     """Return a truth as a `float`, NaN if it is missing."""
     truth = value if type(value) is float else real_value(value)
     if truth is None:
@@ -99,6 +85,7 @@ def as_truth(owner: object, value: Any) -> float:
     return truth
 
 
+Labelled = tuple[Sequence[object] | None, Sequence[object] | Vector]  # labels, None if there are none, and values
 _PLAIN = frozenset((float, int, type(None), np.float64))  # NumPy converts a list of these at once
 _KINDS = "an array, a dict by name, a Series or a frame of one row"
 _LEAVE_OUT = "A missing forecast is None, NaN or left out of a dict."
@@ -106,7 +93,7 @@ _SHOWN_NAMES = 6
 _LABELS = ("index", "columns", "coords")  # attributes of objects with labels, of any library; not methods
 
 
-def as_forecasts(owner: object, value: Any, names: tuple[str, ...]) -> Vector:
+def as_forecasts(owner: object, value: object, names: tuple[str, ...]) -> Vector:
     """Return the forecasts of one round as a new vector in the order of `names`; NaN where an expert is asleep."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (len(names),):
         forecasts = value.copy()
@@ -125,7 +112,7 @@ def as_forecasts(owner: object, value: Any, names: tuple[str, ...]) -> Vector:
     return forecasts
 
 
-def names_of(owner: object, value: Any) -> tuple[str, ...] | None:
+def names_of(owner: object, value: object) -> tuple[str, ...] | None:
     """Return the names in the forecasts of a first round, None if they have no labels.
 
     >>> names_of("Mixture", {"arima": 1.0, "naive": 2.0})
@@ -146,7 +133,7 @@ def numbered_names(n_experts: int) -> tuple[str, ...]:
     return tuple(f"expert {k}" for k in range(n_experts))
 
 
-def as_names(owner: object, labels: Iterable[Any], what: str = "forecasts") -> tuple[str, ...]:
+def as_names(owner: object, labels: Iterable[object], what: str = "forecasts") -> tuple[str, ...]:
     """Return labels as names: strings that are not empty, all different; whole numbers become text."""
     names = tuple(_name(owner, label, what) for label in labels)
     if len(set(names)) < len(names):
@@ -161,7 +148,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"Did you mean {near[0]!r}?" if near else ""
 
 
-def _by_name(owner: object, given: Mapping[Any, Any], names: tuple[str, ...]) -> Vector:
+def _by_name(owner: object, given: Mapping[str, object], names: tuple[str, ...]) -> Vector:
     values = [given.get(name, math.nan) for name in names]
     if sum(name in given for name in names) < len(given):  # a label is no name: a whole number, or not known
         named, known = _named(owner, list(given), list(given.values())), set(names)
@@ -172,7 +159,7 @@ def _by_name(owner: object, given: Mapping[Any, Any], names: tuple[str, ...]) ->
     return _vector(owner, values, names)
 
 
-def _vector(owner: object, values: Any, names: tuple[str, ...]) -> Vector:
+def _vector(owner: object, values: Sequence[object] | Vector, names: tuple[str, ...]) -> Vector:
     """Return values in the order of the names as a vector."""
     if isinstance(values, np.ndarray) and values.dtype.kind in LOSS_KINDS:
         with np.errstate(over="ignore"):  # a wider float that overflows becomes infinite, which is refused
@@ -196,7 +183,7 @@ def _vector(owner: object, values: Any, names: tuple[str, ...]) -> Vector:
     return forecasts
 
 
-def _labels_and_values(owner: object, value: Any) -> tuple[Sequence[Any] | None, Any]:
+def _labels_and_values(owner: object, value: object) -> Labelled:
     """Return the labels, None if there are none, and the values, an array or a list."""
     if isinstance(value, Mapping):
         return list(value), list(value.values())
@@ -223,7 +210,7 @@ def _labels_and_values(owner: object, value: Any) -> tuple[Sequence[Any] | None,
     return None, array.tolist() if array.dtype.kind == "O" else array
 
 
-def _of_library(owner: object, value: Any, home: str, kind: str) -> tuple[Sequence[Any] | None, Any]:
+def _of_library(owner: object, value: Any, home: str, kind: str) -> Labelled:
     if kind in ("DataFrame", "Table", "RecordBatch"):
         n_rows = value.num_rows if home == "pyarrow" else len(value)
         if n_rows != 1:
@@ -242,11 +229,11 @@ def _of_library(owner: object, value: Any, home: str, kind: str) -> tuple[Sequen
     raise InvalidInput(f"{_called(owner)}: `forecasts` must be {_KINDS}, got a {kind}.{hint}")
 
 
-def _named(owner: object, labels: Sequence[Any], values: Sequence[Any]) -> dict[str, Any]:
+def _named(owner: object, labels: Sequence[object], values: Sequence[object] | Vector) -> dict[str, object]:
     return dict(zip(as_names(owner, labels), values, strict=True))
 
 
-def _name(owner: object, label: Any, what: str) -> str:
+def _name(owner: object, label: object, what: str) -> str:
     if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
         return str(label)
     if not isinstance(label, str) or not label:

@@ -35,9 +35,7 @@ from driftwise.core.errors import InvalidInput, KernelError, UnknownName, one_li
 from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Vector
 from driftwise.core.validation import number
-from driftwise.learners.contract.kernel_errors import CompilerError, first_line
-
-__all__ = ["LOSS_NAMES", "ForecastLoss", "forecast_loss"]
+from driftwise.learners.base.kernel_errors import CompilerError, first_line
 
 Kernel = Callable[..., Any]
 Array = np.ndarray[Any, Any]
@@ -158,7 +156,7 @@ class ForecastLoss:
         level = number(self, "level", self.level, lambda x: 0 < x < 1, "in (0, 1)")
         object.__setattr__(self, "level", level)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.name, self.value, self.slope, self.level)  # without what was compiled
 
     def __str__(self) -> str:
@@ -194,7 +192,7 @@ class ForecastLoss:
         """Return the derivatives with respect to the forecasts, with NumPy's broadcasting."""
         return self._evaluated(_loop(f"{self.name}-slopes", self.kernels[1]), forecasts, truths)
 
-    def _evaluated(self, loop: Kernel, forecasts: Any, truths: Any) -> Array:
+    def _evaluated(self, loop: Kernel, forecasts: object, truths: object) -> Array:
         both = np.broadcast_arrays(np.asarray(forecasts, np.float64), np.asarray(truths, np.float64))
         flat = [np.array(each).reshape(-1) for each in both]
         found = np.empty(flat[0].size)
@@ -218,7 +216,7 @@ class ForecastLoss:
         """Return the rule that some truths break, or ''; missing ones break none."""
         return self._fault(values, lambda found: (found == 0) | (found == 1), "0 or 1")
 
-    def _fault(self, values: Any, holds: Callable[[Array], Array], rule: str) -> str:
+    def _fault(self, values: object, holds: Callable[[Array], Array], rule: str) -> str:
         if not self.of_probabilities:
             return ""
         found = np.asarray(values, np.float64)
@@ -265,7 +263,7 @@ def _of_the_user(name: str, function: Callable[[float, float], float]) -> Kernel
         raise KernelError(f"ForecastLoss: {name!r} cannot be compiled: {one_line(str(error))}") from error
 
 
-def _copied(function: Any) -> Any:
+def _copied(function: Kernel) -> Kernel:
     """Return a copy of a function, or of that compiled by Numba: compiling it changes its name."""
     plain = getattr(function, "py_func", function)
     copy = FunctionType(plain.__code__, plain.__globals__, plain.__name__, plain.__defaults__, plain.__closure__)

@@ -13,22 +13,19 @@ import numpy as np
 
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
-from driftwise.core.file_names import shown_path
-from driftwise.core.files import write_atomically
+from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import count
 from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, names_of, numbered_names
-from driftwise.forecasting.losses import ForecastLoss
+from driftwise.forecasting.losses import Array, ForecastLoss
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, N_COUNTS, NO_TRUTH, NOT_FINITE, ROUNDS
-from driftwise.forecasting.mixture_stack import MixtureStack, Round
-from driftwise.forecasting.options import MixtureOptions
-from driftwise.learners.contract import ExpertLearner
+from driftwise.forecasting.mixture_stack import MixtureStack, Round, check_range, stored_array
+from driftwise.forecasting.options import OPTION_NAMES, MixtureOptions
+from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
     from driftwise.forecasting.forecast_report import ForecastReport
-
-__all__ = ["Mixture"]
 
 
 _SHOWN_KEYS = 5
@@ -48,33 +45,33 @@ class WaitingRounds:
     def check_new(self, key: Hashable) -> None:
         """Reject what cannot be a key, and the key of a round whose truth arrived."""
         try:
-            known = key in self.finished
+            is_finished = key in self.finished
             equal = bool(key == key)  # not so for NaN: its round would never be found again
         except TypeError:
             equal = False
         if not equal:
             raise rejection("Mixture", "key", "a text, a number, a date or another key of a dictionary", key)
-        if known:
+        if is_finished:
             raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
 
-    def add(self, key: Hashable, one: Round) -> None:
+    def add(self, key: Hashable, combined: Round) -> None:
         """Add a round; one with the same key is replaced."""
-        self.rounds[key] = self.latest = self.hinted = one
+        self.rounds[key] = self.latest = self.hinted = combined
         self.late |= len(self.rounds) > 1
 
     def get(self, key: Hashable) -> Round:
         """Return a round, or reject the key."""
         try:
-            if (one := self.rounds.get(key)) is not None:
-                return one
-            known = key in self.finished
+            if (waits := self.rounds.get(key)) is not None:
+                return waits
+            is_finished = key in self.finished
         except TypeError:
-            known = False
+            is_finished = False
         if key is None and not self.rounds:
             raise InvalidInput("Mixture: call `predict` before `update`.")
-        if known:
+        if is_finished:
             raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already; it cannot be revised.")
-        waiting = ", ".join(shown(one) for one in list(self.rounds)[:_SHOWN_KEYS]) or "none"
+        waiting = ", ".join(map(shown, list(self.rounds)[:_SHOWN_KEYS])) or "none"
         what = "no forecast is without a key" if key is None else f"no forecast has the key {shown(key)}"
         raise InvalidInput(f"Mixture: {what}; waiting: {waiting}.")
 
@@ -89,192 +86,140 @@ class WaitingRounds:
 
     def insert_expert(self, place: int) -> None:
         """Add an expert that is missing in all these rounds."""
-        latest = self.latest
-        moved = {key: _with_sleeper(one, place) for key, one in self.rounds.items()}
-        if latest is not None:
-            waits = (moved[key] for key, one in self.rounds.items() if one is latest)
-            self.latest = next(waits, None) or _with_sleeper(latest, place)
+        moved = {key: _with_sleeper(waits, place) for key, waits in self.rounds.items()}
+        if self.latest is not None:
+            keys = [key for key, waits in self.rounds.items() if waits is self.latest]
+            self.latest = moved[keys[0]] if keys else _with_sleeper(self.latest, place)
         self.rounds = moved
         self.hinted = None  # the learner played all rounds again
 
 
-def _with_sleeper(one: Round, place: int) -> Round:
+def _with_sleeper(waits: Round, place: int) -> Round:
     """Return a round with one more expert, which is missing; its guess is that of the mixture."""
-    return Round(
-        one.forecast,
-        np.insert(one.inputs, place, np.nan),
-        np.insert(one.shares, place, 0.0),
-        np.insert(one.guess, place, min(1.0, float(one.shares @ one.guess))),
-    )
+    forecast, inputs, shares, guess = waits
+    guessed = min(1.0, float(shares @ guess))
+    added = np.insert(inputs, place, np.nan), np.insert(shares, place, 0.0), np.insert(guess, place, guessed)
+    return Round(forecast, *added)
 
 
 _FIRST_SIZE = 64
 
 
+class KeptRounds(NamedTuple):
+    """Arrays with a row for each round."""
+
+    inputs: Matrix  # the forecasts of all experts, also of those added; NaN where one was missing
+    weights: Matrix  # that were played
+    truths: Vector  # NaN where one was missing
+    combined: Vector
+
+
 class RoundHistory:
-    """Arrays of the latest rounds, in the order in which their truths arrived."""
+    """The latest rounds, in the order in which their truths arrived."""
 
     def __init__(self, n_experts: int, most: int) -> None:
         self.most = most
         self.n_rounds = 0  # all, also those no longer kept
-        self._kept = 0
-        self._inputs, self._weights = (np.empty((_FIRST_SIZE, n_experts)) for _ in range(2))
-        self._truths, self._combined = (np.empty(_FIRST_SIZE) for _ in range(2))
+        self._n_kept = 0
+        row_shapes = ((n_experts,), (n_experts,), (), ())
+        self._space = KeptRounds(*(np.empty((_FIRST_SIZE, *shape)) for shape in row_shapes))
+
+    @property
+    def rounds(self) -> KeptRounds:
+        """The rounds that are kept."""
+        return KeptRounds(*(array[max(0, self._n_kept - self.most) : self._n_kept] for array in self._space))
 
     def add(self, inputs: Vector, weights: Vector, truth: float, combined: float) -> None:
         """Add a round."""
         self.n_rounds += 1
         if self.most == 0:
             return
-        if self._kept == len(self._truths):
+        if self._n_kept == len(self._space.truths):
             self._make_room()
-        i = self._kept
-        self._inputs[i], self._weights[i], self._truths[i], self._combined[i] = inputs, weights, truth, combined
-        self._kept += 1
+        i, space = self._n_kept, self._space
+        space.inputs[i], space.weights[i], space.truths[i], space.combined[i] = inputs, weights, truth, combined
+        self._n_kept += 1
 
     def _make_room(self) -> None:
         """Drop what is older than the latest rounds, or double the arrays; they are at most twice as long."""
-        first = max(0, self._kept - self.most)
-        size = max(_FIRST_SIZE, 2 * (self._kept - first))
-        for name in ("_inputs", "_weights", "_truths", "_combined"):
-            old = getattr(self, name)
-            new = np.empty((size, *old.shape[1:]))
-            new[: self._kept - first] = old[first : self._kept]
-            setattr(self, name, new)
-        self._kept -= first
-
-    @property
-    def _first(self) -> int:
-        return max(0, self._kept - self.most)
-
-    @property
-    def inputs(self) -> Matrix:
-        """The forecasts of all experts, also of those added; NaN where one was missing."""
-        return self._inputs[self._first : self._kept]
-
-    @property
-    def weights(self) -> Matrix:
-        """The weights that were played."""
-        return self._weights[self._first : self._kept]
-
-    @property
-    def truths(self) -> Vector:
-        """The truths; NaN where one was missing."""
-        return self._truths[self._first : self._kept]
-
-    @property
-    def combined(self) -> Vector:
-        """The combined forecasts."""
-        return self._combined[self._first : self._kept]
-
-    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the kept rounds by name."""
-        return {name: getattr(self, name) for name in ("inputs", "weights", "truths", "combined")}
+        latest = self.rounds
+        self._n_kept = len(latest.truths)
+        more = max(_FIRST_SIZE, 2 * self._n_kept) - self._n_kept
+        self._space = KeptRounds(*(np.concatenate([array, np.empty((more, *array.shape[1:]))]) for array in latest))
 
     def insert_expert(self, place: int) -> None:
         """Add an expert that was missing in all rounds."""
-        self._inputs = np.insert(self._inputs, place, np.nan, axis=1)
-        self._weights = np.insert(self._weights, place, 0.0, axis=1)
+        inputs, weights = self._space.inputs, self._space.weights
+        self._space = self._space._replace(
+            inputs=np.insert(inputs, place, np.nan, axis=1), weights=np.insert(weights, place, 0.0, axis=1)
+        )
 
 
 _COUNTS = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all asleep", NOT_FINITE: "not finite"}
 
 
 FORMAT = 1
-MIXTURE_OPTIONS = ("loss", "learner", "gradient", "hint", "extras", "scale")
 _HEADER = {"format", "options", "experts", "absent", "history", "rounds", "latest", "late"}
 _KEYS = (str, int, float, bool, type(None))  # of rounds
 _KEY_LISTS = ("rounds", "finished")  # of `WaitingRounds`
 _LARGEST_KEY = 2**63
 _ROUNDING = 1e-6  # of weights
-Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 
-class MixtureParts(NamedTuple):
-    """What a live mixture consists of."""
-
-    options: MixtureOptions
-    experts: tuple[str, ...]
-    absent: set[str]
-    stack: MixtureStack
-    history: RoundHistory
-    waiting: WaitingRounds
-
-
-def write_mixture(path: str | os.PathLike[str], parts: MixtureParts) -> None:
-    """Write a mixture; keys of rounds must be plain values."""
-    keys, latest = {name: list(getattr(parts.waiting, name)) for name in _KEY_LISTS}, parts.waiting.latest
+def _contents(mix: Mixture) -> tuple[dict[str, object], dict[str, Array]]:
+    """Return the header and the arrays of the file of a mixture; keys of rounds must be plain values."""
+    waiting, n_actions = mix._waiting, mix._stack.n_actions
+    keys = {name: list(getattr(waiting, name)) for name in _KEY_LISTS}
     for key in (*keys["rounds"], *keys["finished"]):
         if not _can_be_saved(key):
             raise InvalidInput(f"Mixture: the key of a round must be a text or a number to be saved, got {shown(key)}.")
-    rounds, n_actions = list(parts.waiting.rounds.values()), parts.stack.n_actions
-    place = next((i for i, one in enumerate(rounds) if one is latest), -1 if latest is None else len(rounds))
-    rounds += [] if latest is None or place < len(rounds) else [latest]
+    rounds, latest = list(waiting.rounds.values()), waiting.latest
+    place = -1
+    if latest is not None:
+        place = next((i for i, waits in enumerate(rounds) if waits is latest), len(rounds))
+        rounds += [latest] if place == len(rounds) else []
     header = {
         "format": FORMAT,
-        "options": parts.options.spec,
-        "experts": list(parts.experts),
-        "absent": sorted(parts.absent),
-        "history": parts.history.most,
-        "rounds": parts.history.n_rounds,
+        "options": mix.options.spec,
+        "experts": list(mix.experts),
+        "absent": sorted(mix._absent),
+        "history": mix._history.most,
+        "rounds": mix._history.n_rounds,
         "latest": place,
-        "late": parts.waiting.late,
+        "late": waiting.late,
     }
-    waiting = {
-        f"waiting_{name}": np.array([getattr(one, name) for one in rounds]).reshape(
-            (len(rounds),) if name == "forecast" else (len(rounds), n_actions)
-        )
-        for name in Round._fields
-    }
-    kept = {f"history_{name}": array for name, array in parts.history.arrays().items()}
-    kept["keys"] = np.frombuffer(json.dumps(keys).encode(), np.uint8)  # there may be more than a header can hold
-
-    def write(file: Path) -> None:
-        with file.open("wb") as stream:
-            write_archive(stream, "mixture", header, {**parts.stack.arrays(), **waiting, **kept})
-
-    write_atomically(path, write)
+    arrays = mix._stack.arrays()
+    for name in Round._fields:
+        shape = (len(rounds),) if name == "forecast" else (len(rounds), n_actions)
+        arrays[f"waiting_{name}"] = np.array([getattr(waits, name) for waits in rounds]).reshape(shape)
+    arrays |= {f"history_{name}": array for name, array in mix._history.rounds._asdict().items()}
+    arrays["keys"] = np.frombuffer(json.dumps(keys).encode(), np.uint8)  # there may be more than a header can hold
+    return header, arrays
 
 
-def read_mixture(path: str | os.PathLike[str]) -> MixtureParts:
-    """Return the parts that were written, after all checks that the kernels rely on."""
-    header, arrays = read_archive(path, "mixture")
-    where = shown_path(path)
-    if header.get("format") != FORMAT:
-        raise BadFile(f"{where} has mixture format {shown(header.get('format'))}; this version reads format {FORMAT}.")
-    if set(header) != _HEADER:
-        raise BadFile(f"{where} holds no driftwise mixture.")
-    try:
-        _check_header(header)
-        return _parts(header, _keys(arrays), arrays)
-    except (InvalidInput, UnknownName) as error:
-        raise BadFile(f"{where}: {error}") from None
-    except RecursionError:
-        raise BadFile(f"{where}: the learner is nested too deeply.") from None
-
-
-def _check_header(header: Mapping[str, Any]) -> None:
+def _check_header(header: Mapping[str, object]) -> None:
     for name in ("experts", "absent"):
         _check_list(name, header[name], lambda value: type(value) is str)
     if not isinstance(header["late"], bool):
         raise InvalidInput(f"`late` must be true or false, got {shown(header['late'])}.")
     for name in ("history", "rounds", "latest"):
-        if type(header[name]) is not int or not -1 <= header[name] <= MOST_ROUNDS:
-            raise InvalidInput(f"`{name}` must be a whole number, got {shown(header[name])}.")
+        value = header[name]
+        if type(value) is not int or not -1 <= value <= MOST_ROUNDS:
+            raise InvalidInput(f"`{name}` must be a whole number, got {shown(value)}.")
 
 
-def _check_list(name: str, values: Any, allows: Callable[[Any], bool]) -> None:
+def _check_list(name: str, values: object, allows: Callable[[object], bool]) -> None:
     if not isinstance(values, list) or not all(map(allows, values)):
         raise InvalidInput(f"`{name}` must be a list of texts or numbers, got {shown(values)}.")
     if len(set(values)) < len(values):
         raise InvalidInput(f"`{name}` must not repeat a value.")
 
 
-def _can_be_saved(key: Any) -> bool:
+def _can_be_saved(key: object) -> bool:
     return type(key) in _KEYS and (type(key) is not int or abs(key) < _LARGEST_KEY) and key == key
 
 
-def _keys(arrays: Arrays) -> dict[str, Any]:
+def _keys(arrays: Mapping[str, Array]) -> dict[str, list[Hashable]]:
     """Return the keys of the rounds that wait, and of those that are finished."""
     array = arrays.get("keys")
     try:
@@ -288,51 +233,50 @@ def _keys(arrays: Arrays) -> dict[str, Any]:
     return keys
 
 
-def _parts(header: Mapping[str, Any], keys: Mapping[str, Any], arrays: Arrays) -> MixtureParts:
-    options = MixtureOptions.from_spec(header["options"])
+def _restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Mixture:
+    """Return the mixture of a file, after all checks that the kernels rely on."""
+    _check_header(header)
+    keys, options = _keys(arrays), MixtureOptions.from_spec(header["options"])
     names = as_names("Mixture", header["experts"], "experts")
     n_actions, plain = len(options.names(names)), arrays.get("mixture_plain")
     if not names or plain is None or plain.shape != (1, n_actions):  # before anything of that size is made
         raise InvalidInput("Mixture: the arrays do not have the number of the experts.")
-    stack = MixtureStack(options, len(names))
-    stack.set_arrays(arrays)
     n_waiting, n_kept = len(keys["rounds"]), np.size(arrays.get("history_truths", ()))
     if not set(header["absent"]) <= set(names) or header["latest"] > n_waiting:
         raise InvalidInput("Mixture: an absent expert or the latest round is not known.")
     if n_kept > min(header["rounds"], header["history"]):
         raise InvalidInput("Mixture: more rounds are kept than were played.")
+    mix = kind(names, history=header["history"], **{name: getattr(options, name) for name in OPTION_NAMES})
+    mix._stack.set_arrays(arrays)
     n_rounds = max(n_waiting, header["latest"] + 1)  # the latest may be finished; then it is behind those that wait
-    waiting = _rounds(arrays, "waiting_", Round._fields, (n_rounds, n_actions))
-    rounds = [Round(float(row[0]), *map(np.copy, row[1:])) for row in zip(*waiting, strict=True)]
-    history = RoundHistory(n_actions, header["history"])
-    for row in zip(*_rounds(arrays, "history_", tuple(history.arrays()), (n_kept, n_actions)), strict=True):
-        history.add(*row)
-    history.n_rounds = header["rounds"]
-    pending = WaitingRounds(header["history"])
-    pending.rounds = dict(zip(keys["rounds"], rounds, strict=False))
-    pending.latest = rounds[header["latest"]] if header["latest"] >= 0 else None
-    pending.late = header["late"]
-    pending.finished = dict.fromkeys(keys["finished"])
-    return MixtureParts(options, names, set(header["absent"]), stack, history, pending)
+    columns = _rounds(arrays, "waiting_", Round._fields, (n_rounds, n_actions))
+    rounds = [Round(float(row[0]), *map(np.copy, row[1:])) for row in zip(*columns, strict=True)]
+    for row in zip(*_rounds(arrays, "history_", KeptRounds._fields, (n_kept, n_actions)), strict=True):
+        mix._history.add(*row)
+    mix._history.n_rounds = header["rounds"]
+    mix._absent = set(header["absent"])
+    waiting = mix._waiting
+    waiting.rounds = dict(zip(keys["rounds"], rounds, strict=False))
+    waiting.latest = rounds[header["latest"]] if header["latest"] >= 0 else None
+    waiting.late = header["late"]
+    waiting.finished = dict.fromkeys(keys["finished"])
+    return mix
 
 
-def _rounds(arrays: Arrays, prefix: str, names: tuple[str, ...], shape: tuple[int, int]) -> list[Any]:
+def _rounds(arrays: Mapping[str, Array], prefix: str, names: tuple[str, ...], shape: tuple[int, int]) -> list[Array]:
     """Return arrays of rounds, checked; only forecasts that were given and truths may be missing."""
-    found = []
+    columns = []
     for name in names:
-        array = arrays.get(prefix + name)
         expected = shape[:1] if name in ("forecast", "truths", "combined") else shape
-        if array is None or array.dtype != np.float64 or array.shape != expected:
-            raise InvalidInput(f"Mixture: the array `{prefix}{name}` is missing or has another shape or type.")
+        array = stored_array(arrays, prefix + name, np.float64, expected)
         fine = np.abs(array) <= LARGEST
         if name in ("inputs", "truths"):
             fine |= np.isnan(array)
         if name in ("weights", "shares", "guess"):
             fine &= (array >= 0.0) & (array <= 1.0 + _ROUNDING)
-        if not fine.all():
-            raise InvalidInput(f"Mixture: the array `{prefix}{name}` has numbers outside their range.")
-        found.append(array)
-    return found
+        check_range(prefix + name, fine)
+        columns.append(array)
+    return columns
 
 
 _MOST_KEPT = 100_000
@@ -414,11 +358,11 @@ class Mixture:
         if experts is not None:
             self._begin(_names(self, experts))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         with self._lock:
             return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
-    def __setstate__(self, values: dict[str, Any]) -> None:
+    def __setstate__(self, values: dict[str, object]) -> None:
         self.__dict__.update(values, _lock=threading.RLock())
 
     def __repr__(self) -> str:
@@ -458,16 +402,15 @@ class Mixture:
     @property
     def counts(self) -> dict[str, int]:
         """How many rounds the learner learned from, and how many it did not, by reason."""
-        found = self._stack.counts[0].tolist() if self._names else [0] * N_COUNTS
-        return {name: found[place] for place, name in _COUNTS.items()}
+        counts = self._stack.counts[0].tolist() if self._names else [0] * N_COUNTS
+        return {name: counts[place] for place, name in _COUNTS.items()}
 
     @property
     def n_bytes(self) -> int:
         """The bytes of its arrays, with the history."""
         if self._names is None:
             return 0
-        arrays = (*self._stack.arrays().values(), *self._history.arrays().values())
-        return sum(array.nbytes for array in arrays)
+        return sum(array.nbytes for array in (*self._stack.arrays().values(), *self._history.rounds))
 
     @property
     def cut(self) -> float:
@@ -506,7 +449,7 @@ class Mixture:
                 raise InvalidInput(_NO_FORECAST)
             return names
 
-    def _checked(self, forecasts: Any, key: Hashable, names: tuple[str, ...]) -> Vector:
+    def _checked(self, forecasts: object, key: Hashable, names: tuple[str, ...]) -> Vector:
         """Return the forecasts of a round as numbers, NaN where one is missing."""
         self._waiting.check_new(key)
         values = as_forecasts(self, forecasts, names)
@@ -552,9 +495,9 @@ class Mixture:
             self.options.names(names)
             if self.rounds and not self._most_kept:
                 raise InvalidInput("Mixture: with history=0 no round is kept that could be played with a new expert.")
-            place, stack = len(self._names), MixtureStack(self.options, len(names))
-            asleep = np.full((len(self._history.truths), 1), np.nan)
-            stack.run(np.hstack([self._history.inputs[:, :place], asleep]), self._history.truths)
+            place, stack, kept = len(self._names), MixtureStack(self.options, len(names)), self._history.rounds
+            asleep = np.full((len(kept.truths), 1), np.nan)
+            stack.run(np.hstack([kept.inputs[:, :place], asleep]), kept.truths)
             self._history.insert_expert(place)
             self._waiting.insert_expert(place)
             self._stack, self._names = stack, names
@@ -576,17 +519,10 @@ class Mixture:
         with self._lock:
             if not self.rounds:
                 raise InvalidInput("Mixture: there is no round yet to report on.")
-            kept = self._history
-            found = report_of(
-                self.all_names,
-                self.options.forecast_loss,
-                kept.inputs,
-                kept.truths,
-                kept.combined,
-                kept.weights,
-                cuts=self._stack.cuts,
-            )
-            return found.without(LAST_TRUTH) if self._waiting.late else found
+            inputs, weights, truths, combined = self._history.rounds
+            loss, cuts = self.options.forecast_loss, self._stack.cuts
+            report = report_of(self.all_names, loss, inputs, truths, combined, weights, cuts=cuts)
+            return report.without(LAST_TRUTH) if self._waiting.late else report
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mixture with its history to a file; an existing one is replaced only when the new one is complete.
@@ -596,22 +532,32 @@ class Mixture:
         with self._lock:
             if self._names is None:
                 raise InvalidInput("Mixture: there is nothing to save before the experts are known.")
-            write_mixture(
-                path,
-                MixtureParts(self.options, self.experts, self._absent, self._stack, self._history, self._waiting),
-            )
+            header, arrays = _contents(self)
+
+            def write(file: Path) -> None:
+                with file.open("wb") as stream:
+                    write_archive(stream, "mixture", header, arrays)
+
+            write_atomically(path, write)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mixture:
         """Return the mixture that `save` wrote; it continues bit for bit as if it had not been interrupted."""
-        parts = read_mixture(path)
-        options = {name: getattr(parts.options, name) for name in MIXTURE_OPTIONS}
-        mix = cls(parts.experts, history=parts.history.most, **options)
-        mix._stack, mix._history, mix._waiting, mix._absent = parts.stack, parts.history, parts.waiting, parts.absent
-        return mix
+        header, arrays = read_archive(path, "mixture")
+        where, version = shown_path(path), header.get("format")
+        if version != FORMAT:
+            raise BadFile(f"{where} has mixture format {shown(version)}; this version reads format {FORMAT}.")
+        if set(header) != _HEADER:
+            raise BadFile(f"{where} holds no driftwise mixture.")
+        try:
+            return _restored(cls, header, arrays)
+        except (InvalidInput, UnknownName) as error:
+            raise BadFile(f"{where}: {error}") from None
+        except RecursionError:
+            raise BadFile(f"{where}: the learner is nested too deeply.") from None
 
 
-def _names(owner: object, experts: Any) -> tuple[str, ...]:
+def _names(owner: object, experts: object) -> tuple[str, ...]:
     if isinstance(experts, str):
         raise rejection(owner, "experts", "a whole number >= 1 or a list of names", experts)
     if not isinstance(experts, Iterable):

@@ -1,7 +1,7 @@
 """The mixtures of many series, in stacked arrays, and the loops over their rounds.
 
 The loops are templates that are cloned for each learner and each loss. A stack has the memories of the mixtures of many
-series (`driftwise.learners.parts.stacked_memory`); a single mixture is a stack of one. Each row of forecasts goes to
+series (`driftwise.learners.shared.meta_learner`); a single mixture is a stack of one. Each row of forecasts goes to
 the mixture of its series, in the order of the rows, so series may be sorted or interleaved. Threads share the rows by
 series: the results do not depend on their number.
 """
@@ -16,33 +16,39 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types
+from numpy.typing import DTypeLike
 
 from driftwise.core.compiler import close
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import clone, unbound
-from driftwise.core.machine_memory import check_memory
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.random import new_generator
-from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import as_losses, count
+from driftwise.core.types import Actions, Flags, Matrix, Vector
+from driftwise.core.validation import as_losses, check_memory, count
 from driftwise.forecasting.labelled_values import LARGEST
-from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_inputs import LARGEST_FLOAT, LIMIT, Own, Settings
-from driftwise.forecasting.mixture_kernels import CUT, N_COUNTS, ROUNDS, Work, mixture_kernels
+from driftwise.forecasting.losses import Array, ForecastLoss, Kernel
+from driftwise.forecasting.mixture_kernels import (
+    CUT,
+    LARGEST_FLOAT,
+    LIMIT,
+    N_COUNTS,
+    ROUNDS,
+    Bindings,
+    Own,
+    Settings,
+    Workspace,
+    mixture_kernels,
+)
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.learners.contract import ExpertLearner
-from driftwise.learners.contract.crossings import Crossing, as_it_is, first_that_compiles
-from driftwise.learners.contract.kernel_errors import CompilerError, raise_kernel_error, returns_something
-from driftwise.learners.contract.loops import Kernels
-from driftwise.learners.parts.stacked_memory import row, row_kernel
-
-__all__ = ["Combined", "MixtureStack", "Round"]
-
+from driftwise.learners.base import ExpertLearner
+from driftwise.learners.base.kernel_errors import CompilerError, raise_kernel_error, returns_something
+from driftwise.learners.base.loops import Crossing, Kernels, as_it_is, first_that_compiles
+from driftwise.learners.shared.meta_learner import row, row_kernel
 
 # mypy: allow-untyped-calls
 
 
-Kernel = Callable[..., Any]
+Memories = Any  # of a learner, stacked: a NamedTuple of its arrays with one more axis in front
 KIND: Kernel = unbound
 OWN: Kernel = unbound
 ROW: Kernel = unbound
@@ -62,7 +68,7 @@ class MixtureLoops(NamedTuple):
 class LiveMixture(NamedTuple):
     """The entry points of single rounds, and the packed arrays that they get; valid as long as the arrays are."""
 
-    packed: Any
+    packed: object
     combine: Kernel
     observe: Kernel
     observe_late: Kernel  # after another round was combined
@@ -70,21 +76,23 @@ class LiveMixture(NamedTuple):
 
 def mixture_loops(learner: ExpertLearner, loss: ForecastLoss) -> MixtureLoops:
     """Return the loops of mixtures with a learner and a loss."""
-    kind: Any = learner.memory_type
+    kind: Memories = learner.memory_type
     return _mixture_loops(learner.loops.kernels, kind, loss.name, *loss.kernels)
 
 
 @functools.cache
-def _mixture_loops(kernels: Kernels, memory_type: Any, loss_name: str, value: Kernel, slope: Kernel) -> MixtureLoops:
+def _mixture_loops(
+    kernels: Kernels, memory_type: Memories, loss_name: str, value: Kernel, slope: Kernel
+) -> MixtureLoops:
     name = f"{kernels.name}-{loss_name}"
     halves = mixture_kernels(name, kernels, value, slope)
-    rows: dict[str, Any] = {
+    rows: Bindings = {
         "KIND": memory_type,
         "OWN": Own,
         "ROW": row_kernel(len(memory_type._fields)),
         "OWN_ROW": row_kernel(len(Own._fields)),
     }
-    kinds = (*kernels.kinds, memory_type, Own, Settings, Work)
+    kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace)
     run = clone(_run, name, kinds, COMBINE=halves.combine, OBSERVE=halves.observe, **rows)
     entries = (
         (_combine_one, name, {**rows, "COMBINE": halves.combine}),
@@ -92,17 +100,17 @@ def _mixture_loops(kernels: Kernels, memory_type: Any, loss_name: str, value: Ke
         (_observe_one, f"{name}-late", {**rows, "OBSERVE": halves.observe_late}),
     )
 
-    def live(*parts: Any) -> LiveMixture:
+    def live(*parts: object) -> LiveMixture:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return LiveMixture(parts, *(clone(each, n, kinds, REBUILD=as_it_is, **p) for each, n, p in entries))
-        crossing, found = compiled(*map(numba.typeof, parts))
-        return LiveMixture(crossing.pack(*parts), *found)
+            return LiveMixture(parts, *(clone(template, n, kinds, REBUILD=as_it_is, **p) for template, n, p in entries))
+        crossing, loops = compiled(*map(numba.typeof, parts))
+        return LiveMixture(crossing.pack(*parts), *loops)
 
     @functools.cache
-    def compiled(*types_of_parts: Any) -> tuple[Crossing, Any]:
+    def compiled(*types_of_parts: object) -> tuple[Crossing, list[Kernel]]:
         def compile_all(crossing: Crossing) -> list[Kernel]:
             rebuild, packed = crossing.rebuild(*types_of_parts), crossing.kind(*types_of_parts)
-            made = [clone(each, n, kinds, REBUILD=rebuild, **p) for each, n, p in entries]
+            made = [clone(template, n, kinds, REBUILD=rebuild, **p) for template, n, p in entries]
             close(made[0], packed, types.int64, types.float64[::1])
             for entry in made[1:]:
                 close(entry, packed, types.int64, types.float64, types.float64)
@@ -114,11 +122,11 @@ def _mixture_loops(kernels: Kernels, memory_type: Any, loss_name: str, value: Ke
 
 
 def _run(
-    stack: Any,
+    stack: Memories,
     owns: Own,
-    rates: Any,
+    rates: object,
     settings: Settings,
-    work: Work,
+    work: Workspace,
     series: Actions,
     forecasts: Matrix,
     truths: Vector,
@@ -144,14 +152,14 @@ def _run(
     return True
 
 
-def _combine_one(packed: Any, series: int, forecasts: Vector) -> float:
+def _combine_one(packed: object, series: int, forecasts: Vector) -> float:
     stack, owns, rates, settings, work = REBUILD(packed)
     memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
     forecast: float = COMBINE(memory, rates, own, settings, work, forecasts)
     return forecast
 
 
-def _observe_one(packed: Any, series: int, forecast: float, truth: float) -> bool:
+def _observe_one(packed: object, series: int, forecast: float, truth: float) -> bool:
     stack, owns, rates, settings, work = REBUILD(packed)
     memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
     fine: bool = OBSERVE(memory, rates, own, settings, work, forecast, truth)
@@ -160,7 +168,7 @@ def _observe_one(packed: Any, series: int, forecast: float, truth: float) -> boo
 
 _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 _ROUNDING = 1e-6  # of a sum of weights
-Arrays = Mapping[str, np.ndarray[Any, Any]]
+Arrays = Mapping[str, Array]
 
 
 class Combined(NamedTuple):
@@ -216,7 +224,7 @@ class MixtureStack:
         """The number of series."""
         return len(self._owns.scale)
 
-    def _first(self, n_series: int, n_before: int) -> tuple[Any, Own]:
+    def _first(self, n_series: int, n_before: int) -> tuple[Memories, Own]:
         """Return the memories of some mixtures before their first round; there are `n_before` others."""
         if self.learner.grows and n_series > 1:
             raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
@@ -244,12 +252,11 @@ class MixtureStack:
         if self.learner.grows and self.n_series + n_series > 1:
             raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
         memory, own = self._first(n_series, self.n_series)
-        self._stack = type(memory)(*map(_joined, self._stack, memory))
-        self._owns = Own(*map(_joined, self._owns, own))
+        self._stack, self._owns = _joined(self._stack, memory), _joined(self._owns, own)
         self._live = None
 
-    def _work(self) -> Work:
-        return Work(*(np.zeros(self.n_actions) for _ in Work._fields))
+    def _work(self) -> Workspace:
+        return Workspace(*(np.zeros(self.n_actions) for _ in Workspace._fields))
 
     def run(self, forecasts: Any, truths: Any, series: Any = None, n_threads: int = 1) -> Combined:
         """Play rounds, one per row of `forecasts`; NaN is a missing forecast or truth.
@@ -308,7 +315,7 @@ class MixtureStack:
             raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
         return self._live
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # Addresses are of this process only, and compiled loops are found again by learner and loss.
         return {name: value for name, value in self.__dict__.items() if name not in ("_live", "_loops")}
 
@@ -321,7 +328,9 @@ class MixtureStack:
         self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
         self._live = None
 
-    def _numbers(self, values: Any, shape: tuple[int | None, ...], name: str, fault: Any) -> Matrix:
+    def _numbers(
+        self, values: object, shape: tuple[int | None, ...], name: str, fault: Callable[[Matrix], str]
+    ) -> Matrix:
         array = as_losses("Mixture", values, shape, name)
         if rule := fault(array):
             raise InvalidInput(f"Mixture: `{name}` must be {rule}.")
@@ -333,14 +342,14 @@ class MixtureStack:
                 raise InvalidInput(f"Mixture: `{name}` must be at most {LARGEST:g} in size, got {got} {where}.")
         return array
 
-    def _places(self, series: Any, n_rounds: int) -> Actions:
+    def _places(self, series: object, n_rounds: int) -> Actions:
         if series is None:
             return np.zeros(n_rounds, np.int64)
-        given = np.asarray(series)
-        whole = given.dtype.kind in "iu" or given.size == 0
-        if given.shape != (n_rounds,) or not whole or not ((given >= 0) & (given < self.n_series)).all():
+        places = np.asarray(series)
+        whole = places.dtype.kind in "iu" or places.size == 0
+        if places.shape != (n_rounds,) or not whole or not ((places >= 0) & (places < self.n_series)).all():
             raise InvalidInput(f"Mixture: `series` must have one number in [0, {self.n_series - 1}] per round.")
-        return np.ascontiguousarray(given, np.int64)
+        return np.ascontiguousarray(places, np.int64)
 
     @property
     def counts(self) -> Actions:
@@ -369,8 +378,26 @@ class MixtureStack:
         self._stack, self._owns, self._live = stack, own, None
 
 
-def _joined(first: Any, second: Any) -> Any:
-    return np.concatenate([first, second])
+def _joined(first: Memories, second: Memories) -> Memories:
+    return type(first)(*map(np.concatenate, zip(first, second, strict=True)))
+
+
+def stored_array(arrays: Arrays, name: str, kind: DTypeLike, shape: tuple[int | None, ...]) -> Array:
+    """Return an array of a file, or reject it; a length of None stands for any."""
+    array = arrays.get(name)
+    if array is None or array.dtype != kind or array.ndim != len(shape) or not _fits(array.shape, shape):
+        raise InvalidInput(f"Mixture: the array `{name}` is missing or has another shape or type.")
+    return array
+
+
+def _fits(lengths: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
+    return all(wanted in (None, length) for length, wanted in zip(lengths, shape, strict=True))
+
+
+def check_range(name: str, fine: Flags) -> None:
+    """Reject an array of a file unless all its numbers are fine."""
+    if not fine.all():
+        raise InvalidInput(f"Mixture: the array `{name}` has numbers outside their range.")
 
 
 def _checked_owns(arrays: Arrays, prefix: str, n_actions: int, known_scale: bool) -> Own:
@@ -378,16 +405,13 @@ def _checked_owns(arrays: Arrays, prefix: str, n_actions: int, known_scale: bool
     widths = {"plain": n_actions, "cut": 1, "truth": 1, "errors": 3, "counts": N_COUNTS}
     scale = arrays.get(f"{prefix}scale")
     n_series = 0 if scale is None or scale.ndim == 0 else len(scale)
-    found = []
+    copies = []
     for name in Own._fields:
-        array, kind = arrays.get(prefix + name), np.int64 if name == "counts" else np.float64
-        if array is None or array.dtype != kind or array.shape != (n_series, widths.get(name, 2)):
-            raise InvalidInput(f"Mixture: the array `{prefix}{name}` is missing or has another shape or type.")
-        fine = np.isfinite(array) & (array >= 0) if name != "truth" else ~(np.abs(array) > LARGEST)
-        if not fine.all():
-            raise InvalidInput(f"Mixture: the array `{prefix}{name}` has numbers outside their range.")
-        found.append(np.array(array, order="C"))
-    own = Own(*found)
+        kind = np.int64 if name == "counts" else np.float64
+        array = stored_array(arrays, prefix + name, kind, (n_series, widths.get(name, 2)))
+        check_range(prefix + name, np.isfinite(array) & (array >= 0) if name != "truth" else ~(np.abs(array) > LARGEST))
+        copies.append(np.array(array, order="C"))
+    own = Own(*copies)
     for name in ("scale", "step", "error"):
         largest, limit = getattr(own, name).T
         known = name == "scale" and known_scale  # then there is no limit
@@ -397,23 +421,20 @@ def _checked_owns(arrays: Arrays, prefix: str, n_actions: int, known_scale: bool
             )
     if (np.abs(own.plain.sum(axis=1) - 1) > _ROUNDING).any():
         raise InvalidInput(f"Mixture: the array `{prefix}plain` must have rows with sum 1.")
-    if (own.counts > MOST_ROUNDS).any() or (own.errors[:, 1] > own.counts[:, ROUNDS]).any():
-        raise InvalidInput(f"Mixture: the array `{prefix}counts` has numbers outside their range.")
+    check_range(f"{prefix}counts", own.counts <= MOST_ROUNDS)
+    check_range(f"{prefix}counts", own.errors[:, 1] <= own.counts[:, ROUNDS])
     return own
 
 
-def _checked_memories(learner: ExpertLearner, arrays: Arrays, prefix: str, n_actions: int, rounds: Any) -> Any:
+def _checked_memories(learner: ExpertLearner, arrays: Arrays, prefix: str, n_actions: int, rounds: Actions) -> Memories:
     """Return copies of the stacked memories of a learner after so many rounds of each series."""
-    kind: Any = learner.memory_type
+    kind = learner.memory_type
     first = learner.first_memory(n_actions, new_generator(0))
-    found = {}
+    copies = {}
     for name, pattern in first._asdict().items():
-        array = arrays.get(prefix + name)
-        usual = array is not None and array.dtype == pattern.dtype and array.ndim == pattern.ndim + 1
-        if array is None or not usual or len(array) != len(rounds):
-            raise InvalidInput(f"Mixture: the array `{prefix}{name}` is missing or has another shape or type.")
-        found[name] = np.array(array, order="C")
-    stack = kind(**found)
+        array = stored_array(arrays, prefix + name, pattern.dtype, (len(rounds), *[None] * pattern.ndim))
+        copies[name] = np.array(array, order="C")
+    stack = kind(**copies)
     for i, played in enumerate(rounds.tolist()):
         memory = row(stack, i)
         shapes = {name: array.shape for name, array in memory._asdict().items()}

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.validation import number
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-from driftwise.forecasting.mixture_inputs import Settings
-from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT
+from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT, Settings
 from driftwise.learners import Player, Tracker
-from driftwise.learners.contract import ExpertLearner, PythonLearner
-from driftwise.learners.contract.python_learner import NO_KERNELS
+from driftwise.learners.base import ExpertLearner, PythonLearner
+from driftwise.learners.base.python_learner import NO_KERNELS
 from driftwise.registry import to_spec
-
-__all__ = ["EXTRAS", "HINTS", "MixtureOptions"]
 
 HINTS = {"last-truth": LAST_TRUTH, "last-losses": LAST_LOSSES, "none": NO_HINT}
 #: experts that a mixture can add to those given, and their names
@@ -132,20 +129,16 @@ class MixtureOptions:
     @property
     def spec(self) -> dict[str, Any]:
         """Plain values from which `from_spec` makes equal options."""
-        return {
-            "loss": self._loss.text,
-            "learner": to_spec(self._learner),
-            "gradient": self.gradient,
-            "hint": self.hint,
-            "extras": list(self.extras),
-            "scale": self.scale,
-        }
+        plain = {"loss": self._loss.text, "learner": to_spec(self._learner), "extras": list(self.extras)}
+        return {**{name: getattr(self, name) for name in OPTION_NAMES}, **plain}
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> MixtureOptions:
         """Make options from plain values."""
-        if not isinstance(spec, Mapping) or not {"loss", "learner", "gradient", "hint", "extras", "scale"} == {*spec}:
+        if not isinstance(spec, Mapping) or {*OPTION_NAMES} != {*spec}:
             raise rejection("MixtureOptions", "spec", "a dictionary of all options", spec)
-        learner: Any = Player.from_spec(spec["learner"]).learner(2, 1)
-        extras = spec["extras"]
+        learner, extras = Player.from_spec(spec["learner"]).learner(2, 1), spec["extras"]
         return cls(**{**spec, "learner": learner, "extras": tuple(extras) if isinstance(extras, list) else extras})
+
+
+OPTION_NAMES = tuple(option.name for option in fields(MixtureOptions) if option.init)

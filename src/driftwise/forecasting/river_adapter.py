@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from driftwise.core.errors import InvalidInput, MissingDependency, rejection
 from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, real_value
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture import Mixture
-from driftwise.learners.contract import ExpertLearner
+from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,6 @@ try:
     from river import base
 except ImportError:
     raise MissingDependency("RiverMixture", "river", "river") from None
-
-__all__ = ["RiverMixture"]
 
 OWNER = "RiverMixture"
 
@@ -67,7 +65,7 @@ class RiverMixture(base.Regressor):
 
     def __init__(
         self,
-        models: Sequence[Any] | Mapping[str, Any] | None = None,
+        models: Sequence[base.Regressor] | Mapping[str, base.Regressor] | None = None,
         experts: Sequence[str] | None = None,
         loss: str | ForecastLoss = "square",
         learner: ExpertLearner | None = None,
@@ -99,18 +97,18 @@ class RiverMixture(base.Regressor):
         return self._mixture.n_bytes + sum(int(model._raw_memory_usage) for model in self._trained.values())
 
     @property
-    def trained_models(self) -> dict[str, Any]:
+    def trained_models(self) -> dict[str, base.Regressor]:
         """The models that it trains, by name; those that were given are not changed."""
         return self._trained
 
-    def predict_one(self, x: dict[Any, Any]) -> float:
+    def predict_one(self, x: dict[Hashable, object]) -> float:
         """Return the combined forecast."""
         forecasts = self._forecasts(x)
         mixture = self._mixture if self._mixture.experts else self._begun(tuple(forecasts) or None)
         known = {name: value for name, value in forecasts.items() if name in mixture.experts}
         return mixture.predict(known) if self._has_truth or _any_awake(known) else 0.0
 
-    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+    def learn_one(self, x: dict[Hashable, object], y: float) -> None:
         """Play a round: combine the forecasts, learn from the truth, and train the models."""
         truth, forecasts = as_truth(self, y), self._forecasts(x)
         loss = self._mixture.options.forecast_loss
@@ -144,7 +142,7 @@ class RiverMixture(base.Regressor):
             history=self.history,
         )
 
-    def _forecasts(self, x: Mapping[Any, Any]) -> dict[str, float]:
+    def _forecasts(self, x: dict[Hashable, object]) -> dict[str, float]:
         """Return the forecasts by name, NaN where one is missing."""
         if self._trained:
             return {name: _usable(model.predict_one(x)) for name, model in self._trained.items()}
@@ -156,7 +154,7 @@ class RiverMixture(base.Regressor):
         return dict(zip(self._features, as_forecasts(self, values, self._features).tolist(), strict=True))
 
     @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+    def _unit_test_params(cls) -> Iterator[dict[str, object]]:
         """Yield the parameters with which river's checks run."""
         from river import linear_model, preprocessing
 
@@ -169,20 +167,20 @@ def _any_awake(forecasts: Mapping[str, float]) -> bool:
     return any(not math.isnan(value) for value in forecasts.values())
 
 
-def _usable(forecast: Any) -> float:
+def _usable(forecast: object) -> float:
     """Return the forecast of a model, NaN if it is none or too large."""
     real = real_value(forecast)
     return real if real is not None and abs(real) <= LARGEST else math.nan
 
 
-def _features(experts: Any) -> tuple[str, ...]:
+def _features(experts: object) -> tuple[str, ...]:
     names = () if isinstance(experts, str) or not isinstance(experts, Sequence) else as_names(OWNER, experts, "experts")
     if not names:
         raise rejection(OWNER, "experts", "a list of names of features", experts)
     return names
 
 
-def _named_models(models: Any) -> dict[str, Any]:
+def _named_models(models: object) -> dict[str, base.Regressor]:
     """Return models by name; a model without a name has that of its class, with a number if it is taken."""
     if isinstance(models, Mapping):
         named = dict(zip(as_names(OWNER, models, "models"), models.values(), strict=True))

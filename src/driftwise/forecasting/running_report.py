@@ -23,13 +23,18 @@ from driftwise.core.errors import InvalidInput, one_line, rejection
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
-from driftwise.forecasting.forecast_report import Comparison, Cuts, ExpertSummary, ForecastReport, Periods, SeriesTotals
+from driftwise.forecasting.forecast_report import (
+    Comparison,
+    Cuts,
+    ExpertSummary,
+    ForecastReport,
+    Periods,
+    SeriesTotals,
+    largest_weights,
+)
 from driftwise.forecasting.hindsight import Combination, best_combination, best_square_combination, extend_sequences
 from driftwise.forecasting.labelled_values import LARGEST
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
-
-__all__ = ["LAST_TRUTH", "MOST_COMBINED", "N_PERIODS", "KeptRows", "RunningReport", "report_of"]
-
 
 N_PERIODS = 240
 MOST_SWITCHES = 10
@@ -41,7 +46,6 @@ NO_TRUTH, NO_FORECAST, NO_LOSS = range(3)  # places of `skipped`
 FORECAST_FAULT, TRUTH_FAULT, COMBINED_FAULT, WEIGHT_FAULT, SERIES_FAULT = range(5)
 N_FAULTS = 5
 _MOST_ROWS, _MOST_NUMBERS = 100_000, 10_000_000  # that are kept
-_FIRST_SPACE = 64  # rows
 _MOST_CHARACTERS = 40  # of a time
 PER_SERIES = ("series_counts", "series_losses", "last_truths", "sequences")
 
@@ -236,8 +240,8 @@ class KeptRows:
     def __init__(self, n_experts: int, wanted: bool) -> None:
         self.most = min(_MOST_ROWS, _MOST_NUMBERS // n_experts) if wanted else 0
         self.n_scored = 0
-        self._forecasts = np.empty((0, n_experts))
-        self._truths = np.empty(0)
+        self._forecasts = [np.empty((0, n_experts))]
+        self._truths = [np.empty(0)]
 
     @property
     def complete(self) -> bool:
@@ -247,30 +251,24 @@ class KeptRows:
     @property
     def forecasts(self) -> Matrix:
         """The forecasts of the scored rows; empty if they are not complete."""
-        return self._forecasts[: self.n_scored if self.complete else 0]
+        return np.concatenate(self._forecasts)
 
     @property
     def truths(self) -> Vector:
         """Their truths."""
-        return self._truths[: self.n_scored if self.complete else 0]
+        return np.concatenate(self._truths)
 
     def add(self, rows: Rows, losses: Losses) -> None:
         """Add the scored rows of a block."""
         if not self.complete or not self.most:
             return
         scored = np.isfinite(losses.mixture) & ~np.isnan(losses.uniform)
-        first, self.n_scored = self.n_scored, self.n_scored + int(scored.sum())
+        self.n_scored += int(scored.sum())
+        forecasts = rows.forecasts[scored]
+        self._forecasts.append(np.where(np.isnan(forecasts), rows.combined[scored, None], forecasts))
+        self._truths.append(rows.truths[scored])
         if not self.complete:
-            self._forecasts, self._truths = self._forecasts[:0].copy(), self._truths[:0].copy()
-            return
-        space = len(self._truths)
-        if self.n_scored > space:
-            more = min(self.most, max(self.n_scored, 2 * space, _FIRST_SPACE)) - space
-            self._forecasts = np.concatenate([self._forecasts, np.empty((more, self._forecasts.shape[1]))])
-            self._truths = np.concatenate([self._truths, np.empty(more)])
-        given = rows.forecasts[scored]
-        self._forecasts[first : self.n_scored] = np.where(np.isnan(given), rows.combined[scored, None], given)
-        self._truths[first : self.n_scored] = rows.truths[scored]
+            del self._forecasts[1:], self._truths[1:]
 
 
 class PeriodTimes:
@@ -279,7 +277,7 @@ class PeriodTimes:
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
 
-    def add(self, rounds: Actions, times: Sequence[Any], exponent: int) -> None:
+    def add(self, rounds: Actions, times: Sequence[object], exponent: int) -> None:
         """Add the times of a block; periods have 2^exponent rounds after it."""
         inside = (1 << exponent) - 1
         newest = max(self._texts, default=-1)
@@ -300,7 +298,6 @@ LAST_TRUTH = "last truth repeated"
 MOST_COMBINED = 1000  # experts: the best convex combination takes a matrix of this size squared, and its eigenvalues
 _SWITCHES = (1, 3, 10)  # of the sequences that are shown
 _LARGE_GAP = 1e-3  # between the loss of a combination and the lower bound, which a note mentions
-_SMALL_WEIGHT = 0.005  # not in the text of a combination
 
 
 def report_of_sums(
@@ -403,8 +400,10 @@ def _comparators(
     ]
     if len(series.n_rounds) > 1:
         found.append(over_all("best expert of each series", "", True, float(leasts[0])))
-    detail = "" if combination is None else _formula(names, combination.weights)
-    loss = math.nan if combination is None else combination.loss
+    detail, loss = "", math.nan
+    if combination is not None:
+        weights, loss = combination.weights.tolist(), combination.loss
+        detail = " + ".join(f"{weights[k]:.2f} {names[k]}" for k in largest_weights(weights))
     found.append(over_all("best convex combination", detail, True, loss, note))
     for n in _SWITCHES:
         found.append(over_all(f"best sequence, {n} switch{'es' * (n > 1)}", "", True, float(leasts[n])))
@@ -413,13 +412,6 @@ def _comparators(
     same = float(series.mixture_after_truth.sum())
     found.append(Comparison(LAST_TRUTH, "", False, n_after, last if n_after else math.nan, same))
     return tuple(found)
-
-
-def _formula(names: tuple[str, ...], weights: Vector) -> str:
-    """Return a combination as text, the largest weights first, without the smallest."""
-    order = sorted(range(len(names)), key=lambda k: -weights[k])
-    shown = [k for i, k in enumerate(order) if i == 0 or weights[k] >= _SMALL_WEIGHT]
-    return " + ".join(f"{weights[k]:.2f} {names[k]}" for k in shown)
 
 
 def _experts(names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods) -> tuple[ExpertSummary, ...]:
@@ -520,12 +512,11 @@ class RunningReport:
         times : sequence or None, default None
             The time of each row, for the axes of figures: anything with a text. Give it in all blocks or in none.
         """
-        rows = self._checked_rows(forecasts, truths, combined, weights, series)
+        rows = self._checked_rows(series, forecasts=forecasts, truths=truths, combined=combined, weights=weights)
         if times is not None and len(times) != len(rows.truths):
             raise rejection(self, "times", f"as long as the {len(rows.truths)} rows", len(times))
         for first in range(0, len(rows.truths), _BLOCK):
-            parts: Any = (part[first : first + _BLOCK] for part in rows)
-            block = Rows(*parts)
+            block = Rows._make(part[first : first + _BLOCK] for part in rows)
             prepare_rows(self._sums, block)
             losses = self._losses(block)
             add_rows(self._sums, self._leasts, self._space[0], self._space[1], block, losses)
@@ -570,33 +561,29 @@ class RunningReport:
                 values(rows.lasts, rows.truths),
             )
 
-    def _checked_rows(self, forecasts: Any, truths: Any, combined: Any, weights: Any, series: Any) -> Rows:
+    def _checked_rows(self, series: object, **values: object) -> Rows:
         """Return the rows of a block as arrays; raise if they break a rule."""
-        forecasts = as_losses(self, forecasts, (None, len(self.names)), "forecasts")
-        n_rows = len(forecasts)
-        truths = as_losses(self, truths, (n_rows,), "truths")
-        combined = as_losses(self, combined, (n_rows,), "combined")
-        weights = as_losses(self, weights, forecasts.shape, "weights")
-        if series is None:
-            series = np.zeros(n_rows, np.int64)
-        series = np.asarray(series)
-        if series.shape != (n_rows,) or series.dtype.kind not in "iu":
+        shape: tuple[int | None, int] = (None, len(self.names))
+        arrays = {}
+        for name, array in values.items():
+            arrays[name] = as_losses(self, array, shape if name in ("forecasts", "weights") else shape[:1], name)
+            shape = (len(arrays[name]), len(self.names))
+        n_rows = len(arrays["truths"])
+        numbers = np.zeros(n_rows, np.int64) if series is None else np.asarray(series)
+        if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu":
             rule = f"an array of {n_rows} whole numbers"
-            raise rejection(self, "series", rule, f"{series.dtype.name} of shape {series.shape}")
-        series = np.require(series, np.int64, ["C", "W", "A"])
-        rows = Rows(
-            forecasts, truths, combined, weights, series, np.empty(n_rows, np.int64), np.empty(n_rows), np.empty(n_rows)
-        )
+            raise rejection(self, "series", rule, f"{numbers.dtype.name} of shape {numbers.shape}")
+        numbers = np.require(numbers, np.int64, ["C", "W", "A"])
+        means, lasts = np.empty((2, n_rows))
+        rows = Rows(**arrays, series=numbers, rounds=np.empty(n_rows, np.int64), means=means, lasts=lasts)
         fault = first_fault(rows, self.n_series)
         if fault >= 0:
             t, (name, rule) = fault // N_FAULTS, _FAULTS[fault % N_FAULTS]
-            raise rejection(self, name, rule, rows[Rows._fields.index(name)][t].tolist(), f"In row {t} of the block.")
-        for name, rule in (
-            ("forecasts", self.loss.forecast_fault(forecasts)),
-            ("truths", self.loss.truth_fault(truths)),
-        ):
-            if rule:
-                raise InvalidInput(f"{type(self).__name__}: `{name}` must be {rule}.")
+            raise rejection(self, name, rule, getattr(rows, name)[t].tolist(), f"In row {t} of the block.")
+        if rule := self.loss.forecast_fault(rows.forecasts):
+            raise InvalidInput(f"{type(self).__name__}: `forecasts` must be {rule}.")
+        if rule := self.loss.truth_fault(rows.truths):
+            raise InvalidInput(f"{type(self).__name__}: `truths` must be {rule}.")
         return rows
 
 

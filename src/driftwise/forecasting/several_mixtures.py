@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set, Sized
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,14 @@ from driftwise.core.validation import count, number
 from driftwise.forecasting.labelled_values import as_forecasts
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture import Mixture
-from driftwise.learners.contract import ExpertLearner
-
-__all__ = ["QuantileMixture", "StepMixture"]
+from driftwise.learners.base import ExpertLearner
 
 
-def split_forecasts(owner: object, forecasts: Any, names: tuple[str, ...], n_columns: int) -> list[Any]:
+def split_forecasts(owner: object, forecasts: object, names: tuple[str, ...], n_columns: int) -> list[object]:
     """Return the forecasts of all experts for each column; all are checked before any is used."""
     if isinstance(forecasts, Mapping):
         rows = {name: _row(owner, f"forecasts[{name!r}]", value, n_columns) for name, value in forecasts.items()}
-        columns: list[Any] = [{name: row[i] for name, row in rows.items()} for i in range(n_columns)]
+        columns: list[object] = [{name: row[i] for name, row in rows.items()} for i in range(n_columns)]
     else:
         table = _table(owner, forecasts, n_columns)
         columns = [np.ascontiguousarray(table[:, i]) for i in range(n_columns)]
@@ -32,7 +30,7 @@ def split_forecasts(owner: object, forecasts: Any, names: tuple[str, ...], n_col
     return columns
 
 
-def predict_all(rounds: Iterable[tuple[Mixture, Any, Hashable]]) -> Vector:
+def predict_all(rounds: Iterable[tuple[Mixture, object, Hashable]]) -> Vector:
     """Return the forecasts of several mixtures, from their forecasts and keys; all are checked before one changes."""
     given = list(rounds)
     for mix, column, key in given:
@@ -40,15 +38,16 @@ def predict_all(rounds: Iterable[tuple[Mixture, Any, Hashable]]) -> Vector:
     return np.array([mix.predict(column, key) for mix, column, key in given])
 
 
-def _row(owner: object, name: str, value: Any, n_columns: int) -> Any:
+def _row(owner: object, name: str, value: object, n_columns: int) -> list[object]:
     if value is None:
         return [None] * n_columns
-    if isinstance(value, Mapping | Set | str) or not hasattr(value, "__len__") or len(value) != n_columns:
+    unordered = isinstance(value, Mapping | Set | str)
+    if unordered or not isinstance(value, Sized) or not isinstance(value, Iterable) or len(value) != n_columns:
         raise rejection(owner, name, f"a list or an array of {n_columns} values", value)
     return list(value)  # by position, also of a pandas Series
 
 
-def _table(owner: object, forecasts: Any, n_columns: int) -> Matrix:
+def _table(owner: object, forecasts: object, n_columns: int) -> Matrix:
     if hasattr(forecasts, "columns"):  # a frame: which of its sides are the experts?
         raise InvalidInput(
             f"{type(owner).__name__}: `forecasts` must be an array of shape (n_experts, {n_columns}) or a dict from the"

@@ -9,15 +9,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from driftwise.adversaries import Adversary
-from driftwise.core.measures import Measures
-from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING
-from driftwise.landscape.outcomes import Measurement, Outcome
+from driftwise.core.measures import MARK, SAYS_NOTHING, Measures
+from driftwise.landscape.outcomes import Outcome
+from driftwise.regret.statistics import Power, fit_power
 from driftwise.report.page import Claim
 from driftwise.report.tables import number
-from driftwise.results.statistics import Power
 from driftwise.theory import expected, tuning
-
-__all__ = ["claims"]
 
 FLAT, DRIFTING, SPREAD = 0.05, 0.38, 3.0  # thresholds: exponent of no growth, of T^(1/3), ratio of constants
 
@@ -50,10 +47,6 @@ def _measured(by_key: dict[str, dict[str, Outcome]], needs: dict[str, tuple[str,
     return all(key in by_key and by_key[key].keys() >= set(labels) for key, labels in needs.items())
 
 
-def _log_rounds(measurement: Measurement) -> float:
-    return math.log(measurement.n_actions * measurement.n_rounds)
-
-
 def _exponent_text(power: Power) -> str:
     if math.isnan(power.exponent):
         return number(None)
@@ -63,17 +56,17 @@ def _exponent_text(power: Power) -> str:
 def _constant(rounds: dict[str, Outcome]) -> Claim:
     """(i) With full information, constant Gamma and Lambda, regret does not grow with T."""
     gd, prod, hedge = (rounds[name] for name in ("optimistic-gd", "sleeping-optimistic-adapt-ml-prod", "hedge"))
-    divided = prod.power(_log_rounds)
+    divided = fit_power(prod.x, [m.regrets / math.log(m.n_actions * m.n_rounds) for m in prod.measurements])
     return Claim(
         "Full information, constant Gamma and Lambda: the regret of Algorithm 2 does not grow with T. That of Algorithm"
         " 4 (with merged memory) grows at most slightly faster than ln(K T). That of Hedge, which does not adapt, grows"
         " with T.",
-        gd.power().high < FLAT and divided.high < FLAT and hedge.power().low > FLAT,
+        gd.exponent.high < FLAT and divided.high < FLAT and hedge.exponent.low > FLAT,
         (
-            (f"exponent of T, Algorithm 2 tuned (must be below {FLAT})", _exponent_text(gd.power())),
-            ("exponent of T, Algorithm 4", _exponent_text(prod.power())),
+            (f"exponent of T, Algorithm 2 tuned (must be below {FLAT})", _exponent_text(gd.exponent)),
+            ("exponent of T, Algorithm 4", _exponent_text(prod.exponent)),
             (f"exponent of T, Algorithm 4, after division by ln(K T) (must be below {FLAT})", _exponent_text(divided)),
-            (f"exponent of T, Hedge (must be above {FLAT})", _exponent_text(hedge.power())),
+            (f"exponent of T, Hedge (must be above {FLAT})", _exponent_text(hedge.exponent)),
         ),
     )
 
@@ -116,7 +109,7 @@ def _drifting(low: dict[str, Outcome], rounds: dict[str, Outcome]) -> Claim:
         scaled.append(float(measurement.regrets.mean()) / (m.variance * m.drift * measurement.n_rounds) ** (1 / 3))
     spread = max(scaled) / min(scaled) if min(scaled) > 0 else math.inf
     multiple = min(paper.multiples)
-    sine, hedge = rounds["restarted-adaptive-gd"].power(), rounds["hedge"].power()
+    sine, hedge = rounds["restarted-adaptive-gd"].exponent, rounds["hedge"].exponent
     return Claim(
         "Full information, constant V and Lambda: the regret of restarted adaptive GD grows like (Lambda V T)^(1/3)"
         " against the adversary, and not faster on sinusoids. There the regret of Hedge grows linearly in T.",

@@ -1,57 +1,48 @@
-"""The measured Table 1 as an HTML page: table, figures with bounds, weights over time, claims, and the command."""
+"""The measured Table 1: as text, and as an HTML page with figures, weights over time, claims, and the command."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
-from driftwise.core.tuning_caveats import SAYS_NOTHING, collected
+from driftwise.core.measures import SAYS_NOTHING, collected, marked
 from driftwise.engine import record
 from driftwise.glossary import PAGE_NOTE
 from driftwise.landscape.claims import claims
-from driftwise.landscape.outcomes import Outcome, rates, span
-from driftwise.landscape.participants import CELLS, Participant
-from driftwise.landscape.scans import Scan
+from driftwise.landscape.outcomes import Outcome, rates
+from driftwise.landscape.scans import CELLS, Participant, Scan
 from driftwise.report.page import (
     Axis,
     Claim,
-    Column,
     Filter,
-    Group,
     Line,
     Measured,
     Page,
+    PageColumn,
+    PageTable,
     Panel,
     Series,
-    Table,
+    SeriesGroup,
     Text,
     WeightHistory,
 )
+from driftwise.report.page.contents import Cell
 from driftwise.report.page.markup import plain
-from driftwise.report.page.table_contents import Cell
+from driftwise.report.tables import fixed, number, text_table
+from driftwise.results.results import footnote
 from driftwise.sweeps import Source
 
-__all__ = ["FIGURES_HEADING", "GROUPS", "HINT", "page", "table_one", "table_one_row", "weight_histories"]
-
 GROUPS = {
-    "paper": Group("This paper", "thick"),
-    "cited": Group("Cited", "solid"),
-    "parameter-free": Group("Parameter-free", "dashed"),
-    "added": Group("Added", "dash-dotted"),
-    "baseline": Group("Baseline", "baseline"),
+    "paper": SeriesGroup("This paper", "thick"),
+    "cited": SeriesGroup("Cited", "solid"),
+    "parameter-free": SeriesGroup("Parameter-free", "dashed"),
+    "added": SeriesGroup("Added", "dash-dotted"),
+    "baseline": SeriesGroup("Baseline", "baseline"),
 }  # by role
 FIGURES_HEADING = "Regret against the varied quantity"
 HINT = "Click on a learner to hide or show it in all figures."
-_COLUMNS = (
-    Column("environment", "Setting and environment", once=True, card_label=""),
-    Column("learner", "Learner", "series", card_label=""),
-    Column("axis", "Varied", "formula", once=True),
-    Column("upper", "Upper rate", "formula", once=True),
-    Column("lower", "Lower rate", "formula", once=True),
-    Column("exponent", "Measured exponent", "whisker", decimals=2, rules=(0.0, 0.5, 1.0), card_label=""),
-    Column("multiple", "× lower bound", order="number", card_label="×"),
-)
 _ABOUT_TABLE = (
     "The rates are those of the paper's Table 1. Measured exponent: the power of the varied quantity with which regret"
     " grew, with its 95 % interval; the thin lines are at 0, ½ and 1. × lower bound: regret divided by the lower bound."
@@ -85,6 +76,92 @@ _INTERVALS = 250  # of rounds, in each of which weights are averaged
 _MOST_CHANGES = 40  # that can be distinguished in a figure
 
 
+class OutcomeColumn(NamedTuple):
+    """What a table says about each outcome: a column of the text, of the page, or of both."""
+
+    heading: str = ""  # in the text
+    text: Callable[[Outcome], str] | None = None
+    column: PageColumn | None = None  # of the page
+    cell: Callable[[Outcome], Cell] | None = None
+
+
+def _interval_text(outcome: Outcome) -> str:
+    power = outcome.exponent
+    known = math.isfinite(power.exponent)
+    return f"{fixed(power.low, 2)} .. {fixed(power.high, 2)}" if known else "-"
+
+
+def span(values: Sequence[float], to: str = " .. ") -> str:
+    """Return the least and the largest of some numbers as text."""
+    finite = [value for value in values if not math.isnan(value)]
+    if not finite:
+        return "-"
+    low, high = number(min(finite), 2), number(max(finite), 2)
+    return low if low == high else f"{low}{to}{high}"
+
+
+COLUMNS = (
+    OutcomeColumn(
+        column=PageColumn("environment", "Setting and environment", once=True, card_label=""),
+        cell=lambda outcome: Text(CELLS[outcome.scan.cell], heading(outcome.scan.description)),
+    ),
+    OutcomeColumn(
+        "learner",
+        lambda outcome: marked(outcome.participant.label, outcome.caveat),
+        PageColumn("learner", "Learner", "series", card_label=""),
+        lambda outcome: Text(outcome.participant.label, _group(outcome).lower(), _caveat(outcome)),
+    ),
+    OutcomeColumn("role", lambda outcome: outcome.participant.role),
+    OutcomeColumn("last regret", lambda outcome: number(outcome.regrets[-1].mean)),
+    OutcomeColumn(column=PageColumn("axis", "Varied", "formula", once=True), cell=lambda outcome: outcome.scan.axis),
+    OutcomeColumn(
+        column=PageColumn("upper", "Upper rate", "formula", once=True),
+        cell=lambda outcome: rates(outcome.scan.cell)[0].text,
+    ),
+    OutcomeColumn(
+        column=PageColumn("lower", "Lower rate", "formula", once=True),
+        cell=lambda outcome: rates(outcome.scan.cell)[1].text,
+    ),
+    OutcomeColumn(
+        "exponent",
+        lambda outcome: fixed(outcome.exponent.exponent, 2),
+        PageColumn("exponent", "Measured exponent", "whisker", decimals=2, rules=(0.0, 0.5, 1.0), card_label=""),
+        lambda outcome: Measured(*outcome.exponent),
+    ),
+    OutcomeColumn("95% interval", _interval_text),
+    OutcomeColumn(
+        "x lower bound",
+        lambda outcome: span(outcome.multiples),
+        PageColumn("multiple", "× lower bound", order="number", card_label="×"),
+        lambda outcome: span(outcome.multiples, " to "),
+    ),
+)
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Return the measured Table 1 as text."""
+    written = [(column.heading, column.text) for column in COLUMNS if column.text is not None]
+    lines = []
+    for cell, in_cell in groupby(outcomes, key=lambda outcome: outcome.scan.cell):
+        upper, lower = rates(cell)
+        lines += ["", f"{CELLS[cell]}: upper {upper.text}; lower {lower.text}"]
+        for _, group in groupby(in_cell, key=lambda outcome: outcome.scan.key):
+            in_scan = list(group)
+            scan, x = in_scan[0].scan, in_scan[0].x
+            rows = [[text(outcome) for _, text in written] for outcome in in_scan]
+            reasons = footnote({outcome.participant.label: outcome.caveat for outcome in in_scan if outcome.caveat})
+            body = text_table([name for name, _ in written], rows, left=2)
+            lines += ["", f"  {scan.description}; {scan.axis} from {number(x[0])} to {number(x[-1])}"]
+            lines += ["  " + line for line in (*body.splitlines(), *reasons.splitlines())]
+    return "\n".join(lines).lstrip("\n")
+
+
+def page_table(rows: Sequence[Sequence[Cell]]) -> PageTable:
+    """Return the measured Table 1 of the page, one row per learner and environment."""
+    columns = [column.column for column in COLUMNS if column.column is not None]
+    return PageTable(columns, rows, "Table 1, measured", _ABOUT_TABLE, Filter("environment", "Setting", "All settings"))
+
+
 def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], commands: Sequence[str], about: str) -> Page:
     """Return the page of these outcomes; `about` is a sentence on the extent of the measurements."""
     panels = [_panel(list(group)) for _, group in groupby(outcomes, key=lambda outcome: outcome.scan.key)]
@@ -92,7 +169,9 @@ def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], comman
         title="Tracking the best expert, measured",
         subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds in changing environments, and the"
         f" regret measured in environments whose segments, drift and variance are known exactly. {about}",
-        table=table_one([_row(outcome) for outcome in outcomes]),
+        table=page_table(
+            [[column.cell(outcome) for column in COLUMNS if column.cell is not None] for outcome in outcomes]
+        ),
         panels=panels,
         histories=histories,
         claims=[_with_greek_letters(claim) for claim in claims(outcomes)],
@@ -102,27 +181,6 @@ def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], comman
         figures_heading=FIGURES_HEADING,
         hint=HINT,
     )
-
-
-def table_one(rows: Sequence[Sequence[Cell]]) -> Table:
-    """Return the measured Table 1, one row per learner and environment."""
-    return Table(_COLUMNS, rows, "Table 1, measured", _ABOUT_TABLE, Filter("environment", "Setting", "All settings"))
-
-
-def table_one_row(
-    cell: str,
-    environment: str,
-    learner: str,
-    role: str,
-    axis: str,
-    rates: tuple[str, str],
-    exponent: Measured,
-    multiple: str,
-    caveat: str = "",
-) -> Sequence[Cell]:
-    """Return one row of the measured Table 1; `axis` is the varied quantity, the rates are the upper and the lower."""
-    name = Text(learner, GROUPS[role].name.lower(), caveat)
-    return Text(cell, environment), name, axis, *rates, exponent, multiple
 
 
 def heading(description: str) -> str:
@@ -137,22 +195,6 @@ def _capitalised(text: str) -> str:
 def _with_greek_letters(claim: Claim) -> Claim:
     figures = [(plain(what), value) for what, value in claim.figures]
     return Claim(plain(claim.text), claim.holds, figures)
-
-
-def _row(outcome: Outcome) -> Sequence[Cell]:
-    scan, participant = outcome.scan, outcome.participant
-    upper, lower = rates(scan.cell)
-    return table_one_row(
-        CELLS[scan.cell],
-        heading(scan.description),
-        participant.label,
-        participant.role,
-        scan.axis,
-        (upper.text, lower.text),
-        Measured(*outcome.power()),
-        span(outcome.multiples, " to "),
-        _caveat(outcome),
-    )
 
 
 def _panel(outcomes: list[Outcome]) -> Panel:
@@ -183,9 +225,12 @@ def _panel(outcomes: list[Outcome]) -> Panel:
 
 def _series(outcome: Outcome) -> Series:
     mean, low, high = zip(*outcome.regrets, strict=True)
-    group = GROUPS[outcome.participant.role].name
-    exponent = Measured(*outcome.power())
-    return Series(outcome.participant.label, group, outcome.x, mean, low, high, exponent, _caveat(outcome))
+    exponent = Measured(*outcome.exponent)
+    return Series(outcome.participant.label, _group(outcome), outcome.x, mean, low, high, exponent, _caveat(outcome))
+
+
+def _group(outcome: Outcome) -> str:
+    return GROUPS[outcome.participant.role].name
 
 
 def _caveat(outcome: Outcome) -> str:

@@ -11,16 +11,11 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from driftwise.core.errors import InvalidInput, UnknownName, one_line, rejection, shown
-from driftwise.core.measures import Measures
-from driftwise.core.spec_text import plain, spec_text
-from driftwise.core.tuning_caveats import collected
-from driftwise.learners.contract import Learner, learners
-from driftwise.registry import modules, to_spec, versions
-
-__all__ = ["TUNED_TO", "AnyPlayer", "Player", "has_tuning_rule", "tuning_rule"]
+from driftwise.core.measures import Measures, collected
+from driftwise.learners.base import Learner, learners
+from driftwise.registry import modules, plain, spec_text, to_spec, versions
 
 TUNED_TO = ("measures", "rounds", "budget")
 
@@ -53,7 +48,7 @@ class Player:
 
     name: str
     tuned: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     text: str = field(init=False, default="")  # the spec as text: equal players have equal texts
     _fixed: Learner | None = field(init=False, default=None)
 
@@ -76,7 +71,7 @@ class Player:
         object.__setattr__(self, "text", spec_text(self.spec))
 
     @classmethod
-    def of(cls, value: Any) -> Player:
+    def of(cls, value: object) -> Player:
         """Return the player of a learner, of a rule such as `OptimisticGD.tuned` or a partial of it, or of a spec."""
         if isinstance(value, Player):
             return value
@@ -95,21 +90,20 @@ class Player:
         )
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> Player:
+    def from_spec(cls, spec: Mapping[str, object]) -> Player:
         """Make a player from plain values: `name`, the parameters, and `tuned` (true means "measures")."""
-        if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
+        if not isinstance(spec, Mapping) or not isinstance(name := spec.get("name"), str):
             raise InvalidInput(f"A learner spec must have a `name`, got {shown(spec)}.")
-        values = dict(spec)
-        name, tuned = values.pop("name"), values.pop("tuned", None)
+        tuned = spec.get("tuned")
         if isinstance(tuned, bool):
             tuned = "measures" if tuned else None
-        if tuned is not None and tuned not in TUNED_TO:
+        if not (tuned is None or (isinstance(tuned, str) and tuned in TUNED_TO)):
             rule = f"true, false, {', '.join(map(repr, TUNED_TO))}"
             raise rejection(f"learner '{one_line(name)}'", "tuned", rule, tuned)
-        return cls(name, tuned, values)
+        return cls(name, tuned, {key: value for key, value in spec.items() if key not in ("name", "tuned")})
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         """Plain values from which `from_spec` makes an equal player."""
         tuned = {} if self.tuned is None else {"tuned": self.tuned}
         return {"name": self.name, **tuned, **self.settings}
@@ -166,7 +160,7 @@ class Player:
         if known is None:
             raise InvalidInput(f"'{self.label}' needs measures for its tuning, but replayed losses have none.")
         options = _options(self.kind)
-        made: Any = self.kind.tuned(known, **{key: self.settings[key] for key in self.settings if key in options})
+        made: object = self.kind.tuned(known, **{key: self.settings[key] for key in self.settings if key in options})
         if not isinstance(made, Learner):
             raise InvalidInput(f"'{self.label}' must make a learner, got {shown(made)}.")
         replaced = {key: value for key, value in self.settings.items() if key not in options}
@@ -187,7 +181,7 @@ class Player:
         tuned = [] if self.tuned is None else [f"tuned={self.tuned!r}"]
         return f"Player({', '.join([repr(self.name), *tuned, *(f'{k}={v!r}' for k, v in self.settings.items())])})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Player, (self.name, self.tuned, self.settings)
 
 
@@ -195,11 +189,11 @@ class Player:
 AnyPlayer = Learner | Player | Callable[[Measures], Learner]
 
 
-def tuning_rule(value: Any) -> tuple[type[Learner], Mapping[str, Any]] | None:
+def tuning_rule(value: object) -> tuple[type[Learner], Mapping[str, object]] | None:
     """Return the class and the options of a rule such as `OptimisticGD.tuned` or a partial of it, else None."""
-    options: Mapping[str, Any] = {}
+    options: Mapping[str, object] = {}
     if isinstance(value, functools.partial) and not value.args:
-        value, options = value.func, value.keywords
+        options, value = value.keywords, value.func
     owner = getattr(value, "__self__", None)
     if not isinstance(owner, type) or not issubclass(owner, Learner) or value != owner.tuned:
         return None
@@ -225,7 +219,7 @@ def _options(kind: type[Learner]) -> list[str]:
     return [name for name in inspect.signature(kind.tuned).parameters if name != "measures"]
 
 
-def _check_rule(kind: type[Learner], settings: Mapping[str, Any]) -> None:
+def _check_rule(kind: type[Learner], settings: Mapping[str, object]) -> None:
     """Reject a class without a rule, and settings that are neither options of the rule nor parameters."""
     if not has_tuning_rule(kind):
         raise InvalidInput(f"{kind.__name__}: it has no rule for tuning; give its parameters.")

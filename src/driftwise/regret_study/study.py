@@ -35,25 +35,18 @@ import numpy as np
 from driftwise.core.errors import DriftwiseError, rejection
 from driftwise.core.types import Matrix, Vector
 from driftwise.learners import Player
-from driftwise.regret_study.study_cells import LONG, MEDIUM, SHORT, Cell, cells, quick_cells
-from driftwise.regret_study.study_learners import ScoredLearner, tuned_learners
+from driftwise.regret_study.study_design import (
+    LONG,
+    MEDIUM,
+    SHORT,
+    ScoredLearner,
+    StudyCell,
+    cells,
+    quick_cells,
+    tuned_learners,
+)
 from driftwise.sweeps import Progress, Sweep, run_sweeps
 from driftwise.sweeps.work import Costs
-
-__all__ = [
-    "PRESETS",
-    "CellRegrets",
-    "CellScore",
-    "Effort",
-    "Preset",
-    "Score",
-    "best_tuned",
-    "measure_cells",
-    "offset",
-    "run_study",
-    "score",
-    "select_cells",
-]
 
 _OFFSET_FULL = 5.0
 _OFFSET_BANDIT = 0.25  # times the root of the number of rounds
@@ -133,7 +126,7 @@ class Effort:
 class CellRegrets:
     """The regrets of scored and tuned learners in one cell with one feedback, by player; runs are the same for all."""
 
-    cell: Cell
+    cell: StudyCell
     feedback: str
     scored: tuple[ScoredLearner, ...]
     tuned: tuple[Player, ...]
@@ -176,7 +169,7 @@ class CellRegrets:
 
 
 def measure_cells(
-    cells: Sequence[Cell],
+    cells: Sequence[StudyCell],
     feedback: str,
     scored: Sequence[ScoredLearner],
     tuned: Sequence[Player],
@@ -241,30 +234,30 @@ def _play(
     return found
 
 
-class Preset(NamedTuple):
+class StudyPreset(NamedTuple):
     """The extent of the study."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[StudyCell, ...]
     effort: Effort
 
 
 PRESETS = {
-    "quick": Preset(quick_cells(), Effort({SHORT: 16}, most_runs=64)),
-    "standard": Preset(cells(), Effort({SHORT: 16, MEDIUM: 12, LONG: 6})),
+    "quick": StudyPreset(quick_cells(), Effort({SHORT: 16}, most_runs=64)),
+    "standard": StudyPreset(cells(), Effort({SHORT: 16, MEDIUM: 12, LONG: 6})),
 }
 
 
 class CellScore(NamedTuple):
     """The score of one learner in one cell."""
 
-    cell: Cell
+    cell: StudyCell
     feedback: str
     learner: ScoredLearner
     score: Score
     tuned: tuple[Player, ...]  # the best tuned learner; two if even and odd runs choose different ones
 
 
-def select_cells(some: Sequence[Cell], pattern: str | None = None, half: str | None = None) -> list[Cell]:
+def select_cells(some: Sequence[StudyCell], pattern: str | None = None, half: str | None = None) -> list[StudyCell]:
     """Return the cells whose name matches a pattern, in which * stands for any text, and that are in this half."""
     candidates = [cell for cell in some if half is None or cell.half == half]
     if pattern is None:
@@ -280,7 +273,7 @@ def select_cells(some: Sequence[Cell], pattern: str | None = None, half: str | N
 
 
 def run_study(
-    some: Sequence[Cell],
+    some: Sequence[StudyCell],
     learners: Mapping[str, Sequence[ScoredLearner]],
     effort: Effort,
     seed: int,

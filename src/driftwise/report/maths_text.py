@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["formula_text", "readable"]
-
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
     "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
@@ -55,11 +53,11 @@ def formula_text(latex: str) -> str:
     >>> formula_text(r"\frac1\eta [\sum_{t=s}^{T-1} \frac{(x - y)^2}{2} + \ln \frac1\alpha]")
     '(1/η) [Σ_{t=s}^{T-1} (x - y)²/2 + ln(1/α)]'
     """
-    lines = _Reader(latex).rest().split("\n")
+    lines = _FormulaReader(latex).rest().split("\n")
     return "\n".join(_aligned([[_spaced(cell) for cell in line.split("&")] for line in lines]))
 
 
-class _Reader:
+class _FormulaReader:
     """The tokens of a formula, read from left to right."""
 
     def __init__(self, latex: str) -> None:
@@ -129,7 +127,7 @@ class _Reader:
         above = self._argument()
         plain = _GROUP.fullmatch(above) or _PRODUCT.fullmatch(above)
         found = f"{above if plain else _bracketed(above)}/{_bracketed(self._argument())}"
-        after = _Reader("".join(self._tokens[self._place :])).rest().lstrip() if self._place < len(self._tokens) else ""
+        after = _FormulaReader("".join(self._tokens[self._place :])).rest().lstrip()
         if before.rstrip().endswith(tuple(_FUNCTIONS)):
             return f"{before.rstrip()}({found})"
         inside = bool(_FACTOR.match(after)) or after.startswith("^")

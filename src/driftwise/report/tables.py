@@ -1,4 +1,4 @@
-"""Text tables for a terminal."""
+"""Text tables for a terminal, and numbers as text in tables and figures."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
 from driftwise.core.errors import one_line
-
-__all__ = ["TableGroup", "grouped_table", "number", "shortened", "text_table", "text_width"]
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -109,3 +107,20 @@ def _wrap_last(cells: list[list[str]], width: int) -> list[list[str]]:
         for i, line in enumerate(textwrap.wrap(last, max(20, width - used)) or [""]):
             wrapped.append([*(front if i == 0 else [""] * len(front)), line])
     return wrapped
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Return a number as text with a given number of decimals.
+
+    >>> fixed(0.5, 2), fixed(-0.001, 2), fixed(float("nan"), 2)
+    ('0.50', '0.00', '-')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def with_interval(value: str, low: str, high: str) -> str:
+    """Return a number and, if it is known, its interval, as text."""
+    return value if low == high == number(None) else f"{value} [{low}, {high}]"

@@ -16,13 +16,10 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.errors import BadFile, MissingDependency, one_line, rejection, shown
-from driftwise.core.file_names import existing_file, shown_path
-from driftwise.core.files import write_bytes_atomically
-from driftwise.core.machine_memory import memory_bytes
+from driftwise.core.files import existing_file, shown_path, write_bytes_atomically
+from driftwise.core.validation import memory_bytes
 from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellTable, first_fault
 from driftwise.results.labels import environment_label, learner_label
-
-__all__ = ["arrow", "parse_cells", "read_cells", "write_cells"]
 
 FORMAT = 2
 _KEY = "driftwise cells"

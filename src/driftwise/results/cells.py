@@ -19,12 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.errors import rejection
-from driftwise.core.spec_text import is_unicode
+from driftwise.core.measures import Measures
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.core.validation import MAX_COUNT
-
-__all__ = ["CELL", "COUNTS", "MEASURES", "REALISED", "REALS", "TEXTS", "CellRecord", "CellTable", "first_fault"]
-
+from driftwise.registry import is_unicode
 
 KEY_LENGTH = 32  # hex digits
 TEXTS = ("environment", "learner", "comparator", "play", "kind", "caveat", "error", "machine")
@@ -73,6 +71,11 @@ class CellRecord(NamedTuple):
     machine: str = ""  # short id of the machine and its libraries
     seconds: float = math.nan
     stored: int = 0  # time in microseconds since 1970 (UTC), set by the store; 0 if unknown
+
+
+def measured_fields(measures: Measures | None) -> dict[str, Any]:
+    """Return the fields of a cell that are measures of its environment; none if they are unknown."""
+    return {} if measures is None else {name: getattr(measures, name) for name in ("segments", *MEASURES)}
 
 
 _KINDS = ("pseudo", "realised")
@@ -394,6 +397,18 @@ class CellTable:
 
     def __len__(self) -> int:
         return len(self.cells)
+
+
+def final_bounds(table: CellTable) -> Vector:
+    """Return the bound of each cell at its last marked round."""
+    last: Vector = table.bound[table.offsets[1:] - 1]
+    return last
+
+
+def cell_texts(table: CellTable, name: str) -> npt.NDArray[np.object_]:
+    """Return the text of each cell in a column of texts."""
+    texts: npt.NDArray[np.object_] = np.array([*table.texts[name], ""], np.object_)[table.cells[name]]
+    return texts
 
 
 def _offsets(lengths: Actions) -> Actions:

@@ -12,16 +12,12 @@ import numpy.typing as npt
 
 from driftwise.adversaries import adversaries
 from driftwise.core.errors import DriftwiseError
-from driftwise.core.spec_text import spec_text
 from driftwise.core.types import Actions
 from driftwise.environments.noises.noise import noises
 from driftwise.environments.paths.path import paths
 from driftwise.learners import Player
-from driftwise.registry import Registry
+from driftwise.registry import Registry, spec_text
 from driftwise.results.cells import CellTable
-
-__all__ = ["CellLabels", "environment_label", "environment_labels", "learner_label", "learner_labels", "short_text"]
-
 
 _PARTS: dict[str, Registry[Any]] = {"path": paths, "noise": noises}
 _NO_DEFAULT = object()

@@ -13,6 +13,7 @@ import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,25 +21,22 @@ import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, rejection, shown
-from driftwise.core.file_names import shown_path
-from driftwise.core.files import write_atomically
-from driftwise.core.measures import Measures
-from driftwise.core.spec_text import spec_text
-from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
+from driftwise.core.files import shown_path, write_atomically
+from driftwise.core.measures import MARK, SAYS_NOTHING, Measures
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import LOSS_KINDS
 from driftwise.learners import AnyPlayer, Player
+from driftwise.registry import spec_text
+from driftwise.regret.realised import Realised, with_best_loss
+from driftwise.regret.statistics import Estimate, estimate, half_width
 from driftwise.report.figures import SCALES, Curve, regret_figure, save_figure
 from driftwise.report.tables import number, text_table
 from driftwise.results.cell_files import arrow, read_cells, write_cells
-from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable
-from driftwise.results.realised import Realised, with_best_loss
-from driftwise.results.statistics import Estimate, estimate, half_width
+from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, measured_fields
+from driftwise.results.columns import CAVEAT, LEARNER, RATIO, REGRET, MeanRegret, Place, TableColumn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["Caveat", "Results", "bound_texts", "check_format", "footnote", "regret_name", "results_fields"]
 
 
 _WIDTH = 80  # of a terminal
@@ -49,6 +47,12 @@ class Caveat(NamedTuple):
 
     n_runs: int
     reason: str  # in the first of these runs
+
+    @classmethod
+    def of(cls, reasons: Sequence[str]) -> Caveat | None:
+        """Return the caveat of runs, of which those without a caveat have the reason ""; None if no run has one."""
+        told = [reason for reason in reasons if reason]
+        return cls(len(told), told[0]) if told else None
 
     def text(self, of: int) -> str:
         """Return the reason, and in how many of all `of` runs it applies.
@@ -78,47 +82,13 @@ def footnote(reasons: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def find_label(learner: str | AnyPlayer, labels: Sequence[str], specs: Sequence[Mapping[str, Any]]) -> str:
-    """Return the label of a learner in some results: the given one, or the one with the spec of the player."""
-    if isinstance(learner, str):
-        if learner not in labels:
-            raise UnknownName("learner", learner, labels, "in these results")
-        return learner
-    try:
-        player = Player.of(learner)
-    except InvalidInput:
-        raise InvalidInput(
-            f"Results: `learner` must be a label, or a learner such as Hedge() or Hedge.tuned, got {shown(learner)}."
-        ) from None
-    found = [label for label, spec in zip(labels, specs, strict=True) if spec_text(spec) == player.text]
-    if not found:
-        raise UnknownName("learner", player.label, labels, "in these results")
-    if len(found) > 1:
-        as_what = " and ".join(f"'{one}'" for one in found)
-        raise InvalidInput(f"Results: `learner` must be one label, but '{player.label}' is {as_what}.")
-    return found[0]
-
-
 _COMMON = (
     "environment", "comparator", "play", "kind", "n_actions", "n_rounds", "n_runs", "seed", "rounds", "measures",
     "realised", "bound_rounds",
 )  # fmt: skip
 
 
-def check_combinable(one: Results, other: Results) -> None:
-    """Raise unless both come from the same losses and have different labels."""
-    for name in _COMMON:
-        mine, theirs = getattr(one, name), getattr(other, name)
-        if name == "realised":  # only one of them may have the best loss
-            mine, theirs = ([run._replace(best_loss=math.nan) for run in runs] for runs in (mine, theirs))
-        if not np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else repr(mine) != repr(theirs):
-            raise InvalidInput(f"Results: both must have the same `{name}` to be combined.")
-    if common := sorted({*one.labels} & {*other.labels}):
-        raise InvalidInput(f"Results: both have a learner '{common[0]}'.")
-
-
 _FORMATS = (".parquet", ".csv")
-_CURVE_COLUMNS = ("learner", "run", "round", "regret")
 
 
 def check_format(path: str | os.PathLike[str]) -> str:
@@ -131,62 +101,37 @@ def check_format(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def write_csv(results: Results, path: str | os.PathLike[str]) -> None:
-    """Write one line per learner, run and round of the curves; numbers have enough digits to be read back equal."""
+@dataclass(frozen=True)
+class _LearnerRow(MeanRegret):
+    """A row of the table of a simulation."""
 
-    def fill(file: Path) -> None:
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(_CURVE_COLUMNS)
-            rounds = results.rounds.tolist()
-            for label, runs in zip(results.labels, results.regrets, strict=True):
-                for run, curve in enumerate(runs):
-                    writer.writerows((label, run, t, regret) for t, regret in zip(rounds, curve.tolist(), strict=True))
-
-    write_atomically(path, fill)
+    spec: Mapping[str, Any]
+    played: Mapping[str, Any]
 
 
-def summary_text(results: Results) -> str:
-    """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
-    lines = [
-        f"{_describe(results.environment)}: K = {results.n_actions}, T = {results.n_rounds}, "
-        f"{results.n_runs} run{'s' if results.n_runs != 1 else ''}, seed {results.seed}"
-    ]
-    if results.measures:
-        gamma, drift, variance = (
-            number(float(np.mean([getattr(m, name) for m in results.measures])))
-            for name in ("segments", "drift", "variance")
+# The table of a simulation, in text and in JSON.
+_COLUMNS: tuple[TableColumn[_LearnerRow], ...] = (
+    LEARNER,
+    TableColumn("spec", "plain", attrgetter("spec")),
+    TableColumn("played", "plain", attrgetter("played")),
+    *REGRET,
+    dataclasses.replace(RATIO, key=""),
+    CAVEAT,
+)
+
+
+def _learner_rows(results: Results, confidence: float) -> list[_LearnerRow]:
+    return [
+        _LearnerRow(
+            Place("", label, results.n_rounds, results.comparator, results.play),
+            results.regret(label, confidence),
+            results.bound(label),
+            results.caveats[label].text(results.n_runs) if label in results.caveats else "",
+            dict(spec),
+            dict(played),
         )
-        lines.append(f"segments Gamma = {gamma}, drift V = {drift}, variance Lambda = {variance}")
-    D, _, _, movement, best = (float(np.mean(values)) for values in zip(*results.realised, strict=True))
-    line = f"realised: deviation D = {number(D)}, movement V~ = {number(movement)}"
-    lines.append(line if math.isnan(best) else f"{line}, best loss L* = {number(best)}")
-    return "\n".join(lines)
-
-
-def table_text(results: Results, confidence: float) -> str:
-    """Return the summary, the table of final regrets, and the reasons of the caveats."""
-    headers = ["learner", "regret", f"{100 * confidence:g}% interval", "bound", "ratio"]
-    rows = [
-        [
-            marked(row["learner"], row["caveat"]),
-            number(row["regret"]),
-            f"{number(row['low'])} .. {number(row['high'])}" if results.n_runs > 1 else "-",
-            *bound_texts(results.n_rounds, row["regret"], row["bound"]),
-        ]
-        for row in results.rows(confidence)
+        for label, spec, played in zip(results.labels, results.learners, results.played, strict=True)
     ]
-    title = f"{results.comparator} {regret_name(results.kind)}"
-    marks = [label for label in results.labels if label in results.caveats]
-    reasons = footnote({label: results.caveats[label].text(results.n_runs) for label in marks})
-    return "\n".join([summary_text(results), "", title, text_table(headers, rows), *reasons.splitlines()])
-
-
-def bound_texts(n_rounds: int, regret: float, bound: float) -> tuple[str, str]:
-    """Return the text of a bound and of regret / bound; a bound of at least T is trivial, since losses are <= 1."""
-    if bound >= n_rounds:
-        return "T", "-"
-    return number(bound), number(regret / bound, 2) if bound else "-"
 
 
 def regret_name(kind: str) -> str:
@@ -194,36 +139,18 @@ def regret_name(kind: str) -> str:
     return "pseudo-regret" if kind == "pseudo" else "realised regret"
 
 
-def _describe(environment: Mapping[str, Any]) -> str:
+def _describe(environment: Mapping[str, object]) -> str:
     """Return the names of an environment's parts, such as ``switching x bernoulli``."""
     if "replay" in environment:
         return "replay"
-    parts: Sequence[Any] = [environment.get("path"), environment.get("noise")]
+    parts = (environment.get("path"), environment.get("noise"))
     names = [_inner_name(part) for part in parts if isinstance(part, Mapping)]
     return " x ".join(names) if names else str(environment.get("name", "environment"))
 
 
-def _inner_name(part: Mapping[str, Any]) -> str:
+def _inner_name(part: Mapping[str, object]) -> str:
     inner = part.get("path") or part.get("noise")  # budgets wrap a path or a noise
     return _inner_name(inner) if isinstance(inner, Mapping) else str(part.get("name"))
-
-
-def results_figure(
-    results: Results, confidence: float, scale: str, lines: Mapping[str, npt.ArrayLike] | None
-) -> Figure:
-    """Return a Matplotlib figure of the mean regret of each learner, with bands, dashed bounds and grey lines."""
-    if scale not in SCALES:
-        raise rejection("Results", "scale", f"one of {', '.join(SCALES)}", scale)
-    if not isinstance(lines, Mapping | None) or not all(isinstance(label, str) for label in lines or ()):
-        raise rejection("Results", "lines", "a dictionary of numbers by label", lines)
-    greys = {label: _at_rounds(label, values, len(results.rounds)) for label, values in (lines or {}).items()}
-    curves = []
-    for i, label in enumerate(results.labels):
-        mean, half = results.regrets[i].mean(axis=0), half_width(results.regrets[i], confidence)
-        bound = results.bounds[i].mean(axis=0)
-        curves.append(Curve(label, mean, mean - half, mean + half, bound, label in results.caveats))
-    ylabel = f"{results.comparator} {results.kind}{'-' if results.kind == 'pseudo' else ' '}regret"
-    return regret_figure(results.rounds, curves, results.bound_rounds, results.summary(), ylabel, scale, greys)
 
 
 def _at_rounds(label: str, values: npt.ArrayLike, n: int) -> Vector:
@@ -236,146 +163,6 @@ def _at_rounds(label: str, values: npt.ArrayLike, n: int) -> Vector:
         rule = f"must hold a number, or one for each of the {n} `rounds`, for '{label}'"
         raise InvalidInput(f"Results: `lines` {rule}, got {shown(values)}.")
     return line.astype(np.float64)
-
-
-_EQUAL = ("environment", "n_actions", "n_rounds", "comparator", "play", "kind")  # equal in all cells
-_LARGEST_SEED = 2**63 - 1  # of a cell; a larger one is in the header only
-
-
-def write_results(results: Results, path: str | os.PathLike[str]) -> None:
-    """Write results; the same results give the same bytes."""
-    bounds = np.full((*results.bounds.shape[:2], len(results.rounds)), np.nan)
-    bounds[:, :, np.searchsorted(results.rounds, results.bound_rounds)] = results.bounds
-    environment = spec_text(results.environment)
-    records = [
-        CellRecord(
-            key="",
-            environment=environment,
-            learner=spec_text(results.learners[i]),
-            n_actions=results.n_actions,
-            n_rounds=results.n_rounds,
-            seed=min(results.seed, _LARGEST_SEED),
-            run=run,
-            comparator=results.comparator,
-            play=results.play,
-            kind=results.kind,
-            rounds=results.rounds,
-            regrets=results.regrets[i, run],
-            bounds=bounds[i, run],
-            **(_measured(results.measures[run]) if results.measures else {}),
-            **results.realised[run]._asdict(),
-            caveat=results.caveats[label].reason if label in results.caveats else "",
-        )
-        for i, label in enumerate(results.labels)
-        for run in range(results.n_runs)
-    ]  # fmt: skip
-    extra = {
-        "labels": results.labels,
-        "played": [spec_text(spec) for spec in results.played],
-        "seed": results.seed,
-        "n_runs": results.n_runs,
-        "bound_rounds": results.bound_rounds.tolist(),
-        "change_points": [measures.change_points for measures in results.measures],
-        "caveats": dict(results.caveats),
-    }
-    labels = [label for label in results.labels for _ in range(results.n_runs)]
-    write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
-
-
-def _measured(measures: Measures) -> dict[str, Any]:
-    return {name: getattr(measures, name) for name in ("segments", *MEASURES)}
-
-
-def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the fields of the results that `write` wrote."""
-    return results_fields(path, *read_cells(path))
-
-
-def results_fields(path: str | os.PathLike[str], table: CellTable, extra: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of results from the cells and the dictionary of a file."""
-    if "results" not in extra:
-        raise BadFile(f"{shown_path(path)} holds cells of a sweep, not the results of one simulation.")
-    try:
-        return _fields(table, extra["results"])
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, DriftwiseError) as error:
-        reason = f"{error!r}".splitlines()[0][:200]
-        raise BadFile(f"{shown_path(path)} holds damaged driftwise results: {reason}.") from None
-
-
-def _fields(table: CellTable, extra: dict[str, Any]) -> dict[str, Any]:
-    labels, n_runs, seed = extra["labels"], extra["n_runs"], extra["seed"]
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise TypeError("labels must be texts")
-    if not labels or len({*labels}) != len(labels) or type(n_runs) is not int or type(seed) is not int or seed < 0:
-        raise ValueError("labels must be distinct, and the seed and the number of runs whole numbers")
-    if n_runs < 1 or len(table) != len(labels) * n_runs:
-        raise ValueError("there must be a cell for each label and run")
-    rows = table.cells.reshape(len(labels), n_runs)
-    same = all((rows[name] == rows[name][0, 0]).all() for name in (*_EQUAL, "seed"))
-    if not same or (rows["run"] != np.arange(n_runs)).any() or (rows["learner"] != rows["learner"][:, :1]).any():
-        raise ValueError("the cells must be those of one simulation")
-    if rows["seed"][0, 0] != min(seed, _LARGEST_SEED):
-        raise ValueError("the seed must be that of the cells")
-    if any((rows[name] != rows[name][0]).any() for name in ("segments",)) or (table.lengths != table.lengths[0]).any():
-        raise ValueError("all learners must have the same runs")
-    first, shape = table.record(0), (len(labels), n_runs, -1)
-    rounds = table.round.reshape(shape)
-    if (rounds != rounds[0, 0]).any():
-        raise ValueError("all curves must have the same rounds")
-    bound_rounds = _bound_rounds(extra["bound_rounds"], first.rounds)
-    played = [json.loads(text) for text in extra["played"]]
-    if len(played) != len(labels) or not all(isinstance(spec, dict) for spec in played):
-        raise ValueError("each learner must have a spec")
-    learners = [json.loads(table.texts["learner"][code]) for code in rows["learner"][:, 0]]
-    return {
-        "labels": tuple(labels),
-        "learners": tuple(learners),
-        "played": tuple(played),
-        "environment": json.loads(first.environment),
-        **{name: getattr(first, name) for name in _EQUAL[1:]},
-        "n_runs": n_runs,
-        "seed": seed,
-        "rounds": first.rounds,
-        "regrets": table.regret.reshape(shape),
-        "measures": _measures(rows[0], extra["change_points"]),
-        "realised": tuple(Realised(*(float(cell[name]) for name in REALISED)) for cell in rows[0]),
-        "bound_rounds": bound_rounds,
-        "bounds": table.bound.reshape(shape)[:, :, np.searchsorted(first.rounds, bound_rounds)],
-        "caveats": {label: _caveat(labels, label, *caveat) for label, caveat in extra["caveats"].items()},
-    }
-
-
-def _bound_rounds(given: Any, rounds: Any) -> Any:
-    if not isinstance(given, list) or not given or not all(type(item) is int for item in given):
-        raise TypeError("bound rounds must be whole numbers")
-    found = np.array(given, np.int64)
-    if not np.isin(found, rounds).all() or (np.diff(found) <= 0).any():
-        raise ValueError("bound rounds must be some of the rounds, increasing")
-    return found
-
-
-def _measures(cells: Any, change_points: Any) -> tuple[Measures, ...]:
-    """Return the measures of each run; none if they are unknown."""
-    if len(change_points) not in (0, len(cells)):
-        raise ValueError("every run must have change points, or none")
-    found = []
-    for cell, points in zip(cells, change_points, strict=bool(change_points)):
-        values = {name: float(cell[name]) for name in MEASURES}
-        if points is not None and not all(type(point) is int for point in points):
-            raise TypeError("change points must be whole numbers")
-        n_actions, n_rounds, segments = (int(cell[name]) for name in ("n_actions", "n_rounds", "segments"))
-        found.append(
-            Measures(n_actions, n_rounds, segments, change_points=None if points is None else tuple(points), **values)
-        )
-        if any(math.isnan(value) for value in values.values()):
-            raise ValueError("measures must be numbers")
-    return tuple(found)
-
-
-def _caveat(labels: list[str], label: str, n_runs: Any, reason: Any) -> Caveat:
-    if label not in labels or type(n_runs) is not int or not isinstance(reason, str):
-        raise ValueError("a caveat must have a label, a number of runs and a reason")
-    return Caveat(n_runs, reason)
 
 
 _Lines = Mapping[str, npt.ArrayLike] | None
@@ -498,17 +285,23 @@ class Results:
 
         The keys are `learner`, `spec`, `played`, `regret`, `low`, `high`, `bound` and `caveat`.
         """
-        records = []
-        for label, spec, played in zip(self.labels, self.learners, self.played, strict=True):
-            mean, low, high = self.regret(label, confidence)
-            record: dict[str, Any] = {"learner": label, "spec": dict(spec), "played": dict(played)}
-            record |= {"regret": mean, "low": low, "high": high}
-            records.append({**record, "bound": self.bound(label), "caveat": self.caveat(label)})
-        return records
+        rows = _learner_rows(self, confidence)
+        return [{key: value for column in _COLUMNS for key, value in column.plain(row).items()} for row in rows]
 
     def summary(self) -> str:
         """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
-        return summary_text(self)
+        runs = f"{self.n_runs} run{'s' if self.n_runs != 1 else ''}"
+        lines = [f"{_describe(self.environment)}: K = {self.n_actions}, T = {self.n_rounds}, {runs}, seed {self.seed}"]
+        if self.measures:
+            gamma, drift, variance = (
+                number(float(np.mean([getattr(measures, name) for measures in self.measures])))
+                for name in ("segments", "drift", "variance")
+            )
+            lines.append(f"segments Gamma = {gamma}, drift V = {drift}, variance Lambda = {variance}")
+        D, _, _, movement, best = (float(np.mean(values)) for values in zip(*self.realised, strict=True))
+        line = f"realised: deviation D = {number(D)}, movement V~ = {number(movement)}"
+        lines.append(line if math.isnan(best) else f"{line}, best loss L* = {number(best)}")
+        return "\n".join(lines)
 
     def record(self, confidence: float = 0.95) -> dict[str, Any]:
         """Return everything but the curves as plain values, as `driftwise simulate --json` prints it.
@@ -532,7 +325,13 @@ class Results:
 
         A bound of T means that the theorem's value is at least the number of rounds, which is trivial.
         """
-        return table_text(self, confidence)
+        rows = _learner_rows(self, confidence)
+        shown = [column for column in _COLUMNS if column.heading]
+        headers = [column.title(confidence) for column in shown]
+        lines = [[column.text(row) for column in shown] for row in rows]
+        reasons = footnote({row.place.learner: row.caveat for row in rows if row.caveat})
+        title = f"{self.comparator} {regret_name(self.kind)}"
+        return "\n".join([self.summary(), "", title, text_table(headers, lines), *reasons.splitlines()])
 
     def figure(self, confidence: float = 0.95, scale: str = "log", lines: _Lines = None) -> Figure:
         """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines.
@@ -540,7 +339,17 @@ class Results:
         `scale` is "log" (of the axis of regret), "linear", or "log-log" (of both axes). `lines` are further lines, in
         grey, by label: a number, for example the guarantee of an adversary, or one number for each of `rounds`.
         """
-        return results_figure(self, confidence, scale, lines)
+        if scale not in SCALES:
+            raise rejection("Results", "scale", f"one of {', '.join(SCALES)}", scale)
+        if not isinstance(lines, Mapping | None) or not all(isinstance(label, str) for label in lines or ()):
+            raise rejection("Results", "lines", "a dictionary of numbers by label", lines)
+        greys = {label: _at_rounds(label, values, len(self.rounds)) for label, values in (lines or {}).items()}
+        curves = []
+        for label, regrets, bounds in zip(self.labels, self.regrets, self.bounds, strict=True):
+            mean, half = regrets.mean(axis=0), half_width(regrets, confidence)
+            curves.append(Curve(label, mean, mean - half, mean + half, bounds.mean(axis=0), label in self.caveats))
+        ylabel = f"{self.comparator} {regret_name(self.kind)}"
+        return regret_figure(self.rounds, curves, self.bound_rounds, self.summary(), ylabel, scale, greys)
 
     def plot(
         self, path: str | os.PathLike[str], confidence: float = 0.95, scale: str = "log", lines: _Lines = None
@@ -558,7 +367,14 @@ class Results:
         >>> one.combine(two).labels
         ('optimistic-gd', 'hedge')
         """
-        check_combinable(self, other)
+        for name in _COMMON:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if name == "realised":  # only one of them may have the best loss
+                mine, theirs = ([run._replace(best_loss=math.nan) for run in runs] for runs in (mine, theirs))
+            if not np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else repr(mine) != repr(theirs):
+                raise InvalidInput(f"Results: both must have the same `{name}` to be combined.")
+        if common := sorted({*self.labels} & {*other.labels}):
+            raise InvalidInput(f"Results: both have a learner '{common[0]}'.")
         return dataclasses.replace(
             self,
             labels=(*self.labels, *other.labels),
@@ -577,7 +393,17 @@ class Results:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the curves as text: a line per learner, run and round, with the regret."""
-        write_csv(self, path)
+
+        def fill(file: Path) -> None:
+            with file.open("w", newline="", encoding="utf-8") as stream:
+                writer = csv.writer(stream, lineterminator="\n")
+                writer.writerow(("learner", "run", "round", "regret"))
+                for label, runs in zip(self.labels, self.regrets.tolist(), strict=True):
+                    for run, curve in enumerate(runs):
+                        points = zip(self.rounds.tolist(), curve, strict=True)
+                        writer.writerows((label, run, t, regret) for t, regret in points)
+
+        write_atomically(path, fill)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write everything but `seconds` to a Parquet file; equal results give equal bytes."""
@@ -586,7 +412,170 @@ class Results:
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Results:
         """Return the results that `to_parquet` wrote; `seconds` is empty."""
-        return cls(**read_results(path))
+        return parse_results(path, *read_cells(path))
 
     def _index(self, learner: str | AnyPlayer) -> int:
-        return self.labels.index(find_label(learner, self.labels, self.learners))
+        if isinstance(learner, str):
+            if learner not in self.labels:
+                raise UnknownName("learner", learner, self.labels, "in these results")
+            return self.labels.index(learner)
+        try:
+            player = Player.of(learner)
+        except InvalidInput:
+            rule = "a label, or a learner such as Hedge() or Hedge.tuned"
+            raise rejection("Results", "learner", rule, learner) from None
+        places = [i for i, spec in enumerate(self.learners) if spec_text(spec) == player.text]
+        if not places:
+            raise UnknownName("learner", player.label, self.labels, "in these results")
+        if len(places) > 1:
+            names = " and ".join(f"'{self.labels[i]}'" for i in places)
+            raise InvalidInput(f"Results: `learner` must be one label, but '{player.label}' is {names}.")
+        return places[0]
+
+
+_EQUAL = ("environment", "n_actions", "n_rounds", "comparator", "play", "kind")  # equal in all cells
+_LARGEST_SEED = 2**63 - 1  # of a cell; a larger one is in the header only
+
+
+def write_results(results: Results, path: str | os.PathLike[str]) -> None:
+    """Write results; the same results give the same bytes."""
+    bounds = np.full((*results.bounds.shape[:2], len(results.rounds)), np.nan)
+    bounds[:, :, np.searchsorted(results.rounds, results.bound_rounds)] = results.bounds
+    environment = spec_text(results.environment)
+    records = [
+        CellRecord(
+            key="",
+            environment=environment,
+            learner=spec_text(results.learners[i]),
+            n_actions=results.n_actions,
+            n_rounds=results.n_rounds,
+            seed=min(results.seed, _LARGEST_SEED),
+            run=run,
+            comparator=results.comparator,
+            play=results.play,
+            kind=results.kind,
+            rounds=results.rounds,
+            regrets=results.regrets[i, run],
+            bounds=bounds[i, run],
+            **measured_fields(results.measures[run] if results.measures else None),
+            **results.realised[run]._asdict(),
+            caveat=results.caveats[label].reason if label in results.caveats else "",
+        )
+        for i, label in enumerate(results.labels)
+        for run in range(results.n_runs)
+    ]
+    extra = {
+        "labels": results.labels,
+        "played": [spec_text(spec) for spec in results.played],
+        "seed": results.seed,
+        "n_runs": results.n_runs,
+        "bound_rounds": results.bound_rounds.tolist(),
+        "change_points": [measures.change_points for measures in results.measures],
+        "caveats": dict(results.caveats),
+    }
+    labels = [label for label in results.labels for _ in range(results.n_runs)]
+    write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
+
+
+def parse_results(path: str | os.PathLike[str], table: CellTable, extra: Mapping[str, Any]) -> Results:
+    """Return the results that `write_results` wrote, from the cells and the dictionary of a file."""
+    if "results" not in extra:
+        raise BadFile(f"{shown_path(path)} holds cells of a sweep, not the results of one simulation.")
+    try:
+        return _parsed(table, extra["results"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, DriftwiseError) as error:
+        reason = f"{error!r}".splitlines()[0][:200]
+        raise BadFile(f"{shown_path(path)} holds damaged driftwise results: {reason}.") from None
+
+
+def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
+    labels, n_runs, seed = extra["labels"], extra["n_runs"], extra["seed"]
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise TypeError("labels must be texts")
+    if not labels or len({*labels}) != len(labels) or type(n_runs) is not int or type(seed) is not int or seed < 0:
+        raise ValueError("labels must be distinct, and the seed and the number of runs whole numbers")
+    if n_runs < 1 or len(table) != len(labels) * n_runs:
+        raise ValueError("there must be a cell for each label and run")
+    rows = table.cells.reshape(len(labels), n_runs)
+    same = all((rows[name] == rows[name][0, 0]).all() for name in (*_EQUAL, "seed"))
+    if not same or (rows["run"] != np.arange(n_runs)).any() or (rows["learner"] != rows["learner"][:, :1]).any():
+        raise ValueError("the cells must be those of one simulation")
+    if rows["seed"][0, 0] != min(seed, _LARGEST_SEED):
+        raise ValueError("the seed must be that of the cells")
+    if (rows["segments"] != rows["segments"][0]).any() or (table.lengths != table.lengths[0]).any():
+        raise ValueError("all learners must have the same runs")
+    rounds = table.round.reshape(len(table), -1)
+    if (rounds != rounds[0]).any():
+        raise ValueError("all curves must have the same rounds")
+    played = [json.loads(text) for text in extra["played"]]
+    if len(played) != len(labels) or not all(isinstance(spec, dict) for spec in played):
+        raise ValueError("each learner must have a spec")
+    bound_rounds = extra["bound_rounds"]
+    if not isinstance(bound_rounds, list) or not bound_rounds or not all(type(t) is int for t in bound_rounds):
+        raise TypeError("bound rounds must be whole numbers")
+    if not np.isin(bound_rounds, rounds[0]).all() or (np.diff(bound_rounds) <= 0).any():
+        raise ValueError("bound rounds must be some of the rounds, increasing")
+    return results_of_table(
+        table,
+        labels=labels,
+        learners=[json.loads(table.texts["learner"][code]) for code in rows["learner"][:, 0]],
+        played=played,
+        seed=seed,
+        measures=_measures(rows[0], extra["change_points"]),
+        bound_rounds=np.array(bound_rounds, np.int64),
+        caveats={label: _caveat(labels, label, *caveat) for label, caveat in extra["caveats"].items()},
+    )
+
+
+def results_of_table(
+    table: CellTable,
+    *,
+    labels: Sequence[str],
+    learners: Sequence[Mapping[str, Any]],
+    played: Sequence[Mapping[str, Any]],
+    seed: int,
+    measures: Sequence[Measures],
+    bound_rounds: Actions,
+    caveats: Mapping[str, Caveat],
+) -> Results:
+    """Return the results of the cells of one simulation, which are sorted by learner and run and have equal rounds."""
+    first, shape = table.record(0), (len(labels), len(table) // len(labels), -1)
+    return Results(
+        labels=tuple(labels),
+        learners=tuple(learners),
+        played=tuple(played),
+        environment=json.loads(first.environment),
+        **{name: getattr(first, name) for name in _EQUAL[1:]},
+        n_runs=shape[1],
+        seed=seed,
+        rounds=first.rounds,
+        regrets=table.regret.reshape(shape),
+        measures=tuple(measures),
+        realised=tuple(Realised(*(float(cell[name]) for name in REALISED)) for cell in table.cells[: shape[1]]),
+        bound_rounds=bound_rounds,
+        bounds=table.bound.reshape(shape)[:, :, np.searchsorted(first.rounds, bound_rounds)],
+        caveats=caveats,
+    )
+
+
+def _measures(cells: npt.NDArray[np.void], change_points: Sequence[Sequence[int] | None]) -> list[Measures]:
+    """Return the measures of each run; none if they are unknown."""
+    if len(change_points) not in (0, len(cells)):
+        raise ValueError("every run must have change points, or none")
+    measures = []
+    for cell, points in zip(cells, change_points, strict=bool(change_points)):
+        values = {name: float(cell[name]) for name in MEASURES}
+        if points is not None and not all(type(point) is int for point in points):
+            raise TypeError("change points must be whole numbers")
+        n_actions, n_rounds, segments = (int(cell[name]) for name in ("n_actions", "n_rounds", "segments"))
+        changes = None if points is None else tuple(points)
+        measures.append(Measures(n_actions, n_rounds, segments, change_points=changes, **values))
+        if any(math.isnan(value) for value in values.values()):
+            raise ValueError("measures must be numbers")
+    return measures
+
+
+def _caveat(labels: list[str], label: str, n_runs: object, reason: object) -> Caveat:
+    if label not in labels or type(n_runs) is not int or not isinstance(reason, str):
+        raise ValueError("a caveat must have a label, a number of runs and a reason")
+    return Caveat(n_runs, reason)

@@ -39,14 +39,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from driftwise.core.errors import BadFile, rejection
-from driftwise.core.file_locks import locked, try_lock
-from driftwise.core.file_names import shown_path
-from driftwise.core.files import check_writable, write_atomically
-from driftwise.core.spec_text import is_unicode
+from driftwise.core.files import check_writable, locked, shown_path, try_lock, write_atomically
 from driftwise.core.types import Flags
+from driftwise.registry import is_unicode
 from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, CellTable, first_fault
-
-__all__ = ["FILE", "DamagedFile", "Machine", "Snapshot", "Store", "read_store", "this_machine"]
 
 T = TypeVar("T")
 

@@ -7,34 +7,18 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftwise.core.errors import DriftwiseError, UnknownName, one_line, rejection, shown
 from driftwise.core.types import Actions, Flags, Vector
-from driftwise.results.cells import CellTable
+from driftwise.regret.statistics import Estimate, estimate, half_width
+from driftwise.results.cells import CellTable, cell_texts, final_bounds
+from driftwise.results.columns import MeanRegret, Place
 from driftwise.results.labels import CellLabels
 from driftwise.results.results import Caveat
-from driftwise.results.statistics import Estimate, estimate, half_width
-
-__all__ = [
-    "Comparison",
-    "Place",
-    "Summary",
-    "UnknownLabel",
-    "Unpaired",
-    "by_number",
-    "cells_with_labels",
-    "cells_with_numbers",
-    "comparisons_of",
-    "distinct_cells",
-    "in_order",
-    "mean_curve",
-    "places_of",
-    "summaries_of",
-]
-
 
 # Two cells that are equal in these columns are the same run of the same learner.
 IDENTITY = ("environment", "learner", "n_rounds", "seed", "run", "comparator", "play")
@@ -85,31 +69,25 @@ def distinct_cells(table: CellTable) -> CellTable:
 _NUMBER = re.compile(r"([0-9]{1,300}(?:\.[0-9]+)?)")
 
 
-class Place(NamedTuple):
-    """What the cells of a row of a table have in common."""
-
-    environment: str
-    learner: str
-    n_rounds: int
-    comparator: str
-    play: str
-
-
-class Summary(NamedTuple):
+@dataclass(frozen=True)
+class Summary(MeanRegret):
     """The cells of one learner in one environment with one number of rounds."""
 
-    place: Place
-    n_cells: int  # that were played
     n_failed: int
-    regret: Estimate  # NaN if none was played
-    bound: float  # the mean over cells, NaN without one
-    caveat: str  # why the tuning rule is meaningless there, "" if there is no caveat
     kind: str  # of regret: "pseudo" or "realised", "" if no cell was played
+    table: CellTable = field(repr=False, compare=False)
+    played: Actions = field(repr=False, compare=False)  # the positions of the cells that were played in the table
 
     @property
-    def ratio(self) -> float:
-        """The regret divided by the bound; NaN if there is none, or if it is trivial (0, or at least T)."""
-        return self.regret.mean / self.bound if 0 < self.bound < self.place.n_rounds else math.nan
+    def n_cells(self) -> int:
+        """The number of cells that were played."""
+        return len(self.played)
+
+    @property
+    def regrets(self) -> Vector:
+        """The regrets of the cells that were played, at their last marked rounds."""
+        last: Vector = self.table.regret[self.table.offsets[self.played + 1] - 1]
+        return last
 
 
 def places_of(table: CellTable, environments: CellLabels, learners: CellLabels) -> Iterator[tuple[Place, Actions]]:
@@ -137,22 +115,17 @@ def places_of(table: CellTable, environments: CellLabels, learners: CellLabels) 
 
 def summaries_of(table: CellTable, places: Iterator[tuple[Place, Actions]], confidence: float) -> list[Summary]:
     """Return the mean regret at each place."""
-    final, failed, texts = table.final, table.failed, table.texts
-    last_bounds = table.bound[table.offsets[1:] - 1]
+    final, failed, bounds = table.final, table.failed, final_bounds(table)
+    kinds, caveats = cell_texts(table, "kind"), cell_texts(table, "caveat")
     rows = []
     for place, members in places:
         played = members[~failed[members]]
-        if not len(played):
-            nothing = Estimate(math.nan, math.nan, math.nan)
-            rows.append(Summary(place, 0, len(members), nothing, math.nan, "", ""))
-            continue
-        codes = table.cells["caveat"][played]
-        reasons = [texts["caveat"][code] for code in codes.tolist() if texts["caveat"][code]]
-        caveat = Caveat(len(reasons), reasons[0]).text(len(played)) if reasons else ""
-        kind = texts["kind"][table.cells["kind"][played[0]]]
-        bound = float(np.mean(last_bounds[played]))
-        regret = estimate(final[played], confidence)
-        rows.append(Summary(place, len(played), len(members) - len(played), regret, bound, caveat, kind))
+        regret, bound, caveat, kind = Estimate(math.nan, math.nan, math.nan), math.nan, "", ""
+        if len(played):
+            regret, bound, kind = estimate(final[played], confidence), float(np.mean(bounds[played])), kinds[played[0]]
+            found = Caveat.of(caveats[played].tolist())
+            caveat = found.text(len(played)) if found else ""
+        rows.append(Summary(place, regret, bound, caveat, len(members) - len(played), kind, table, played))
     return rows
 
 

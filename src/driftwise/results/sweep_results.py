@@ -14,22 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput
-from driftwise.core.file_names import shown_path
-from driftwise.core.measures import Measures
-from driftwise.core.spec_text import is_unicode
-from driftwise.core.tuning_caveats import SAYS_NOTHING, collected
+from driftwise.core.files import shown_path
+from driftwise.core.measures import Measures, collected
 from driftwise.core.types import Actions, Flags
 from driftwise.learners import Player
-from driftwise.registry import to_spec
+from driftwise.registry import is_unicode, to_spec
 from driftwise.results.cell_files import read_cells, write_cells
-from driftwise.results.cells import MEASURES, REALISED, CellTable
+from driftwise.results.cells import MEASURES, CellTable, cell_texts
+from driftwise.results.columns import Place
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
-from driftwise.results.realised import Realised
-from driftwise.results.results import Caveat, Results, results_fields
+from driftwise.results.results import Caveat, Results, parse_results, results_of_table
 from driftwise.results.store import DamagedFile, Snapshot, read_store
 from driftwise.results.summaries import (
     Comparison,
-    Place,
     Summary,
     UnknownLabel,
     Unpaired,
@@ -46,11 +43,10 @@ from driftwise.results.sweep_tables import (
     counts_text,
     failures_text,
     listing_text,
+    plain_rows,
     write_cells_csv,
     write_latex,
 )
-
-__all__ = ["SweepResults"]
 
 
 class Cells(NamedTuple):
@@ -87,7 +83,7 @@ def _read(path: str | os.PathLike[str]) -> Snapshot:
     table, extra = read_cells(path)
     labels = {name: _texts(extra.get("labels"), name) for name in ("environments", "learners")}
     if "results" in extra:
-        table, labels["learners"] = _labelled(table, results_fields(path, table, extra))
+        table, labels["learners"] = _labelled(table, parse_results(path, table, extra))
     return Snapshot(table, labels, ())
 
 
@@ -98,18 +94,16 @@ def _texts(sections: object, name: str) -> dict[str, str]:
     return {spec: label for spec, label in entries if isinstance(label, str) and is_unicode(spec + label)}
 
 
-def _labelled(table: CellTable, results: dict[str, object]) -> tuple[CellTable, dict[str, str]]:
+def _labelled(table: CellTable, results: Results) -> tuple[CellTable, dict[str, str]]:
     """Return the cells of one simulation with the labels of its learners, by spec as text.
 
     The same learner may be there several times, with other random numbers: spaces after its spec distinguish these. A
     file has the number of runs to which a caveat applies, and not which runs: the first ones have it.
     """
-    given, caveats, n_runs = results["labels"], results["caveats"], results["n_runs"]
-    assert isinstance(given, tuple) and isinstance(caveats, dict) and isinstance(n_runs, int)  # noqa: PT018
-    cells = table.cells.copy().reshape(len(given), n_runs)
+    cells = table.cells.copy().reshape(len(results.labels), results.n_runs)
     texts, reasons = list(table.texts["learner"]), list(table.texts["caveat"])
     labels: dict[str, str] = {}
-    for label, row in zip(given, cells, strict=True):
+    for label, row in zip(results.labels, cells, strict=True):
         text = texts[row["learner"][0]]
         while text in labels:
             text += " "
@@ -117,11 +111,11 @@ def _labelled(table: CellTable, results: dict[str, object]) -> tuple[CellTable, 
             texts.append(text)
         row["learner"] = texts.index(text)
         labels[text] = label
-        if label in caveats:
+        if label in results.caveats:
             reasons += [] if "" in reasons else [""]
-            row["caveat"][caveats[label].n_runs :] = reasons.index("")
+            row["caveat"][results.caveats[label].n_runs :] = reasons.index("")
     changed = {**table.texts, "learner": tuple(texts), "caveat": tuple(reasons)}
-    return CellTable(np.ravel(cells), changed, table.offsets, table.round, table.regret, table.bound), labels
+    return replace(table, cells=np.ravel(cells), texts=changed), labels
 
 
 _SHARED = ("environment", "n_actions", "n_rounds", "seed", "comparator", "play", "kind")
@@ -131,8 +125,7 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
     """Return the results of cells with one environment, number of rounds and seed, and all runs of each learner."""
     cells = table.cells
     for name in _SHARED:
-        if len(np.unique(cells[name])) != 1:
-            n_values = len(np.unique(cells[name]))
+        if (n_values := len(np.unique(cells[name]))) != 1:
             raise InvalidInput(
                 f"SweepResults: results need cells of one `{name}`, got {n_values}. `select` chooses one."
             )
@@ -144,40 +137,24 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
     table = table.take(np.array([places[label, int(run)] for label in order for run in runs], np.int64))
     if (table.lengths != table.lengths[0]).any():
         raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
-    cells, first, shape = table.cells.reshape(len(order), len(runs)), table.record(0), (len(order), len(runs), -1)
-    measured = tuple(
+    cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
+    measures = [
         Measures(first.n_actions, first.n_rounds, int(cell["segments"]), *cell[[*MEASURES]].item())
         for cell in cells[0]
         if cell["segments"] > 0
-    )
-    bounds = table.bound.reshape(shape)
-    bounded = np.flatnonzero(~np.isnan(bounds).all(axis=(0, 1)))
-    bounded = bounded if len(bounded) else np.array([len(first.rounds) - 1])
+    ]
+    bounded = np.flatnonzero(~np.isnan(table.bound.reshape(len(table), -1)).all(axis=0))
     players = [Player.from_spec(json.loads(table.texts["learner"][row["learner"][0]])) for row in cells]
-    caveats = {}
-    for label, row in zip(order, cells, strict=True):
-        reasons = [table.texts["caveat"][code] for code in row["caveat"] if table.texts["caveat"][code]]
-        if reasons:
-            caveats[label] = Caveat(len(reasons), reasons[0])
-    return Results(
-        labels=tuple(order),
-        learners=tuple(player.spec for player in players),
-        played=tuple(_played(player, measured, first.n_actions, first.n_rounds) for player in players),
-        environment=json.loads(first.environment),
-        comparator=first.comparator,
-        play=first.play,
-        kind=first.kind,
-        n_actions=first.n_actions,
-        n_rounds=first.n_rounds,
-        n_runs=len(runs),
+    reasons = cell_texts(table, "caveat").reshape(cells.shape).tolist()
+    return results_of_table(
+        table,
+        labels=order,
+        learners=[player.spec for player in players],
+        played=[_played(player, measures, first.n_actions, first.n_rounds) for player in players],
         seed=first.seed,
-        rounds=first.rounds,
-        regrets=table.regret.reshape(shape),
-        measures=measured,
-        realised=tuple(Realised(*(float(cell[name]) for name in REALISED)) for cell in cells[0]),
-        bound_rounds=first.rounds[bounded],
-        bounds=bounds[:, :, bounded],
-        caveats=caveats,
+        measures=measures,
+        bound_rounds=first.rounds[bounded if len(bounded) else [-1]],
+        caveats={label: caveat for label, texts in zip(order, reasons, strict=True) if (caveat := Caveat.of(texts))},
     )
 
 
@@ -313,21 +290,7 @@ class SweepResults:
         They are sorted by environment and rounds, the least regret first. `bound` is the mean over cells. `ratio` is
         `regret / bound`, NaN where the bound is trivial: 0, or at least the number of rounds.
         """
-        return [
-            {
-                **row.place._asdict(),
-                "kind": row.kind,
-                "n_cells": row.n_cells,
-                "n_failed": row.n_failed,
-                "regret": row.regret.mean,
-                "low": row.regret.low,
-                "high": row.regret.high,
-                "bound": row.bound,
-                "ratio": row.ratio,
-                "caveat": f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else "",
-            }
-            for row in in_order(self.summaries(confidence))
-        ]
+        return plain_rows(in_order(self.summaries(confidence)))
 
     def counts(self) -> str:
         """Return how many cells, environments, learners, numbers of rounds and seeds there are, in one line."""

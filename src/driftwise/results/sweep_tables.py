@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import math
 import os
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,25 @@ import numpy as np
 
 from driftwise.core.errors import one_line
 from driftwise.core.files import write_atomically
-from driftwise.core.tuning_caveats import SAYS_NOTHING, marked
-from driftwise.report.tables import TableGroup, grouped_table, number, text_table
-from driftwise.results.cells import REALS, CellTable
+from driftwise.core.measures import SAYS_NOTHING
+from driftwise.core.types import Vector
+from driftwise.report.tables import TableGroup, grouped_table, text_table
+from driftwise.results.cells import COUNTS, REALS, TEXTS, CellTable, cell_texts, final_bounds
+from driftwise.results.columns import (
+    CAVEAT,
+    LEARNER,
+    RATIO,
+    REGRET,
+    SETTING,
+    Place,
+    Row,
+    TableColumn,
+    escaped,
+    needed_columns,
+)
 from driftwise.results.labels import CellLabels
-from driftwise.results.results import bound_texts, footnote, regret_name
-from driftwise.results.summaries import Comparison, Place, Summary, Unpaired, by_number
-
-__all__ = [
-    "CSV_COLUMNS",
-    "comparison_text",
-    "counts_text",
-    "escaped",
-    "failures_text",
-    "listing_text",
-    "varied_columns",
-    "write_cells_csv",
-    "write_latex",
-]
+from driftwise.results.results import footnote, regret_name
+from driftwise.results.summaries import Comparison, Summary, Unpaired, by_number
 
 
 def counts_text(table: CellTable, n_environments: int, n_learners: int) -> str:
@@ -48,60 +49,91 @@ def counts_text(table: CellTable, n_environments: int, n_learners: int) -> str:
     return f"{_counted(len(table), 'cell')}: {', '.join(counts)}" if len(table) else "no cells"
 
 
+def _any(values: set[object]) -> bool:
+    return any(values)
+
+
+# The table of mean regrets, in text, LaTeX, on the page and in JSON.
+LISTING: tuple[TableColumn[Summary], ...] = (
+    TableColumn("environment", "group", attrgetter("place.environment"), page_heading="Environment"),
+    LEARNER,
+    *SETTING,
+    TableColumn("kind", "plain", attrgetter("kind")),
+    TableColumn("n_cells", "count", attrgetter("n_cells"), "cells", "Cells"),
+    TableColumn("n_failed", "count", attrgetter("n_failed"), "failed", "Failed", is_needed=_any),
+    *REGRET,
+    RATIO,
+    CAVEAT,
+)
+
+
+def _pairs_text(row: Comparison) -> str:
+    return str(row.n_pairs) if row.n_pairs == row.n_cells else f"{row.n_pairs} of {row.n_cells}"
+
+
+def _verdict_text(row: Comparison) -> str:
+    return row.verdict or "-"
+
+
+# The table of differences of regret from a baseline.
+DIFFERENCES: tuple[TableColumn[Comparison], ...] = (
+    LEARNER,
+    *SETTING,
+    TableColumn("n_pairs", "count", attrgetter("n_pairs"), "pairs", shown=_pairs_text),
+    TableColumn("mean", "estimate", attrgetter("difference"), "difference"),
+    TableColumn("", "interval", attrgetter("difference"), "{}% interval"),
+    TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=_verdict_text),
+)
+
+
+def plain_rows(rows: Sequence[Summary]) -> list[dict[str, Any]]:
+    """Return the table of mean regrets as plain values."""
+    return [{key: value for column in LISTING for key, value in column.plain(row).items()} for row in rows]
+
+
 def listing_text(rows: Sequence[Summary], confidence: float) -> str:
-    """Return the table of regrets: rows in order, those of an environment below its name."""
-    if not rows:
-        return ""
-    varied = varied_columns(row.place for row in rows)
-    failed = any(row.n_failed for row in rows)
-    headers = ["learner", *varied, "rounds", "cells", *(["failed"] if failed else [])]
-    headers += ["regret", f"{100 * confidence:g}% interval", "bound", "ratio"]
+    """Return the table of mean regrets: rows in order, those of an environment below its name."""
+    return _grouped_text(LISTING, rows, confidence, _headings(rows), _footnotes) if rows else ""
+
+
+def _headings(rows: Sequence[Summary]) -> Callable[[Summary], str]:
+    """Return what gives the heading above a row: its environment and its kind of regret."""
+    differing = "comparator" in varied_columns(row.place for row in rows)
+
+    def heading(row: Summary) -> str:
+        comparator = "" if differing else f"{row.place.comparator} "
+        return f"{row.place.environment}: {comparator}{regret_name(row.kind or 'pseudo')}"
+
+    return heading
+
+
+def _grouped_text(
+    columns: Sequence[TableColumn[Row]],
+    rows: Sequence[Row],
+    confidence: float,
+    heading: Callable[[Row], str],
+    notes: Callable[[Sequence[Row]], Sequence[str]],
+) -> str:
+    shown = [column for column in needed_columns(columns, rows) if column.heading]
     groups = []
-    for _, members in groupby(rows, key=lambda row: (row.place.environment, row.kind or "pseudo")):
+    for name, members in groupby(rows, key=heading):
         some = list(members)
-        lines = [
-            [
-                marked(row.place.learner, row.caveat),
-                *(getattr(row.place, name) for name in varied),
-                str(row.place.n_rounds),
-                str(row.n_cells),
-                *([str(row.n_failed)] if failed else []),
-                number(row.regret.mean),
-                _interval(row.regret.low, row.regret.high),
-                *bound_texts(row.place.n_rounds, row.regret.mean, row.bound),
-            ]
-            for row in some
-        ]
-        groups.append(TableGroup(heading_of(some[0], varied), lines, _footnotes(some)))
-    return grouped_table(headers, groups, left=1 + len(varied))
+        groups.append(TableGroup(name, [[column.text(row) for column in shown] for row in some], notes(some)))
+    headers = [column.title(confidence) for column in shown]
+    return grouped_table(headers, groups, left=sum(column.is_left for column in shown))
 
 
 def comparison_text(rows: Sequence[Comparison], unpaired: Sequence[Unpaired], baseline: str, confidence: float) -> str:
     """Return the table of differences of regret from a baseline, and why some learners are not in it."""
     rows = sorted(rows, key=lambda row: (*_order(row.place), row.difference.mean))
-    varied = varied_columns(row.place for row in rows)
-    headers = ["learner", *varied, "rounds", "pairs", "difference", f"{100 * confidence:g}% interval", "regret is"]
-    groups = []
-    for environment, members in groupby(rows, key=lambda row: row.place.environment):
-        lines = [
-            [
-                row.place.learner,
-                *(getattr(row.place, name) for name in varied),
-                str(row.place.n_rounds),
-                str(row.n_pairs) if row.n_pairs == row.n_cells else f"{row.n_pairs} of {row.n_cells}",
-                number(row.difference.mean),
-                _interval(row.difference.low, row.difference.high),
-                row.verdict or "-",
-            ]
-            for row in members
-        ]
-        groups.append(TableGroup(environment, lines))
     parts = [f"Regret minus that of '{one_line(baseline)}' on the same losses (same environment, seed and run)."]
-    parts += ["", grouped_table(headers, groups, left=1 + len(varied))] if rows else ["There are no such pairs."]
     if rows:
+        parts += ["", _grouped_text(DIFFERENCES, rows, confidence, attrgetter("place.environment"), lambda _: ())]
         parts.append("lower, higher: the interval excludes 0; no correction is made for the number of comparisons.")
+    else:
+        parts.append("There are no such pairs.")
     reasons: dict[tuple[str, str], dict[str, None]] = {}
-    for place, reason in sorted(unpaired, key=lambda one: _order(one.place)):
+    for place, reason in sorted(unpaired, key=lambda absent: _order(absent.place)):
         reasons.setdefault((place.environment, reason), {})[place.learner] = None
     parts += ["", "Not compared:"] if reasons else []
     for (environment, reason), learners in reasons.items():
@@ -136,16 +168,10 @@ def failures_text(failures: Sequence[tuple[Place, int, int, str]], width: int) -
     return "\n\n".join(parts)
 
 
-def varied_columns(places: Iterator[Place]) -> list[str]:
+def varied_columns(places: Iterable[Place]) -> list[str]:
     """Return which of comparator and play differ between places; these are columns of a table."""
-    seen = [(place.comparator, place.play) for place in places]
-    return [name for i, name in enumerate(("comparator", "play")) if len({one[i] for one in seen}) > 1]
-
-
-def heading_of(row: Summary, varied: Sequence[str]) -> str:
-    """Return the heading of the rows of an environment: its name and the kind of regret."""
-    comparator = "" if "comparator" in varied else f"{row.place.comparator} "
-    return f"{row.place.environment}: {comparator}{regret_name(row.kind or 'pseudo')}"
+    places = list(places)
+    return [name for name in ("comparator", "play") if len({getattr(place, name) for place in places}) > 1]
 
 
 def _footnotes(rows: Sequence[Summary]) -> list[str]:
@@ -160,10 +186,6 @@ def _footnotes(rows: Sequence[Summary]) -> list[str]:
 
 def _order(place: Place) -> tuple[object, ...]:
     return by_number(place.environment), place.comparator, place.play, place.n_rounds
-
-
-def _interval(low: float, high: float) -> str:
-    return "-" if np.isnan(low) else f"{number(low)} .. {number(high)}"
 
 
 def _counted(n: int, noun: str, rest: str = "") -> str:
@@ -185,39 +207,6 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join("-".join(map(str, part)) for part in parts)
 
 
-_ASCII = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\(<\)", ">": r"\(>\)", "|": r"\(|\)",
-    '"': r"{\char34}", "'": r"{\char39}", "`": r"{\char96}", "[": "{[}", "]": "{]}", "*": "{*}",
-}  # fmt: skip
-_LIGATURES = "-,"  # two of these become another character
-_ACCENTS = {
-    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=", "\u0306": r"\u",
-    "\u0307": r"\.", "\u0308": r"\"", "\u030a": r"\r", "\u030b": r"\H", "\u030c": r"\v", "\u0327": r"\c",
-}  # fmt: skip
-_SYMBOLS = {
-    "\u00a0": "~", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}",
-    "Ł": r"\L{}", "×": r"\(\times\)", "±": r"\(\pm\)", "≤": r"\(\leq\)", "≥": r"\(\geq\)", "–": "--", "—": "---",
-    "…": r"\dots{}", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "∞": r"\(\infty\)",
-    "ς": r"\(\varsigma\)", "Α": "A", "Β": "B", "Ε": "E", "Ζ": "Z", "Η": "H", "Ι": "I", "Κ": "K", "Μ": "M", "Ν": "N",
-    "Ο": "O", "Ρ": "P", "Τ": "T", "Χ": "X", "ο": "o",
-}  # fmt: skip
-
-
-def escaped(text: str) -> str:
-    r"""Return text in one line as LaTeX that prints it.
-
-    >>> print(escaped("50 % of $x_1$"), escaped("Γ=é"))
-    50 \% of \$x\_1\$ \(\Gamma\)=\'{e}
-    """
-    characters = unicodedata.normalize("NFC", one_line(text))
-    parts = [_escaped_character(character) for character in characters]
-    for i in range(1, len(parts)):
-        if characters[i] == characters[i - 1] and characters[i] in _LIGATURES:
-            parts[i] = "{}" + parts[i]
-    return "".join(parts)
-
-
 def write_latex(path: str | os.PathLike[str], rows: Sequence[Summary], confidence: float) -> None:
     """Write a table of mean regrets."""
     content = latex_table(rows, confidence)
@@ -226,22 +215,18 @@ def write_latex(path: str | os.PathLike[str], rows: Sequence[Summary], confidenc
 
 def latex_table(rows: Sequence[Summary], confidence: float) -> str:
     r"""Return a table of mean regrets, to be read by \input; rows are in order."""
-    varied = varied_columns(row.place for row in rows)
-    failed = any(row.n_failed for row in rows)
-    headers = ["Learner", *(name.capitalize() for name in varied), "Rounds", "Cells", *(["Failed"] if failed else [])]
-    headers += ["Regret", rf"{100 * confidence:g}\,\% interval", "Bound", "Ratio"]
-    n_left = 1 + len(varied)
+    columns = [column for column in needed_columns(LISTING, rows) if column.heading]
+    headers = [column.title(confidence).capitalize().replace("%", r"\,\%") for column in columns]
+    alignment = "".join("l" if column.is_left else "r" for column in columns)
     lines = [
         "% Mean regrets of sweeps, written by `driftwise results`. Needs \\usepackage{booktabs}.",
-        rf"\begin{{tabular}}{{{'l' * n_left}{'r' * (len(headers) - n_left)}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         " & ".join(headers) + r" \\",
     ]
-    for _, members in groupby(rows, key=lambda row: (row.place.environment, row.kind or "pseudo")):
-        some = list(members)
-        heading = escaped(heading_of(some[0], varied))
-        lines += [r"\midrule", rf"\multicolumn{{{len(headers)}}}{{l}}{{\textit{{{heading}}}}} \\"]
-        lines += [" & ".join(_cells(row, varied, failed)) + r" \\" for row in some]
+    for heading, members in groupby(rows, key=_headings(rows)):
+        lines += [r"\midrule", rf"\multicolumn{{{len(headers)}}}{{l}}{{\textit{{{escaped(heading)}}}}} \\"]
+        lines += [" & ".join(column.latex(row) for column in columns) + r" \\" for row in members]
     lines += [r"\bottomrule", r"\end{tabular}"]
     reasons = dict.fromkeys(
         f"{row.place.learner} in {row.place.environment}: {row.caveat}" for row in rows if row.caveat
@@ -253,58 +238,9 @@ def latex_table(rows: Sequence[Summary], confidence: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: Summary, varied: Sequence[str], failed: bool) -> list[str]:
-    place, (mean, low, high) = row.place, row.regret
-    star = r"\textsuperscript{*}" if row.caveat else ""
-    bound, ratio = bound_texts(place.n_rounds, mean, row.bound)
-    return [
-        f"{escaped(place.learner)}{star}",
-        *(escaped(getattr(place, name)) for name in varied),
-        str(place.n_rounds),
-        str(row.n_cells),
-        *([str(row.n_failed)] if failed else []),
-        _number(number(mean)),
-        _number("-") if low != low else rf"\([{_formula(number(low))},\ {_formula(number(high))}]\)",
-        r"\(T\)" if bound == "T" else _number(bound),
-        _number(ratio),
-    ]
-
-
-def _number(text: str) -> str:
-    """Return a number as a formula, for its minus sign; a dash where there is none."""
-    return "--" if text == number(None) else rf"\({_formula(text)}\)"
-
-
-def _formula(text: str) -> str:
-    r"""Return a number within a formula.
-
-    >>> print(_formula("1.2e-05"), _formula("-inf"))
-    1.2 \times 10^{-5} -\infty
-    """
-    digits, e, power = text.replace("inf", r"\infty").partition("e")
-    return rf"{digits} \times 10^{{{int(power)}}}" if e else digits
-
-
-def _escaped_character(character: str) -> str:
-    if character in _ASCII or character in _SYMBOLS:
-        return _ASCII.get(character) or _SYMBOLS[character]
-    if character.isascii():
-        return character
-    base, *marks = list(unicodedata.normalize("NFD", character))
-    if len(marks) == 1 and marks[0] in _ACCENTS and base.isascii() and base.isalpha():
-        return f"{_ACCENTS[marks[0]]}{{{base}}}"
-    name = unicodedata.name(character, "")
-    for case, change in (("GREEK CAPITAL LETTER ", str.capitalize), ("GREEK SMALL LETTER ", str.lower)):
-        letter = change(name.removeprefix(case).replace("LAMDA", "LAMBDA"))
-        if name.startswith(case) and letter.isalpha() and len(letter) <= len("epsilon") and not marks:
-            return rf"\(\{letter}\)"
-    return rf"U+{ord(character):04X}"
-
-
-_SPECS = {"environment_spec": "environment", "learner_spec": "learner"}
 _FIRST = ("environment", "learner", "n_rounds", "seed", "run", "regret", "bound", "error")
 _LATER = ("comparator", "play", "kind", "n_actions", "segments", *REALS, "caveat", "machine")
-CSV_COLUMNS = (*_FIRST, *_LATER, *_SPECS)
+CSV_COLUMNS = (*_FIRST, *_LATER, "environment_spec", "learner_spec")
 
 
 def write_cells_csv(
@@ -314,31 +250,27 @@ def write_cells_csv(
 
     A number that is unknown is an empty field; others have enough digits to be read back equal.
     """
-    columns = [_column(table, name, environments, learners) for name in CSV_COLUMNS]
+    texts = {name: cell_texts(table, name).tolist() for name in TEXTS}
+    columns: dict[str, list[object]] = {
+        **{name: table.cells[name].tolist() for name in COUNTS},
+        **{name: _numbers(table.cells[name]) for name in REALS},
+        **texts,
+        "environment": environments.texts.tolist(),
+        "learner": learners.texts.tolist(),
+        "regret": _numbers(table.final),
+        "bound": _numbers(final_bounds(table)),
+        "segments": [n or "" for n in table.cells["segments"].tolist()],
+        **{f"{name}_spec": [text.rstrip(" ") for text in texts[name]] for name in ("environment", "learner")},
+    }
 
     def fill(file: Path) -> None:
         with file.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(CSV_COLUMNS)
-            writer.writerows(zip(*columns, strict=True))
+            writer.writerows(zip(*(columns[name] for name in CSV_COLUMNS), strict=True))
 
     write_atomically(path, fill)
 
 
-def _column(table: CellTable, name: str, environments: CellLabels, learners: CellLabels) -> list[Any]:
-    if name in ("environment", "learner"):
-        return [*(environments if name == "environment" else learners).texts]
-    if name == "regret":
-        return _known(table.final.tolist())
-    if name == "bound":
-        return _known(table.bound[table.offsets[1:] - 1].tolist())
-    if name in table.texts or name in _SPECS:
-        column = _SPECS.get(name, name)
-        texts = [text.rstrip(" ") if name in _SPECS else text for text in table.texts[column]]
-        return [texts[code] for code in table.cells[column].tolist()]
-    values: list[Any] = table.cells[name].tolist()
-    return _known(values) if name in REALS else [value or "" for value in values] if name == "segments" else values
-
-
-def _known(values: list[float]) -> list[float | str]:
-    return ["" if math.isnan(value) else value for value in values]
+def _numbers(values: Vector) -> list[object]:
+    return ["" if math.isnan(value) else value for value in values.tolist()]

@@ -13,17 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.errors import DriftwiseError, one_line
-from driftwise.core.tuning_caveats import collected
-from driftwise.engine.entries import Entry
-from driftwise.engine.plans import make_plan
-from driftwise.engine.run import Run, SimulationPlan, play_run
+from driftwise.core.measures import collected
+from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, make_plan, play_run
 from driftwise.environments import LossSource
-from driftwise.results.cells import MEASURES, CellRecord
-from driftwise.results.comparators import make_comparator
+from driftwise.learners import Player
+from driftwise.regret.comparators import make_comparator
+from driftwise.results.cells import CellRecord, measured_fields
 from driftwise.results.store import this_machine
 from driftwise.sweeps.sources import Group, Source, cell_keys
-
-__all__ = ["Batch", "failed_records", "play_batch"]
 
 
 class Batch(NamedTuple):
@@ -115,8 +112,8 @@ def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
             return failed_records(batch.select([0], [j]), _reason(error))
         return [
             record
-            for i, entry in enumerate(plan.entries)
-            for record in _play_run(batch.select([i], [j]), 0, plan._replace(entries=[entry]))
+            for i, player in enumerate(plan.players)
+            for record in _play_run(batch.select([i], [j]), 0, plan._replace(players=[player]))
         ]
     shared = (time.perf_counter() - began - float(outcome.seconds.sum())) / len(keys)
     return [_record(group, plan, outcome, i, group.runs[j], key, shared) for i, key in enumerate(keys)]
@@ -137,10 +134,10 @@ def _built_environment(source: str, n_rounds: int, seed: int) -> LossSource:
 
 def _plan(group: Group, environment: LossSource) -> SimulationPlan:
     outputs = group.outputs
-    entries = [Entry(player.label, player) for player in group.players]
+    players = [LabelledPlayer(player.label, player) for player in group.players]
     comparator = make_comparator(outputs.comparator, "Sweep")
     return make_plan(
-        environment, entries, group.n_rounds, group.seed, comparator, outputs.play, outputs.best_loss, outputs.points,
+        environment, players, group.n_rounds, group.seed, comparator, outputs.play, outputs.best_loss, outputs.points,
         n_threads=os.cpu_count() or 1,  # as many batches may be played at once, and they share the memory
     )  # fmt: skip
 
@@ -151,26 +148,15 @@ def _record(
     """Return the record of player `i`; `shared_seconds` is its part of the time that all players needed together."""
     bounds = np.full(len(plan.rounds), np.nan)
     bounds[np.searchsorted(plan.rounds, plan.bound_rounds)] = outcome.bounds[i]
-    measures = outcome.measures
-    known = {} if measures is None else {name: getattr(measures, name) for name in ("segments", *MEASURES)}
-    return CellRecord(
-        key=key,
-        environment=group.source.text,
-        learner=group.players[i].text,
+    return _cell(group, group.players[i], run, key)._replace(
         n_actions=plan.environment.n_actions,
-        n_rounds=group.n_rounds,
-        seed=group.seed,
-        run=run,
-        comparator=group.outputs.comparator,
-        play=group.outputs.play,
         kind="pseudo" if plan.environment.has_means else "realised",
         rounds=plan.rounds + 1,
         regrets=outcome.regrets[i],
         bounds=bounds,
-        **known,
+        **measured_fields(outcome.measures),
         **outcome.realised._asdict(),
         caveat=outcome.caveats[i],
-        machine=this_machine().id,
         seconds=float(outcome.seconds[i]) + shared_seconds,
     )
 
@@ -178,29 +164,32 @@ def _record(
 def failed_records(batch: Batch, reason: str) -> list[CellRecord]:
     """Return records of cells that could not be played."""
     group = batch.group
-    _, end = make_comparator(group.outputs.comparator, "Sweep").span(group.n_rounds)
-    nan = np.array([np.nan])
     return [
-        CellRecord(
-            key=key,
-            environment=group.source.text,
-            learner=player.text,
-            n_actions=group.source.origin.n_actions,
-            n_rounds=group.n_rounds,
-            seed=group.seed,
-            run=run,
-            comparator=group.outputs.comparator,
-            play=group.outputs.play,
-            kind="pseudo",
-            rounds=np.array([end]),
-            regrets=nan,
-            bounds=nan,
-            error=reason,
-            machine=this_machine().id,
-        )
+        _cell(group, player, run, key)._replace(error=reason)
         for player, row in zip(group.players, batch.keys, strict=True)
         for run, key in zip(group.runs, row, strict=True)
     ]
+
+
+def _cell(group: Group, player: Player, run: int, key: str) -> CellRecord:
+    """Return the record of a cell that was not played."""
+    _, end = make_comparator(group.outputs.comparator, "Sweep").span(group.n_rounds)
+    return CellRecord(
+        key=key,
+        environment=group.source.text,
+        learner=player.text,
+        n_actions=group.source.origin.n_actions,
+        n_rounds=group.n_rounds,
+        seed=group.seed,
+        run=run,
+        comparator=group.outputs.comparator,
+        play=group.outputs.play,
+        kind="pseudo",
+        rounds=np.array([end]),
+        regrets=np.array([np.nan]),
+        bounds=np.array([np.nan]),
+        machine=this_machine().id,
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -27,9 +27,6 @@ from driftwise.results.store import Machine, this_machine
 from driftwise.sweeps.batches import Batch, failed_records, play_batch
 from driftwise.sweeps.sources import cell_keys
 
-__all__ = ["ClusterError", "DaskExecutor", "Executor", "Finished", "ThreadExecutor", "connect"]
-
-
 _MOST_THREADS = 256  # more would not be faster, and the system may refuse them
 
 

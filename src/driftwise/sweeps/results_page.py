@@ -9,17 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.core.tuning_caveats import SAYS_NOTHING
+from driftwise.core.measures import SAYS_NOTHING
 from driftwise.core.types import Actions
 from driftwise.glossary import PAGE_NOTE
-from driftwise.report.page import Axis, Column, Filter, Group, Measured, Page, Panel, RowPanel, Series, Table, Text
-from driftwise.report.page.table_contents import Cell
-from driftwise.results.results import bound_texts, regret_name
-from driftwise.results.summaries import Comparison, Place, Summary, in_order, mean_curve
+from driftwise.report.page import (
+    Axis,
+    Filter,
+    Measured,
+    Page,
+    PageColumn,
+    PageTable,
+    Panel,
+    RowPanel,
+    Series,
+    SeriesGroup,
+    Text,
+)
+from driftwise.report.page.contents import Cell
+from driftwise.results.columns import Place, TableColumn, needed_columns
+from driftwise.results.results import regret_name
+from driftwise.results.summaries import Comparison, Summary, in_order, mean_curve
 from driftwise.results.sweep_results import SweepResults
-from driftwise.results.sweep_tables import varied_columns
-
-__all__ = ["results_page"]
+from driftwise.results.sweep_tables import LISTING, varied_columns
 
 _POINTS = 40  # of a curve over rounds
 _COMPARATORS = {
@@ -76,7 +87,7 @@ def results_page(
         panels=panels,
         commands=commands,
         notes=_notes(results, rows, confidence, against),
-        groups=(Group(""), Group("Baseline", "baseline")),
+        groups=(SeriesGroup(""), SeriesGroup("Baseline", "baseline")),
         figures_heading="Mean regret",
         commands_heading="Command that wrote this page",
     )
@@ -84,39 +95,42 @@ def results_page(
 
 def _table(
     rows: Sequence[Summary], differences: dict[Place, Comparison], confidence: float, against: str | None
-) -> Table:
-    varied = varied_columns(row.place for row in rows)
-    failed = any(row.n_failed for row in rows)
-    columns = [
-        Column("environment", "Environment", once=True, card_label=""),
-        Column("learner", "Learner", "series", card_label=""),
-        *(Column(name, name.capitalize()) for name in varied),
-        Column("rounds", "Rounds", "number", decimals=0),
-        Column("cells", "Cells", "number", decimals=0),
-        *([Column("failed", "Failed", "number", decimals=0)] if failed else []),
-        Column("regret", "Regret", "whisker"),
-        Column("bound", "Bound", order="number"),
-        Column("ratio", "Regret / bound", order="number"),
-    ]
+) -> PageTable:
+    shown = [column for column in needed_columns(LISTING, rows) if column.page_heading]
     about = f"Mean over cells with its {100 * confidence:g} % interval. A bound of T or more is trivial."
     if against is not None:  # in place of the ratio: both would be too wide
-        columns[-1] = Column("difference", "Difference", "whisker", rules=[0.0])
+        shown = [column for column in shown if column.key != "ratio"]
         about += f" Difference: regret minus that of {against} on the same losses."
-    lines = [_line(row, varied, failed, against, differences.get(row.place)) for row in rows]
-    return Table(columns, lines, "Table", about + PAGE_NOTE, Filter("environment", "Environment", "All environments"))
+    columns = [_page_column(column) for column in shown]
+    lines = [[_page_cell(column, row) for column in shown] for row in rows]
+    if against is not None:
+        columns.append(PageColumn("difference", "Difference", "whisker", rules=[0.0]))
+        for row, line in zip(rows, lines, strict=True):
+            compared = differences.get(row.place)
+            line.append(Measured(math.nan) if compared is None else Measured(*compared.difference))
+    chooser = Filter("environment", "Environment", "All environments")
+    return PageTable(columns, lines, "Table", about + PAGE_NOTE, chooser)
 
 
-def _line(
-    row: Summary, varied: Sequence[str], failed: bool, against: str | None, compared: Comparison | None
-) -> list[Cell]:
-    place = row.place
-    cells: list[Cell] = [place.environment, Text(place.learner, "", row.caveat)]
-    cells += [getattr(place, name) for name in varied]
-    cells += [place.n_rounds, row.n_cells, *([row.n_failed] if failed else []), Measured(*row.regret)]
-    bound, ratio = bound_texts(place.n_rounds, row.regret.mean, row.bound)
-    if against is None:
-        return [*cells, bound, ratio]
-    return [*cells, bound, Measured(math.nan) if compared is None else Measured(*compared.difference)]
+def _page_column(column: TableColumn[Summary]) -> PageColumn:
+    key, heading = column.heading or column.key, column.page_heading
+    if column.kind == "group":
+        return PageColumn(key, heading, once=True, card_label="")
+    if column.kind == "learner":
+        return PageColumn(key, heading, "series", card_label="")
+    if column.kind == "count":
+        return PageColumn(key, heading, "number", decimals=0)
+    if column.kind == "estimate":
+        return PageColumn(key, heading, "whisker")
+    return PageColumn(key, heading, order="number" if column.kind == "number" else "")
+
+
+def _page_cell(column: TableColumn[Summary], row: Summary) -> Cell:
+    if column.kind == "learner":
+        return Text(column.value(row), "", row.caveat)
+    if column.kind == "count":
+        return float(column.value(row))
+    return Measured(*column.value(row)) if column.kind == "estimate" else column.text(row)
 
 
 def _regret_panels(rows: Sequence[Summary], scale: str | None, against: str | None) -> list[Panel]:

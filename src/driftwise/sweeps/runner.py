@@ -17,9 +17,7 @@ from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.batches import Batch
 from driftwise.sweeps.executors import DaskExecutor, Executor, Finished, ThreadExecutor
 from driftwise.sweeps.sweep import Sweep
-from driftwise.sweeps.work import Costs, Work
-
-__all__ = ["Progress", "run_sweeps"]
+from driftwise.sweeps.work import BatchQueue, Costs
 
 _STORE_EVERY = 1.0  # seconds; together with the time of a batch, a finished cell is stored within two
 _MOST_UNSTORED = 20_000  # cells
@@ -68,7 +66,7 @@ def run_sweeps(
                 if wanted <= store.keys:  # else cells were damaged
                     break
             executor = ThreadExecutor(n_threads) if client is None else DaskExecutor(client)
-            work = Work((one for some in batches for one in some), store.keys, costs, executor.by_learner)
+            work = BatchQueue((one for some in batches for one in some), store.keys, costs, executor.by_learner)
             _Runner(store, executor, work, costs, players, wanted, progress).run()
         results = SweepResults(table, store.labels(), store.damaged)
     return [results.of_keys([key for batch in some for key in batch.all_keys]) for some in batches]
@@ -81,7 +79,7 @@ class _Runner:
         self,
         store: Store,
         executor: Executor,
-        work: Work,
+        work: BatchQueue,
         costs: Costs,
         players: dict[str, Player],
         wanted: set[str],

@@ -17,18 +17,14 @@ import numpy as np
 
 from driftwise.adversaries import Adversary, adversaries
 from driftwise.core.errors import InvalidInput, UnknownName, rejection
-from driftwise.core.spec_text import spec_text
-from driftwise.core.tuning_caveats import collected
+from driftwise.core.measures import collected
 from driftwise.core.types import Matrix
 from driftwise.engine.environment_specs import make_environment
-from driftwise.engine.version import VERSION
+from driftwise.engine.run import VERSION
 from driftwise.environments import Environment, LossSource, Replay
 from driftwise.learners import Player
-from driftwise.registry import modules, to_spec, versions
+from driftwise.registry import modules, spec_text, to_spec, versions
 from driftwise.results.labels import environment_label
-
-__all__ = ["Group", "Outputs", "Source", "cell_keys"]
-
 
 _ROWS = 4096  # of a recording, digested at a time
 

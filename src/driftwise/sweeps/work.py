@@ -16,9 +16,6 @@ from driftwise.results.cells import CellRecord
 from driftwise.sweeps.batches import Batch, play_batch
 from driftwise.sweeps.sources import Group
 
-__all__ = ["Costs", "Work", "sample_costs"]
-
-
 _UNKNOWN = 2e-6  # seconds of a round of a learner that was not timed yet
 _SAMPLE_ROUNDS = 2000
 
@@ -95,7 +92,7 @@ _MOST_RUNS = 1000  # of a piece; `next` looks at all of them each time
 _BUILT_SECONDS = 4.0  # of a batch whose environment is built against its learner, which may take as long
 
 
-class Work:
+class BatchQueue:
     """Batches to play, longest cells first."""
 
     def __init__(self, batches: Iterable[Batch], stored: Set[str], costs: Costs, by_learner: bool) -> None:

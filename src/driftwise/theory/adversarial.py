@@ -11,16 +11,6 @@ import math
 from driftwise.core.measures import Measures
 from driftwise.theory.expected import drifting
 
-__all__ = [
-    "exp3",
-    "exp3_exploration_rate",
-    "exp3_s",
-    "exp3_s_exploration_rate",
-    "rexp3",
-    "rexp3_restart_every",
-    "tsallis_inf",
-]
-
 
 def exp3_exploration_rate(n_actions: int, n_rounds: int) -> float:
     r"""Return $\min\{1, \sqrt{K \ln K / ((e-1) T)}\}$, and 1 if there is only one action.

@@ -12,8 +12,6 @@ import numpy as np
 
 from driftwise.core.types import Vector
 
-__all__ = ["drifting_radius", "empirical_bernstein", "sample_variance"]
-
 
 def sample_variance(samples: Vector) -> float:
     r"""Return $\sum_{i<j} (X_i - X_j)^2 / (n (n-1))$, the unbiased variance; 0 for fewer than two samples."""

@@ -14,19 +14,6 @@ from collections.abc import Callable
 from driftwise.core.measures import Measures
 from driftwise.theory.pathwise import COARSE
 
-__all__ = [
-    "adapt_ml_prod",
-    "deviation",
-    "drifting",
-    "largest_deviation",
-    "optimistic_gd",
-    "optimistic_gd_against",
-    "rerun_ucbv",
-    "restarted_adaptive_gd",
-    "sleeping_adapt_ml_prod",
-    "sleeping_adapt_ml_prod_against",
-]
-
 
 def deviation(measures: Measures) -> float:
     r"""Bound $E D$ (eq. (10) in the proof of Lemma C.1, lem:dev)."""

@@ -15,8 +15,6 @@ import math
 from driftwise.core.measures import Measures
 from driftwise.theory import expected
 
-__all__ = ["code_length", "optimistic_rates", "rates"]
-
 
 def code_length(n_actions: int, n_rounds: int, switches: int, switch_rate: float) -> float:
     r"""Return $C(m)$; infinite where the switch rate makes such a sequence impossible.

@@ -16,24 +16,6 @@ from typing import NamedTuple
 
 from driftwise.core.measures import Measures
 
-__all__ = [
-    "BiasedCoins",
-    "HiddenChanges",
-    "RandomJumps",
-    "bandit_drifting",
-    "bandit_switching",
-    "biased_coins",
-    "biased_coins_drifting",
-    "biased_coins_switching",
-    "full_drifting",
-    "full_switching",
-    "hidden_changes_drifting",
-    "hidden_changes_in_equal_intervals",
-    "hidden_changes_switching",
-    "random_jumps_drifting",
-    "random_jumps_switching",
-]
-
 _NEIGHBOURS = 3  # numbers of intervals tried on each side of a candidate; 1 sufficed in 60,000 random cases
 
 

@@ -20,22 +20,6 @@ import numpy.typing as npt
 
 from driftwise.core.types import Matrix, Vector
 
-__all__ = [
-    "COARSE",
-    "adapt_ml_prod",
-    "adapt_ml_prod_closed",
-    "adapt_ml_prod_outside",
-    "adapt_ml_prod_single",
-    "adaptive_block",
-    "adaptive_block_coarse",
-    "optimistic_gd",
-    "rerun_ucbv_good_event",
-    "sleeping",
-    "sleeping_closed",
-    "sleeping_flat",
-    "squared_steps",
-]
-
 Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
 RATE_CAP = 0.25  # eq. (6): min(1/4, .)
 COARSE = 8.25  # 4 from the telescoping distances, 4.25 from the terms of the rounds

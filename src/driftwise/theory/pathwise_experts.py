@@ -24,20 +24,6 @@ import numpy.typing as npt
 
 from driftwise.core.types import Actions, Matrix
 
-__all__ = [
-    "ada_hedge",
-    "ada_hedge_worst",
-    "ada_normal_hedge",
-    "ada_normal_hedge_tv",
-    "ada_normal_hedge_tv_worst",
-    "ada_normal_hedge_worst",
-    "ml_poly",
-    "ml_poly_worst",
-    "squint",
-    "squint_worst",
-    "while_awake",
-]
-
 Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
 
 

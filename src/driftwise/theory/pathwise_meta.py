@@ -18,19 +18,6 @@ import numpy as np
 from driftwise.core.types import Matrix, Vector
 from driftwise.theory.pathwise import squared_steps
 
-__all__ = [
-    "ader",
-    "aomd",
-    "aomd_coarse",
-    "cbce",
-    "flh",
-    "hedge",
-    "online_gd",
-    "optimistic_hedge",
-    "saol",
-    "sword",
-]
-
 
 def hedge(n_rounds: float, n_actions: int, learning_rate: float | None) -> float:
     r"""Bound Hedge against a fixed action: $\ln(K)/\eta + \eta T/8$.

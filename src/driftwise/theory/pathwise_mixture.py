@@ -32,8 +32,6 @@ import numpy as np
 from driftwise.core.types import Matrix, Vector
 from driftwise.theory import pathwise_tracker
 
-__all__ = ["fixed_share", "rule", "summed_by_parts", "tracker_mixture"]
-
 
 def summed_by_parts(scaled_regrets: Vector, scales: Vector) -> float:
     r"""Bound $\sum_t s_t \rho_t$ by $s_T \max_j \sum_{t \ge j} \rho_t$, at least 0."""

@@ -16,15 +16,6 @@ import numpy.typing as npt
 from driftwise.core.types import Actions, Matrix
 from driftwise.theory.pathwise_experts import while_awake
 
-__all__ = [
-    "adapt_ml_prod",
-    "adapt_ml_prod_worst",
-    "boa",
-    "boa_worst",
-    "sleeping_adapt_ml_prod",
-    "sleeping_adapt_ml_prod_worst",
-]
-
 Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
 RATE_CAP = 0.5  # their inequalities need |eta r| <= 1/2
 

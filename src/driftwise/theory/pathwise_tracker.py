@@ -2,7 +2,7 @@ r"""Regret bounds of `Tracker` on every realised path: that of its rule plus tha
 
 The rule is AdaHedge with a prior over the bases; `code_length` is $H$, the largest $\ln(1/\pi_i)$. The bases with a
 bound are Fixed Share and its optimistic form on scaled losses; `pairs` are their rates $(\eta, \alpha)$. `switches` is
-the number $m$ of switches of the comparator, a sequence of actions. `driftwise.learners.parts.prior_ada_hedge`
+the number $m$ of switches of the comparator, a sequence of actions. `driftwise.learners.experts.ada_hedge`
 and `driftwise.learners.meta.tracker` have the derivations.
 """
 
@@ -15,8 +15,6 @@ import numpy as np
 
 from driftwise.core.types import Matrix, Vector
 from driftwise.theory.fixed_share_bounds import code_length as comparator_length
-
-__all__ = ["base", "rule", "rule_worst", "slow_base", "tracker", "tracker_worst"]
 
 Pairs = Sequence[tuple[float, float]]
 

@@ -16,25 +16,6 @@ from driftwise.core.types import Matrix, Vector
 from driftwise.theory.concentration import empirical_bernstein, sample_variance
 from driftwise.theory.pathwise import squared_steps
 
-__all__ = [
-    "adapt_ml_prod",
-    "adapt_ml_prod_path",
-    "adaptive_block_path",
-    "bandit_switching",
-    "biased_coins_drifting",
-    "drifting_radius",
-    "full_drifting",
-    "optimistic_gd",
-    "optimistic_gd_path",
-    "optimistic_gd_tuned",
-    "radius",
-    "rerun_ucbv_interval",
-    "rerun_ucbv_restart_every",
-    "restarted_adaptive_gd",
-    "restarted_gd_restart_every",
-    "sleeping_segments",
-]
-
 
 def radius(samples: Vector, failure_probability: float) -> float:
     r"""Eq. (3): $\rho(n, \hat\Lambda, \delta)$ with the sum over all ordered pairs, and 1 for one sample or none.

@@ -19,8 +19,6 @@ from typing import Any
 
 from driftwise.core.errors import UnknownName
 
-__all__ = ["Statement", "find_statement", "statements", "statements_about"]
-
 _LABEL_PREFIXES = ("theorem", "thm", "lemma", "lem")
 
 

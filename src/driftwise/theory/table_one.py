@@ -30,16 +30,6 @@ from fractions import Fraction
 from driftwise.core.measures import Measures
 from driftwise.theory import adversarial, expected, lower, pathwise_experts, pathwise_meta, tuning
 
-__all__ = [
-    "TABLE",
-    "Cell",
-    "Column",
-    "Rate",
-    "with_largest_drift",
-    "with_largest_variance",
-    "with_most_segments",
-]
-
 
 @dataclass(frozen=True)
 class Rate:

@@ -11,16 +11,6 @@ import math
 from driftwise.core.measures import Measures
 from driftwise.theory.pathwise import COARSE
 
-__all__ = [
-    "aomd_scale",
-    "discount",
-    "gd_rate",
-    "rerun_ucbv_restart_every",
-    "restarted_gd_restart_every",
-    "ucbv_failure",
-    "window",
-]
-
 
 def rerun_ucbv_restart_every(measures: Measures, rule: str = "paper") -> int:
     r"""Return the block length $B$ of Rerun-UCB-V, eq. (2) of the paper.

@@ -20,8 +20,6 @@ from __future__ import annotations
 
 from driftwise.core.measures import Measures
 
-__all__ = ["block", "bound", "changing", "discount", "exploring", "segment", "window"]
-
 _MOST_AT_RANDOM = 0.5
 
 

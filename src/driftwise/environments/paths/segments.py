@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import operator
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from driftwise.core.errors import rejection
-from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.environments.paths.path import MeanStream, Path, as_means, as_means_table, path
-
-__all__ = ["Constant", "SegmentStream", "Segments", "Table", "equal_starts"]
+from driftwise.core.types import Actions, Matrix
+from driftwise.environments.paths.path import FunctionStream, MeanStream, Path, as_means, as_means_table, path
 
 
 class SegmentStream(MeanStream):
-    """Piecewise-constant means: each segment lasts from its round in `starts` to the next."""
+    """Piecewise-constant means: each segment lasts from its round in `starts` to the next.
 
-    def __init__(self, starts: Actions, n_actions: int) -> None:
+    `segments(first, last)` returns the means of the segments `first` to `last - 1`; each is requested once, in order.
+    """
+
+    def __init__(self, starts: Actions, n_actions: int, segments: Callable[[int, int], Matrix]) -> None:
         self._starts = starts
+        self._segments = segments  # returns the means of the segments from the first up to, not including, the last
         self._round = 0
         self._begun = 0
         self._current = np.empty((1, n_actions))  # lasts 0 rounds before the first segment
-
-    @abstractmethod
-    def segments(self, first: int, last: int) -> Matrix:
-        """Return the means of the segments `first` to `last - 1`; each segment is requested once, in order."""
 
     def constant_stretches(self, n: int) -> tuple[Matrix, Actions]:
         """Return the segments of the next `n` rounds, the first and the last cut to these rounds."""
         end = self._round + n
         begun = int(np.searchsorted(self._starts, end))
-        rows = np.concatenate((self._current, self.segments(self._begun, begun)))
+        rows = np.concatenate((self._current, self._segments(self._begun, begun)))
         lengths = np.diff(np.concatenate(([self._round], self._starts[self._begun : begun], [end])))
         self._round, self._begun, self._current = end, begun, rows[-1:]
         return (rows, lengths) if lengths[0] else (rows[1:], lengths[1:])
@@ -55,13 +53,13 @@ def equal_starts(n_segments: int, n_rounds: int) -> Actions:
     return j * length + j * left // n_segments
 
 
-class _GivenSegmentStream(SegmentStream):
-    def __init__(self, starts: Actions, rows: Matrix) -> None:
-        super().__init__(starts, rows.shape[1])
-        self._rows = rows
+def _segments_of_rows(starts: Actions, rows: Matrix) -> SegmentStream:
+    """Return the means of segments that are the rows of a table."""
 
-    def segments(self, first: int, last: int) -> Matrix:
-        return self._rows[first:last]
+    def segments(first: int, last: int) -> Matrix:
+        return rows[first:last]
+
+    return SegmentStream(starts, rows.shape[1], segments)
 
 
 @path("segments")
@@ -121,18 +119,7 @@ class Segments(Path):
         starts = equal_starts(len(self.means), n_rounds)
         if self.change_points is not None:
             starts[1:] = self.change_points
-        return _GivenSegmentStream(starts, np.array(self.means))
-
-
-class _ConstantStream(MeanStream):
-    def __init__(self, means: Vector) -> None:
-        self._means = means
-
-    def fill(self, means: Matrix) -> None:
-        means[:] = self._means
-
-    def constant_stretches(self, n: int) -> tuple[Matrix, Actions]:
-        return self._means.reshape(1, -1).copy(), np.array([n])
+        return _segments_of_rows(starts, np.array(self.means))
 
 
 @path("constant")
@@ -166,17 +153,7 @@ class Constant(Path):
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
         """Return the means of a run."""
-        return _ConstantStream(np.array(self.means))
-
-
-class _TableStream(MeanStream):
-    def __init__(self, rows: Matrix) -> None:
-        self._rows = rows
-        self._round = 0
-
-    def fill(self, means: Matrix) -> None:
-        means[:] = self._rows[self._round : self._round + len(means)]
-        self._round += len(means)
+        return _segments_of_rows(np.zeros(1, np.int64), np.array([self.means]))
 
 
 @path("table")
@@ -208,4 +185,8 @@ class Table(Path):
         """Return the means of a run, which may be shorter than the table."""
         if n_rounds > len(self.means):
             raise rejection(self, "n_rounds", f"<= {len(self.means)}, the rows of the table", n_rounds)
-        return _TableStream(self._rows)
+
+        def write(means: Matrix, first: int) -> None:
+            means[:] = self._rows[first : first + len(means)]
+
+        return FunctionStream(write)

@@ -1,21 +1,20 @@
 """Piecewise-constant paths with change points at equal distances or drawn at random.
 
 `Switching` has one good action per segment, `RandomSegments` draws all means again, `SingleChanges` that of one action.
+`Bursts` has one good action, and short bursts in which another action is better.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from driftwise.core.machine_memory import check_memory
-from driftwise.core.types import Actions, Matrix
-from driftwise.core.validation import require, require_choice, require_count, require_number
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.validation import check_memory, require, require_choice, require_count, require_number
 from driftwise.environments.paths.path import MeanStream, Path, path
 from driftwise.environments.paths.segments import SegmentStream, equal_starts
-
-__all__ = ["RandomSegments", "SingleChanges", "Switching"]
 
 LENGTHS = ("equal", "random")
 
@@ -32,18 +31,6 @@ def segment_starts(
         later = generator.choice(n_rounds - 1, size=n_segments - 1, replace=False, shuffle=False)
         starts[1:] = 1 + np.sort(later)
     return starts
-
-
-class _SwitchingStream(SegmentStream):
-    def __init__(self, path: Switching, starts: Actions, good: Actions) -> None:
-        super().__init__(starts, path.n_actions)
-        self._path = path
-        self._good = good
-
-    def segments(self, first: int, last: int) -> Matrix:
-        means = np.full((last - first, self._path.n_actions), self._path.rest)
-        means[np.arange(last - first), self._good[first:last]] = self._path.best
-        return means
 
 
 @path("switching")
@@ -95,21 +82,17 @@ class Switching(Path):
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
         """Return the means of a run; the change points and the good actions are drawn here."""
         starts = segment_starts(self, self.lengths, self.n_segments, n_rounds, generator)
-        good = np.empty(self.n_segments, np.int64)
-        good[0] = generator.integers(self.n_actions)
-        good[1:] = generator.integers(1, max(2, self.n_actions), size=self.n_segments - 1)  # shifts, summed below
-        return _SwitchingStream(self, starts, np.cumsum(good) % self.n_actions)
+        shifts = np.empty(self.n_segments, np.int64)
+        shifts[0] = generator.integers(self.n_actions)
+        shifts[1:] = generator.integers(1, max(2, self.n_actions), size=self.n_segments - 1)
+        good = np.cumsum(shifts) % self.n_actions
 
+        def segments(first: int, last: int) -> Matrix:
+            means = np.full((last - first, self.n_actions), self.rest)
+            means[np.arange(last - first), good[first:last]] = self.best
+            return means
 
-class _RandomSegmentStream(SegmentStream):
-    def __init__(self, path: RandomSegments, starts: Actions, generator: np.random.Generator) -> None:
-        super().__init__(starts, path.n_actions)
-        self._path = path
-        self._generator = generator
-
-    def segments(self, first: int, last: int) -> Matrix:
-        share = self._generator.random((last - first, self._path.n_actions))
-        return self._path.low + (self._path.high - self._path.low) * share
+        return SegmentStream(starts, self.n_actions, segments)
 
 
 @path("random-segments")
@@ -160,22 +143,13 @@ class RandomSegments(Path):
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
         """Return the means of a run; the change points are drawn here, the means when they are needed."""
         starts = segment_starts(self, self.lengths, self.n_segments, n_rounds, generator)
-        return _RandomSegmentStream(self, starts, generator)
+        return SegmentStream(starts, self.n_actions, partial(self._drawn, generator))
 
+    def _drawn(self, generator: np.random.Generator, first: int, last: int) -> Matrix:
+        return self._uniform(generator, (last - first, self.n_actions))
 
-class _SingleChangeStream(_RandomSegmentStream):
-    def __init__(self, path: SingleChanges, starts: Actions, generator: np.random.Generator) -> None:
-        super().__init__(path, starts, generator)
-        self._means = path.low + (path.high - path.low) * generator.random(path.n_actions)
-
-    def segments(self, first: int, last: int) -> Matrix:
-        means = np.empty((last - first, self._path.n_actions))
-        for j in range(first, last):
-            if j > 0:
-                changed = self._generator.integers(self._path.n_actions)
-                self._means[changed] = self._path.low + (self._path.high - self._path.low) * self._generator.random()
-            means[j - first] = self._means
-        return means
+    def _uniform(self, generator: np.random.Generator, shape: int | tuple[int, int]) -> Matrix:
+        return self.low + (self.high - self.low) * generator.random(shape)
 
 
 @path("single-changes")
@@ -215,4 +189,87 @@ class SingleChanges(RandomSegments):
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
         """Return the means of a run; the change points are drawn here, the means when they are needed."""
         starts = segment_starts(self, self.lengths, self.n_segments, n_rounds, generator)
-        return _SingleChangeStream(self, starts, generator)
+        current = self._uniform(generator, self.n_actions)
+        return SegmentStream(starts, self.n_actions, partial(self._changed, current, generator))
+
+    def _changed(self, current: Vector, generator: np.random.Generator, first: int, last: int) -> Matrix:
+        means = np.empty((last - first, self.n_actions))
+        for j in range(first, last):
+            if j > 0:
+                action = generator.integers(self.n_actions)
+                current[action] = self._uniform(generator, 1)[0]
+            means[j - first] = current
+        return means
+
+
+@path("bursts")
+@dataclass(frozen=True)
+class Bursts(Path):
+    r"""Piecewise-constant path with one good action, and short bursts in which another action is better.
+
+    Parameters
+    ----------
+    n_bursts : int
+        Number of bursts ($n$), at least 1.
+    length : int
+        Number of rounds of a burst ($b$), at least 1. A run needs at least $n\,(b + 1)$ rounds.
+    n_actions : int
+        Number of actions ($K$), at least 2.
+    best : float, default 0.4
+        Mean loss of the good action, in [0, rest].
+    rest : float, default 0.6
+        Mean loss of all other actions, in [0, 1].
+    burst : float, default 0.1
+        Mean loss of another action during a burst, in [0, best).
+
+    Notes
+    -----
+    The rounds are divided into $n$ intervals of (almost) equal length, and the last $b$ rounds of each are a burst, in
+    which an action drawn uniformly among all but the good one has the mean `burst`. The good action is drawn once.
+
+    $$ \Gamma = 2 n, \qquad V = r + (2 n - 1)\,(r - u), \quad r = \text{rest}, \; u = \text{burst} . $$
+
+    Examples
+    --------
+    >>> from driftwise.environments import Bernoulli, Environment
+    >>> environment = Environment(Bursts(n_bursts=5, length=20, n_actions=3), Bernoulli())
+    >>> environment.measures(n_rounds=1000).segments
+    10
+    """
+
+    n_bursts: int
+    length: int
+    n_actions: int
+    best: float = 0.4
+    rest: float = 0.6
+    burst: float = 0.1
+
+    def __post_init__(self) -> None:
+        require_count(self, "n_bursts")
+        require_count(self, "length")
+        require_count(self, "n_actions", at_least=2)
+        require_number(self, "rest", lambda x: 0 <= x <= 1, "in [0, 1]")
+        require_number(self, "best", lambda x: 0 <= x <= self.rest, f"in [0, rest = {self.rest}]")
+        require_number(self, "burst", lambda x: 0 <= x < self.best, f"in [0, best = {self.best})")
+
+    def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:
+        """Return the means of a run; the good action and those of the bursts are drawn here."""
+        shortest = n_rounds // self.n_bursts
+        require(self, "length", self.length < shortest, f"< n_rounds // n_bursts = {shortest}")
+        check_memory(self, "n_bursts", self.n_bursts, 64 * self.n_bursts)
+        intervals = np.append(equal_starts(self.n_bursts, n_rounds), n_rounds)
+        starts = np.empty(2 * self.n_bursts, np.int64)
+        starts[::2] = intervals[:-1]
+        starts[1::2] = intervals[1:] - self.length
+        usual = int(generator.integers(self.n_actions))
+        shifts = generator.integers(1, self.n_actions, size=self.n_bursts)
+        in_burst = (usual + shifts) % self.n_actions
+
+        def segments(first: int, last: int) -> Matrix:
+            means = np.full((last - first, self.n_actions), self.rest)
+            means[:, usual] = self.best
+            bursts = np.arange(first | 1, last, 2)  # segments with an odd number
+            means[bursts - first, in_burst[bursts // 2]] = self.burst
+            return means
+
+        return SegmentStream(starts, self.n_actions, segments)

@@ -16,9 +16,19 @@ $r(n) = \sqrt{2 \ln T / n}$. After the loss of round $t$:
    $2^{-i} \sqrt{l / (K T \ln T)}$ a check of $\lfloor 2^{2i+1} \ln T \rfloor$ plays of the action begins with the next
    round.
 
-The intervals $s$ to $t$ are those of `parts/recent_sums.py`, counted from the beginning of the episode, in the order of
-its rows. The intervals $s_1$ to $s_2$ are all that were such an interval at some round of the episode up to $t$; only
-the tightest bounds that they gave are stored. The paper uses every $s$, $s_1$ and $s_2$, in time polynomial in $t$.
+The intervals $s$ to $t$ are those since starting points in the past, the fewer the older, counted from the start of the
+episode, in the order of their rows. The intervals $s_1$ to $s_2$ are all that were such an interval at some round of
+the episode up to $t$; only the tightest bounds that they gave are stored. The paper uses every $s$, $s_1$ and $s_2$, in
+time polynomial in $t$.
+
+After $t$ rounds the starting points are $0$ (before the first round) and, for each power of two $2^j$, the last $R$
+rounds $u < t$ of the form $(2 q + 1) 2^j$; the interval of $u$ is $u + 1, \dots, t$. These are at most
+$1 + R (\log_2 t + 1)$ intervals, and for every $d \le t$ one of them has at least $d$ and less than
+$d + 2 d / (2 R - 1)$ rounds, because all multiples of $2^j$ of the last $R 2^{j+1}$ rounds are starting points.
+
+Row 0 has the plays and the total loss of each action up to now, and row 1 those before the first round, which are 0.
+The rows from $2 + R j$ on have those up to the rounds with $2^j$, by $q$ modulo $R$. A row that has no round yet is 0,
+as row 1 is.
 
 The checks may cost a regret of $4 D \sqrt{l K T \ln T}$. With $D = 16$ and a gap of 0.1 they fill $10^6$ rounds, so the
 default is 2, for which nothing is proved; in $10^5$ rounds it had a third to an eighth of the regret.
@@ -31,30 +41,101 @@ from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
-from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, generator, packed, within
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import require_count, require_number
-from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.parts.alarm_log import alarm_log, alarms, empty_log, record_alarm
-from driftwise.learners.parts.recent_sums import (
-    Sums,
-    bounds_on_mean,
-    evict,
-    keep,
-    n_rows,
-    no_sums,
-    record,
-    rows_in_use,
-    sums_bytes,
-)
+from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.base.learner import zero_memory
+from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
 
-__all__ = ["AdSwitch"]
+Sums = npt.NDArray[np.float64]  # (rows, n_actions, 2)
+_POWERS = 48  # enough for 2^48 rounds, which at a microsecond each take nine years
+
+
+def n_rows(resolution: int) -> int:
+    """Return the number of rows for `resolution` starting points per power of two."""
+    return 2 + _POWERS * resolution
+
+
+def sums_bytes(n_actions: int, resolution: int) -> int:
+    """Return the size of the sums in bytes."""
+    return 8 * n_rows(resolution) * n_actions * 2
+
+
+@kernel
+def record(sums: Sums, action: int, loss: float) -> None:
+    """Add a round to the sums up to now."""
+    sums[0, action, 0] += 1.0
+    sums[0, action, 1] += loss
+
+
+@kernel
+def keep(sums: Sums, rounds: int, resolution: int) -> None:
+    """Make the round just played, the `rounds`-th, a starting point, in place of the oldest with its power of two."""
+    odd, j = rounds, 0
+    while odd % 2 == 0 and j < _POWERS - 1:
+        odd //= 2
+        j += 1
+    row = 2 + resolution * j + odd // 2 % resolution
+    for k in range(sums.shape[1]):
+        sums[row, k, 0] = sums[0, k, 0]
+        sums[row, k, 1] = sums[0, k, 1]
+
+
+@kernel
+def rows_in_use(rounds: int, resolution: int) -> int:
+    """Return the number of rows in use after so many rounds: the first ones."""
+    j = 0
+    while rounds >> j > 0:
+        j += 1
+    return 2 + resolution * min(j, _POWERS)
+
+
+@kernel
+def since(sums: Sums, row: int, action: int) -> tuple[float, float]:
+    """Return the plays of an action since a starting point, and their mean loss (0 if there are none)."""
+    n = sums[0, action, 0] - sums[row, action, 0]
+    return n, (sums[0, action, 1] - sums[row, action, 1]) / max(1.0, n)
+
+
+@kernel
+def bounds_on_mean(sums: Sums, n_rows: int, action: int, spread: float) -> tuple[float, float]:
+    """Return the highest mean less radius, and the lowest mean plus radius, where `n` plays have `spread / sqrt(n)`."""
+    lower, upper = 0.0, 1.0
+    for row in range(1, n_rows):
+        n, mean = since(sums, row, action)
+        if n > 0.0:
+            radius = spread / np.sqrt(n)
+            lower = max(lower, mean - radius)
+            upper = min(upper, mean + radius)
+    return lower, upper
+
+
+@kernel
+def evict(sums: Sums, n_rows: int, threshold: float, gap: Vector, floor: Vector, ceiling: Vector) -> None:
+    """Write the gap of every action whose mean since some starting point is too far above the smallest one since it.
+
+    Only actions without a gap are compared. Too far is by more than the root of `threshold / (n - 1)`. The floor and
+    the ceiling are the mean less and plus a quarter of the gap.
+    """
+    for row in range(1, n_rows):
+        best = np.inf
+        for k in range(gap.size):
+            n, mean = since(sums, row, k)
+            if gap[k] == 0.0 and n > 0.0:
+                best = min(best, mean)
+        for k in range(gap.size):
+            n, mean = since(sums, row, k)
+            if gap[k] == 0.0 and (n - 1.0) * (mean - best) * (mean - best) > threshold:
+                gap[k] = mean - best
+                floor[k] = mean - gap[k] / 4.0
+                ceiling[k] = mean + gap[k] / 4.0
 
 
 class Memory(NamedTuple):
@@ -228,10 +309,9 @@ class AdSwitch(BanditLearner[Memory, Rates]):
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a first episode with every action GOOD and no plays."""
         check_memory(self, "resolution", self.resolution, sums_bytes(n_actions, self.resolution))
-        floor, gap, plays_left = np.zeros((3, n_actions))
-        sums, last, clock = no_sums(n_actions, self.resolution), np.zeros(n_actions, np.int64), np.array([0, 0, 1])
-        horizon, log = self._horizon(0), empty_log()
-        return Memory(sums, floor, np.ones(n_actions), gap, plays_left, last, clock, horizon, log, generator)
+        sizes, ceiling = self.all_limits(n_actions, rounds=0), np.ones(n_actions)
+        clock, horizon = np.array([0, 0, 1]), self._horizon(0)
+        return zero_memory(Memory, sizes, ceiling=ceiling, clock=clock, horizon=horizon, generator=generator)
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the changes that began an episode, and the rounds of this episode."""

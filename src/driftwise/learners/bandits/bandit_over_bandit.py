@@ -13,20 +13,17 @@ import numpy as np
 
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
-from driftwise.core.machine_memory import check_memory
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import require_count, require_number
+from driftwise.core.validation import check_memory, require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
-from driftwise.learners.bandits.sliding_window_ucb import SlidingWindowUCB
-from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.parts.effective_memory import shares_by_label
-from driftwise.learners.parts.index_learner import lowest, slide_by
-from driftwise.learners.parts.index_memory_checks import ring_contradiction, rounding, sums_contradiction
-from driftwise.learners.parts.sampling import draw
-
-__all__ = ["BanditOverBandit"]
+from driftwise.learners.bandits.ucb1 import SlidingWindowUCB
+from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.base.beliefs import shares_by_label
+from driftwise.learners.base.learner import zero_memory
+from driftwise.learners.shared.distributions import draw
+from driftwise.learners.shared.index_learner import lowest, ring_contradiction, rounding, slide_by, sums_contradiction
 
 
 class Memory(NamedTuple):
@@ -160,22 +157,15 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return an empty block with its window drawn uniformly."""
         check_memory(self, "restart_every", self.restart_every, 16 * self.restart_every)
-        plays, total, squares = np.zeros((3, n_actions))
         windows = np.array(self.windows)
         chances = np.full(len(windows), 1.0 / len(windows))
-        return Memory(
-            plays=plays,
-            total=total,
-            squares=squares,
-            counted=np.zeros(1),
-            clock=np.zeros(1, np.int64),
+        return zero_memory(
+            Memory,
+            self.all_limits(n_actions, rounds=0),
             ring_actions=np.full(self.restart_every, -1),
-            ring_losses=np.zeros(self.restart_every),
             windows=windows,
-            window_totals=np.zeros(len(windows)),
             chances=chances,
             drawn=np.array([draw(chances, generator)[0]]),
-            block_loss=np.zeros(1),
             generator=generator,
         )
 

@@ -2,6 +2,30 @@ r"""BanditTracker: KL-UCB that restarts at changes it detects, adapts to the noi
 
 `docs/decisions.md` has what each part gains in the regret study, and why three parts without a gain there are kept.
 
+The plays of an action are kept in an exponential histogram (`core.exponential_histograms`): sums over buckets of 1, 2,
+4, ... plays, the latest in the smallest, at most three of a size. Older buckets can be discarded.
+
+Evidence. With $n$ plays of mean $m$, and $s$ plays of mean $x$ after a border of buckets and $n - s$ of mean $y$ before
+it, the evidence that the mean changed there is
+
+$$ s\, h(|x - m|) + (n - s)\, h(|y - m|) , \qquad h(d) = (v + d) \ln(1 + d / v) - d , $$
+
+the exponent in Bennett's inequality for losses in [0, 1] of variance $v$. It grows like $d^2 / 2v$ for small $d$, but
+only like $d \ln d$ for large ones, so that a rare large loss is no change. Since $h(d) \le d^2 / 2v$, most borders
+cannot have the largest evidence and need no logarithm.
+
+Dispersion. $\phi_i$ is the variance of the losses of action $i$ relative to that of losses 0 and 1 with the same mean:
+
+$$ \phi_i = \frac{A_i + \phi / 2}{B_i + 1/2} , \qquad \phi = \frac{\sum_i A_i + 1/2}{\sum_i B_i + 1/2} , $$
+
+both in [1/50, 1]. $A_i$ sums half of the squared difference of successive losses, whose mean is the variance even if
+the mean drifts; $B_i$ sums $m (1 - m)$, $m$ being the mean of the earlier plays and of half a loss of 1 and half a loss
+of 0. So $v = \phi_i \max(m (1 - m), \frac{1}{4 (n + 1)})$.
+
+The index is a lower confidence bound by the Bernoulli divergence, scaled by the dispersion. With $n_i$ plays of mean
+$m_i$ in the window in use, and the dispersion $\phi_i$, the index is the least $q$ with
+$n_i \, kl(m_i, q) \le 0.85 \, \phi_i \ln(a + 1)$, where $a$ counts the rounds of the segment.
+
 How often to probe. Suppose that a change gives one of $K$ actions a new mean, uniform on [0, 1], and that there are $h$
 changes per round. An action becomes better than the best mean $m$ at the rate $h m / K$ per round, and then by
 $m / 2$ on average. If it is played every $\tau$ rounds, that is noticed after $\tau / 2$ rounds, so not knowing costs
@@ -14,34 +38,232 @@ over new means is smaller by a factor of about $\sqrt s$ after $s$ plays. So the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from driftwise.core.divergence import least_mean, least_mean_exceeds, least_mean_roughly
+from driftwise.core.exponential_histograms import merging
 from driftwise.core.kernel import kernel
+from driftwise.core.memory_fields import HUGE, between, generator, packed, scratch
 from driftwise.core.random import next_uniform
-from driftwise.core.types import Words
-from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.parts.alarm_log import alarms, empty_log, record_alarm
-from driftwise.learners.parts.dispersed_index import Rates, lowest, summarise, window_in_use
-from driftwise.learners.parts.segment_plays import (
-    BUCKETS,
-    WINDOWS,
-    Memory,
-    discard_before,
-    dispersion,
-    learn_noise,
-    overall_dispersion,
-    recent,
-    record,
-    segment_contradiction,
-    strongest_change,
-)
+from driftwise.core.types import Actions, Matrix, Vector, Words
+from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.base.learner import NoRates, zero_memory
+from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
+from driftwise.learners.shared.index_learner import Pruning, lowest_by_pruning, no_level
 
-__all__ = ["BanditTracker"]
+Buckets = npt.NDArray[np.float64]  # (n_actions, BUCKETS, 2)
 
+WINDOWS = 4  # that are compared: of 1, 8, 64 plays, and all plays
+_RESOLUTION = 3  # buckets of a size
+BUCKETS = _RESOLUTION * 48 + 1  # enough for 2^48 plays, and one more before buckets are merged
+_LEAST_DISPERSION = 0.02
+_PRIOR = 0.5  # what a dispersion of 1, or that of all actions, counts for
+_LEVEL_SCALE = 0.85  # on the logarithm in the index
 _LEAST_GAP = 0.02  # smaller gaps count as this much
 _NOT_CHOSEN = 1.0  # the delay before the first choice; a drawn one is the same with probability 2^-53
 _FORGETTING = 1.0 - 2.0**-10  # factor on the errors of the windows in each round
+
+
+class Memory(NamedTuple):
+    """State of the learner between rounds."""
+
+    plays: Annotated[Vector, between(0, "rounds", "actions")]  # since the start of the segment
+    total: Annotated[Vector, between(0, "rounds", "actions")]  # their sum of losses
+    buckets: Annotated[Buckets, packed("actions", BUCKETS, 2)]  # plays and sum of losses, oldest first
+    n_buckets: Annotated[Actions, between(0, BUCKETS - 1, "actions")]
+    differences: Annotated[Vector, between(0, "rounds", "actions")]  # A
+    variances: Annotated[Vector, between(0, "rounds", "actions")]  # B
+    errors: Annotated[Vector, between(0, HUGE, WINDOWS)]  # of the mean of each window as a prediction
+    last_rounds: Annotated[Actions, between(0, "rounds", "actions")]  # rounds before the last play
+    haste: Annotated[Vector, between(1, HUGE, "actions")]  # the evidence that the mean loss has fallen, as a factor
+    delays: Annotated[Vector, between(0.5, 1.5, "actions")]  # random factors on the time to the next probe
+    clock: Annotated[Actions, between(0, "rounds", 2)]  # rounds so far, and those before the segment
+    alarms: Annotated[Actions, alarm_log()]  # the changes
+    drift: Annotated[Vector, between(0, "rounds", 1)]  # how far the mean losses of their actions jumped, in all
+    means: Annotated[Vector, scratch("actions")]  # in the window in use
+    budgets: Annotated[Vector, scratch("actions")]  # divergence from the mean within which an index lies
+    generator: Annotated[Words, generator()]
+
+
+@kernel
+def _size(buckets: Matrix, at: int) -> float:
+    return float(buckets[at, 0])
+
+
+@kernel
+def _merge_pair(buckets: Matrix, at: int, n_buckets: int) -> None:
+    buckets[at, 0] += buckets[at + 1, 0]
+    buckets[at, 1] += buckets[at + 1, 1]
+    for j in range(at + 1, n_buckets - 1):
+        buckets[j, 0] = buckets[j + 1, 0]
+        buckets[j, 1] = buckets[j + 1, 1]
+
+
+_merge = merging("segment-plays", _size, _merge_pair)
+
+
+@kernel
+def record(memory: Memory, action: int, loss: float) -> None:
+    """Add a play to the segment."""
+    at = memory.n_buckets[action]
+    memory.buckets[action, at, 0], memory.buckets[action, at, 1] = 1.0, loss
+    memory.n_buckets[action] = _merge(memory.buckets[action], at + 1, _RESOLUTION)
+    memory.plays[action] += 1.0
+    memory.total[action] += loss
+
+
+@kernel
+def discard_before(memory: Memory, action: int, first: int) -> None:
+    """Discard the buckets of an action before the bucket `first`."""
+    plays, total, at = 0.0, 0.0, 0
+    for j in range(first, memory.n_buckets[action]):
+        memory.buckets[action, at, 0] = memory.buckets[action, j, 0]
+        memory.buckets[action, at, 1] = memory.buckets[action, j, 1]
+        plays += memory.buckets[action, at, 0]
+        total += memory.buckets[action, at, 1]
+        at += 1
+    memory.n_buckets[action] = at
+    memory.plays[action], memory.total[action] = plays, total
+
+
+@kernel
+def recent(memory: Memory, action: int, window: int) -> tuple[float, float]:
+    """Return plays and sum of losses of the latest buckets: 1, 8 or 64 plays or slightly more, or all plays."""
+    least = 8.0**window
+    if window == WINDOWS - 1 or memory.plays[action] <= least:
+        return memory.plays[action], memory.total[action]
+    plays, total, at = 0.0, 0.0, memory.n_buckets[action]
+    while plays < least:
+        at -= 1
+        plays += memory.buckets[action, at, 0]
+        total += memory.buckets[action, at, 1]
+    return plays, total
+
+
+@kernel
+def overall_dispersion(memory: Memory) -> float:
+    """Return the dispersion of all losses, in (0, 1]."""
+    differences, variances = _PRIOR, _PRIOR
+    for i in range(memory.plays.size):
+        differences += memory.differences[i]
+        variances += memory.variances[i]
+    return min(1.0, differences / variances)
+
+
+@kernel
+def dispersion(memory: Memory, action: int, overall: float) -> float:
+    """Return the dispersion of the losses of an action."""
+    ratio = (memory.differences[action] + _PRIOR * overall) / (memory.variances[action] + _PRIOR)
+    return float(min(1.0, max(_LEAST_DISPERSION, ratio)))
+
+
+@kernel
+def learn_noise(memory: Memory, action: int, loss: float) -> float:
+    """Update the dispersion with a loss that is not the first of the action; return the loss's variance."""
+    step = loss - memory.buckets[action, memory.n_buckets[action] - 1, 1]  # the last bucket holds the last play
+    m = (memory.total[action] + 0.5) / (memory.plays[action] + 1.0)
+    memory.differences[action] += 0.5 * step * step
+    memory.variances[action] += m * (1.0 - m)
+    return float(dispersion(memory, action, overall_dispersion(memory)) * m * (1.0 - m))
+
+
+@kernel
+def _bennett(distance: float, variance: float) -> float:
+    return float((variance + distance) * np.log1p(distance / variance) - distance)
+
+
+@kernel
+def strongest_change(memory: Memory, action: int) -> tuple[float, int, float]:
+    """Return the largest evidence of a change, the first bucket after it, and the plays since a fall of the mean loss.
+
+    The latter is 0 if the mean loss has risen.
+    """
+    n, total = memory.plays[action], memory.total[action]
+    mean = total / n
+    v = dispersion(memory, action, overall_dispersion(memory)) * max(mean * (1.0 - mean), 0.25 / (n + 1.0))
+    evidence, first, fallen_for = 0.0, 0, 0.0
+    after, sum_after = 0.0, 0.0
+    for j in range(memory.n_buckets[action] - 1, 0, -1):
+        after += memory.buckets[action, j, 0]
+        sum_after += memory.buckets[action, j, 1]
+        near = abs(sum_after / after - mean)
+        far = abs((total - sum_after) / (n - after) - mean)
+        if after * near * near + (n - after) * far * far <= 2.0 * v * evidence:
+            continue
+        here = after * _bennett(near, v) + (n - after) * _bennett(far, v)
+        if here > evidence:
+            evidence, first, fallen_for = here, j, after if sum_after < after * mean else 0.0
+    return evidence, first, fallen_for
+
+
+def segment_contradiction(memory: Memory) -> str:
+    """Return the fault of the buckets, or of the sums over them, '' if there is none."""
+    for buckets, n_buckets, plays, total in zip(
+        memory.buckets, memory.n_buckets, memory.plays, memory.total, strict=True
+    ):
+        sizes, sums = buckets[:n_buckets].T
+        known = [float(2**j) for j in range(48) for _ in range(int((sizes == 2.0**j).sum()))]
+        if sizes[::-1].tolist() != known or (n_buckets and sizes[-1] != 1.0):
+            return "`buckets` must have sizes that are powers of two, the smallest 1 and last"
+        if max((known.count(size) for size in known), default=0) > _RESOLUTION:
+            return f"`buckets` must have at most {_RESOLUTION} of a size"
+        if plays != sizes.sum():
+            return "`plays` must count the plays in the buckets"
+        room = 1e-9 * (1.0 + plays)
+        if not ((sums >= 0.0) & (sums <= sizes)).all() or not abs(total - sums.sum()) <= room or total > plays:
+            return "`total` must be the sum of the losses in the buckets, each in [0, 1]"
+    return ""
+
+
+@kernel
+def window_in_use(memory: Memory) -> int:
+    """Return the window with the smallest error; all plays unless another is clearly better."""
+    best = WINDOWS - 1
+    least = memory.errors[best] - np.log(memory.clock[0] + 2.0)
+    for j in range(WINDOWS - 1):
+        if memory.errors[j] < least:
+            best, least = j, memory.errors[j]
+    return best
+
+
+@kernel
+def summarise(memory: Memory) -> None:
+    """Compute mean and budget of each action."""
+    window, overall = window_in_use(memory), overall_dispersion(memory)
+    level = _LEVEL_SCALE * np.log(memory.clock[0] - memory.clock[1] + 1.0)
+    for i in range(memory.plays.size):
+        plays, total = recent(memory, i, window)
+        if plays > 0.0:
+            memory.means[i] = total / plays
+            memory.budgets[i] = dispersion(memory, i, overall) * level / plays
+
+
+@kernel
+def _index(memory: Memory, rates: NoRates, action: int, level: float) -> float:  # noqa: ARG001
+    return least_mean(memory.means[action], memory.budgets[action]) if memory.plays[action] > 0.0 else -np.inf
+
+
+@kernel
+def _estimate(memory: Memory, rates: NoRates, action: int, level: float) -> float:  # noqa: ARG001
+    return least_mean_roughly(memory.means[action], memory.budgets[action]) if memory.plays[action] > 0.0 else -np.inf
+
+
+@kernel
+def _exceeds(memory: Memory, rates: NoRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
+    return memory.plays[action] > 0.0 and least_mean_exceeds(memory.means[action], memory.budgets[action], bound)
+
+
+@kernel
+def _no_count(memory: Memory, action: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+lowest = lowest_by_pruning(
+    "bandit-tracker", Pruning(_estimate, _exceeds), COUNTED=_no_count, LEVEL=no_level, SCORE=_index, CHANCE=1.0
+)
 
 
 @kernel
@@ -81,7 +303,7 @@ def _unplayed(memory: Memory, first: int) -> int:
 
 
 @kernel
-def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:
+def _choose(memory: Memory, rates: NoRates) -> tuple[int, float]:
     summarise(memory)
     action = lowest(memory, rates)[0]
     action = _overdue(memory, action) if memory.plays[action] > 0.0 else _unplayed(memory, action)
@@ -104,7 +326,7 @@ def _restart(memory: Memory, action: int, first: int) -> None:
 
 
 @kernel
-def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
+def _update(memory: Memory, rates: NoRates, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
     memory.last_rounds[action] = memory.clock[0]
     memory.clock[0] += 1
     if memory.plays[action] > 0.0:
@@ -122,7 +344,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
 
 @bandit("bandit-tracker", choose=_choose, update=_update)
 @dataclass(frozen=True)
-class BanditTracker(BanditLearner[Memory, Rates]):
+class BanditTracker(BanditLearner[Memory, NoRates]):
     r"""BanditTracker, driftwise's default with bandit feedback: follows the best action with nothing to tune.
 
     For means that may stay, jump or drift, with any noise. It has no parameters and is not told the number of rounds.
@@ -187,27 +409,10 @@ class BanditTracker(BanditLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a segment without plays."""
-        plays, total, differences, variances, means, budgets = np.zeros((6, n_actions))
-        return Memory(
-            plays=plays,
-            total=total,
-            buckets=np.zeros((n_actions, BUCKETS, 2)),
-            n_buckets=np.zeros(n_actions, np.int64),
-            differences=differences,
-            variances=variances,
-            errors=np.zeros(WINDOWS),
-            last_rounds=np.zeros(n_actions, np.int64),
-            haste=np.ones(n_actions),
-            delays=np.full(n_actions, _NOT_CHOSEN),
-            clock=np.zeros(2, np.int64),
-            alarms=empty_log(),
-            drift=np.zeros(1),
-            means=means,
-            budgets=budgets,
-            generator=generator,
-        )
+        haste, delays = np.ones(n_actions), np.full(n_actions, _NOT_CHOSEN)
+        return zero_memory(Memory, {"actions": n_actions}, haste=haste, delays=delays, generator=generator)
 
-    def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
+    def beliefs(self, state: State[Memory, NoRates]) -> Beliefs:
         """Return the plays that count, the alarms, and estimates of drift and variance.
 
         Segments are the alarms plus 1: changes that it follows without an alarm are not counted, for example because
@@ -227,6 +432,6 @@ class BanditTracker(BanditLearner[Memory, Rates]):
             return f"`clock` must begin with {rounds}"
         return segment_contradiction(memory)
 
-    def rates(self, n_actions: int) -> Rates:
+    def rates(self, n_actions: int) -> NoRates:
         """Return the placeholder."""
-        return Rates()
+        return NoRates()

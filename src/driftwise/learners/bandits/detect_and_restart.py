@@ -13,11 +13,9 @@ from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.validation import require, require_choice, require_number
 from driftwise.detectors import Detector, PageHinkley, detectors
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.contract import Learner, composed, learners
-from driftwise.learners.parts.index_learner import IndexLearner
-from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
-
-__all__ = ["DetectAndRestart"]
+from driftwise.learners.base import Learner, composed, learners
+from driftwise.learners.shared.index_learner import IndexLearner
+from driftwise.learners.shared.restarting_learner import RestartingLearner, RestartRule, schedule
 
 
 @composed("detect-and-restart")

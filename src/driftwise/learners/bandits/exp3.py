@@ -16,12 +16,9 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.contract import BanditLearner, bandit
-from driftwise.learners.parts.exponential_weights import exponential_weights, share
-from driftwise.learners.parts.sampling import chance, draw
+from driftwise.learners.base import BanditLearner, bandit
+from driftwise.learners.shared.distributions import chance, draw_action, exponential_weights, share
 from driftwise.theory import adversarial
-
-__all__ = ["Exp3", "learn"]
 
 
 class Memory(NamedTuple):
@@ -50,16 +47,11 @@ def learn(
 
 
 @kernel
-def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
-    return draw(memory.probabilities, memory.generator)
-
-
-@kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
     learn(memory.totals, memory.probabilities, rates.exploration_rate, action, loss, probability)
 
 
-@bandit("exp3", choose=_choose, update=_update)
+@bandit("exp3", choose=draw_action, update=_update)
 @dataclass(frozen=True)
 class Exp3(BanditLearner[Memory, Rates]):
     r"""Exp3 (Auer et al., 2002): exponential weights of estimated gains, mixed with uniform exploration.

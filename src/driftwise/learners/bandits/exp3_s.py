@@ -18,13 +18,10 @@ from driftwise.core.memory_fields import chances, distribution, generator
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.parts.effective_memory import faded_rounds
-from driftwise.learners.parts.exponential_weights import share
-from driftwise.learners.parts.sampling import chance, draw
+from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.base.beliefs import faded_rounds
+from driftwise.learners.shared.distributions import chance, draw_action, share
 from driftwise.theory import adversarial, vacuous
-
-__all__ = ["Exp3S"]
 
 
 class Memory(NamedTuple):
@@ -40,11 +37,6 @@ class Rates(NamedTuple):
 
     exploration_rate: float
     shared: float  # e alpha
-
-
-@kernel
-def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
-    return draw(memory.probabilities, memory.generator)
 
 
 @kernel
@@ -64,7 +56,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     share(probabilities, rates.exploration_rate)
 
 
-@bandit("exp3-s", choose=_choose, update=_update)
+@bandit("exp3-s", choose=draw_action, update=_update)
 @dataclass(frozen=True)
 class Exp3S(BanditLearner[Memory, Rates]):
     r"""Exp3.S (Auer et al., 2002): Exp3 that adds a share of uniform weight after every round.

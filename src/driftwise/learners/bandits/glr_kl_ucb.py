@@ -12,11 +12,9 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_choice, require_number
 from driftwise.detectors import GLR
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.contract import composed
-from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
+from driftwise.learners.base import composed
+from driftwise.learners.shared.restarting_learner import RestartingLearner, RestartRule, schedule
 from driftwise.theory import vacuous
-
-__all__ = ["GLRKLUCB"]
 
 
 @composed("glr-kl-ucb")

@@ -1,22 +1,30 @@
-"""KL-UCB, and the kernels of its index, which the other learners with KL indices use."""
+"""KL-UCB, and its forms that forget: with the discount of discounted UCB, or the window of sliding-window UCB."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.core.corners import TOO_WIDE, Corners
-from driftwise.core.divergence import least_mean
-from driftwise.core.divergence_bounds import least_mean_exceeds, least_mean_roughly
+from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
+from driftwise.core.divergence import least_mean, least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.validation import require_number
-from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner
-from driftwise.learners.parts.index_pruning import Pruning
-
-__all__ = ["KLUCB", "Extra", "kl_level", "kl_pruning", "kl_score"]
+from driftwise.learners.base.loops import AnyRates
+from driftwise.learners.shared.index_learner import (
+    WINDOWS,
+    DiscountedLearner,
+    IndexLearner,
+    IndexMemory,
+    Pruning,
+    WindowedLearner,
+    add,
+    fade,
+    index_learner,
+    slide,
+)
 
 
 class Extra(NamedTuple):
@@ -26,14 +34,14 @@ class Extra(NamedTuple):
 
 
 @generic_kernel
-def kl_level(count: float, rates: Any) -> float:
+def kl_level(count: float, rates: AnyRates) -> float:
     r"""Return $\ln n + c \ln \ln n$, with negative logarithms replaced by 0."""
     level = np.log(count) if count > 1.0 else 0.0
     return float(level + rates.loglog_scale * np.log(level) if level > 1.0 else level)
 
 
 @generic_kernel
-def kl_score(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
+def kl_score(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
     """Return the lower confidence bound on the mean loss."""
     n: float = memory.plays[action]
     if n <= 0.0:
@@ -42,7 +50,7 @@ def kl_score(memory: IndexMemory, rates: Any, action: int, level: float) -> floa
 
 
 @generic_kernel
-def _estimate(memory: IndexMemory, rates: Any, action: int, level: float) -> float:  # noqa: ARG001
+def _estimate(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
     n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
@@ -50,7 +58,7 @@ def _estimate(memory: IndexMemory, rates: Any, action: int, level: float) -> flo
 
 
 @generic_kernel
-def _exceeds(memory: IndexMemory, rates: Any, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
+def _exceeds(memory: IndexMemory, rates: AnyRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
     n: float = memory.plays[action]
     return n > 0.0 and least_mean_exceeds(memory.total[action] / n, level / n, bound)
 
@@ -103,6 +111,134 @@ class KLUCB(IndexLearner[Extra]):
     corners = Corners(loglog_scale=(0.0, TOO_WIDE))
 
     def __post_init__(self) -> None:
+        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+
+    def rates(self, n_actions: int) -> Extra:
+        """Return the parameter."""
+        return Extra(self.loglog_scale)
+
+
+class DiscountedExtra(NamedTuple):
+    """Parameters as the kernels take them."""
+
+    loglog_scale: float
+    discount: float
+
+
+@index_learner("discounted-kl-ucb", keep=fade, level=kl_level, score=kl_score, pruning=kl_pruning)
+@dataclass(frozen=True)
+class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
+    r"""Discounted KL-UCB (Besson, 2018): KL-UCB with exponentially discounted plays and losses.
+
+    For means that change occasionally.
+
+    Parameters
+    ----------
+    discount : float, default 0.995
+        Factor on past plays and losses per round ($\gamma$), in (0, 1]. 1 keeps all of the past.
+    loglog_scale : float, default 0.0
+        Factor on $\ln \ln n$ in the confidence level ($c$), a finite number >= 0, as in KL-UCB.
+
+    Notes
+    -----
+    With $N_i = \sum_{s \le t} \gamma^{t-s} 1[a_s = i]$, $X_i$ the losses of action $i$ discounted in the same way and
+    $n = \sum_i N_i$, round $t + 1$ plays the action with the lowest index
+
+    $$ \min \{ q \le X_i / N_i : N_i \, kl(X_i / N_i, q) \le \ln n + c \ln \ln n \} , $$
+
+    where $kl$ is the divergence of Bernoulli distributions. Negative logarithms are replaced by 0. `tuned` sets the
+    discount of discounted UCB.
+
+    Regret: no bound known. The combination comes from practice.
+
+    Must know: rounds and segments, through the discount.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    L. Besson, "SMPyBandits" (2018).
+
+    A. Garivier, E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
+
+    A. Garivier, O. Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011.
+
+    Examples
+    --------
+    >>> learner = DiscountedKLUCB(discount=0.9)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
+    array([0, 1, 0, 0, 0])
+    """
+
+    discount: float = 0.995
+    loglog_scale: float = 0.0
+
+    corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), loglog_scale=(0.0, TOO_WIDE))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+
+    def rates(self, n_actions: int) -> DiscountedExtra:
+        """Return the parameters."""
+        return DiscountedExtra(self.loglog_scale, self.discount)
+
+
+@index_learner("sliding-window-kl-ucb", keep=slide, level=kl_level, score=kl_score, pruning=kl_pruning)
+@dataclass(frozen=True)
+class SlidingWindowKLUCB(WindowedLearner[Extra]):
+    r"""Sliding-window KL-UCB (Combes and Proutiere, 2014): KL-UCB on the latest rounds.
+
+    For means that change occasionally.
+
+    Parameters
+    ----------
+    window : int or None, default 1000
+        Number of latest rounds that count ($\tau$), a whole number >= 1. None counts all rounds.
+    loglog_scale : float, default 0.0
+        Factor on $\ln \ln n$ in the confidence level ($c$), a finite number >= 0, as in KL-UCB.
+
+    Notes
+    -----
+    With $N_i$ the plays of action $i$ among the last $\tau$ rounds and $\hat\mu_i$ the mean of their losses, round
+    $t + 1$ plays the action with the lowest index
+
+    $$ \min \{ q \le \hat\mu_i : N_i \, kl(\hat\mu_i, q) \le \ln n + c \ln \ln n \}, \qquad n = \min(t, \tau) , $$
+
+    where $kl$ is the divergence of Bernoulli distributions, and at once an action that was not played in the window. A
+    window of fewer than $K - 1$ rounds cannot hold all actions: the first few are then played in turn forever. `tuned`
+    sets the window of sliding-window UCB.
+
+    Regret: no bound known for switches. Combes and Proutiere treat means that change slowly.
+
+    Must know: rounds and segments, through the window.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    R. Combes, A. Proutiere, "Unimodal bandits: regret lower bounds and optimal algorithms", ICML 2014.
+
+    L. Besson, "SMPyBandits" (2018), for the form of the index.
+
+    A. Garivier, E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
+
+    A. Garivier, O. Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011.
+
+    Examples
+    --------
+    >>> learner = SlidingWindowKLUCB(window=3)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 6)
+    array([0, 1, 0, 0, 0, 1])
+    """
+
+    window: int | None = 1000
+    loglog_scale: float = 0.0
+
+    corners = Corners(window=WINDOWS, loglog_scale=(0.0, TOO_WIDE))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
 
     def rates(self, n_actions: int) -> Extra:

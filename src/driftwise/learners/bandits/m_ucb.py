@@ -13,11 +13,9 @@ from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
 from driftwise.detectors import WindowedShift
 from driftwise.learners.bandits.ucb1 import UCB1
-from driftwise.learners.contract import composed
-from driftwise.learners.parts.restarting_learner import RestartingLearner, RestartRule, schedule
+from driftwise.learners.base import composed
+from driftwise.learners.shared.restarting_learner import RestartingLearner, RestartRule, schedule
 from driftwise.theory import vacuous
-
-__all__ = ["MUCB"]
 
 
 @composed("m-ucb")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,17 +16,15 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix, Words
 from driftwise.core.validation import require
 from driftwise.learners.bandits.kl_ucb import KLUCB
-from driftwise.learners.contract import BanditLearner, Beliefs, Learner, PythonLearner, State, composed, learners
-from driftwise.learners.contract.loops import BanditLoops
-from driftwise.learners.contract.python_learner import NO_KERNELS
+from driftwise.learners.base import BanditLearner, Beliefs, Learner, PythonLearner, State, composed, learners
+from driftwise.learners.base.loops import AnyMemory, AnyRates, Loops
+from driftwise.learners.base.python_learner import NO_KERNELS
 from driftwise.theory import vacuous
-
-__all__ = ["OracleRestarts"]
 
 
 @composed("oracle-restarts")
 @dataclass(frozen=True)
-class OracleRestarts(BanditLearner[Any, Any]):
+class OracleRestarts(BanditLearner):
     """Oracle restarts: a baseline that restarts a bandit learner at the true change points.
 
     It needs change points that are unknown in practice. It shows in a comparison what the search for changes costs.
@@ -100,15 +98,15 @@ class OracleRestarts(BanditLearner[Any, Any]):
         return self.base
 
     @property
-    def loops(self) -> BanditLoops:
+    def loops(self) -> Loops:
         """The loops of the base."""
         return self._base.loops
 
-    def rates(self, n_actions: int) -> Any:
+    def rates(self, n_actions: int) -> AnyRates:
         """Return the parameters of the base."""
         return self._base.rates(n_actions)
 
-    def first_memory(self, n_actions: int, generator: Words) -> Any:
+    def first_memory(self, n_actions: int, generator: Words) -> AnyMemory:
         """Return the first memory of the base."""
         return self._base.first_memory(n_actions, generator)
 
@@ -117,7 +115,7 @@ class OracleRestarts(BanditLearner[Any, Any]):
         """Whether the memory of the base may grow."""
         return self._base.grows
 
-    def make_room(self, memory: Any, n_rounds: int) -> Any:
+    def make_room(self, memory: AnyMemory, n_rounds: int) -> AnyMemory:
         """Return the memory with room for more rounds, as the base makes it."""
         return self._base.make_room(memory, n_rounds)
 
@@ -140,7 +138,7 @@ class OracleRestarts(BanditLearner[Any, Any]):
         since = self._since_change(rounds)
         return {**self._base.memory_limits(n_actions, since), "rounds": since}
 
-    def memory_contradiction(self, memory: Any, rounds: int) -> str:
+    def memory_contradiction(self, memory: AnyMemory, rounds: int) -> str:
         """Return what the base finds wrong, for the rounds since the last change."""
         return self._base.memory_contradiction(memory, self._since_change(rounds))
 

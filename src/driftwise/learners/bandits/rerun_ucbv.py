@@ -14,18 +14,16 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from driftwise.core.corners import BELOW_ONE, FORGETS_ALL, LONGEST, SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLearning
+from driftwise.core.divergence import log_ratio
 from driftwise.core.errors import rejection
 from driftwise.core.kernel import kernel
-from driftwise.core.log_ratio import log_ratio
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require, require_count, require_number
-from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.parts.index_memory_checks import sums_contradiction
+from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.shared.index_learner import sums_contradiction
 from driftwise.theory import expected, tuning, vacuous
-
-__all__ = ["RerunUCBV"]
 
 _WIDEST = 1e290  # the largest L with which no radius overflows
 _NEVER = np.iinfo(np.int64).max

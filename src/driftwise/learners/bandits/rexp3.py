@@ -14,11 +14,9 @@ from driftwise.core.memory_fields import HUGE, between, chances, exactly, genera
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count, require_number
 from driftwise.learners.bandits.exp3 import learn
-from driftwise.learners.contract import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.parts.sampling import draw
+from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
+from driftwise.learners.shared.distributions import draw_action
 from driftwise.theory import adversarial, vacuous
-
-__all__ = ["Rexp3"]
 
 
 class Memory(NamedTuple):
@@ -38,11 +36,6 @@ class Rates(NamedTuple):
 
 
 @kernel
-def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
-    return draw(memory.probabilities, memory.generator)
-
-
-@kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
     memory.elapsed[0] += 1
     if memory.elapsed[0] < rates.restart_every:
@@ -53,7 +46,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
         memory.probabilities[:] = 1.0 / memory.totals.size
 
 
-@bandit("rexp3", choose=_choose, update=_update)
+@bandit("rexp3", choose=draw_action, update=_update)
 @dataclass(frozen=True)
 class Rexp3(BanditLearner[Memory, Rates]):
     r"""Rexp3 (Besbes, Gur and Zeevi, 2014): Exp3 restarted in blocks of equal length.

@@ -21,11 +21,9 @@ from driftwise.core.memory_fields import HUGE, between, chances, exactly, genera
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_choice
 from driftwise.core.vectors import largest, least
-from driftwise.learners.contract import BanditLearner, bandit
-from driftwise.learners.parts.sampling import RAREST, chance, draw
+from driftwise.learners.base import BanditLearner, bandit
+from driftwise.learners.shared.distributions import RAREST, chance, draw_action
 from driftwise.theory import adversarial
-
-__all__ = ["TsallisINF"]
 
 _CLOSE = 1e-8  # a step squares the error of the sum, so this is the last one
 _MOST_STEPS = 30  # at most 7 were observed; a damaged memory must not loop forever
@@ -72,11 +70,6 @@ def _weigh(totals: Vector, half_rate: float, weights: Vector) -> None:
 
 
 @kernel
-def _choose(memory: Memory, rates: Rates) -> tuple[int, float]:  # noqa: ARG001
-    return draw(memory.probabilities, memory.generator)
-
-
-@kernel
 def _update(memory: Memory, rates: Rates, action: int, loss: float, probability: float) -> None:
     probabilities, totals = memory.probabilities, memory.totals
     weight = chance(probability, probabilities[action], RAREST)
@@ -90,7 +83,7 @@ def _update(memory: Memory, rates: Rates, action: int, loss: float, probability:
     _weigh(totals, 0.5 * rates.scale / np.sqrt(memory.rounds[0] + 1.0), probabilities)
 
 
-@bandit("tsallis-inf", choose=_choose, update=_update)
+@bandit("tsallis-inf", choose=draw_action, update=_update)
 @dataclass(frozen=True)
 class TsallisINF(BanditLearner[Memory, Rates]):
     r"""Tsallis-INF (Zimmert and Seldin, 2021): regularised by Tsallis entropy, for random and adversarial losses.

@@ -1,20 +1,34 @@
-"""UCB1."""
+r"""UCB1, and its forms that forget: discounted UCB and sliding-window UCB.
+
+The factor 2 before the root of discounted UCB makes the radius twice as wide as that of sliding-window UCB for the same
+$\xi$. Other packages leave it out: the index of SMPyBandits is this one with $\xi = 1/8$, its default.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners
+from driftwise.core.corners import SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.measures import Measures
 from driftwise.core.validation import require_number
-from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
-
-__all__ = ["UCB1", "Width", "mean_less_radius"]
+from driftwise.learners.base.loops import AnyRates
+from driftwise.learners.shared.index_learner import (
+    WINDOWS,
+    DiscountedLearner,
+    IndexLearner,
+    IndexMemory,
+    WindowedLearner,
+    add,
+    fade,
+    index_learner,
+    log_level,
+    slide,
+)
 
 
 class Width(NamedTuple):
@@ -24,7 +38,7 @@ class Width(NamedTuple):
 
 
 @generic_kernel
-def mean_less_radius(memory: IndexMemory, rates: Any, action: int, level: float) -> float:
+def mean_less_radius(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:
     r"""Return $\hat\mu - \sqrt{\xi \cdot level / n}$."""
     n: float = memory.plays[action]
     if n <= 0.0:
@@ -87,6 +101,132 @@ class UCB1(IndexLearner[Width]):
         if K == 1:
             return 0.0
         return min(T, math.sqrt(8 * K * T * math.log(T)) + (1 + math.pi**2 / 3) * K)
+
+    def rates(self, n_actions: int) -> Width:
+        """Return the factor on the logarithm."""
+        return Width(self.log_scale)
+
+
+class DiscountedWidth(NamedTuple):
+    """Parameters as the kernels take them."""
+
+    width: float  # 4 xi
+    discount: float
+
+
+@index_learner("discounted-ucb", keep=fade, level=log_level, score=mean_less_radius)
+@dataclass(frozen=True)
+class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
+    r"""Discounted UCB (Garivier and Moulines, 2011): UCB1 with exponentially discounted plays and losses.
+
+    For means that change occasionally. The default `log_scale` is the one the theory needs; a smaller one, such as
+    0.125, often halves the regret or better.
+
+    Parameters
+    ----------
+    discount : float, default 0.995
+        Factor on past plays and losses per round ($\gamma$), in (0, 1]. 1 keeps all of the past.
+    log_scale : float, default 0.6
+        Factor on the logarithm in the confidence radius ($\xi$), a finite number > 0. The theory needs more than 1/2.
+
+    Notes
+    -----
+    With $N_i = \sum_{s \le t} \gamma^{t-s} 1[a_s = i]$, $X_i$ the losses of action $i$ discounted in the same way and
+    $n = \sum_i N_i$, round $t + 1$ plays
+
+    $$ \arg\min_i \frac{X_i}{N_i} - 2 \sqrt{\frac{\xi \ln n}{N_i}} . $$
+
+    The logarithm is replaced by 0 where $n < 1$. With $\Upsilon = \Gamma - 1$ changes, `tuned` sets
+    $\gamma = 1 - \frac14 \sqrt{\Upsilon/T}$.
+
+    Regret: sqrt(Gamma T) ln T for fixed gaps. That is, $O(\sqrt{\Upsilon T} \ln T)$ with the tuned discount.
+
+    Must know: rounds and segments, through the discount.
+
+    Time per round: O(K).
+
+    In practice: a smaller log_scale has less regret. On six segments the regret is 1,119 with the default, which the
+    theory needs, 571 with 0.125, the constant of SMPyBandits, and 316 with 0.03; on a random walk 2,985, 1,423 and 749.
+
+    References
+    ----------
+    A. Garivier, E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
+
+    L. Kocsis, C. Szepesvari, "Discounted UCB", 2nd PASCAL Challenges Workshop (2006), who proposed it.
+
+    Examples
+    --------
+    >>> learner = DiscountedUCB(discount=0.9)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 5)
+    array([0, 1, 0, 0, 0])
+    """
+
+    discount: float = 0.995
+    log_scale: float = 0.6
+
+    corners = Corners(
+        discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), log_scale=(SMALLEST, TOO_WIDE)
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+
+    def rates(self, n_actions: int) -> DiscountedWidth:
+        """Return the parameters."""
+        return DiscountedWidth(width=4.0 * self.log_scale, discount=self.discount)
+
+
+@index_learner("sliding-window-ucb", keep=slide, level=log_level, score=mean_less_radius)
+@dataclass(frozen=True)
+class SlidingWindowUCB(WindowedLearner[Width]):
+    r"""Sliding-window UCB (Garivier and Moulines, 2011): UCB1 on the latest rounds.
+
+    For means that change occasionally.
+
+    Parameters
+    ----------
+    window : int or None, default 1000
+        Number of latest rounds that count ($\tau$), a whole number >= 1. None counts all rounds.
+    log_scale : float, default 0.6
+        Factor on the logarithm in the confidence radius ($\xi$), a finite number > 0. The theory needs more than 1/2.
+
+    Notes
+    -----
+    With $N_i$ the plays of action $i$ among the last $\tau$ rounds and $\hat\mu_i$ the mean of their losses, round
+    $t + 1$ plays
+
+    $$ \arg\min_i \hat\mu_i - \sqrt{\frac{\xi \ln \min(t, \tau)}{N_i}} , $$
+
+    and at once an action that was not played in the window. A window of fewer than $K - 1$ rounds cannot hold all
+    actions: the first few are then played in turn forever. With $\Upsilon = \Gamma - 1$ changes, `tuned` sets
+    $\tau = 2 \sqrt{T \ln T / \Upsilon}$.
+
+    Regret: sqrt(Gamma T ln T) for fixed gaps. That is, $O(\sqrt{\Upsilon T \ln T})$ with the tuned window.
+
+    Must know: rounds and segments, through the window.
+
+    Time per round: O(K).
+
+    References
+    ----------
+    A. Garivier, E. Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011.
+
+    Examples
+    --------
+    >>> learner = SlidingWindowUCB(window=3)
+    >>> learner.run(learner.start(n_actions=2), [[0.0, 1.0]] * 6)
+    array([0, 1, 0, 0, 0, 1])
+    """
+
+    window: int | None = 1000
+    log_scale: float = 0.6
+
+    corners = Corners(window=WINDOWS, log_scale=(SMALLEST, TOO_WIDE))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     def rates(self, n_actions: int) -> Width:
         """Return the factor on the logarithm."""

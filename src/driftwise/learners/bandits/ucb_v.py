@@ -14,10 +14,8 @@ import numpy as np
 from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import require_number
-from driftwise.learners.contract import Beliefs, State
-from driftwise.learners.parts.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
-
-__all__ = ["UCBV"]
+from driftwise.learners.base import Beliefs, State
+from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
 
 
 class Rates(NamedTuple):
@@ -85,8 +83,7 @@ class UCBV(IndexLearner[Rates]):
     bias: float = 1.0
 
     corners = Corners(
-        log_scale=(TOO_NARROW, TOO_WIDE),
-        bias=(NoLearning(0.0, "losses without variance have a radius of 0"), TOO_WIDE),
+        log_scale=(TOO_NARROW, TOO_WIDE), bias=(NoLearning(0.0, "losses without variance have a radius of 0"), TOO_WIDE)
     )
 
     def __post_init__(self) -> None:

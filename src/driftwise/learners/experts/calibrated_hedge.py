@@ -14,16 +14,13 @@ import numpy as np
 
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.kernel import kernel
-from driftwise.core.machine_memory import check_memory
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Matrix, Vector, Words
-from driftwise.core.validation import require_count, require_number
+from driftwise.core.validation import check_memory, require_count, require_number
 from driftwise.core.vectors import assign
-from driftwise.learners.contract import Beliefs, ExpertLearner, State, expert
-from driftwise.learners.parts.effective_memory import shares_by_label
-from driftwise.learners.parts.exponential_weights import dot, exponential_weights
-
-__all__ = ["CalibratedHedge"]
+from driftwise.learners.base import Beliefs, ExpertLearner, State, expert
+from driftwise.learners.base.beliefs import shares_by_label
+from driftwise.learners.shared.distributions import dot, exponential_weights
 
 
 class Memory(NamedTuple):

@@ -14,12 +14,10 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import require_number
-from driftwise.learners.contract import ExpertLearner, expert
+from driftwise.learners.base import ExpertLearner, expert
 from driftwise.learners.experts.optimistic_gd import Rates
-from driftwise.learners.parts.simplex import proximal_step
+from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import pathwise_meta, vacuous
-
-__all__ = ["OnlineGD"]
 
 
 class Memory(NamedTuple):

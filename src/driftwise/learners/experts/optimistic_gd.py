@@ -18,11 +18,9 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector, Words
 from driftwise.core.validation import count, require_number
-from driftwise.learners.contract import ExpertLearner, expert
-from driftwise.learners.parts.simplex import proximal_step
+from driftwise.learners.base import ExpertLearner, expert
+from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, tuning, vacuous
-
-__all__ = ["OptimisticGD"]
 
 
 class Memory(NamedTuple):

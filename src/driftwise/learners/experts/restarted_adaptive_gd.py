@@ -18,11 +18,9 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, exactly
 from driftwise.core.types import Actions, Vector, Words
 from driftwise.core.validation import require_count
-from driftwise.learners.contract import Beliefs, ExpertLearner, State, expert
-from driftwise.learners.parts.simplex import proximal_step
+from driftwise.learners.base import Beliefs, ExpertLearner, State, expert
+from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, tuning
-
-__all__ = ["RestartedAdaptiveGD"]
 
 _NEVER = np.iinfo(np.int64).max
 

@@ -23,11 +23,9 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.learners.contract import expert
-from driftwise.learners.parts.sleeping_experts import Rates, SleepingLearner, rule
+from driftwise.learners.base import expert
+from driftwise.learners.shared.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_experts
-
-__all__ = ["Squint", "erfcx", "log_integral"]
 
 REGRET, DEVIATION = range(2)  # R, V
 MOST_RATE = 0.5  # the upper end of the integral

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count
+from driftwise.learners.base.loops import AnyMemory
 from driftwise.learners.experts.hedge import Hedge
 from driftwise.learners.experts.online_gd import OnlineGD
-from driftwise.learners.parts.banks import LearnerBank
-from driftwise.learners.parts.grid_learner import GridLearner, grid
+from driftwise.learners.shared.grid_learner import GridLearner, LearnerBank, grid
 from driftwise.theory import pathwise_meta
-
-__all__ = ["Ader"]
 
 
 @grid("ader", rule=Hedge, banks=[OnlineGD])
@@ -104,7 +102,7 @@ class Ader(GridLearner):
         """Return Hedge with the learning rate for that many rounds."""
         return Hedge(math.sqrt(8 / self.n_rounds))
 
-    def set_prior(self, memory: Any, n_actions: int) -> None:
+    def set_prior(self, memory: AnyMemory, n_actions: int) -> None:
         r"""Write the prior, larger for small rates; weights are $e^{-\alpha L}$, so $L_0 = -\ln(\pi) / \alpha$."""
         i = np.arange(1, len(memory.weights) + 1)
         memory.weights[:] = (1 + 1 / len(i)) / (i * (i + 1))

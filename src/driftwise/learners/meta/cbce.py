@@ -14,10 +14,9 @@ from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import HUGE, within
 from driftwise.core.types import Vector
-from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalRows, NoRates, interval_learner
-from driftwise.learners.parts.time_intervals import DYADIC_SLOTS
-
-__all__ = ["CBCE"]
+from driftwise.learners.base.learner import NoRates
+from driftwise.learners.shared.interval_learner import BASES, IntervalLearner, IntervalRows, interval_learner
+from driftwise.learners.shared.time_intervals import DYADIC_SLOTS
 
 _SUM, _WEALTH = 0, 1  # columns of the scores
 _NIL = 1e-250  # shares with a smaller sum may underflow when they are multiplied by weights
@@ -115,9 +114,6 @@ class CBCE(IntervalLearner):
     base: str = "hedge"
 
     corners = Corners(base=BASES)
-
-    def __post_init__(self) -> None:
-        self.require_base()
 
     def possible(self, scores: Vector, rounds: int) -> bool:
         """Return whether a row can have this sum of coins and this wealth after so many rounds."""

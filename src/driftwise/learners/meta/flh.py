@@ -17,11 +17,9 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE
 from driftwise.core.validation import require_number
-from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalRows, interval_learner
-from driftwise.learners.parts.time_intervals import HAZAN_SESHADHRI_SLOTS
+from driftwise.learners.shared.interval_learner import BASES, IntervalLearner, IntervalRows, interval_learner
+from driftwise.learners.shared.time_intervals import HAZAN_SESHADHRI_SLOTS
 from driftwise.theory import vacuous
-
-__all__ = ["FLH"]
 
 
 class Rates(NamedTuple):
@@ -122,7 +120,7 @@ class FLH(IntervalLearner):
     corners = Corners(base=BASES, learning_rate=(TOO_SLOW, LARGEST))
 
     def __post_init__(self) -> None:
-        self.require_base()
+        super().__post_init__()
         require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
 
     @property

@@ -12,10 +12,9 @@ import numpy as np
 
 from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
-from driftwise.learners.parts.interval_learner import BASES, IntervalLearner, IntervalRows, NoRates, interval_learner
-from driftwise.learners.parts.time_intervals import DYADIC_SLOTS
-
-__all__ = ["SAOL"]
+from driftwise.learners.base.learner import NoRates
+from driftwise.learners.shared.interval_learner import BASES, IntervalLearner, IntervalRows, interval_learner
+from driftwise.learners.shared.time_intervals import DYADIC_SLOTS
 
 
 @kernel
@@ -89,6 +88,3 @@ class SAOL(IntervalLearner):
     base: str = "hedge"
 
     corners = Corners(base=BASES)
-
-    def __post_init__(self) -> None:
-        self.require_base()

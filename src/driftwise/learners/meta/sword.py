@@ -17,13 +17,10 @@ from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, TOO_SLOW, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_count, require_number
+from driftwise.learners.experts.hedge import OptimisticHedge
 from driftwise.learners.experts.optimistic_gd import OptimisticGD
-from driftwise.learners.experts.optimistic_hedge import OptimisticHedge
-from driftwise.learners.parts.banks import LearnerBank
-from driftwise.learners.parts.grid_learner import GridLearner, grid
+from driftwise.learners.shared.grid_learner import GridLearner, LearnerBank, grid
 from driftwise.theory import expected, pathwise_meta
-
-__all__ = ["Sword"]
 
 
 @grid("sword", rule=OptimisticHedge, banks=[OptimisticGD])

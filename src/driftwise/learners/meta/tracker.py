@@ -5,6 +5,23 @@ The leader has most of the prior, so that where nothing changes the other bases 
 $10^{-8}$: the cost of a change grows with $\ln(1/\alpha)$ only, and sharing costs $\alpha T$. Fixed Share is there in
 its plain and in its optimistic form: the one is better with noise, the other where losses repeat.
 
+The bases. With losses $\ell_t$, let $b_t$ be the largest range $\max_k \ell_{s,k} - \min_k \ell_{s,k}$ of the rounds
+$s \le t$, and $z_{t,k} = (\ell_{t,k} - \min_j \ell_{t,j}) / b_t$ the scaled losses (0 while $b_t = 0$). In round $t$
+the bases play:
+
+- the leader: uniform weights on the actions with the least total loss;
+- the last losses: uniform weights on the actions with the least guess $g_t$, by default $z_{t-1}$;
+- for every learning rate $\eta$ and switch rate $\alpha$ Fixed Share, $x_t$, and its optimistic form, $\hat x_t$:
+  $\hat x_{t,k} \propto x_{t,k}\, e^{-\eta g_{t,k}}$, and
+  $x_{t+1,k} = (1 - \alpha)\, x_{t,k}\, e^{-\eta z_{t,k}} / Z + \alpha / K$;
+- the same with the slow rates $\eta_t = 1/\sqrt t$ and $\alpha_t = 1/(t + 1)$, for which the regret grows more slowly
+  than $T$ whatever the losses; here $t$ counts the rounds since the first whose losses differ.
+
+With `both_guesses`, what uses $g_t$ is there twice: for $g_t = z_{t-1}$, and for the guess of a hint. All forms of
+Fixed Share have the same $x$, and all switch rates share the exponentials of a learning rate, so a round takes $K$
+exponentials per learning rate, and $2K$ for the slow one. Weights are at least $\alpha / K$, so they are kept as
+numbers, not as logarithms. Multiplying all losses by a power of two changes no base: $b_t$ and the totals scale.
+
 The price of not knowing the range of the losses. A base is Fixed Share on the scaled losses $z_t$, and its regret in
 round $t$ counts $b_t$ times. In one round, with $x'$ the weights before sharing,
 $\langle \hat x_t, z_t \rangle - z_{t,u} \le \frac1\eta \ln\frac{x'_{t,u}}{x_{t,u}} + \frac\eta8 d_t^2$, by Hoeffding's
@@ -17,28 +34,329 @@ $b_T$ and an additional $(b_T - b_1) \ln(1/\alpha)/\eta$.
 A fixed learning rate has a term of the order $\eta T$ in its bound, and losses that depend on the weights reach it. The
 slow rates $1/\sqrt t$ and $1/(t+1)$ are there for such losses: the same proof, with $b_t/\eta_t$ in place of $b_t$,
 bounds their regret by about $(m + 1) \sqrt T \ln(K T)$.
+
+Running estimates of segments, drift and variance, in memory of fixed size. The rounds are divided into at most 64
+blocks of equal length, a power of two, and the mean losses of each full block are kept. When all 64 places are taken,
+neighbouring blocks are merged in pairs, and the length doubles. The squared differences of consecutive losses are
+summed for each action.
+
+- Variance: half of the summed squared differences. Movements of the means add to it.
+- Drift: the largest mean loss of the first block, plus the differences between the means of neighbouring blocks that
+  are larger than noise, each the maximum over actions. A difference of action $k$ is larger than noise if it exceeds
+  $\sqrt{8 (v_k / L) \ln(2 K n)}$, with $v_k$ its variance in a round, $L$ the length and $n$ the number of blocks:
+  without changes, a normal difference has the variance $2 v_k / L$ and exceeds it with probability at most
+  $2 / (2 K n)^2$, so that any of the $K n$ differences does with probability at most $1 / (2 K n)$. The same is
+  computed with blocks of two, four, ... times the length, which show smaller changes; the largest drift counts.
+- Segments: 1 plus the number of runs of such differences. A change within a block makes two neighbouring differences,
+  so a run counts as one change; long blocks have a run of many changes, so the largest number counts.
+
+The estimates are coarse: changes that are shorter than a block, or smaller than noise, are not seen.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Annotated, NamedTuple
+
+import numpy as np
 
 from driftwise.core.corners import Corners
+from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.core.measures import Measures
+from driftwise.core.memory_fields import between, distribution, packed, scratch
+from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
-from driftwise.learners.contract import Beliefs, HintedLearner, State
-from driftwise.learners.parts.grid_learner import GridLearner, grid
-from driftwise.learners.parts.prior_ada_hedge import PriorAdaHedge
-from driftwise.learners.parts.running_measures import estimates
-from driftwise.learners.parts.stacked_memory import inner_memory
-from driftwise.learners.parts.tracking_bank import TrackingBank
+from driftwise.core.vectors import largest, least
+from driftwise.learners.base import Beliefs, HintedLearner, State
+from driftwise.learners.base.learner import zero_memory
+from driftwise.learners.base.loops import AnyMemory
+from driftwise.learners.experts.ada_hedge import PriorAdaHedge
+from driftwise.learners.shared.grid_learner import Bank, GridLearner, grid
+from driftwise.learners.shared.meta_learner import inner_memory
 from driftwise.theory import pathwise_tracker
 
-__all__ = ["Tracker"]
-
+N_BLOCKS = 64
+LENGTH, FULL, FILLED = 0, 1, 2  # places in the clock: rounds of a block, full blocks, rounds in the latest block
+_TIE = 1e-9  # actions whose totals differ by this share of the range are tied: it may be rounding
+_SLACK = 1.001  # for rounding, in the rules of a memory
+_LEADER = 0  # row of the weights; then the last losses for each guess, then for each pair Fixed Share and its forms
 LEARNING_RATES = (0.3, 1.0, 3.0, 10.0, 30.0)
 SWITCH_RATES = (1e-8, 1e-5, 1e-2)
 LEADER_PRIOR = 0.8
+
+
+class Estimates(NamedTuple):
+    """Estimates of the measures of the rounds so far."""
+
+    segments: float
+    drift: float
+    variance: float
+
+
+@generic_kernel
+def observe(memory: AnyMemory, losses: Vector) -> None:
+    """Add the losses of a round; the memory has the fields `previous`, `squares`, `sums`, `means` and `clock`."""
+    clock = memory.clock
+    for k in range(losses.size):
+        if clock[FULL] + clock[FILLED] > 0:
+            moved = losses[k] - memory.previous[k]
+            memory.squares[k] += moved * moved
+        memory.previous[k] = losses[k]
+        memory.sums[k] += losses[k]
+    clock[FILLED] += 1
+    if clock[FILLED] < clock[LENGTH]:
+        return
+    for k in range(losses.size):
+        memory.means[clock[FULL], k] = memory.sums[k] / clock[LENGTH]
+        memory.sums[k] = 0.0
+    clock[FULL] += 1
+    clock[FILLED] = 0
+    if clock[FULL] == N_BLOCKS:
+        for j in range(N_BLOCKS // 2):
+            for k in range(losses.size):
+                memory.means[j, k] = 0.5 * (memory.means[2 * j, k] + memory.means[2 * j + 1, k])
+        clock[FULL] = N_BLOCKS // 2
+        clock[LENGTH] *= 2
+
+
+def estimates(memory: AnyMemory) -> Estimates:
+    """Return the estimates after the rounds so far."""
+    length, full, filled = (int(word) for word in memory.clock)
+    rounds = length * full + filled
+    variance = float(memory.squares.sum()) / 2
+    means = memory.means[:full]
+    if full == 0:  # before round 1: the first blocks are single rounds
+        return Estimates(1.0, 0.0, variance)
+    per_round = memory.squares / (2 * max(1, rounds - 1))
+    found = [_movements(means, per_round / length)]
+    while len(means) >= 4:
+        half = len(means) // 2
+        means, length = means[: 2 * half].reshape(half, 2, -1).mean(axis=1), 2 * length
+        found.append(_movements(means, per_round / length))
+    segments, drifts = zip(*found, strict=True)
+    return Estimates(max(segments), max(drifts), variance)
+
+
+def _movements(means: Matrix, variances: Vector) -> tuple[float, float]:
+    """Return the numbers of segments and of the drift, from the means of blocks and the variances of these means."""
+    noise = np.sqrt(8 * variances * np.log(2 * means.size))
+    moved = np.abs(np.diff(means, axis=0))
+    sizes = np.where(moved > noise, moved, 0.0).max(axis=1, initial=0.0)
+    starts = np.diff((sizes > 0).astype(np.int64), prepend=0) == 1
+    return 1.0 + float(starts.sum()), float(means[0].max() + sizes.sum())
+
+
+def block_contradiction(memory: AnyMemory, rounds: int) -> str:
+    """Return a rule that the clock or the sums of a memory break after `rounds`, '' if they break none."""
+    length, full, filled = (int(word) for word in memory.clock)
+    expected = 1
+    while rounds >= expected * N_BLOCKS:
+        expected *= 2
+    if (length, full, filled) != (expected, rounds // expected, rounds % expected):
+        return f"`clock` must be {[expected, rounds // expected, rounds % expected]}"
+    if not (memory.sums <= filled + 1e-9).all():
+        return f"`sums` must be at most {filled}"
+    return ""
+
+
+class Memory(NamedTuple):
+    """State of the bases between rounds."""
+
+    weights: Annotated[Matrix, distribution("bases", "actions")]  # of the next round
+    totals: Annotated[Vector, between(0, "rounds", "actions")]  # total losses above the least total
+    centers: Annotated[Matrix, distribution("pairs", "actions")]  # x, for each pair of rates, the slow one last
+    range: Annotated[Vector, between(0, "widest", 1)]  # b
+    counted: Annotated[Vector, between(0, "rounds", 1)]  # rounds since the first whose losses differ
+    even_total: Annotated[Vector, between(0, "rounds", 1)]  # total loss of uniform weights above the least losses
+    scaled: Annotated[Vector, scratch("actions")]  # z, or a guess of it
+    factors: Annotated[Matrix, scratch("learning_rates", "actions")]  # exp(-eta z); the last row has the slow rate
+    previous: Annotated[Vector, between(0, 1, "actions")]  # the losses of the last round
+    squares: Annotated[Vector, between(0, "rounds", "actions")]  # squared differences of consecutive losses, summed
+    sums: Annotated[Vector, between(0, "rounds", "actions")]  # losses of the latest block
+    means: Annotated[Matrix, between(0, 1, N_BLOCKS, "actions")]  # of the full blocks
+    clock: Annotated[Actions, packed(3)]  # rounds of a block, full blocks, rounds in the latest block
+
+
+class Rates(NamedTuple):
+    """The rates of Fixed Share; a pair is one learning rate and one switch rate."""
+
+    learning_rates: Vector
+    switch_rates: Vector
+    n_guesses: int  # the last losses, and a hint; 1 if a hint replaces the last losses
+
+
+@kernel
+def _uniform_below(values: Vector, limit: float, weights: Vector) -> None:
+    """Write uniform weights on the actions whose values are at most the limit."""
+    count = 0.0
+    for k in range(values.size):
+        weights[k] = 1.0 if values[k] <= limit else 0.0
+        count += weights[k]
+    for k in range(values.size):
+        weights[k] /= count
+
+
+@kernel
+def _write_slow_factors(memory: Memory, t: float) -> None:
+    """Write the exponential factors of the slow rate of round t."""
+    slow = memory.factors.shape[0] - 1
+    for k in range(memory.scaled.size):
+        memory.factors[slow, k] = np.exp(-memory.scaled[k] / np.sqrt(t))
+
+
+@kernel
+def _scale(memory: Memory, rates: Rates, values: Vector, width: float) -> None:
+    """Write the values above the least as shares of the width, and their factors, but for the slow rate."""
+    low = least(values)
+    for k in range(values.size):
+        memory.scaled[k] = (values[k] - low) / width if width > 0.0 else 0.0
+    for i in range(rates.learning_rates.size):
+        for k in range(values.size):
+            memory.factors[i, k] = np.exp(-rates.learning_rates[i] * memory.scaled[k])
+
+
+@kernel
+def _look_ahead(memory: Memory, rates: Rates, number: int) -> None:
+    """Write the weights of the bases that use the guess of some number, which is in `scaled` and `factors`."""
+    _write_slow_factors(memory, memory.counted[0] + 1.0)
+    _uniform_below(memory.scaled, _TIE, memory.weights[number])
+    n_forms, n_shared, n_actions = rates.n_guesses + 1, rates.switch_rates.size, memory.scaled.size
+    for pair in range(memory.centers.shape[0]):
+        center, factors = memory.centers[pair], memory.factors[pair // n_shared]
+        optimistic = memory.weights[n_forms * (pair + 1) + number]
+        mass = 0.0
+        for k in range(n_actions):
+            optimistic[k] = center[k] * factors[k]
+            mass += optimistic[k]
+        for k in range(n_actions):
+            optimistic[k] /= mass
+
+
+@kernel
+def _hint(memory: Memory, rates: Rates, guess: Vector) -> None:
+    _scale(memory, rates, guess, max(memory.range[0], largest(guess) - least(guess)))
+    _look_ahead(memory, rates, rates.n_guesses)
+
+
+@kernel
+def _update(memory: Memory, rates: Rates, losses: Vector) -> None:
+    observe(memory, losses)
+    n_actions, low = losses.size, least(losses)
+    memory.range[0] = max(memory.range[0], largest(losses) - low)
+    _scale(memory, rates, losses, memory.range[0])
+    if memory.range[0] > 0.0:
+        memory.counted[0] += 1.0
+    t = max(memory.counted[0], 1.0)  # while all losses are equal, no rate matters
+    _write_slow_factors(memory, t)
+    above = 0.0
+    for k in range(n_actions):
+        memory.totals[k] += losses[k] - low
+        above += losses[k] - low
+    memory.even_total[0] += above / n_actions
+    lowest = least(memory.totals)
+    for k in range(n_actions):
+        memory.totals[k] -= lowest
+    _uniform_below(memory.totals, _TIE * memory.range[0], memory.weights[_LEADER])
+    n_shared, slow = rates.switch_rates.size, memory.centers.shape[0] - 1
+    for pair in range(memory.centers.shape[0]):
+        center, factors = memory.centers[pair], memory.factors[pair // n_shared]
+        plain = memory.weights[(rates.n_guesses + 1) * (pair + 1)]
+        switch_rate = rates.switch_rates[pair % n_shared] if pair < slow else 1.0 / (t + 1.0)
+        mass = 0.0
+        for k in range(n_actions):
+            center[k] *= factors[k]
+            mass += center[k]
+        kept, shared = (1.0 - switch_rate) / mass, switch_rate / n_actions
+        for k in range(n_actions):
+            center[k] = kept * center[k] + shared
+            plain[k] = center[k]
+    for number in range(1, rates.n_guesses + 1):
+        _look_ahead(memory, rates, number)
+
+
+@dataclass(frozen=True)
+class TrackingBank(Bank[Memory, Rates]):
+    """The leader, the last losses, and Fixed Share in both forms for every pair of rates and for the slow rates.
+
+    Parameters
+    ----------
+    learning_rates : tuple of float
+        Learning rates of Fixed Share, > 0.
+    switch_rates : tuple of float
+        Switch rates of Fixed Share, in (0, 1).
+    both_guesses : bool, default False
+        Whether the bases that use the last losses remain beside those that use a hint.
+    """
+
+    learning_rates: tuple[float, ...]
+    switch_rates: tuple[float, ...]
+    both_guesses: bool = False
+
+    update = _update
+    hint = _hint
+
+    def __post_init__(self) -> None:
+        require(self, "learning_rates", all(rate > 0 for rate in self.learning_rates), "all > 0")
+        require(self, "switch_rates", all(0 < rate < 1 for rate in self.switch_rates), "all in (0, 1)")
+
+    @property
+    def pairs(self) -> list[tuple[float, float]]:
+        """The pairs of a learning rate and a switch rate, in the order of the rows; the slow pair follows."""
+        return list(product(self.learning_rates, self.switch_rates))
+
+    def labels(self) -> list[str]:
+        """Return a text for each base; Fixed Share has its learning rate and its switch rate."""
+        rates = [*(f"({eta:g}, {alpha:g})" for eta, alpha in self.pairs), "(1/sqrt(t), 1/(t+1))"]
+        hinted = ["hinted-fixed-share"] if self.both_guesses else []
+        forms = [form + text for text in rates for form in ("fixed-share", "optimistic-fixed-share", *hinted)]
+        return ["leader", "last losses", *(["hint"] if self.both_guesses else []), *forms]
+
+    def memories(self, n_actions: int, rounds: int, gain: float) -> Vector:
+        r"""Return the effective memory of each base, in rounds.
+
+        All rounds for the leader, one for the last losses and for the hint. Fixed Share forgets what an action lost
+        before it lost $\ln(K/\alpha)/\eta$ ranges more than another, which takes that many rounds divided by `gain`,
+        the part of the range by which good actions are better in a round.
+        """
+        pairs = [*self.pairs, (1 / math.sqrt(rounds + 1), 1 / (rounds + 1))]
+        n_guesses = 1 + self.both_guesses
+        shares = [math.log(n_actions / alpha) / eta for eta, alpha in pairs for _ in range(1 + n_guesses)]
+        lengths = np.array(shares) / gain if gain > 0.0 else np.full(len(shares), np.inf)
+        return np.minimum([rounds, *[1.0] * n_guesses, *lengths], rounds)
+
+    def first_memory(self, n_actions: int, generator: Words) -> Memory:
+        """Return uniform weights of all bases."""
+        sizes, even = self.all_limits(n_actions, rounds=0), 1.0 / n_actions
+        weights, centers = np.full((self.n_bases, n_actions), even), np.full((len(self.pairs) + 1, n_actions), even)
+        factors, clock = np.ones((len(self.learning_rates) + 1, n_actions)), np.array([1, 0, 0])
+        return zero_memory(Memory, sizes, weights=weights, centers=centers, factors=factors, clock=clock)
+
+    def rates(self, n_actions: int) -> Rates:
+        """Return the rates."""
+        return Rates(np.array(self.learning_rates), np.array(self.switch_rates), 1 + self.both_guesses)
+
+    def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
+        """Return the numbers of pairs and of learning rates, and the widest range of losses."""
+        return {"pairs": len(self.pairs) + 1, "learning_rates": len(self.learning_rates) + 1, "widest": min(1, rounds)}
+
+    def memory_contradiction(self, memory: Memory, rounds: int) -> str:
+        """Check the floor of the weights of Fixed Share, on which its kernel relies, and the blocks of losses."""
+        slow = 1 / (max(1.0, memory.counted[0]) + 1)
+        floors = np.array([*(alpha for _, alpha in self.pairs), slow]) / memory.totals.size
+        if not (memory.centers >= floors[:, None] / _SLACK).all():
+            return "`centers` must be at least switch_rate / n_actions"
+        if memory.counted[0] % 1.0 or (memory.counted[0] > 0.0) != (memory.range[0] > 0.0):
+            return "`counted` must be a whole number, 0 if and only if `range` is 0"
+        if memory.totals.min() != 0.0:
+            return "`totals` must have the least at 0"
+        most = memory.range[0] * rounds * _SLACK
+        if memory.totals.max() > most or memory.even_total[0] > most:
+            return "`totals` and `even_total` must be at most range * rounds"
+        return block_contradiction(memory, rounds)
+
+
 _BANKS = {both: TrackingBank(LEARNING_RATES, SWITCH_RATES, both) for both in (False, True)}
 
 
@@ -138,7 +456,7 @@ class Tracker(GridLearner, HintedLearner):
     def beliefs(self, state: State) -> Beliefs:
         """Return the weights of the bases, their mean memory, and coarse estimates of segments, drift and variance.
 
-        The estimates are those of `driftwise.learners.parts.running_measures`: changes that are small or short are not
+        The estimates are those of `driftwise.learners.meta.tracker`: changes that are small or short are not
         counted.
         """
         found, memory, kind = super().beliefs(state), state.memory, _BANKS[self.both_guesses]

@@ -14,16 +14,13 @@ from pathlib import Path
 
 from driftwise.core.errors import one_line
 from driftwise.core.files import write_bytes_atomically
-from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
+from driftwise.core.measures import MARK, SAYS_NOTHING, marked
+from driftwise.report.drawing import COLOURS, GREY
 from driftwise.report.page.contents import DotPanel, Page, Panel, RowPanel, WeightHistory
-from driftwise.report.page.markup import Markup, element, plain, resource
+from driftwise.report.page.markup import Markup, Style, by_group, element, plain, resource, styles_of, swatch
 from driftwise.report.page.panels import chart_of, line_swatch
-from driftwise.report.page.styles import Style, by_group, styles_of, swatch
 from driftwise.report.page.weight_charts import action_classes, history_chart
-from driftwise.report.palette import COLOURS, GREY
 from driftwise.report.tables import shortened, text_width
-
-__all__ = ["write_figures"]
 
 _MARGIN = 16.0  # around the chart
 _LINE, _CHARACTER = 20.0, 6.6  # the height of a line of text, and about the width of a character

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["SCALES", "LinearScale", "LogScale", "Scale", "steps"]
-
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LEAST_SPAN = math.log10(4.0)  # in decades: holds at least one of 1, 2, 5
 _LEAST_RELATIVE_SPAN = 1e-6  # of a linear scale, in units of its largest number: ticks have at most 7 digits

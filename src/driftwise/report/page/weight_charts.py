@@ -6,16 +6,12 @@ import json
 import math
 from collections.abc import Sequence
 
-from driftwise.core.tuning_caveats import MARK, marked
+from driftwise.core.measures import MARK, marked
+from driftwise.report.drawing import COLOURS, best_intervals, layers, time_ticks
 from driftwise.report.page.contents import WeightHistory
 from driftwise.report.page.markup import Markup, element
 from driftwise.report.page.scales import LinearScale, steps
-from driftwise.report.palette import COLOURS
 from driftwise.report.tables import number
-from driftwise.report.time_ticks import time_ticks
-from driftwise.report.weight_areas import best_intervals, layers
-
-__all__ = ["action_classes", "history_chart", "history_figure"]
 
 _WIDTH, _HEIGHT = 520, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 510.0, 30.0, 204.0

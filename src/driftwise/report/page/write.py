@@ -12,18 +12,23 @@ from string import Template
 from typing import NamedTuple
 
 from driftwise.core.files import write_bytes_atomically
-from driftwise.core.tuning_caveats import MARK, SAYS_NOTHING, marked
-from driftwise.report.number_text import fixed, with_interval
-from driftwise.report.page.contents import SECTIONS, Claim, Page
-from driftwise.report.page.markup import Markup, element, formula, resource
+from driftwise.core.measures import MARK, SAYS_NOTHING, marked
+from driftwise.report.page.contents import SECTIONS, Cell, Claim, Measured, Page, PageColumn, PageTable, Text
+from driftwise.report.page.markup import (
+    Markup,
+    Style,
+    by_group,
+    colour_rules,
+    element,
+    formula,
+    resource,
+    styles_of,
+    swatch,
+)
 from driftwise.report.page.panels import panel_figure
 from driftwise.report.page.scales import LinearScale
-from driftwise.report.page.styles import Style, by_group, colour_rules, styles_of, swatch
-from driftwise.report.page.table_contents import Cell, Column, Measured, Table, Text
 from driftwise.report.page.weight_charts import history_figure
-from driftwise.report.tables import number
-
-__all__ = ["page_text", "write_page"]
+from driftwise.report.tables import fixed, number, with_interval
 
 _WIDTH, _HEIGHT = 80, 18  # of a whisker chart
 _LETTERS_A_LINE = 14  # that fit the narrowest of the columns that are shown once
@@ -86,7 +91,7 @@ def _sections(page: Page) -> list[_Section]:
     return sections
 
 
-def _table(table: Table | None, styles: Mapping[str, Style]) -> tuple[str, Markup]:
+def _table(table: PageTable | None, styles: Mapping[str, Style]) -> tuple[str, Markup]:
     """Return the heading and the content of the section of a table."""
     return (table.heading, page_table(table, styles)) if table and table.rows else ("", Markup())
 
@@ -151,13 +156,13 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def page_table(table: Table, styles: Mapping[str, Style]) -> Markup:
+def page_table(table: PageTable, styles: Mapping[str, Style]) -> Markup:
     """Return the table with its explanation and chooser; narrow screens show its rows as cards."""
     about = element("p", table.about, class_="hint") if table.about else ""
     return element("div", about, _chooser(table), element("div", _grid(table, styles), class_="scroll"))
 
 
-def _chooser(table: Table) -> Markup:
+def _chooser(table: PageTable) -> Markup:
     """Return a choice of the rows to show; the script makes it visible."""
     if table.filter is None:
         return Markup()
@@ -168,7 +173,7 @@ def _chooser(table: Table) -> Markup:
     return element("div", chooser, element("output", id="count", for_="filter"), class_="tools", hidden=True)
 
 
-def _filter_texts(table: Table) -> list[str | bool]:
+def _filter_texts(table: PageTable) -> list[str | bool]:
     """Return for each row the text by which it is filtered, False without a filter."""
     if table.filter is None:
         return [False] * len(table.rows)
@@ -176,7 +181,7 @@ def _filter_texts(table: Table) -> list[str | bool]:
     return [_text(column, cell) for cell in table.column(column.key)]
 
 
-def _grid(table: Table, styles: Mapping[str, Style]) -> Markup:
+def _grid(table: PageTable, styles: Mapping[str, Style]) -> Markup:
     writers = [_ColumnWriter(column, table.column(column.key), styles) for column in table.columns]
     heads = [writer.head() for writer in writers]
     texts = iter(_filter_texts(table))
@@ -188,7 +193,7 @@ def _grid(table: Table, styles: Mapping[str, Style]) -> Markup:
     return element("table", element("thead", element("tr", *heads)), element("tbody", *lines), class_="measured")
 
 
-def _groups(table: Table) -> Iterator[list[Sequence[Cell]]]:
+def _groups(table: PageTable) -> Iterator[list[Sequence[Cell]]]:
     """Yield the groups of consecutive rows that are equal in all columns that are shown once."""
     once = [i for i, column in enumerate(table.columns) if column.once]
     if not once:
@@ -201,7 +206,7 @@ def _groups(table: Table) -> Iterator[list[Sequence[Cell]]]:
 class _ColumnWriter:
     """Writes the heading and the cells of a column."""
 
-    def __init__(self, column: Column, cells: Sequence[Cell], styles: Mapping[str, Style]) -> None:
+    def __init__(self, column: PageColumn, cells: Sequence[Cell], styles: Mapping[str, Style]) -> None:
         self.column = column
         self.styles = styles
         classes = [f"{column.kind}-cell"]
@@ -283,7 +288,7 @@ def _shared_class(value: str, place: int, size: int) -> str:
     return "leads" if len(value) <= _LETTERS_A_LINE * size else "alone"
 
 
-def _text(column: Column, cell: Cell) -> str:
+def _text(column: PageColumn, cell: Cell) -> str:
     """Return the text of a cell, without small letters."""
     if not column.numeric:
         return _as_text(cell).text
@@ -291,12 +296,12 @@ def _text(column: Column, cell: Cell) -> str:
     return with_interval(*(number(value) if decimals is None else fixed(value, decimals) for value in _as_number(cell)))
 
 
-def _shown(column: Column, cell: Cell) -> str | Text:
+def _shown(column: PageColumn, cell: Cell) -> str | Text:
     """Return all that a cell shows, to compare it with others."""
     return _text(column, cell) if column.numeric else _as_text(cell)
 
 
-def _value(column: Column, cell: Cell) -> str:
+def _value(column: PageColumn, cell: Cell) -> str:
     """Return the value by which rows are sorted; the script puts rows without one last."""
     if column.numeric:
         value = _as_number(cell).value
@@ -315,5 +320,5 @@ def _as_text(cell: Cell) -> Text:
 
 
 def _as_number(cell: Cell) -> Measured:
-    assert not isinstance(cell, str | Text)  # checked by `Table`
+    assert not isinstance(cell, str | Text)  # checked by `PageTable`
     return cell if isinstance(cell, Measured) else Measured(cell)

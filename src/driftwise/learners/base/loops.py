@@ -1,0 +1,237 @@
+"""The compiled rounds of learners: loops over the rounds of a block, and live rounds, one at a time.
+
+The loops are templates, plain Python until `clone` binds a learner's own kernels to the names in capitals. A
+full-feedback memory has the weights of the next round in `weights`; a bandit kernel gets only the loss of the chosen
+action. A kernel that updates returns nothing: where one returns something, the block ends, and the loop returns
+`False`.
+
+A live round has a short path into compiled code. An entry point gets one table of addresses in place of the memory's
+arrays, and checks the other arguments itself. A state gets its entry points with its first round outside a block. They
+are compiled once per type of memory, for one type of arguments; other arguments raise `TypeError`, and the caller
+converts or rejects them. Where Numba cannot read a table, an entry point gets the memory and the rates as a pair.
+"""
+
+# mypy: allow-untyped-calls
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+
+from driftwise.core.compiler import IN_USE, address_table, close, rebuilder
+from driftwise.core.kernel import clone, generic_kernel, mark_digest, unbound
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.validation import first_bad_loss
+
+Kernel = Callable[..., Any]  # compiled, or a template
+# The NamedTuples that generic kernels and templates read; which fields they have depends on the learner.
+AnyMemory = Any
+AnyRates = Any
+Bindings = dict[str, Any]  # of kernels and constants to the names in capitals of a template
+T = TypeVar("T")
+# Returned by a step: no fault, the vector has another size, or the kernel returned something, which it must not;
+# otherwise the action whose loss is outside [0, 1].
+FINE, OTHER_SIZE, RETURNED = -1, -2, -3
+_LOSSES = types.float64[::1]
+UPDATE = CHOOSE = HINT = REBUILD = TAKE = unbound  # kernels that `clone` binds
+
+
+class Kernels(NamedTuple):
+    """The kernels of a learner, from which its loops are made."""
+
+    name: str
+    kinds: tuple[type, ...]
+    update: Kernel
+    choose: Kernel | None = None
+    hint: Kernel | None = None
+
+
+class Loops(NamedTuple):
+    """The compiled entry points of a learner for blocks of rounds, and its kernels."""
+
+    run: Kernel
+    run_hinted: Kernel | None  # of a learner that takes hints
+    kernels: Kernels
+
+
+def expert_loops(name: str, kinds: Iterable[type], update: Kernel, hint: Kernel | None = None) -> Loops:
+    """Bind a full-feedback learner's kernels to the templates."""
+    return Loops(
+        run=clone(_run_expert, name, kinds, UPDATE=update),
+        run_hinted=clone(_run_hinted, name, kinds, UPDATE=update, HINT=hint) if hint else None,
+        kernels=Kernels(name, tuple(kinds), update, hint=hint),
+    )
+
+
+def bandit_loops(name: str, kinds: Iterable[type], choose: Kernel, update: Kernel) -> Loops:
+    """Bind a bandit learner's kernels to the templates."""
+    run = clone(_run_bandit, name, kinds, CHOOSE=choose, UPDATE=update)
+    return Loops(run, None, Kernels(name, tuple(kinds), update, choose))
+
+
+def _run_expert(memory: AnyMemory, rates: AnyRates, losses: Matrix, played: Matrix) -> bool:
+    weights = memory.weights
+    for t in range(losses.shape[0]):
+        for k in range(losses.shape[1]):
+            played[t, k] = weights[k]
+        if UPDATE(memory, rates, losses[t]) is not None:
+            return False
+    return True
+
+
+def _run_hinted(memory: AnyMemory, rates: AnyRates, losses: Matrix, hints: Matrix, played: Matrix) -> bool:
+    weights = memory.weights
+    for t in range(losses.shape[0]):
+        HINT(memory, rates, hints[t])
+        for k in range(losses.shape[1]):
+            played[t, k] = weights[k]
+        if UPDATE(memory, rates, losses[t]) is not None:
+            return False
+    return True
+
+
+def _run_bandit(memory: AnyMemory, rates: AnyRates, losses: Matrix, actions: Actions) -> bool:
+    for t in range(losses.shape[0]):
+        action, probability = CHOOSE(memory, rates)
+        actions[t] = action
+        if UPDATE(memory, rates, action, losses[t, action], probability) is not None:
+            return False
+    return True
+
+
+def as_it_is(parts: T) -> T:
+    """Return the parts of a tuple."""
+    return parts
+
+
+@functools.cache
+def _compiled_as_it_is() -> Kernel:
+    return generic_kernel(as_it_is)
+
+
+class Crossing(NamedTuple):
+    """How NamedTuples of arrays and numbers are passed to compiled code."""
+
+    pack: Kernel  # packs them, in Python
+    kind: Kernel  # the Numba type of the result, from their types
+    rebuild: Kernel  # the function that unpacks them in compiled code, from the same types
+
+
+_AS_TABLE = Crossing(address_table, lambda *_: types.int64[::1], lambda *kinds: mark_digest(*rebuilder(*kinds)))
+_AS_TUPLE = Crossing(lambda *parts: parts, lambda *kinds: types.Tuple(kinds), lambda *_: _compiled_as_it_is())
+
+
+def first_that_compiles(compiled: Callable[[Crossing], T]) -> tuple[Crossing, T]:
+    """Compile for a table, and for a tuple if that fails: then either the kernel is wrong, or Numba has changed."""
+    if "tables" in IN_USE and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        with contextlib.suppress(Exception):
+            return _AS_TABLE, compiled(_AS_TABLE)
+    return _AS_TUPLE, compiled(_AS_TUPLE)
+
+
+def _closed(entry: Kernel, *arguments: object) -> bool:
+    """Compile an entry for these types; return whether it rejects others now, which an interpreted one does not."""
+    return not numba.config.DISABLE_JIT and close(entry, *arguments)  # type: ignore[attr-defined]
+
+
+class LiveExpert(NamedTuple):
+    """The entry points of a state with full feedback, and its table of addresses."""
+
+    table: object
+    step: Kernel
+    hint: Kernel | None
+
+
+class LiveBandit(NamedTuple):
+    """The entry points of a state with bandit feedback, and its table of addresses."""
+
+    table: object
+    choose: Kernel
+    update: Kernel
+
+
+def live_expert(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> LiveExpert:
+    """Return the entry points for a memory; they are valid as long as the memory is referenced."""
+    kinds = numba.typeof(memory), numba.typeof(rates)
+    crossing, step = _expert(kernels, *kinds)
+
+    def hint(table: object, guess: Vector) -> object:  # compiled with the first hint: most learners never get one
+        assert kernels.hint is not None
+        return _vector_entry(kernels, kernels.hint, *kinds, crossing)(table, guess)
+
+    return LiveExpert(crossing.pack(memory, rates), step, hint if kernels.hint else None)
+
+
+def live_bandit(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> LiveBandit:
+    """Return the entry points for a memory; they are valid as long as the memory is referenced."""
+    crossing, entries = _bandit(kernels, numba.typeof(memory), numba.typeof(rates))
+    return LiveBandit(crossing.pack(memory, rates), *entries)
+
+
+@functools.cache
+def _expert(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> tuple[Crossing, Kernel]:
+    return first_that_compiles(lambda crossing: _vector_entry(kernels, kernels.update, memory, rates, crossing))
+
+
+@functools.cache
+def _vector_entry(kernels: Kernels, take: Kernel, memory: AnyMemory, rates: AnyRates, crossing: Crossing) -> Kernel:
+    parts = {"TAKE": take, "REBUILD": crossing.rebuild(memory, rates)}
+    entry = clone(_take, kernels.name, kernels.kinds, **parts)
+    return entry if _closed(entry, crossing.kind(memory, rates), _LOSSES) else _typed(entry)
+
+
+@functools.cache
+def _bandit(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> tuple[Crossing, tuple[Kernel, Kernel]]:
+    def compiled(crossing: Crossing) -> tuple[Kernel, Kernel]:
+        table, rebuild = crossing.kind(memory, rates), crossing.rebuild(memory, rates)
+        choose = clone(_choose, kernels.name, kernels.kinds, CHOOSE=kernels.choose, REBUILD=rebuild)
+        update = clone(_update, kernels.name, kernels.kinds, UPDATE=kernels.update, REBUILD=rebuild)
+        _closed(choose, table)
+        _closed(update, table, types.int64, types.float64, types.float64)
+        return choose, update
+
+    return first_that_compiles(compiled)
+
+
+def _typed(entry: Kernel) -> Kernel:
+    """Return the entry with the `TypeError` that a compiled entry raises for other arguments."""
+
+    def checked(table: object, losses: Vector) -> object:
+        if losses.ndim != 1 or losses.dtype != np.float64 or not losses.flags.carray:
+            raise TypeError("not a vector of numbers in the usual layout")
+        return entry(table, losses)
+
+    return checked
+
+
+def _take(table: Actions, values: Vector) -> int:
+    """Check losses, or a guess of them, and pass them on."""
+    memory, rates = REBUILD(table)
+    if values.size != memory.weights.size:
+        return OTHER_SIZE
+    bad: int = first_bad_loss(values)
+    if bad < 0 and TAKE(memory, rates, values) is not None:
+        return RETURNED
+    return bad
+
+
+def _choose(table: Actions) -> tuple[int, float]:
+    memory, rates = REBUILD(table)
+    choice: tuple[int, float] = CHOOSE(memory, rates)
+    return choice
+
+
+def _update(table: Actions, action: int, loss: float, probability: float) -> bool:
+    """Check the loss and pass it on; the action and the probability, NaN where there is none, were checked.
+
+    Return whether the loss is in [0, 1] and the kernel returned nothing, as it must.
+    """
+    memory, rates = REBUILD(table)
+    if not 0.0 <= loss <= 1.0:
+        return False
+    return UPDATE(memory, rates, action, loss, probability) is None

@@ -1,0 +1,390 @@
+"""The study as text, as a CSV file and as an HTML page: summaries of scores, tables, and figures."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from driftwise.core.files import write_atomically
+from driftwise.glossary import PAGE_NOTE
+from driftwise.regret_study.study import CellScore
+from driftwise.regret_study.study_design import HALVES, KINDS, ScoredLearner
+from driftwise.report.page import (
+    Axis,
+    DotPanel,
+    Filter,
+    Measured,
+    Page,
+    PageColumn,
+    PageTable,
+    Panel,
+    RowPanel,
+    Series,
+    SeriesGroup,
+    Text,
+)
+from driftwise.report.page.contents import Cell
+from driftwise.report.tables import TableGroup, fixed, grouped_table, number, text_table
+
+BAD = 2.0  # scores above are counted
+WIDTH = 100
+_WORST = 10  # cells that are listed
+_TWO_DIGITS, _THREE_DIGITS = 10.0, 100.0  # numbers from here on have one decimal, or none
+
+EXPLANATION = (
+    "Score: (R + a) / (R* + a). R is the mean dynamic regret of a learner, R* that of the tuned learner with the least"
+    " regret in the cell: it is chosen in hindsight by the even runs and counts in the odd runs, and the other way"
+    " round. a = 5 with full feedback, a quarter of the root of T with bandit feedback. After ±: the standard error."
+    ' The default learners were tuned on the cells of the half "tuning"; one choice in bandit-tracker was made again'
+    " after a look at the other half (docs/decisions.md). A digest of its name assigns a cell to a half."
+)
+
+
+class ScoreColumn(NamedTuple):
+    """What tables say about each score: a column of the CSV file, of the text, of the page, or of several."""
+
+    name: str  # in the CSV file; "" if it is not there
+    value: Callable[[CellScore], str | float]
+    error: Callable[[CellScore], float] | None = None  # the standard error, in a column of its own in the CSV file
+    heading: str = ""  # in the text
+    page: PageColumn | None = None
+    cell: Callable[[CellScore], Cell] | None = None  # on the page, if it is not the value
+
+    def text(self, one: CellScore) -> str:
+        """Return the value, with its standard error if it has one."""
+        value = self.value(one)
+        if self.error is None or isinstance(value, str):
+            return str(value)
+        return f"{_shown(value)} ±{fixed(self.error(one), _decimals(value))}"
+
+
+def tuned_text(score: CellScore) -> str:
+    """Return the best tuned learner of a cell as text; two if even and odd runs choose different ones."""
+    return " or ".join(player.label for player in score.tuned)
+
+
+def _name_in_lines(one: CellScore) -> Text:
+    kind, _, size = one.cell.name.rpartition(", K")
+    return Text(kind, f"K{size}")
+
+
+def _with_interval(one: CellScore) -> Measured:
+    value, reach = one.score.value, _INTERVAL * one.score.error
+    return Measured(value, value - reach, value + reach)
+
+
+COLUMNS = (
+    ScoreColumn("feedback", lambda one: one.feedback),
+    ScoreColumn(
+        "cell",
+        lambda one: one.cell.name,
+        heading="cell",
+        page=PageColumn("cell", "Cell", card_label=""),
+        cell=_name_in_lines,
+    ),
+    ScoreColumn("half", lambda one: one.cell.half, page=PageColumn("half", "Half")),
+    ScoreColumn("kind", lambda one: one.cell.kind),
+    ScoreColumn("n_actions", lambda one: one.cell.n_actions),
+    ScoreColumn("n_rounds", lambda one: one.cell.n_rounds),
+    ScoreColumn("learner", lambda one: one.learner.label, page=PageColumn("learner", "Learner")),
+    ScoreColumn(
+        "score",
+        lambda one: one.score.value,
+        lambda one: one.score.error,
+        heading="score",
+        page=PageColumn("score", "Score", "whisker", decimals=2, rules=(1.0, 2.0)),
+        cell=_with_interval,
+    ),
+    ScoreColumn(
+        "regret",
+        lambda one: one.score.regret,
+        lambda one: one.score.regret_error,
+        heading="R",
+        page=PageColumn("regret", "R", "number"),
+    ),
+    ScoreColumn(
+        "best_regret",
+        lambda one: one.score.best_regret,
+        lambda one: one.score.best_regret_error,
+        heading="R*",
+        page=PageColumn("best", "R*", "number"),
+    ),
+    ScoreColumn("", tuned_text, page=PageColumn("tuned", "Best tuned learner")),
+    ScoreColumn(
+        "n_runs", lambda one: one.score.n_runs, heading="runs", page=PageColumn("runs", "Runs", "number", decimals=0)
+    ),
+    ScoreColumn("best_by_even_runs", lambda one: one.tuned[0].label),
+    ScoreColumn("best_by_odd_runs", lambda one: one.tuned[-1].label),
+    ScoreColumn("learner_spec", lambda one: one.learner.player.text),
+)
+_SCORE = next(column for column in COLUMNS if column.name == "score")
+CSV_COLUMNS = tuple(
+    name for column in COLUMNS for name in (column.name, f"{column.name}_error" if column.error else "") if name
+)
+
+
+class ScoreSummary(NamedTuple):
+    """The scores of one learner in several cells."""
+
+    learner: ScoredLearner
+    n_cells: int
+    mean: float  # geometric
+    error: float  # its standard error
+    worst: CellScore
+    n_bad: int  # cells with a score above `BAD`
+    by_kind: Mapping[str, float]  # geometric means by kind of environment
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean of positive numbers.
+
+    >>> geometric_mean([1.0, 4.0])
+    2.0
+    """
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
+
+
+def summary(scores: Sequence[CellScore]) -> ScoreSummary:
+    """Return the summary of the scores of one learner."""
+    mean = geometric_mean([one.score.value for one in scores])
+    # The logarithm of a score has the standard error error / value.
+    error = mean * math.hypot(*(one.score.error / one.score.value for one in scores)) / len(scores)
+    by_kind = {}
+    for kind in KINDS:
+        if some := [one.score.value for one in scores if one.cell.kind == kind]:
+            by_kind[kind] = geometric_mean(some)
+    return ScoreSummary(
+        scores[0].learner,
+        len(scores),
+        mean,
+        error,
+        max(scores, key=lambda one: one.score.value),
+        sum(one.score.value > BAD for one in scores),
+        by_kind,
+    )
+
+
+def summaries(scores: Sequence[CellScore], feedback: str, half: str | None) -> list[ScoreSummary]:
+    """Return the summary of each learner with this feedback, in one half or in both (None).
+
+    The default learner comes first, then the others by their geometric mean.
+    """
+    by_learner: dict[str, list[CellScore]] = {}
+    for one in scores:
+        if one.feedback == feedback and half in (None, one.cell.half):
+            by_learner.setdefault(one.learner.label, []).append(one)
+    found = [summary(some) for some in by_learner.values()]
+    return sorted(found, key=lambda one: (not one.learner.is_default, one.mean))
+
+
+def study_text(scores: Sequence[CellScore], width: int = WIDTH) -> str:
+    """Return all tables."""
+    parts = [_paragraph(EXPLANATION, width)]
+    for feedback in dict.fromkeys(one.feedback for one in scores):
+        parts += [_learners(scores, feedback, width), _worst_cells(scores, feedback, width)]
+    return "\n\n".join(parts)
+
+
+def forms_text(scores: Sequence[CellScore], feedback: str) -> list[str]:
+    """Return in which form learners play, if it is not that of their default parameters."""
+    mine = dict.fromkeys(one.learner for one in scores if one.feedback == feedback)
+    given_rounds = [one.player.name for one in mine if one.player.tuned]
+    short = [f"{one.player.name} ({one.settings_text})" for one in mine if one.settings_text]
+    notes = {
+        "Given the numbers of actions and rounds (given T)": given_rounds,
+        "In another form than the default one": short,
+    }
+    return [f"{text}: {', '.join(names)}." for text, names in notes.items() if names]
+
+
+def _paragraph(text: str, width: int) -> str:
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
+    """Return the table of learners, with a group of rows for each half."""
+    groups = []
+    kinds = [kind for kind in KINDS if any(one.cell.kind == kind and one.feedback == feedback for one in scores)]
+    present = [half for half in HALVES if any(one.cell.half == half and one.feedback == feedback for one in scores)]
+    for half in (*present, None) if len(present) > 1 else present:
+        found = summaries(scores, feedback, half)
+        heading = f"{'both halves' if half is None else f'half {half!r}'}: {found[0].n_cells} cells"
+        groups.append(TableGroup(heading, [_row(one, kinds) for one in found]))
+    headers = ["learner", "mean", "worst", "> 2", *kinds]
+    about = (
+        f"Scores with {feedback} feedback: geometric mean over cells, the worst cell, cells above 2, and geometric"
+        " means by kind of environment."
+    )
+    notes = [_paragraph(text, width) for text in forms_text(scores, feedback)]
+    return "\n".join([_paragraph(about, width), "", grouped_table(headers, groups), *([""] if notes else []), *notes])
+
+
+def _row(one: ScoreSummary, kinds: Sequence[str]) -> list[str]:
+    by_kind = [_shown(one.by_kind[kind]) if kind in one.by_kind else number(None) for kind in kinds]
+    return [one.learner.label, _shown(one.mean), _SCORE.text(one.worst), str(one.n_bad), *by_kind]
+
+
+def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
+    """Return the cells in which the first learner has the largest scores, with the best tuned learner of each."""
+    mine = [one for one in scores if one.feedback == feedback]
+    first = mine[0].learner.label
+    worst = sorted((one for one in mine if one.learner.label == first), key=lambda one: -one.score.value)[:_WORST]
+    written = [column for column in COLUMNS if column.heading]
+    rows = [[column.text(one) for column in written] for one in worst]
+    head, rule, *lines = text_table([column.heading for column in written], rows).splitlines()
+    found = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
+    for one, line in zip(worst, lines, strict=True):
+        text = f"{one.cell.half}; {tuned_text(one)}"
+        found += [line, *textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")]
+    return "\n".join(found)
+
+
+def _shown(value: float) -> str:
+    return fixed(value, _decimals(value))
+
+
+def _decimals(value: float) -> int:
+    return 0 if value >= _THREE_DIGITS else 1 if value >= _TWO_DIGITS else 2
+
+
+def write_scores_csv(path: str | os.PathLike[str], scores: Sequence[CellScore]) -> None:
+    """Write one line per score; numbers have enough digits to be read back equal."""
+
+    def fill(file: Path) -> None:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(CSV_COLUMNS)
+            writer.writerows([*_csv_values(one)] for one in scores)
+
+    write_atomically(path, fill)
+
+
+def _csv_values(one: CellScore) -> Iterator[str | float]:
+    for column in COLUMNS:
+        if column.name:
+            yield column.value(one)
+        if column.error is not None:
+            yield column.error(one)
+
+
+_DEFAULT, _OTHER = SeriesGroup("Default", "solid"), SeriesGroup("Parameter-free", "baseline")
+_INTERVAL = 1.96  # standard errors on both sides of a number, for 95 %
+_SECTIONS = {"full": "Full feedback", "bandit": "Bandit feedback"}
+_SUBTITLE = (
+    "The regret of default and parameter-free learners as a multiple of the regret R* of the best tuned learner in"
+    " hindsight: the score."
+)
+_NOTES = (
+    "Regret is dynamic pseudo-regret: the expected loss of a learner minus that of the best action of every round, both"
+    " computed with the true means.",
+    "Standard errors are those of a ratio of two means over the same runs (delta method), given the tuned learners that"
+    " were chosen. Intervals are 1.96 standard errors on both sides.",
+    "All learners of a cell play on the same losses. Runs are doubled until the standard error of the first learner's"
+    " score is at most 0.1, or the most runs are reached (200, with the preset quick 64). A tuned learner whose mean"
+    " regret is more than four standard errors of the difference above the least one plays no further runs.",
+    "Tuned learners: a grid of parameters of the usual learners, and tuning by their theorems to the exact segments,"
+    " drift and variance of the environment. R* of a cell is the least regret among them, so it uses knowledge that no"
+    " learner has.",
+)
+
+
+def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str) -> Page:
+    """Return the page of these scores; `about` is a sentence on the extent of the study."""
+    feedbacks = list(dict.fromkeys(one.feedback for one in scores))
+    panels = [panel for feedback in feedbacks for panel in _panels(scores, feedback)]
+    firsts = {feedback: next(one.learner.label for one in scores if one.feedback == feedback) for feedback in feedbacks}
+    return Page(
+        title="Regret without tuning",
+        subtitle=f"{_SUBTITLE} {_findings(scores, firsts)} {about}",
+        table=_table([one for one in scores if one.learner.label == firsts[one.feedback]]),
+        panels=panels,
+        commands=commands,
+        notes=[EXPLANATION, *_NOTES, *(text for feedback in feedbacks for text in forms_text(scores, feedback))],
+        groups=(_DEFAULT, _OTHER),
+        figures_heading="Scores",
+        figures_first=True,
+    )
+
+
+def _findings(scores: Sequence[CellScore], firsts: Mapping[str, str]) -> str:
+    """Return sentences on the first learner of each feedback, by half."""
+    found = []
+    for feedback, first in firsts.items():
+        parts = []
+        for half in HALVES:
+            for one in summaries(scores, feedback, half):
+                if one.learner.label == first:
+                    worst = f"at most {fixed(one.worst.score.value, 2)}"
+                    cells = f"{one.n_cells} cells of the half \u201c{half}\u201d"
+                    parts.append(f"{fixed(one.mean, 2)} ({worst}) in {cells}")
+        found.append(f"Geometric mean of the scores of {first} ({feedback} feedback): {', '.join(parts)}.")
+    return " ".join(found)
+
+
+def _panels(scores: Sequence[CellScore], feedback: str) -> list[Panel]:
+    """Return the scores of all learners as dots, and their geometric means in each half."""
+    mine = [one for one in scores if one.feedback == feedback]
+    cells = {one.cell.name: one.cell for one in mine}
+    positions = {name: float(i) for i, name in enumerate(cells)}
+    found = summaries(scores, feedback, None)
+    dots = []
+    for one in found:
+        own = [score for score in mine if score.learner.label == one.learner.label]
+        x = [positions[score.cell.name] for score in own]
+        means = [score.score.value for score in own]
+        low, high = (_ends(means, [score.score.error for score in own], sign) for sign in (-1, 1))
+        dots.append(Series(one.learner.label, _group(one), x, means, low, high))
+    section = _SECTIONS[feedback]
+    axis = Axis("score: regret as a multiple of that of the best tuned learner", "log")
+    panels: list[Panel] = [
+        DotPanel(
+            f"scores-{feedback}",
+            section,
+            f"{section}: scores in {len(cells)} cells (dots), geometric means (bars)",
+            Axis("cell"),
+            axis,
+            dots,
+            names=[f"{cell.name} ({cell.half})" for cell in cells.values()],
+            centers=[one.mean for one in found],
+            center_label="geometric mean",
+            rules=[1.0],
+        )
+    ]
+    for half in HALVES:
+        if some := summaries(scores, feedback, half):
+            title = f"{section}, half \u201c{half}\u201d: geometric means over {some[0].n_cells} cells"
+            rows = [_mean_row(one) for one in some]
+            panels.append(RowPanel(f"means-{feedback}-{half}", section, title, Axis("cells"), axis, rows))
+    return panels
+
+
+def _mean_row(one: ScoreSummary) -> Series:
+    low, high = (_ends([one.mean], [one.error], sign) for sign in (-1, 1))
+    return Series(one.learner.label, _group(one), [float(one.n_cells)], [one.mean], low, high)
+
+
+def _ends(values: Sequence[float], errors: Sequence[float], sign: int) -> list[float]:
+    return [value + sign * _INTERVAL * error for value, error in zip(values, errors, strict=True)]
+
+
+def _group(one: ScoreSummary) -> str:
+    return (_DEFAULT if one.learner.is_default else _OTHER).name
+
+
+def _table(scores: Sequence[CellScore]) -> PageTable:
+    about = (
+        "The first learner with each feedback (the default, unless others were chosen) in all cells, the largest scores"
+        " first. The thin lines are at 1 and 2. Best tuned"
+        " learner: the one with regret R*; two if even and odd runs choose different ones."
+    )
+    columns = [column.page for column in COLUMNS if column.page is not None]
+    rows = [
+        [(column.cell or column.value)(one) for column in COLUMNS if column.page is not None]
+        for one in sorted(scores, key=lambda one: -one.score.value)
+    ]
+    return PageTable(columns, rows, "Cells", about + PAGE_NOTE, Filter("half", "Half", "Both halves"))

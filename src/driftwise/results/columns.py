@@ -1,0 +1,222 @@
+r"""Columns of tables of regret: one list of them makes the text, the LaTeX, the page and the plain values of a table.
+
+A column has a kind, which says how its values are shown:
+
+| kind | value | text | LaTeX | page |
+|---|---|---|---|---|
+| plain | any | | | |
+| group | text | above the rows | above the rows | a column, shown once |
+| label | text | as it is, aligned left | the same | the same |
+| learner | text | with the mark of a caveat | the same | with its line in the figures |
+| count | int | as it is | as it is | as it is |
+| number | float | with four digits | as a formula | as text, sorted by its number |
+| estimate | `Estimate` | its mean | its mean | with a small chart of its interval |
+| interval | `Estimate` | its ends | its ends | |
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from driftwise.core.errors import one_line
+from driftwise.core.measures import SAYS_NOTHING, marked
+from driftwise.regret.statistics import Estimate
+from driftwise.report.tables import number
+
+Row = TypeVar("Row")
+
+
+class Place(NamedTuple):
+    """What the cells of a row of a table have in common."""
+
+    environment: str
+    learner: str
+    n_rounds: int
+    comparator: str
+    play: str
+
+
+@dataclass(frozen=True)
+class MeanRegret:
+    """The mean regret of one learner in one environment with one number of rounds."""
+
+    place: Place
+    regret: Estimate  # NaN if no cell was played
+    bound: float  # the mean over cells, NaN without one
+    caveat: str  # why the tuning rule is meaningless there, "" if there is no caveat
+
+    @property
+    def ratio(self) -> float:
+        """The regret divided by the bound; NaN if there is none, or if it is trivial (0, or at least T)."""
+        return self.regret.mean / self.bound if 0 < self.bound < self.place.n_rounds else math.nan
+
+
+@dataclass(frozen=True)
+class TableColumn(Generic[Row]):
+    """A column: what it has of a row, and where and how it is shown."""
+
+    key: str  # of its plain values; "" if these do not have it
+    kind: str
+    value: Callable[[Row], Any]
+    heading: str = ""  # in text and LaTeX, where {} is the confidence level in percent; "" if these do not have it
+    page_heading: str = ""  # "" if pages do not have it
+    shown: Callable[[Row], str] | None = None  # its text, if not that of its kind
+    is_needed: Callable[[set[object]], bool] | None = None  # whether these values are worth a column; None: always
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it is aligned left; these columns come first."""
+        return self.kind in ("group", "label", "learner")
+
+    def title(self, confidence: float) -> str:
+        """Return the heading in a text table."""
+        return self.heading.format(f"{100 * confidence:g}")
+
+    def plain(self, row: Row) -> dict[str, Any]:
+        """Return the plain values by key: an interval has two."""
+        value = self.value(row)
+        if self.kind == "interval":
+            return {"low": value.low, "high": value.high}
+        return {self.key: value.mean if self.kind == "estimate" else value} if self.key else {}
+
+    def text(self, row: Row) -> str:
+        """Return a cell of a text table."""
+        if self.shown is not None:
+            return self.shown(row)
+        value = self.value(row)
+        if self.kind == "interval":
+            return number(None) if math.isnan(value.low) else f"{number(value.low)} .. {number(value.high)}"
+        if self.kind in ("number", "estimate"):
+            return number(value.mean if self.kind == "estimate" else value)
+        return marked(value, _caveat(row)) if self.kind == "learner" else str(value)
+
+    def latex(self, row: Row) -> str:
+        """Return a cell of a LaTeX table."""
+        if self.kind == "learner":
+            return escaped(self.value(row)) + (r"\textsuperscript{*}" if _caveat(row) else "")
+        text = self.text(row)
+        if self.kind == "label":
+            return escaped(text)
+        if self.kind == "interval" and text != number(None):
+            low, high = map(_formula, text.split(" .. "))
+            return rf"\([{low},\ {high}]\)"
+        return text if self.kind == "count" else _in_formula(text)
+
+
+def needed_columns(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> list[TableColumn[Row]]:
+    """Return the columns that these rows need, those that are aligned left first."""
+    needed = [
+        column
+        for column in columns
+        if column.is_needed is None or column.is_needed({column.value(row) for row in rows})
+    ]
+    return sorted(needed, key=lambda column: not column.is_left)
+
+
+def _caveat(row: object) -> str:
+    """Return the caveat of a row, "" if rows of its table have none."""
+    return row.caveat if isinstance(row, MeanRegret) else ""
+
+
+def _differ(values: set[object]) -> bool:
+    return len(values) > 1
+
+
+def _bound_text(row: MeanRegret) -> str:
+    """Return the text of a bound; one of at least T is trivial, since losses are <= 1."""
+    return "T" if row.bound >= row.place.n_rounds else number(row.bound)
+
+
+def _ratio_text(row: MeanRegret) -> str:
+    return number(row.ratio, 2)
+
+
+def _caveat_text(row: MeanRegret) -> str:
+    return f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
+
+
+# Columns that several tables have.
+LEARNER: TableColumn[Any] = TableColumn("learner", "learner", attrgetter("place.learner"), "learner", "Learner")
+SETTING: tuple[TableColumn[Any], ...] = (
+    TableColumn("n_rounds", "count", attrgetter("place.n_rounds"), "rounds", "Rounds"),
+    TableColumn("comparator", "label", attrgetter("place.comparator"), "comparator", "Comparator", is_needed=_differ),
+    TableColumn("play", "label", attrgetter("place.play"), "play", "Play", is_needed=_differ),
+)
+REGRET: tuple[TableColumn[Any], ...] = (
+    TableColumn("regret", "estimate", attrgetter("regret"), "regret", "Regret"),
+    TableColumn("", "interval", attrgetter("regret"), "{}% interval"),
+    TableColumn("bound", "number", attrgetter("bound"), "bound", "Bound", shown=_bound_text),
+)
+RATIO: TableColumn[Any] = TableColumn(
+    "ratio", "number", attrgetter("ratio"), "ratio", "Regret / bound", shown=_ratio_text
+)
+CAVEAT: TableColumn[Any] = TableColumn("caveat", "plain", _caveat_text)
+
+
+_ASCII = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\(<\)", ">": r"\(>\)", "|": r"\(|\)",
+    '"': r"{\char34}", "'": r"{\char39}", "`": r"{\char96}", "[": "{[}", "]": "{]}", "*": "{*}",
+}  # fmt: skip
+_LIGATURES = "-,"  # two of these become another character
+_ACCENTS = {
+    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=", "\u0306": r"\u",
+    "\u0307": r"\.", "\u0308": r"\"", "\u030a": r"\r", "\u030b": r"\H", "\u030c": r"\v", "\u0327": r"\c",
+}  # fmt: skip
+_SYMBOLS = {
+    "\u00a0": "~", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}",
+    "Ł": r"\L{}", "×": r"\(\times\)", "±": r"\(\pm\)", "≤": r"\(\leq\)", "≥": r"\(\geq\)", "–": "--", "—": "---",
+    "…": r"\dots{}", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "∞": r"\(\infty\)",
+    "ς": r"\(\varsigma\)", "Α": "A", "Β": "B", "Ε": "E", "Ζ": "Z", "Η": "H", "Ι": "I", "Κ": "K", "Μ": "M", "Ν": "N",
+    "Ο": "O", "Ρ": "P", "Τ": "T", "Χ": "X", "ο": "o",
+}  # fmt: skip
+
+
+def escaped(text: str) -> str:
+    r"""Return text in one line as LaTeX that prints it.
+
+    >>> print(escaped("50 % of $x_1$"), escaped("Γ=é"))
+    50 \% of \$x\_1\$ \(\Gamma\)=\'{e}
+    """
+    characters = unicodedata.normalize("NFC", one_line(text))
+    parts = [_escaped_character(character) for character in characters]
+    for i in range(1, len(parts)):
+        if characters[i] == characters[i - 1] and characters[i] in _LIGATURES:
+            parts[i] = "{}" + parts[i]
+    return "".join(parts)
+
+
+def _in_formula(text: str) -> str:
+    """Return a number as a formula, for its minus sign; a dash where there is none."""
+    return "--" if text == number(None) else rf"\({_formula(text)}\)"
+
+
+def _formula(text: str) -> str:
+    r"""Return a number within a formula.
+
+    >>> print(_formula("1.2e-05"), _formula("-inf"))
+    1.2 \times 10^{-5} -\infty
+    """
+    digits, e, power = text.replace("inf", r"\infty").partition("e")
+    return rf"{digits} \times 10^{{{int(power)}}}" if e else digits
+
+
+def _escaped_character(character: str) -> str:
+    if character in _ASCII or character in _SYMBOLS:
+        return _ASCII.get(character) or _SYMBOLS[character]
+    if character.isascii():
+        return character
+    base, *marks = list(unicodedata.normalize("NFD", character))
+    if len(marks) == 1 and marks[0] in _ACCENTS and base.isascii() and base.isalpha():
+        return f"{_ACCENTS[marks[0]]}{{{base}}}"
+    name = unicodedata.name(character, "")
+    for case, change in (("GREEK CAPITAL LETTER ", str.capitalize), ("GREEK SMALL LETTER ", str.lower)):
+        letter = change(name.removeprefix(case).replace("LAMDA", "LAMBDA"))
+        if name.startswith(case) and letter.isalpha() and len(letter) <= len("epsilon") and not marks:
+            return rf"\(\{letter}\)"
+    return rf"U+{ord(character):04X}"

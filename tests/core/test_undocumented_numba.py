@@ -1,0 +1,120 @@
+"""Undocumented features of Numba: found once, used in one module, and not required; plays are the same without them."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+from numba.core import caching
+from numba.core.cpu import CPUTargetOptions
+from numba.core.dispatcher import Dispatcher
+from numba.np import arrayobj
+
+import driftwise
+from driftwise.core import compiler
+from driftwise.core.errors import InvalidInput
+from driftwise.learners import UCB1, Hedge
+from driftwise.learners.base import loops
+from outside_files import HELPERS
+from representative_plays import KINDS, plays
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+SOURCES = Path(driftwise.__file__).parent
+SCRIPT = HELPERS / "representative_plays.py"
+
+
+def in_a_process(parts, names, folder):
+    """Return the parts in use and the plays of a process that may use some parts only."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), compiler.VARIABLE: parts}
+    command = [sys.executable, str(SCRIPT), *names]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return ast.literal_eval(done.stdout)
+
+
+def test_this_version_of_numba_has_all_parts():
+    """If this fails with a new Numba, everything still works, but slower: update the part or remove it."""
+    assert os.environ.get(compiler.VARIABLE, "1") != "1" or set(compiler.PARTS) == compiler.IN_USE
+
+
+def test_plays_without_undocumented_features_are_the_same_to_the_last_bit(tmp_path):
+    found = in_a_process("0", KINDS.values(), tmp_path)
+    assert found["parts"] == []
+    for name, without in zip(KINDS.values(), found["plays"], strict=True):
+        assert without == plays(name), name
+
+
+@pytest.mark.parametrize("missing", compiler.PARTS)
+def test_each_part_can_be_missing_alone(missing, tmp_path):
+    others = [part for part in compiler.PARTS if part != missing]
+    found = in_a_process(",".join(others), ["hedge"], tmp_path)
+    assert found == {"parts": sorted(others), "plays": [plays("hedge")]}
+
+
+def broken(*_):
+    raise TypeError("another function than expected")
+
+
+@pytest.mark.parametrize(
+    ("part", "home", "name"),
+    [
+        ("uncounted", CPUTargetOptions, "_nrt"),
+        ("forceinline", CPUTargetOptions, "forceinline"),
+        ("unwrapped", CPUTargetOptions, "no_cpython_wrapper"),
+        ("unwrapped", CPUTargetOptions, "no_cfunc_wrapper"),
+        ("unwrapped", Dispatcher, "add_overload"),
+        ("checksums", caching.IndexDataCacheFile, "_open_for_write"),
+        ("checksums", caching, "IndexDataCacheFile"),
+        ("tables", arrayobj, "populate_array"),
+        ("closed", Dispatcher, "disable_compile"),
+    ],
+)
+def test_a_part_that_numba_no_longer_has_is_not_used(part, home, name, monkeypatch):
+    owner = next(kind for kind in home.__mro__ if name in vars(kind)) if isinstance(home, type) else home
+    monkeypatch.delattr(owner, name)
+    assert compiler._found(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
+
+
+@pytest.mark.parametrize(("part", "name"), [("checksums", "KernelCache"), ("tables", "rebuilder")])
+def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
+    monkeypatch.setattr(compiler, name, None)
+    assert compiler._found(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
+
+
+@pytest.mark.parametrize("learner", [Hedge(), UCB1()], ids=str)
+def test_a_table_that_cannot_be_compiled_is_replaced_by_a_pair(learner, monkeypatch):
+    for entries in (loops._expert, loops._vector_entry, loops._bandit):
+        monkeypatch.setattr(loops, entries.__name__, entries.__wrapped__)
+    monkeypatch.setattr(loops, "_AS_TABLE", loops._AS_TABLE._replace(rebuild=broken))
+    expected = plays(learner.name)
+    state = learner.start(2)
+    assert isinstance(learner._live(state).table, tuple)
+    monkeypatch.undo()
+    assert plays(learner.name) == expected
+    assert not isinstance(learner._live(state).table, tuple)
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"), [("", compiler.PARTS), ("1", compiler.PARTS), ("0", ()), ("closed", ("closed",))]
+)
+def test_the_environment_variable_chooses_parts(value, parts):
+    assert compiler._requested(value) == parts
+
+
+def test_an_unknown_part_is_refused():
+    with pytest.raises(InvalidInput, match=r"^DRIFTWISE_PRIVATE_NUMBA: it must be 0, 1 or some of .*, got 'fast'\.$"):
+        compiler._requested("fast")
+
+
+def test_only_one_module_uses_undocumented_features_of_numba():
+    behind = {"compiler.py", "addresses.py", "kernel_cache.py"}
+    private = re.compile(r"numba\.(core|np|_[a-z]+)\b|_nrt|forceinline|disable_compile|\._cache\b|populate_array")
+    for file in SOURCES.rglob("*.py"):
+        if file.parent.name == "core" and file.name in behind:
+            continue
+        code = "\n".join(line for line in file.read_text().splitlines() if not line.lstrip().startswith("#"))
+        assert not private.search(code), file

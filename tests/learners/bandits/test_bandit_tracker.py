@@ -1,0 +1,252 @@
+"""BanditTracker against its formulas, and what each of its parts is for: without the part, the reference fails."""
+
+import numpy as np
+import pytest
+
+from driftwise.core.random import next_uniform
+from driftwise.environments import Bernoulli, Constant, Environment, Segments, Sinusoidal, SparseBernoulli, TwoPoint
+from driftwise.learners import KLUCB, BanditTracker
+from driftwise.learners.bandits.bandit_tracker import dispersion, overall_dispersion
+from paths import make_path
+from references import bandit_tracker
+from references.indices import NearTies
+from replaying import run
+
+LEARNER = BanditTracker()
+FAMILIES = (
+    "coin",
+    "tied",
+    "repeated",
+    "constant",
+    "equal",
+    "switching",
+    "alternating",
+    "noiseless",
+    "drifting",
+    "spikes",
+)
+
+
+def uniforms(n_actions, seed=0):
+    words = LEARNER.start(n_actions, seed).memory.generator.copy()
+    return lambda: next_uniform(words)
+
+
+def drawn(path, noise, n_rounds, seed=1):
+    block = Environment(path, noise).start(n_rounds, np.random.SeedSequence(seed)).draw(n_rounds)
+    return block.losses, block.means
+
+
+def regret(actions, means):
+    return float(means[np.arange(len(means)), actions].sum() - means.min(axis=1).sum())
+
+
+def reference(losses, without, seed=0):
+    actions, end = bandit_tracker.play(losses, uniforms(losses.shape[1], seed), without=without)
+    return np.array(actions), end
+
+
+def expect_reference(losses, most_near_ties=0.01):
+    """Expect the actions, the alarms and the sums of the reference."""
+    near_ties = NearTies()
+    actions, state = run(LEARNER, losses)
+    expected, end = bandit_tracker.play(losses, uniforms(losses.shape[1]), actions, near_ties)
+    np.testing.assert_array_equal(actions, expected)
+    memory = state.memory
+    assert memory.alarms[0] == len(end.alarms)
+    beliefs = LEARNER.beliefs(state)
+    assert list(beliefs.alarms) == end.alarms[-64:]
+    assert beliefs.memory == sum(len(end.recent(i, end.window())) for i in range(losses.shape[1]))
+    largest = max((np.mean(end.plays(i)) for i in range(losses.shape[1]) if end.plays(i)), default=0.0)
+    assert beliefs.drift == pytest.approx(largest + end.drift, abs=1e-9)
+    assert [len(end.plays(i)) for i in range(losses.shape[1])] == memory.plays.tolist()
+    np.testing.assert_allclose(memory.differences, end.A, rtol=1e-9)
+    np.testing.assert_allclose(memory.errors, end.errors, rtol=1e-6, atol=1e-9)
+    assert near_ties.share() <= most_near_ties
+    return end
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_actions_are_those_of_the_formulas(family):
+    for n_rounds, n_actions in ((1, 1), (60, 1), (400, 2), (300, 3), (300, 8)):
+        expect_reference(make_path(family, n_rounds, n_actions, seed=n_rounds + n_actions), most_near_ties=0.2)
+
+
+LONG = {
+    "Bernoulli": (Segments(((0.3, 0.7, 0.5), (0.8, 0.2, 0.5), (0.5, 0.6, 0.1)), (700, 1200)), Bernoulli()),
+    "low noise": (Segments(((0.3, 0.7), (0.8, 0.2)), (900,)), TwoPoint(scale=0.05)),
+    "drift": (Sinusoidal(3, 6.0, 0.3), TwoPoint(scale=0.05)),
+    "outliers": (Constant((0.4, 0.6)), SparseBernoulli((0.02,))),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_actions_in_a_long_run_are_those_of_the_formulas(name):
+    losses, _ = drawn(*LONG[name], 1600)
+    end = expect_reference(losses)
+    assert (len(end.alarms) > 0) == (name != "outliers")
+
+
+# What the parts are for: the reference without the part does not do the same
+
+
+def test_a_better_action_that_is_not_played_is_found_by_probing():
+    losses = np.tile([0.5, 1.0], (1200, 1))
+    losses[600:, 1] = 0.0
+    assert run(LEARNER, losses)[0][-100:].mean() == 1.0
+    assert reference(losses, ["probing"])[0][-100:].mean() == 0.0
+
+
+def test_evidence_of_an_improvement_is_followed_by_an_early_probe():
+    """After 500 rounds with losses 0.5 and 1 the second action has one loss of 0.25."""
+    state = LEARNER.start(2, seed=0)
+    losses = np.tile([0.5, 1.0], (500, 1))
+    LEARNER.run(state, losses)
+    LEARNER.update(state, 1, 0.25, None)
+    waited = np.flatnonzero(LEARNER.run(state, losses) == 1)[0]
+    _, slow = reference(losses, ["haste"])
+    slow.update(1, 0.25)
+    waited_without = 0
+    while slow.choose(None, NearTies()) == 0:
+        slow.update(0, 0.5)
+        waited_without += 1
+    assert waited < 0.6 * waited_without
+
+
+def test_probes_are_at_random_times():
+    losses = np.tile([0.5, 1.0], (700, 1))
+    probes = {tuple(np.flatnonzero(run(LEARNER, losses, seed=seed)[0] == 1)[-3:]) for seed in range(8)}
+    assert len(probes) == 8
+    plain = {tuple(np.flatnonzero(reference(losses, ["delays"], seed)[0] == 1)[-3:]) for seed in range(3)}
+    assert len(plain) == 1
+
+
+def test_low_noise_needs_few_plays_of_bad_actions():
+    losses, means = drawn(Constant((0.5, 0.6, 0.6)), TwoPoint(scale=0.05), 1000)
+    least = regret(run(LEARNER, losses)[0], means)
+    assert least < 0.5 * regret(run(KLUCB(), losses)[0], means)
+    assert least < 0.5 * regret(reference(losses, ["noise"])[0], means)
+
+
+@pytest.mark.parametrize(("noise", "low", "high"), [(Bernoulli(), 0.9, 1.0), (TwoPoint(scale=0.05), 0.02, 0.03)])
+def test_the_dispersion_is_that_of_the_noise(noise, low, high):
+    memory = run(LEARNER, drawn(Constant((0.4, 0.6)), noise, 3000)[0])[1].memory
+    overall = overall_dispersion(memory)
+    assert low <= max(0.02, overall) <= high
+    assert all(low <= dispersion(memory, i, overall) <= high for i in range(2))
+
+
+def test_a_rare_outlier_is_no_change():
+    losses, _ = drawn(Constant((0.4, 0.6)), SparseBernoulli((0.02,)), 1000)
+    assert run(LEARNER, losses)[1].memory.alarms[0] == 0
+    assert len(reference(losses, ["bennett"])[1].alarms) > 0
+
+
+def test_a_change_is_an_alarm_and_the_later_plays_are_kept():
+    losses, means = drawn(Segments(((0.3, 0.6), (0.9, 0.6)), (1000,)), Bernoulli(), 1300)
+    actions, state = run(LEARNER, losses)
+    assert state.memory.alarms[0] == 1
+    assert 1000 <= state.memory.alarms[1] < 1060
+    assert 940 <= state.memory.clock[1] <= state.memory.alarms[1]
+    assert regret(actions, means) < 0.5 * regret(reference(losses, ["alarms", "windows"])[0], means)
+
+
+def test_an_alarm_leaves_the_other_actions_their_last_play():
+    """The others may have changed as well; their next plays decide."""
+    losses, _ = drawn(Segments(((0.3, 0.6, 0.6), (0.9, 0.6, 0.6)), (400,)), Bernoulli(), 500)
+    state = LEARNER.start(3, seed=1)
+    last = np.full(3, np.nan)
+    while state.memory.alarms[0] == 0:
+        before = state.memory.plays.copy()
+        action = LEARNER.run(state, losses[state.rounds : state.rounds + 1])[0]
+        last[action] = losses[state.rounds - 1, action]
+    others = np.arange(3) != action
+    assert before[others].min() > 1.0
+    np.testing.assert_array_equal(state.memory.plays[others], 1.0)
+    np.testing.assert_array_equal(state.memory.total[others], last[others])
+    assert 1.0 < state.memory.plays[action] < before[action]
+
+
+def test_means_that_drift_are_followed_with_short_windows():
+    losses, means = drawn(Sinusoidal(3, 20.0, 0.3), TwoPoint(scale=0.02), 1000)
+    assert regret(run(LEARNER, losses)[0], means) < 0.9 * regret(reference(losses, ["windows"])[0], means)
+
+
+def test_beliefs_estimate_the_variance_and_the_jumps():
+    losses, _ = drawn(Segments(((0.3, 0.6), (0.9, 0.6)), (1000,)), Bernoulli(), 1300)
+    beliefs = LEARNER.beliefs(run(LEARNER, losses)[1])
+    assert (beliefs.segments, beliefs.n_alarms) == (2, 1)
+    assert beliefs.drift == pytest.approx(0.9 + 0.6, abs=0.2)
+    assert beliefs.variance == pytest.approx(1300 * (0.9 * 0.1 + 0.6 * 0.4), rel=0.3)
+
+
+# Borders
+
+
+@pytest.mark.parametrize("loss", [0.0, 1.0, 0.3])
+def test_equal_losses_raise_no_alarm(loss):
+    actions, state = run(LEARNER, np.full((5000, 4), loss))
+    assert state.memory.alarms[0] == 0
+    assert (np.bincount(actions, minlength=4) > 0).all()
+
+
+def test_memory_does_not_grow_and_the_ring_keeps_the_latest_alarms():
+    means = np.repeat(np.tile([[0.05, 0.95], [0.95, 0.05]], (150, 1)), 300, axis=0)
+    losses = (np.random.default_rng(1).random(means.shape) < means).astype(float)
+    _, state = run(LEARNER, losses)
+    memory = state.memory
+    n = int(memory.alarms[0])
+    assert n > 64
+    latest = LEARNER.beliefs(state).alarms
+    assert len(latest) == 64
+    assert latest[-1] > len(losses) - 2000
+    assert sum(field.nbytes for field in memory) == sum(field.nbytes for field in LEARNER.start(2).memory)
+
+
+@pytest.mark.parametrize(
+    ("field", "at", "value", "rule"),
+    [
+        ("n_buckets", 0, 3, "`buckets` must have sizes"),
+        ("n_buckets", 0, 145, "`n_buckets` must be in [0, 144]"),
+        ("buckets", (0, 0, 0), 3.0, "`buckets` must have sizes"),
+        ("buckets", (0, 0, 0), np.nan, "`buckets` must have sizes"),
+        ("buckets", (0, 0, 1), -1.0, "`total` must be the sum"),
+        ("buckets", (0, 0, 1), np.nan, "`total` must be the sum"),
+        ("plays", 0, 2.0, "`plays` must count"),
+        ("total", 0, 2.0, "`total` must be the sum"),
+        ("clock", 0, 7, "`clock` must begin with 40"),
+        ("clock", 1, 41, "`clock` must be in [0, 40]"),
+        ("haste", 1, 0.0, "`haste` must be in"),
+        ("delays", 1, 0.0, "`delays` must be in"),
+        ("errors", 0, np.nan, "`errors` must be in"),
+        ("alarms", 0, -1, "`alarms` must be increasing rounds"),
+        ("drift", 0, -1.0, "`drift` must be in"),
+    ],
+)
+def test_a_memory_that_cannot_be_is_rejected(field, at, value, rule):
+    _, state = run(LEARNER, make_path("coin", 40, 2, seed=1))
+    assert LEARNER.memory_fault(state.memory, 2, 40) == ""
+    getattr(state.memory, field)[at] = value
+    assert rule in LEARNER.memory_fault(state.memory, 2, 40)
+
+
+def test_a_probe_is_not_repeated_while_its_outcome_is_awaited():
+    """Without outcomes, `choose` returns an overdue action once; late outcomes then cost little."""
+    state = LEARNER.start(2)
+    LEARNER.run(state, [[0.5, 0.9]] * 2000)
+    while LEARNER.choose(state)[0] == 0:
+        LEARNER.update(state, 0, 0.5, 1.0)
+    assert [LEARNER.choose(state)[0] for _ in range(5)] == [0] * 5
+
+
+def test_first_plays_are_spread_while_their_outcomes_are_awaited():
+    state = LEARNER.start(5, seed=1)
+    chosen = [LEARNER.choose(state)[0] for _ in range(400)]
+    assert chosen[:5] == [0, 1, 2, 3, 4]
+    assert min(chosen.count(i) for i in range(5)) > 50  # 80 on average
+    for action in (3, 0):
+        LEARNER.update(state, action, 0.5, 1.0)
+    assert {LEARNER.choose(state)[0] for _ in range(60)} == {1, 2, 4}
+    for action in (1, 2, 4):
+        LEARNER.update(state, action, 0.9, 1.0)
+    assert LEARNER.choose(state)[0] in (0, 3)
