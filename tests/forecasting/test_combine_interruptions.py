@@ -3,15 +3,11 @@
 import contextlib
 import errno
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from combine_examples import FIXED_SHARE, OUTPUTS, SMALL_BLOCK, example, small_blocks, visible, write
+from combine_examples import FIXED_SHARE, OUTPUTS, example, small_blocks, visible, write
 from command_line import runner
 from driftwise.core.files import try_lock
 
@@ -148,28 +144,3 @@ def test_the_input_cannot_be_overwritten(combine, tmp_path):
     left = combine("forecasts.csv", "--out", ".")
     assert left.code == 2
     assert left.err == "driftwise: combine: forecasts.csv is read by the same command; write to another file.\n"
-
-
-@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
-def test_a_process_that_is_ended_leaves_no_final_file_and_a_later_run_works(combine, tmp_path, ended_by):
-    """A real signal as soon as a temporary file has content; the later run deletes that file."""
-    write(example(50_000, n_series=4, interleaved=True), tmp_path / "in.csv")
-    script = tmp_path / "run.py"
-    script.write_text(
-        "from driftwise.cli.main import main\n"
-        "from driftwise.forecasting import combining\n"
-        f"combining.block_rows = lambda n_columns: {SMALL_BLOCK}\n"
-        "main()\n"
-    )
-    line = [sys.executable, script, "combine", "in.csv", "--no-page", *WORDS, "--out", "out"]
-    running = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 100
-    out = tmp_path / "out"
-    while not (out.exists() and any(path.stat().st_size for path in out.iterdir())) and time.monotonic() < end:
-        assert running.poll() is None
-        time.sleep(0.002)
-    running.send_signal(ended_by)
-    assert running.wait() != 0
-    assert not out.exists() or not visible(out)
-    assert combine("in.csv", "--no-page", "--out", "out").code == 0
-    assert sorted(path.name for path in out.iterdir()) == ["forecasts.csv", "summary.json"]
