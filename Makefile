@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape regret demo test coverage check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
+.PHONY: help setup landscape regret demo quick test coverage check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -47,6 +47,20 @@ browser:  ## Install Chromium and its driver for the tests, if they are missing
 	    install -y --no-install-recommends chromium chromium-driver || { \
 	    echo "make browser: apt-get could not install chromium and chromium-driver; install them by hand." >&2; exit 1; }; \
 	fi
+
+# Tests that compile nothing, or use kernels that are compiled once and seldom change.
+QUICK := tests/cli/test_cli.py tests/core/test_files.py tests/core/test_archives.py tests/core/test_numbers.py \
+  tests/detectors tests/docs/test_docstrings.py tests/docs/test_glossary.py tests/docs/test_statements.py \
+  tests/environments/test_environments.py tests/environments/test_noises.py tests/environments/test_paths.py \
+  tests/forecasting/test_combine_faults.py tests/forecasting/test_frames.py tests/forecasting/test_labelled_values.py \
+  tests/forecasting/test_mixtures.py tests/package tests/regret tests/report/page/test_page.py \
+  tests/report/page/test_dot_panels.py tests/report/page/test_plain_page.py tests/results/test_cell_files.py \
+  tests/results/test_cell_tables.py tests/results/test_store.py tests/results/test_sweep_results.py
+
+quick: $(READY)  ## Run the tests that take a minute: those that compile nothing, and the checks of six learners
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal $(QUICK)
+	$(BIN)/python -m pytest --quiet --numprocesses 2 -m quick tests/checks/test_every_learner.py
 
 test: check browser  ## Run check, then every test, then the tests of the kernels without the compiler
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --doctest-modules

@@ -18,6 +18,8 @@ from driftwise.learners import (
     learners,
 )
 
+# One learner for each template of loops: plain and hinted weights, draws, a detector with an index, a grid, intervals.
+QUICK = {"hedge", "optimistic-gd", "exp3", "cusum-ucb", "ader", "saol"}
 DEFAULTS = [learners.get(name)() for name in learners]
 SETTINGS = [
     OptimisticGD(math.inf),
@@ -40,10 +42,14 @@ LONG = ("weights_survive_a_million_constant_rounds", "choices_survive_a_million_
 
 def pairs(members, *marks):
     return [
-        pytest.param(learner, check, id=f"{learner}-{check.name}", marks=marks)
+        pytest.param(learner, check, id=f"{learner}-{check.name}", marks=[*marks, *quick_mark(learner)])
         for learner in members
         for check in checks_of(learner)
     ]
+
+
+def quick_mark(learner):
+    return [pytest.mark.quick] if learner.name in QUICK and learner == type(learner)() else []
 
 
 @pytest.mark.parametrize(("learner", "check"), pairs(DEFAULTS, pytest.mark.interpreted) + pairs(SETTINGS))
@@ -72,6 +78,10 @@ def test_the_long_checks_hold_in_fewer_rounds(learner):
     if numba.config.DISABLE_JIT and n_rounds > 10_000:
         pytest.skip(f"{type(learner).__name__} needs {n_rounds} rounds, interpreted that is minutes.")
     check(learner, n_rounds=n_rounds)
+
+
+def test_the_learners_of_the_quick_tests_exist():
+    assert set(learners) >= QUICK
 
 
 def test_few_checks_are_skipped():

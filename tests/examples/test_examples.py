@@ -65,7 +65,6 @@ def test_the_service_learns_over_a_restart_and_ends(tmp_path: Path) -> None:
         assert done.stdout == f"{outcomes} outcomes, 0 waiting; shown most often: grid\n"
 
 
-@pytest.mark.slow
 def test_forecasts_of_electricity_know_the_hours_before_alone() -> None:
     example = module_of("examples/electricity.py")
     demand = example.demand()
