@@ -282,7 +282,7 @@ class CsvTable:
     """
 
     def __init__(
-        self, source: TableSource, target: str, texts: Sequence[str], delimiter: str | None, decimal: str | None
+        self, source: TableSource, target: str, texts: Sequence[str | None], delimiter: str | None, decimal: str | None
     ) -> None:
         self._source = source
         self._stream = ByteStream(source)
