@@ -38,6 +38,7 @@ from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.environments.table_files import (
     LONGEST_TEXT,
     STANDARD_INPUT,
+    ByteStream,
     ColumnChoice,
     Columns,
     CsvTable,
@@ -312,20 +313,24 @@ def _size(path: str) -> int | None:
 def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | None, note: Note) -> CombinedFiles:
     """Run the mixtures over a table and write the forecasts, the summary and the page."""
     _check_names(task.wanted)
-    source, wanted = task.source, task.wanted
-    reader: TableReader
-    if source.format == "parquet":
-        reader = ParquetTable(source)
-    elif source.format == "jsonl":
-        reader = JsonLines(source)
-    else:
-        reader = CsvTable(source, wanted.target, (wanted.time, wanted.by), task.delimiter, task.decimal)
-    with contextlib.closing(reader):
-        run = _Run(task, reader, _choose_columns(source, reader.columns, wanted))
-        with _locked_folder(task.out):
-            outcome = run.play(progress)
+    with contextlib.ExitStack() as stack:
+        reader = _open_table(task, stack)
+        run = _Run(task, reader, _choose_columns(task.source, reader.columns, task.wanted))
+        stack.enter_context(_locked_folder(task.out))
+        outcome = run.play(progress)
     run.add_notes(outcome.report, note)
     return outcome
+
+
+def _open_table(task: CombineTask, stack: contextlib.ExitStack) -> TableReader:
+    """Return the reader of a table; its stream is closed with the stack."""
+    source, wanted = task.source, task.wanted
+    if source.format == "parquet":
+        return ParquetTable(source)
+    stream = stack.enter_context(contextlib.closing(ByteStream(source)))
+    if source.format == "jsonl":
+        return JsonLines(stream)
+    return CsvTable(stream, wanted.target, (wanted.time, wanted.by), task.delimiter, task.decimal)
 
 
 def _check_names(wanted: Wanted) -> None:
