@@ -494,10 +494,7 @@ class RunningReport:
         cuts : pair or None, default None
             How many losses the mixture cut and their total, as numbers or as arrays of one number per series.
         """
-        in_use = {
-            name: getattr(self._sums, name)[: self.n_series] for name in PER_SERIES
-        }  # no space for further series
-        sums = self._sums._replace(**in_use)
+        sums = self._in_use()
         series, periods = _series(sums), _periods(sums, self._times)
         n_scored = int(series.n_scored.sum())
         combination, note = _combination(self.loss, sums, self._rows, n_scored)
@@ -519,6 +516,10 @@ class RunningReport:
             combination=None if combination is None else tuple(combination.weights.tolist()),
             cuts=None if cuts is None else Cuts(int(np.sum(cuts[0])), float(np.sum(cuts[1]))),
         )
+
+    def _in_use(self) -> Sums:
+        """Return the sums without the space for further series."""
+        return self._sums._replace(**{name: getattr(self._sums, name)[: self.n_series] for name in PER_SERIES})
 
     def _losses(self, rows: Rows) -> Losses:
         with np.errstate(all="ignore"):
