@@ -16,6 +16,7 @@ import math
 import os
 import stat
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -86,10 +87,8 @@ def block_rows(n_columns: int) -> int:
     >>> block_rows(11), block_rows(1000)
     (131072, 2048)
     """
-    rows = _MOST_ROWS
-    while rows > _FEWEST_ROWS and rows * n_columns > _MOST_CELLS:
-        rows //= 2
-    return rows
+    power_of_two = 1 << (_MOST_CELLS // n_columns).bit_length() >> 1  # the largest one for which the cells are not more
+    return min(max(_FEWEST_ROWS, power_of_two), _MOST_ROWS)
 
 
 def _number_fault(name: str, column: Vector, check: Callable[[Vector], str]) -> tuple[int, str, str] | None:
@@ -104,11 +103,7 @@ def _number_fault(name: str, column: Vector, check: Callable[[Vector], str]) -> 
 
 def _first_bad(column: Column, is_bad: Callable[[Column], bool]) -> int:
     """Return the first row up to which a column is bad."""
-    low, high = 0, len(column)  # the first `low` rows are right, the first `high` are not
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_bad(column[:middle]) else (middle, high)
-    return low
+    return bisect_left(range(1, len(column)), True, key=lambda n_rows: is_bad(column[:n_rows]))
 
 
 def _check_text(fault: CellFault, name: str, column: pa.Array) -> None:
@@ -117,11 +112,10 @@ def _check_text(fault: CellFault, name: str, column: pa.Array) -> None:
     if types.is_string(column.type):
         length = compute.binary_length(column)
         missing = compute.or_kleene(missing, compute.equal(length, 0)).fill_null(True)
-        if (compute.max(length).as_py() or 0) > LONGEST_TEXT:
-            row = compute.index(compute.greater(length, LONGEST_TEXT).fill_null(False), True).as_py()
+        if (row := compute.index(compute.greater(length, LONGEST_TEXT).fill_null(False), True).as_py()) >= 0:
             raise fault(row, name, f"the text is longer than {LONGEST_TEXT} bytes.")
-    if compute.any(missing).as_py():
-        raise fault(compute.index(missing, True).as_py(), name, "it is missing.")
+    if (row := compute.index(missing, True).as_py()) >= 0:
+        raise fault(row, name, "it is missing.")
 
 
 _KINDS = {  # how times in text are compared: the words for the first one, and the types of Arrow that may hold all
@@ -151,8 +145,8 @@ class TimeOrder:
         order = np.arange(len(block)) if series is None else np.argsort(series, kind="stable")
         series_of = np.zeros(len(block), np.int64) if series is None else series[order]
         keys = _keys(block, self._column, self._kind)[order]
-        is_first, n_known = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
-        continues = is_first & (series_of < n_known)  # a series of an earlier block
+        is_first, n_before = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
+        continues = is_first & (series_of < n_before)  # a series of an earlier block
         previous = np.append(keys[:1], keys[:-1])
         previous[continues] = self._last[series_of[continues]]
         wrong = np.flatnonzero((~is_first | continues) & (keys <= previous))
@@ -161,10 +155,7 @@ class TimeOrder:
             before = "a later one" if is_first[at] else shown(block.time[int(order[at - 1])].as_py())
             before = shown(previous[at]) if self._kind == "text" else before
             raise self._fault(block, int(order[at]), "" if keys[at] == previous[at] else before, series is not None)
-        if n_series > n_known:
-            grown = np.empty(n_series, keys.dtype)
-            grown[:n_known] = self._last
-            self._last = grown
+        self._last = np.append(self._last.astype(keys.dtype), np.empty(n_series - n_before, keys.dtype))
         is_last = np.append(is_first[1:], True)
         self._last[series_of[is_last]] = keys[is_last]
 
@@ -435,7 +426,7 @@ class _Run:
         target, summary, page = out / f"forecasts.{self._task.format}", out / SUMMARY, out / PAGE
 
         def write(path: Path) -> None:
-            with _TableWriter(path, self._task.format) as writer:
+            with contextlib.closing(_TableWriter(path, self._task.format)) as writer:
                 self._play_blocks(writer, progress)
             if self._rows == 0:
                 raise self._task.source.fault(": it has no rows.")
@@ -601,10 +592,8 @@ class _TableWriter:
                 quoting = "needed"
         arrow_csv.write_csv(table, self._file, arrow_csv.WriteOptions(include_header=False, quoting_style=quoting))
 
-    def __enter__(self) -> _TableWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Write the end of the file."""
         try:
             if self._writer is not None:
                 self._writer.close()

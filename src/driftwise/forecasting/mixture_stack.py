@@ -49,6 +49,7 @@ from driftwise.learners.shared.meta_learner import row, row_kernel
 
 
 Memories = Any  # of a learner, stacked: a NamedTuple of its arrays with one more axis in front
+Mixtures = tuple[Memories, Own, object, Settings, Workspace]  # the third are the rates of the learner
 KIND: Kernel = unbound
 OWN: Kernel = unbound
 ROW: Kernel = unbound
@@ -56,6 +57,14 @@ OWN_ROW: Kernel = unbound
 REBUILD: Kernel = unbound
 COMBINE: Kernel = unbound
 OBSERVE: Kernel = unbound
+
+
+class Combined(NamedTuple):
+    """The combined forecasts of some rounds, the weights of the experts in them, and all experts' forecasts."""
+
+    combined: Vector
+    weights: Matrix
+    inputs: Matrix  # what was given, and the forecasts of the added experts
 
 
 class MixtureLoops(NamedTuple):
@@ -92,7 +101,7 @@ def _mixture_loops(
         "ROW": row_kernel(len(memory_type._fields)),
         "OWN_ROW": row_kernel(len(Own._fields)),
     }
-    kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace)
+    kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace, Combined)
     run = clone(_run, name, kinds, COMBINE=halves.combine, OBSERVE=halves.observe, **rows)
     entries = (
         (_combine_one, name, {**rows, "COMBINE": halves.combine}),
@@ -122,31 +131,20 @@ def _mixture_loops(
 
 
 def _run(
-    stack: Memories,
-    owns: Own,
-    rates: object,
-    settings: Settings,
-    work: Workspace,
-    series: Actions,
-    forecasts: Matrix,
-    truths: Vector,
-    combined: Vector,
-    played: Matrix,
-    inputs: Matrix,
-    part: int,
-    n_parts: int,
+    mixtures: Mixtures, series: Actions, forecasts: Matrix, truths: Vector, played: Combined, part: int, n_parts: int
 ) -> bool:
     """Play the rows of the series whose number leaves the remainder `part` when divided by `n_parts`."""
+    stack, owns, rates, settings, work = mixtures
     for t in range(series.size):
         i = series[t]
         if i % n_parts == part:
             memory, own = KIND(*ROW(stack, i)), OWN(*OWN_ROW(owns, i))
             forecast = COMBINE(memory, rates, own, settings, work, forecasts[t])
-            combined[t] = forecast
+            played.combined[t] = forecast
             for k in range(work.shares.size):
-                played[t, k] = work.shares[k]
-            for k in range(inputs.shape[1] if inputs.shape[0] > 0 else 0):  # empty where no expert is added
-                inputs[t, k] = work.inputs[k]
+                played.weights[t, k] = work.shares[k]
+            for k in range(played.inputs.shape[1] if played.inputs.shape[0] > 0 else 0):  # empty: no expert is added
+                played.inputs[t, k] = work.inputs[k]
             if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t]):
                 return False
     return True
@@ -169,14 +167,6 @@ def _observe_one(packed: object, series: int, forecast: float, truth: float) -> 
 _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 _ROUNDING = 1e-6  # of a sum of weights
 Arrays = Mapping[str, Array]
-
-
-class Combined(NamedTuple):
-    """The combined forecasts of some rounds, the weights of the experts in them, and all experts' forecasts."""
-
-    combined: Vector
-    weights: Matrix
-    inputs: Matrix  # what was given, and the forecasts of the added experts
 
 
 class Round(NamedTuple):
@@ -265,15 +255,14 @@ class MixtureStack:
         answers = self._numbers(truths, (len(block),), "truths", self.loss.truth_fault)
         places, n_parts = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
         n_parts = 1 if self.n_series == 1 else n_parts
-        combined, played = np.empty(len(block)), np.empty((len(block), self.n_actions))
         inputs = np.empty((len(block) if self.options.extras else 0, self.n_actions))
+        played = Combined(np.empty(len(block)), np.empty((len(block), self.n_actions)), inputs)
         if self.learner.grows:
             self._make_room(len(block) + 1)
-        mixtures = (self._stack, self._owns, self._rates, self._settings)
-        rows = (places, block, answers, combined, played, inputs)
 
         def play(part: int) -> bool:
-            return bool(self._loops.run(*mixtures, self._work(), *rows, part, n_parts))
+            mixtures = (self._stack, self._owns, self._rates, self._settings, self._work())
+            return bool(self._loops.run(mixtures, places, block, answers, played, part, n_parts))
 
         try:
             if n_parts == 1:
@@ -285,7 +274,7 @@ class MixtureStack:
             raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
         if not fine:
             raise returns_something(self.learner, self.learner.loops.kernels.update)
-        return Combined(combined, played, inputs if self.options.extras else block)
+        return played if self.options.extras else played._replace(inputs=block)
 
     def combine_one(self, forecasts: Vector, series: int = 0) -> Round:
         """Return a round whose truth is still to come; the forecasts are checked numbers, NaN where one is missing."""
