@@ -271,7 +271,8 @@ def test_periods_are_merged_in_pairs_and_keep_their_means(n_rows, n_series):
 def arrays_of(running):
     """Return all that a report keeps."""
     rows, times = running._rows, running._times._texts
-    kept = {"forecasts": rows.forecasts.copy(), "truths": rows.truths.copy(), "times": np.array(list(times.items()))}
+    kept = {name: np.concatenate(getattr(rows, name)) for name in ("forecasts", "truths")}
+    kept["times"] = np.array(list(times.items()))
     return {**{name: array.copy() for name, array in running._in_use()._asdict().items()}, **kept}
 
 

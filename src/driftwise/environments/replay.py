@@ -48,9 +48,11 @@ class NpyFile:
         try:
             self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             weakref.finalize(self, os.close, self._descriptor)
-            self._header = npy_header(os.pread(self._descriptor, LONGEST_HEADER, 0))
-            self._size = os.fstat(self._descriptor).st_size
-            if self._size < self._header.offset + self._header.nbytes:
+            self._header = header = npy_header(os.pread(self._descriptor, LONGEST_HEADER, 0))
+            self.shape, self.ndim, self.size = header.shape, len(header.shape), math.prod(header.shape)
+            self.dtype = header.dtype  # in the file; `rows` returns float64
+            self._n_bytes = os.fstat(self._descriptor).st_size
+            if self._n_bytes < header.offset + header.nbytes:
                 raise ValueError(f"it is too short for the shape {self.shape}")
         except ValueError as error:
             raise BadFile(f"{shown_path(path)}: cut short, or not a .npy file ({error}).") from None
@@ -66,31 +68,11 @@ class NpyFile:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         return self.rows(0, len(self)).astype(dtype or np.float64, copy=False)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of its dimensions, of any number."""
-        return self._header.shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of its dimensions; rows can be read if there are two."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of its values."""
-        return math.prod(self.shape)
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """The type of its values in the file; `rows` returns float64."""
-        return self._header.dtype
-
     def rows(self, first: int, n: int) -> Matrix:
-        """Return up to `n` rows from the row `first` on, as a new array."""
+        """Return up to `n` rows from the row `first` on, as a new array; there must be two dimensions."""
         n_rows, n_columns = self.shape
         n = max(0, min(n, n_rows - first))
-        if os.fstat(self._descriptor).st_size != self._size:
+        if os.fstat(self._descriptor).st_size != self._n_bytes:
             raise self._changed()
         if self._header.fortran_order:
             block = np.empty((n_columns, n), self.dtype)
@@ -116,8 +98,8 @@ class NpyFile:
             left, position = left[got:], position + got
 
     def _changed(self) -> BadFile:
-        size = os.fstat(self._descriptor).st_size
-        return BadFile(f"{shown_path(self._path)}: it had {self._size} bytes when it was opened, and now has {size}.")
+        now = os.fstat(self._descriptor).st_size
+        return BadFile(f"{shown_path(self._path)}: it had {self._n_bytes} bytes when it was opened, and now has {now}.")
 
 
 Losses = Array | NpyFile

@@ -19,7 +19,8 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, TextIO
 
@@ -112,7 +113,7 @@ class ByteStream:
     closed = False  # Arrow asks for it
 
     def __init__(self, source: TableSource) -> None:
-        self._source = source
+        self.source = source
         self._file, self._bytes = _unpacked(source)
         self._copy: IO[bytes] | None = tempfile.TemporaryFile() if source.is_stream else None  # noqa: SIM115
         self._copying = threading.Lock()
@@ -136,9 +137,9 @@ class ByteStream:
         try:
             data = bytes(self._bytes.read(n_bytes))
         except (OSError, pa.ArrowException) as error:
-            what = "its compressed content is damaged" if self._source.compression else "it cannot be read"
-            fault = self._source.fault(f": {what} ({first_line(error)}).")
-            raise self._source.device_fault(error) or fault from None
+            what = "its compressed content is damaged" if self.source.compression else "it cannot be read"
+            fault = self.source.fault(f": {what} ({first_line(error)}).")
+            raise self.source.device_fault(error) or fault from None
         with self._copying:
             if self._copy is not None:
                 self._copy.write(data)
@@ -149,20 +150,20 @@ class ByteStream:
         with self._copying:
             content, self._copy = self._copy, None  # what is read from now on is not copied
         if content is None:
-            content = _unpacked(self._source)[1]
+            content = _unpacked(self.source)[1]
         else:
             content.seek(0)
         return io.TextIOWrapper(content, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
     def fraction(self) -> float | None:
         """Return which part of the file was read, None if its length is unknown."""
-        return None if not self._source.size else min(1.0, self._file.tell() / self._source.size)
+        return None if not self.source.size else min(1.0, self._file.tell() / self.source.size)
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
         if self._copy is not None:
             self._copy.close()
-        if self._source.path != STANDARD_INPUT:
+        if self.source.path != STANDARD_INPUT:
             self._bytes.close()
             self._file.close()
 
@@ -278,31 +279,27 @@ def first_row(sample: bytes, delimiter: str = ",") -> tuple[list[str], int, int]
 class CsvTable:
     """A CSV file with a header; its delimiter and its decimal sign are found if they are not given.
 
-    `target` is a column that it should have, `texts` are columns without numbers.
+    `target` is a column that it should have, `texts` are columns without numbers. The stream stays open.
     """
 
     def __init__(
-        self, source: TableSource, target: str, texts: Sequence[str], delimiter: str | None, decimal: str | None
+        self, stream: ByteStream, target: str, texts: Sequence[str | None], delimiter: str | None, decimal: str | None
     ) -> None:
-        self._source = source
-        self._stream = ByteStream(source)
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._stream.close)
-            sample = self._stream.sample()
-            rows = self._sampled(sample, target, delimiter)
-            header, start, line = first_row(sample, self._delimiter)
-            names = tuple(name.strip() for name in header)
-            if any(_has_wrong_bytes(name) for name in names):
-                raise source.fault(f", line {line}: the names of the columns are not in UTF-8; save the file as UTF-8.")
-            rows = [row for row in rows if len(row) == len(names)]
-            cells = [row[i] for row in rows for i, name in enumerate(names) if name not in texts]
-            self._decimal = decimal or _decimal(cells)
-            numeric = tuple(_holds_numbers([row[i] for row in rows], self._decimal) for i in range(len(names)))
-            self.columns = Columns(names, numeric)
-            self._stream.skip(start)
-            self._block = _BLOCK if rows else LONGEST  # very long rows
-            stack.pop_all()
-        self.fraction, self.close = self._stream.fraction, self._stream.close
+        self._source, self._stream, self.fraction = stream.source, stream, stream.fraction
+        sample = stream.sample()
+        rows = self._sampled(sample, target, delimiter)
+        header, start, line = first_row(sample, self._delimiter)
+        names = tuple(name.strip() for name in header)
+        if _has_wrong_bytes("".join(names)):
+            message = "the names of the columns are not in UTF-8; save the file as UTF-8."
+            raise self._source.fault(f", line {line}: {message}")
+        rows = [row for row in rows if len(row) == len(names)]
+        cells = [row[i] for row in rows for i, name in enumerate(names) if name not in texts]
+        self._decimal = decimal or _decimal(cells)
+        numeric = tuple(_holds_numbers([row[i] for row in rows], self._decimal) for i in range(len(names)))
+        self.columns = Columns(names, numeric)
+        stream.skip(start)
+        self._block = _BLOCK if rows else LONGEST  # very long rows
 
     def _sampled(self, sample: bytes, target: str, delimiter: str | None) -> list[list[str]]:
         """Choose the delimiter, and return the rows after the header in the first bytes."""
@@ -326,10 +323,8 @@ class CsvTable:
     def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
         places, row = self.columns.places, 0
-        kinds = {places[name]: pa.float64() for name in choice.numbers}
-        kinds |= {places[name]: pa.string() for name in choice.texts}
-        names = [*choice.numbers, *choice.texts]
-        n_columns = len(self.columns.names)
+        names, n_columns = [*choice.numbers, *choice.texts], len(self.columns.names)
+        kinds = {places[name]: pa.string() if name in choice.texts else pa.float64() for name in names}
         try:
             for batch in csv_batches(self._stream, n_columns, kinds, self._delimiter, self._decimal, self._block):
                 yield pa.RecordBatch.from_arrays(batch.columns, names)
@@ -373,10 +368,9 @@ class CsvTable:
 
     def place(self, row: int) -> str:
         """Return the first line of a row."""
-        with contextlib.suppress(csv.Error):
-            for i, (first, _, _) in enumerate(csv_rows(self._stream.text(), self._delimiter)):
-                if i == row + 1:
-                    return f"line {first}"
+        rows = islice(csv_rows(self._stream.text(), self._delimiter), row + 1, None)  # the first one is the header
+        with contextlib.suppress(csv.Error, StopIteration):
+            return f"line {next(rows)[0]}"
         return f"row {row + 1}"
 
 
@@ -401,12 +395,8 @@ def _is_number(cell: str, decimal: str) -> bool:
 
 
 def _first_rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:
-    rows = []
     try:
-        for _, _, row in csv_rows(io.StringIO(text, newline=""), delimiter):
-            rows.append(row)
-            if len(rows) > _MOST_ROWS:
-                break
+        rows = [row for _, _, row in islice(csv_rows(io.StringIO(text, newline=""), delimiter), _MOST_ROWS + 1)]
     except csv.Error:
         return []
     return rows if whole or len(rows) < 2 else rows[:-1]  # the last one may be cut
@@ -437,30 +427,26 @@ def _holds_numbers(cells: Sequence[str], decimal: str) -> bool:
 
 _NUMBER, _WHOLE, _TEXT, _OTHER = "a number", "a whole number", "text", "a number or text"
 _TYPES = {_NUMBER: pa.float64(), _WHOLE: pa.int64(), _TEXT: pa.string()}
+_KINDS = {float: _NUMBER, int: _WHOLE, str: _TEXT, type(None): ""}  # of values that JSON has
 
 
 class JsonLines:
     """A file with one object per line, missing numbers null or absent; its columns are the keys of the first 256 kB."""
 
-    def __init__(self, source: TableSource) -> None:
-        self._source = source
-        self._stream = ByteStream(source)
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._stream.close)
-            sample = self._stream.sample()
-            whole = len(sample) < _SAMPLE
-            if b"\0" in sample:
-                raise source.fault(": it has a null byte, so it is not a file of JSON lines.")
-            if whole and not sample.strip():
-                raise source.fault(": it is empty.")
-            self._kinds = self._found_kinds(sample if whole else sample[: sample.rfind(b"\n") + 1])
-            stack.pop_all()
+    def __init__(self, stream: ByteStream) -> None:
+        self._source, self._stream, self.fraction = stream.source, stream, stream.fraction
+        sample = stream.sample()
+        whole = len(sample) < _SAMPLE
+        if b"\0" in sample:
+            raise self._source.fault(": it has a null byte, so it is not a file of JSON lines.")
+        if whole and not sample.strip():
+            raise self._source.fault(": it is empty.")
+        self._kinds = self._found_kinds(sample if whole else sample[: sample.rfind(b"\n") + 1])
         self.columns = Columns(tuple(self._kinds), tuple(kind in (_NUMBER, _WHOLE) for kind in self._kinds.values()))
-        self.fraction, self.close = self._stream.fraction, self._stream.close
 
     def _found_kinds(self, sample: bytes) -> dict[str, str]:
         """Return the kind of the values of each key: a number if at least half are, or all are null."""
-        found: dict[str, Counter[str]] = {}
+        kinds: dict[str, Counter[str]] = {}
         for line, text in _filled_lines(sample):
             try:
                 record = json.loads(text)
@@ -469,8 +455,8 @@ class JsonLines:
             if not isinstance(record, dict):
                 raise self._fault({}, text, line, "not an object")
             for name, value in record.items():
-                found.setdefault(name, Counter())[_kind(value)] += 1
-        return {name: _common(kinds) for name, kinds in found.items()}
+                kinds.setdefault(name, Counter())[_kind(value)] += 1
+        return {name: _common(counts) for name, counts in kinds.items()}
 
     def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
@@ -518,7 +504,7 @@ class JsonLines:
                 record = json.loads(text.decode(), object_pairs_hook=_pairs)
             except UnicodeDecodeError:
                 return self._source.fault(f"{place}: the text is not in UTF-8; save the file as UTF-8.")
-            except _Twice as error:
+            except KeyError as error:
                 return self._source.fault(f"{place}, column {shown(error.args[0])}: it is given twice.")
             except (ValueError, RecursionError):
                 return self._source.fault(f"{place}: it is not one JSON object.")
@@ -541,16 +527,12 @@ class JsonLines:
             return f"line {next(line for n, line in enumerate(filled) if n == row)}"
 
 
-class _Twice(Exception):
-    """A key is in an object twice."""
-
-
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _Twice(next(name for name in names if names.count(name) > 1))
-    return record
+    """Return an object of JSON; raise `KeyError` if it has a key twice."""
+    for name, n_uses in Counter(name for name, _ in pairs).items():
+        if n_uses > 1:
+            raise KeyError(name)
+    return dict(pairs)
 
 
 def _filled_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, bytes]]:
@@ -559,13 +541,7 @@ def _filled_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, bytes]]:
 
 
 def _kind(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return _TEXT
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _WHOLE
-    return _NUMBER if isinstance(value, float) else _OTHER
+    return _KINDS.get(type(value), _OTHER)
 
 
 def _common(kinds: Counter[str]) -> str:
@@ -576,11 +552,11 @@ def _common(kinds: Counter[str]) -> str:
 
 
 def _has_kind(value: object, kind: str) -> bool:
-    if kind == _NUMBER and isinstance(value, float):
-        return not math.isinf(value)
-    if kind == _WHOLE and isinstance(value, int) and not -(2**63) <= value < 2**63:
-        return False
-    return _kind(value) == kind or (kind == _NUMBER and _kind(value) == _WHOLE)
+    if kind == _NUMBER:
+        return type(value) is int or (isinstance(value, float) and not math.isinf(value))
+    if kind == _WHOLE:
+        return type(value) is int and -(2**63) <= value < 2**63
+    return _kind(value) == kind
 
 
 # Parquet
@@ -588,6 +564,11 @@ def _has_kind(value: object, kind: str) -> bool:
 _BATCH = 1 << 16  # rows that are unpacked at once
 _BUFFER = 1 << 20  # bytes of a column that are read at once
 _ENCRYPTED = b"PARE"
+# Tests of types, one of which a column must pass.
+_TEXTS = [types.is_string, types.is_large_string]
+_NAMES = [*_TEXTS, types.is_integer]
+_TIMES = [*_NAMES, types.is_temporal, types.is_floating, types.is_decimal]
+_NUMBERS = [types.is_integer, types.is_floating, types.is_decimal, types.is_null]
 
 
 def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> parquet.ParquetFile:
@@ -638,7 +619,7 @@ class ParquetTable:
         self._read = 0
         with self._opened() as file:
             self._n_rows, schema = file.metadata.num_rows, file.schema_arrow
-        self.columns = Columns(tuple(schema.names), tuple(_is_numeric(field.type) for field in schema))
+        self.columns = Columns(tuple(schema.names), tuple(_passes(field.type, _NUMBERS) for field in schema))
         self._types = {field.name: field.type for field in schema}
         if self._n_rows <= 0:
             raise source.fault(": it has no rows.")
@@ -669,7 +650,7 @@ class ParquetTable:
         """Yield the chosen columns."""
         self._check_types(choice)
         names = [*choice.numbers, *choice.texts]
-        with self._opened([name for name in choice.texts if _is_text(self._types[name])]) as file:
+        with self._opened([name for name in choice.texts if _passes(self._types[name], _TEXTS)]) as file:
             for batch in parquet_batches(file, self._source.name, names):
                 columns = {name: batch.column(name) for name in names}
                 try:
@@ -682,12 +663,14 @@ class ParquetTable:
                 yield pa.RecordBatch.from_pydict(columns)
 
     def _check_types(self, choice: ColumnChoice) -> None:
-        rules = [(name, _is_numeric, "numbers") for name in choice.numbers]
-        rules += [(choice.by, _is_name, "text or whole numbers")] if choice.by is not None else []
-        rules += [(choice.time, _is_time, "times, numbers or text")] if choice.time is not None else []
-        for name, fits, rule in rules:
-            if not fits(self._types[name]):
-                raise self._source.fault(f", column {shown(name)}: it must hold {rule}, got {self._types[name]}.")
+        rules = [(name, _NUMBERS, "numbers") for name in choice.numbers]
+        rules += [(choice.by, _NAMES, "text or whole numbers")] if choice.by is not None else []
+        rules += [(choice.time, _TIMES, "times, numbers or text")] if choice.time is not None else []
+        for name, tests, rule in rules:
+            kind = self._types[name]
+            inner = kind.value_type if name in choice.texts and types.is_dictionary(kind) else kind
+            if not _passes(inner, tests):
+                raise self._source.fault(f", column {shown(name)}: it must hold {rule}, got {kind}.")
 
     def place(self, row: int) -> str:
         """Return the number of a row."""
@@ -697,33 +680,16 @@ class ParquetTable:
         """Return which part of the rows was read."""
         return self._read / int(self._n_rows)
 
-    def close(self) -> None:
-        """Do nothing: every use opens the file for itself."""
 
-
-def _is_numeric(kind: pa.DataType) -> bool:
-    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null))
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return any(test(kind) for test in (types.is_string, types.is_large_string))
-
-
-def _is_name(kind: pa.DataType) -> bool:
-    inner = kind.value_type if types.is_dictionary(kind) else kind
-    return _is_text(inner) or types.is_integer(inner)
-
-
-def _is_time(kind: pa.DataType) -> bool:
-    inner = kind.value_type if types.is_dictionary(kind) else kind
-    return _is_text(inner) or types.is_temporal(inner) or (_is_numeric(inner) and not types.is_null(inner))
+def _passes(kind: pa.DataType, tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
+    return any(test(kind) for test in tests)
 
 
 def _plain(column: pa.Array) -> pa.Array:
     """Return a column without a dictionary; texts must be short, because each row then has its own."""
     if types.is_dictionary(column.type):
         values = column.dictionary
-        if _is_text(values.type) and (compute.max(compute.binary_length(values)).as_py() or 0) > LONGEST_TEXT:
+        if _passes(values.type, _TEXTS) and (compute.max(compute.binary_length(values)).as_py() or 0) > LONGEST_TEXT:
             raise ValueError(f"a text is longer than {LONGEST_TEXT} bytes")
         column = column.dictionary_decode()
     return column.cast(pa.string()) if types.is_large_string(column.type) else column

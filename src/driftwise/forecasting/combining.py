@@ -16,9 +16,10 @@ import math
 import os
 import stat
 import time
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -38,6 +39,7 @@ from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.environments.table_files import (
     LONGEST_TEXT,
     STANDARD_INPUT,
+    ByteStream,
     ColumnChoice,
     Columns,
     CsvTable,
@@ -51,14 +53,14 @@ from driftwise.environments.table_files import (
 from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.forecast_views import write_report_page
 from driftwise.forecasting.frames import FORECAST, WEIGHT
-from driftwise.forecasting.labelled_values import LARGEST
-from driftwise.forecasting.losses import Array, ForecastLoss
+from driftwise.forecasting.labelled_values import LARGEST, first_too_large
+from driftwise.forecasting.losses import Array
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.running_report import RunningReport
 
 Column = TypeVar("Column", Vector, pa.Array)
-CellFault = Callable[[int, str, str], BadData]  # of a row of the table, a column and a message
+CellFault = Callable[[int, str, str], BadData]  # of a row, a column and a message
 
 _MOST_ROWS = 1 << 17
 _FEWEST_ROWS = 1 << 8
@@ -69,19 +71,14 @@ _MOST_CELLS = 1 << 21
 class RowBlock:
     """Consecutive rows of a table."""
 
-    row: int  # the number of rows before it
     truths: Vector
     forecasts: Matrix
     time: pa.Array  # None if there is no such column
     by: pa.Array
-    cell_fault: CellFault
+    fault: CellFault
 
     def __len__(self) -> int:
         return len(self.truths)
-
-    def fault(self, i: int, column: str, message: str) -> BadData:
-        """Return the error about a cell."""
-        return self.cell_fault(self.row + i, column, message)
 
 
 def block_rows(n_columns: int) -> int:
@@ -90,110 +87,35 @@ def block_rows(n_columns: int) -> int:
     >>> block_rows(11), block_rows(1000)
     (131072, 2048)
     """
-    rows = _MOST_ROWS
-    while rows > _FEWEST_ROWS and rows * n_columns > _MOST_CELLS:
-        rows //= 2
-    return rows
-
-
-def row_blocks(
-    batches: Iterator[pa.RecordBatch], choice: ColumnChoice, loss: ForecastLoss, n_rows: int, cell_fault: CellFault
-) -> Iterator[RowBlock]:
-    """Yield blocks of `n_rows` rows, the last one shorter."""
-    held: list[pa.RecordBatch] = []
-    row, size = 0, 0
-    for batch in batches:
-        while batch.num_rows:
-            held.append(batch.slice(0, n_rows - size))
-            size += held[-1].num_rows
-            batch = batch.slice(held[-1].num_rows)
-            if size == n_rows:
-                yield _block(pa.Table.from_batches(held), choice, loss, row, cell_fault)
-                row, held, size = row + size, [], 0
-    if held:
-        yield _block(pa.Table.from_batches(held), choice, loss, row, cell_fault)
-
-
-def _block(table: pa.Table, choice: ColumnChoice, loss: ForecastLoss, row: int, cell_fault: CellFault) -> RowBlock:
-    truths = table.column(choice.target).to_numpy()
-    forecasts = np.empty((table.num_rows, len(choice.experts)))
-    for k, name in enumerate(choice.experts):
-        forecasts[:, k] = table.column(name).to_numpy()
-    texts = {name: pa.concat_arrays(table.column(name).chunks) for name in choice.texts}
-    time, by = (None if name is None else texts[name] for name in (choice.time, choice.by))
-    block = RowBlock(row, truths, forecasts, time, by, cell_fault)
-    columns = [(choice.target, truths, loss.truth_fault)]
-    columns += [(name, column, loss.forecast_fault) for name, column in zip(choice.experts, forecasts.T, strict=True)]
-    faults = [fault for name, column, check in columns if (fault := _number_fault(name, column, check))]
-    if faults:
-        raise block.fault(*min(faults, key=lambda fault: fault[0]))
-    for name, column in texts.items():
-        _check_text(block, name, column)
-    return block
+    power_of_two = 1 << (_MOST_CELLS // n_columns).bit_length() >> 1  # the largest one for which the cells are not more
+    return min(max(_FEWEST_ROWS, power_of_two), _MOST_ROWS)
 
 
 def _number_fault(name: str, column: Vector, check: Callable[[Vector], str]) -> tuple[int, str, str] | None:
     """Return the first row of a column with a number that is too large or that the loss rejects, and the rule."""
-    size = np.nanmax(np.abs(column), initial=0.0)
-    if size > LARGEST:
-        row = int(np.argmax(np.abs(np.nan_to_num(column, nan=0.0, posinf=np.inf, neginf=-np.inf)) > LARGEST))
+    row = first_too_large(np.array(column))  # a copy: columns have several layouts, each compiled for itself
+    if row >= 0:
         rule = "finite" if np.isinf(column[row]) else f"at most {LARGEST:g} in size"
-        return row, name, f"it must be {rule}, got {float(column[row])}."
-    if rule := check(column):
+    elif rule := check(column):
         row = _first_bad(column, lambda part: bool(check(part)))
-        return row, name, f"it must be {rule}, got {float(column[row])}."
-    return None
+    return (row, name, f"it must be {rule}, got {float(column[row])}.") if rule else None
 
 
 def _first_bad(column: Column, is_bad: Callable[[Column], bool]) -> int:
     """Return the first row up to which a column is bad."""
-    low, high = 0, len(column)  # the first `low` rows are right, the first `high` are not
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_bad(column[:middle]) else (middle, high)
-    return low
+    return bisect_left(range(1, len(column)), True, key=lambda n_rows: is_bad(column[:n_rows]))
 
 
-def _check_text(block: RowBlock, name: str, column: pa.Array) -> None:
+def _check_text(fault: CellFault, name: str, column: pa.Array) -> None:
     """Reject a row without a time or a series, and texts that are very long."""
     missing = compute.is_null(column, nan_is_null=types.is_floating(column.type))
     if types.is_string(column.type):
         length = compute.binary_length(column)
         missing = compute.or_kleene(missing, compute.equal(length, 0)).fill_null(True)
-        if (compute.max(length).as_py() or 0) > LONGEST_TEXT:
-            row = compute.index(compute.greater(length, LONGEST_TEXT).fill_null(False), True).as_py()
-            raise block.fault(row, name, f"the text is longer than {LONGEST_TEXT} bytes.")
-    if compute.any(missing).as_py():
-        raise block.fault(compute.index(missing, True).as_py(), name, "it is missing.")
-
-
-class SeriesNames:
-    """The names of the series, texts or whole numbers, in the order in which they appear."""
-
-    def __init__(self, column: str) -> None:
-        self._column = column
-        self._numbers: dict[str | int, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @property
-    def names(self) -> tuple[str | int, ...]:
-        """The names, in the order of the numbers."""
-        return tuple(self._numbers)
-
-    def numbers(self, block: RowBlock) -> Actions:
-        """Return the number of the series of each row; series that are new get the next ones."""
-        column = block.by
-        if not types.is_string(column.type):
-            try:
-                column = column.cast(pa.int64())
-            except pa.ArrowException:
-                raise block.fault(0, self._column, "a whole number is beyond 64 bits.") from None
-        encoded, numbered = column.dictionary_encode(), self._numbers
-        places = [numbered.setdefault(name, len(numbered)) for name in encoded.dictionary.to_pylist()]
-        numbers: Actions = np.array(places, np.int64)[encoded.indices.to_numpy()]
-        return numbers
+        if (row := compute.index(compute.greater(length, LONGEST_TEXT).fill_null(False), True).as_py()) >= 0:
+            raise fault(row, name, f"the text is longer than {LONGEST_TEXT} bytes.")
+    if (row := compute.index(missing, True).as_py()) >= 0:
+        raise fault(row, name, "it is missing.")
 
 
 _KINDS = {  # how times in text are compared: the words for the first one, and the types of Arrow that may hold all
@@ -223,35 +145,28 @@ class TimeOrder:
         order = np.arange(len(block)) if series is None else np.argsort(series, kind="stable")
         series_of = np.zeros(len(block), np.int64) if series is None else series[order]
         keys = _keys(block, self._column, self._kind)[order]
-        is_first, n_known = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
-        continues = is_first & (series_of < n_known)  # a series of an earlier block
+        is_first, n_before = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
+        continues = is_first & (series_of < n_before)  # a series of an earlier block
         previous = np.append(keys[:1], keys[:-1])
         previous[continues] = self._last[series_of[continues]]
         wrong = np.flatnonzero((~is_first | continues) & (keys <= previous))
         if wrong.size:
             at = int(wrong[order[wrong].argmin()])
-            before = None if is_first[at] else block.time[int(order[at - 1])].as_py()
-            before = previous[at] if self._kind == "text" else before
-            again = bool(keys[at] == previous[at])
-            raise self._fault(block, int(order[at]), again, before, several=series is not None)
-        if n_series > n_known:
-            grown = np.empty(n_series, keys.dtype)
-            grown[:n_known] = self._last
-            self._last = grown
+            before = "a later one" if is_first[at] else shown(block.time[int(order[at - 1])].as_py())
+            before = shown(previous[at]) if self._kind == "text" else before
+            raise self._fault(block, int(order[at]), "" if keys[at] == previous[at] else before, series is not None)
+        self._last = np.append(self._last.astype(keys.dtype), np.empty(n_series - n_before, keys.dtype))
         is_last = np.append(is_first[1:], True)
         self._last[series_of[is_last]] = keys[is_last]
 
-    def _fault(self, block: RowBlock, row: int, again: bool, before: object, several: bool) -> BadData:
-        """Return the error about a row; `again`: its time is that of the row before, else it is less."""
-        time = shown(block.time[row].as_py())
-        if again:
-            what, hint = f"got {time} again.", _LONG
-        else:
-            what = f"got {time} after {'a later one' if before is None else shown(before)}."
-            hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == "text" else "Sort the rows."
+    def _fault(self, block: RowBlock, row: int, before: str, several: bool) -> BadData:
+        """Return the error about a row whose time is less than the one before, or equal to it if that is ""."""
+        hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == "text" else "Sort the rows."
+        order = f"after {before}. {hint}" if before else f"again. {_LONG}"
         within = " within a series" if several else ""
         by = "" if several else " If there are several series, name them by --by."
-        return block.fault(row, self._column, f"times must increase{within}, {what} {hint}{by}")
+        got = f"got {shown(block.time[row].as_py())} {order}{by}"
+        return block.fault(row, self._column, f"times must increase{within}, {got}")
 
 
 def _kind(column: pa.Array) -> str:
@@ -259,8 +174,7 @@ def _kind(column: pa.Array) -> str:
         return "number"
     if not types.is_string(column.type):
         return "whole"  # whole numbers, also the times of a Parquet file
-    first = column.slice(0, 1)
-    return next((kind for kind in _KINDS if _cast(first, kind) is not None), "text")
+    return next((kind for kind in _KINDS if _cast(column[:1], kind) is not None), "text")
 
 
 def _keys(block: RowBlock, name: str, kind: str) -> Array:
@@ -347,8 +261,6 @@ class CombinedFiles(NamedTuple):
     """The end of a run."""
 
     report: ForecastReport
-    n_rows: int
-    n_series: int
     files: tuple[Path, ...]
 
 
@@ -392,22 +304,24 @@ def _size(path: str) -> int | None:
 def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | None, note: Note) -> CombinedFiles:
     """Run the mixtures over a table and write the forecasts, the summary and the page."""
     _check_names(task.wanted)
-    source, wanted = task.source, task.wanted
-    reader: TableReader
-    if source.format == "parquet":
-        reader = ParquetTable(source)
-    elif source.format == "jsonl":
-        reader = JsonLines(source)
-    else:
-        texts = [name for name in (wanted.time, wanted.by) if name is not None]
-        reader = CsvTable(source, wanted.target, texts, task.delimiter, task.decimal)
-    with contextlib.closing(reader):
-        choice = _choose_columns(source, reader.columns, wanted)
-        run = _Run(task, reader, choice, progress)
-        with _locked_folder(task.out):
-            outcome = run.play()
-    _add_notes(task, reader.columns, choice, run, outcome.report, note)
+    with contextlib.ExitStack() as stack:
+        reader = _open_table(task, stack)
+        run = _Run(task, reader, _choose_columns(task.source, reader.columns, task.wanted))
+        stack.enter_context(_locked_folder(task.out))
+        outcome = run.play(progress)
+    run.add_notes(outcome.report, note)
     return outcome
+
+
+def _open_table(task: CombineTask, stack: contextlib.ExitStack) -> TableReader:
+    """Return the reader of a table; its stream is closed with the stack."""
+    source, wanted = task.source, task.wanted
+    if source.format == "parquet":
+        return ParquetTable(source)
+    stream = stack.enter_context(contextlib.closing(ByteStream(source)))
+    if source.format == "jsonl":
+        return JsonLines(stream)
+    return CsvTable(stream, wanted.target, (wanted.time, wanted.by), task.delimiter, task.decimal)
 
 
 def _check_names(wanted: Wanted) -> None:
@@ -428,14 +342,12 @@ def _check_names(wanted: Wanted) -> None:
 
 def _choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> ColumnChoice:
     """Return the columns to read; raise `BadData` if one is missing or the choice is not clear."""
-    seen: set[str] = set()
+    places = columns.places
     for i, name in enumerate(columns.names):
-        if name in seen and not (name == "" and wanted.experts is not None):
-            first = columns.names.index(name) + 1
-            raise source.fault(f": the columns {first} and {i + 1} have the same name {shown(name)}.")
-        seen.add(name)
+        if places[name] < i and not (name == "" and wanted.experts is not None):
+            raise source.fault(f": the columns {places[name] + 1} and {i + 1} have the same name {shown(name)}.")
     for needed in (wanted.target, wanted.time, wanted.by, *(wanted.experts or ())):
-        if needed is not None and needed not in seen:
+        if needed is not None and needed not in places:
             near = difflib.get_close_matches(needed, columns.names, n=1)
             advice = f"Did you mean {shown(near[0])}?" if near else f"It has {_listed(columns.names)}."
             raise source.fault(one_line(f": there is no column {shown(needed)}. {advice}"))
@@ -443,15 +355,14 @@ def _choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> Co
     if experts is None:
         others = {wanted.target, wanted.time, wanted.by}
         experts = tuple(name for name, numeric in zip(*columns, strict=True) if numeric and name not in others)
-        _reject_index(source, columns, experts)
+        _reject_index(source, places, experts)
     if not experts:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
     guessed = experts if wanted.experts is None else ()
     return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed)
 
 
-def _reject_index(source: TableSource, columns: Columns, experts: Sequence[str]) -> None:
-    places = columns.places
+def _reject_index(source: TableSource, places: Mapping[str, int], experts: Sequence[str]) -> None:
     for name in experts:
         place = places[name] + 1
         if name in _INDEX_NAMES and (place == 1 or name == _INDEX_NAMES[-1]):
@@ -492,41 +403,31 @@ def _locked_folder(out: Path) -> Iterator[None]:
 class _Run:
     """One run over a table: the mixtures, series and times that are carried from block to block, and the files."""
 
-    def __init__(
-        self,
-        task: CombineTask,
-        reader: TableReader,
-        choice: ColumnChoice,
-        progress: Callable[[RowProgress], None] | None,
-    ) -> None:
-        self._task, self._reader, self._choice, self._progress = task, reader, choice, progress
-        experts = task.options.names(choice.experts)
-        self._names = [*choice.texts, choice.target, FORECAST, *(WEIGHT + name for name in experts)]
+    def __init__(self, task: CombineTask, reader: TableReader, choice: ColumnChoice) -> None:
+        self._task, self._reader, self._choice = task, reader, choice
+        self._experts, self._loss = task.options.names(choice.experts), task.options.forecast_loss
+        self._names = [*choice.texts, choice.target, FORECAST, *(WEIGHT + name for name in self._experts)]
         for name, n_uses in Counter(self._names).items():
             if n_uses > 1:
                 raise task.source.fault(
                     f": the column {shown(name)} has the name of a column of the output; rename it."
                 )
-        self._series = None if choice.by is None else SeriesNames(choice.by)
+        # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
+        self._series: dict[str | int, int] = {"": 0} if choice.by is None else {}
         self._order = None if choice.time is None else TimeOrder(choice.time)
-        n_series = 1 if choice.by is None else 0
-        self._stack = MixtureStack(task.options, len(choice.experts), n_series)
-        self._report = RunningReport(experts, task.options.forecast_loss, n_series)
+        self._stack = MixtureStack(task.options, len(choice.experts), len(self._series))
+        self._report = RunningReport(self._experts, self._loss, len(self._series))
         self._rows = 0
-        self.is_awake = np.zeros(len(choice.experts), bool)  # whether an expert has a forecast
+        self._is_awake = np.zeros(len(choice.experts), bool)  # whether an expert has a forecast
 
-    @property
-    def _n_series(self) -> int:
-        return 1 if self._series is None else len(self._series)
-
-    def play(self) -> CombinedFiles:
+    def play(self, progress: Callable[[RowProgress], None] | None) -> CombinedFiles:
         """Run over all rows and write all files."""
         out = self._task.out
         target, summary, page = out / f"forecasts.{self._task.format}", out / SUMMARY, out / PAGE
 
         def write(path: Path) -> None:
-            with _TableWriter(path, self._task.format) as writer:
-                self._play_blocks(writer)
+            with contextlib.closing(_TableWriter(path, self._task.format)) as writer:
+                self._play_blocks(writer, progress)
             if self._rows == 0:
                 raise self._task.source.fault(": it has no rows.")
             for old in (summary, page):  # of an earlier run
@@ -534,47 +435,86 @@ class _Run:
 
         write_atomically(target, write)
         report = self._report.report(self._stack.cuts)
-        if self._series is not None:
-            report = replace(report, series_names=self._series.names)
+        if self._choice.by is not None:
+            report = replace(report, series_names=tuple(self._series))
         write_bytes_atomically(summary, self._summary(report))
         if self._task.page:
             write_report_page(page, report)
-        return CombinedFiles(report, self._rows, self._n_series, (target, summary, *([page] * self._task.page)))
+        return CombinedFiles(report, (target, summary, *([page] * self._task.page)))
 
-    def _play_blocks(self, writer: _TableWriter) -> None:
+    def _play_blocks(self, writer: _TableWriter, progress: Callable[[RowProgress], None] | None) -> None:
         """Mix a block while the next one is read and the last one is written."""
-        task, began = self._task, time.monotonic()
-        loss, n_rows = task.options.forecast_loss, block_rows(len(self._names))
-        batches = self._reader.batches(self._choice)
-        blocks = row_blocks(batches, self._choice, loss, n_rows, self._cell_fault)
-        written: Future[None] | None = None
+        began, batches = time.monotonic(), self._reader.batches(self._choice)
+        blocks = self._blocks(batches)
         with contextlib.closing(batches), ThreadPoolExecutor(1) as reading, ThreadPoolExecutor(1) as writing:
-            upcoming = reading.submit(next, blocks, None)
+            upcoming, written = reading.submit(next, blocks, None), writing.submit(lambda: None)
             while (block := upcoming.result()) is not None:
                 upcoming = reading.submit(next, blocks, None)
                 combined, series = self._mix(block)
-                if written is not None:
-                    written.result()
+                written.result()
                 written = writing.submit(self._keep, writer, block, combined, series)
                 self._rows += len(block)
-                if self._progress is not None:
-                    self._progress(RowProgress(self._rows, time.monotonic() - began, self._reader.fraction()))
-            if written is not None:
-                written.result()
+                if progress is not None:
+                    progress(RowProgress(self._rows, time.monotonic() - began, self._reader.fraction()))
+            written.result()
 
-    def _cell_fault(self, row: int, column: str, message: str) -> BadData:
-        return self._task.source.fault(f", {self._reader.place(row)}, column {shown(column)}: {message}")
+    def _blocks(self, batches: Iterator[pa.RecordBatch]) -> Iterator[RowBlock]:
+        """Yield blocks of the same number of rows, the last one shorter."""
+        held: list[pa.RecordBatch] = []
+        n_rows, row, size = block_rows(len(self._names)), 0, 0
+        for batch in batches:
+            while batch.num_rows:
+                held.append(batch.slice(0, n_rows - size))
+                size += held[-1].num_rows
+                batch = batch.slice(held[-1].num_rows)
+                if size == n_rows:
+                    yield self._block(pa.Table.from_batches(held), row)
+                    row, held, size = row + size, [], 0
+        if held:
+            yield self._block(pa.Table.from_batches(held), row)
+
+    def _block(self, table: pa.Table, first: int) -> RowBlock:
+        """Return the rows of a table, of which `first` is the first one, after a check of all cells."""
+
+        def fault(row: int, column: str, message: str) -> BadData:
+            place = self._reader.place(first + row)
+            return self._task.source.fault(f", {place}, column {shown(column)}: {message}")
+
+        choice, loss = self._choice, self._loss
+        truths, *forecasts = (table.column(name).to_numpy() for name in choice.numbers)
+        texts = {name: pa.concat_arrays(table.column(name).chunks) for name in choice.texts}
+        time, by = (None if name is None else texts[name] for name in (choice.time, choice.by))
+        faults = [_number_fault(choice.target, truths, loss.truth_fault)]
+        faults += map(_number_fault, choice.experts, forecasts, [loss.forecast_fault] * len(forecasts))
+        if broken := [rule for rule in faults if rule is not None]:
+            raise fault(*min(broken, key=lambda rule: rule[0]))
+        for name, column in texts.items():
+            _check_text(fault, name, column)
+        return RowBlock(truths, np.column_stack(forecasts), time, by, fault)
 
     def _mix(self, block: RowBlock) -> tuple[Combined, Actions | None]:
         """Play the rows of a block; return the forecasts and weights, and the series of each row."""
-        series = None if self._series is None else self._series.numbers(block)
+        series = None if self._choice.by is None else self._series_numbers(block, self._choice.by)
         if self._order is not None:
-            self._order.check(block, series, self._n_series)
-        missing = self._n_series - self._stack.n_series
+            self._order.check(block, series, len(self._series))
+        missing = len(self._series) - self._stack.n_series
         if missing > 0:  # room for more, so that series that appear one by one do not cost a copy of all each
             self._stack.add_series(max(missing, self._stack.n_series // 2))
-        self.is_awake |= ~np.isnan(block.forecasts).all(axis=0)
+        self._is_awake |= ~np.isnan(block.forecasts).all(axis=0)
         return self._stack.run(block.forecasts, block.truths, series, self._task.n_threads), series
+
+    def _series_numbers(self, block: RowBlock, name: str) -> Actions:
+        """Return the number of the series of each row; series that are new get the next ones."""
+        column, series = block.by, self._series
+        if not types.is_string(column.type):
+            try:
+                column = column.cast(pa.int64())
+            except pa.ArrowException:
+                raise block.fault(0, name, "a whole number is beyond 64 bits.") from None
+        encoded = column.dictionary_encode()
+        places = [series.setdefault(name, len(series)) for name in encoded.dictionary.to_pylist()]
+        numbers: Actions = np.array(places, np.int64)[encoded.indices.to_numpy()]
+        return numbers
 
     def _keep(self, writer: _TableWriter, block: RowBlock, combined: Combined, series: Actions | None) -> None:
         """Write the results of a block and add them to the report."""
@@ -587,17 +527,35 @@ class _Run:
         self._report.add(combined.inputs, block.truths, combined.combined, combined.weights, series, block.time)
 
     def _summary(self, report: ForecastReport) -> bytes:
-        columns = self._choice._asdict()
-        del columns["guessed"]
         values = {
             "input": Path(self._task.source.path).name,
             "rows": self._rows,
-            "series": self._n_series,
-            "columns": columns,
+            "series": len(self._series),
+            "columns": {name: value for name, value in self._choice._asdict().items() if name != "guessed"},
             "options": self._task.options.spec,
             "report": report.record(),
         }
         return (json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
+
+    def add_notes(self, report: ForecastReport, note: Note) -> None:
+        """Name what may be a mistake: a single expert, columns without numbers, experts that are none."""
+        name, choice = self._task.source.name, self._choice
+        if len(self._experts) == 1:
+            note(
+                f"{name}: {shown(choice.experts[0])} is the only expert, so its weight is 1 in every row."
+                " A table for this command has one column for each expert."
+            )
+        for expert, is_awake in zip(choice.experts, self._is_awake, strict=True):
+            if not is_awake:
+                note(f"{name}, column {shown(expert)}: all forecasts are missing.")
+        for expert in _implausible(report, choice.guessed):
+            note(f"{name}, column {shown(expert)}: is it a forecast? If not, choose the experts with --experts.")
+        unused = [column for column in self._reader.columns.names if column not in (*choice.numbers, *choice.texts)]
+        if choice.guessed and unused:
+            note(
+                f"{name}: not used, because they are not numbers: {_listed(unused)}."
+                " Name the column of the times by --time, that of the series by --by."
+            )
 
 
 class _TableWriter:
@@ -608,9 +566,7 @@ class _TableWriter:
     """
 
     def __init__(self, path: Path, format: str) -> None:
-        self._path, self._is_csv = path, format == "csv"
-        self._file = pa.OSFile(str(path), "wb")
-        self._has_header = False
+        self._is_csv, self._file = format == "csv", pa.OSFile(str(path), "wb")
         self._writer: parquet.ParquetWriter | None = None
 
     def write(self, table: pa.Table) -> None:
@@ -624,11 +580,10 @@ class _TableWriter:
         self._writer.write_table(table, row_group_size=table.num_rows)
 
     def _write_csv(self, table: pa.Table) -> None:
-        if not self._has_header:
+        if not self._file.tell():
             line = io.StringIO()
             csv.writer(line, lineterminator="\n").writerow(table.schema.names)
             self._file.write(line.getvalue().encode())
-            self._has_header = True
         quoting = "none"  # text is quoted only if a text of the same block must be
         for i, field in enumerate(table.schema):
             if types.is_temporal(field.type):
@@ -637,10 +592,8 @@ class _TableWriter:
                 quoting = "needed"
         arrow_csv.write_csv(table, self._file, arrow_csv.WriteOptions(include_header=False, quoting_style=quoting))
 
-    def __enter__(self) -> _TableWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Write the end of the file."""
         try:
             if self._writer is not None:
                 self._writer.close()
@@ -650,29 +603,6 @@ class _TableWriter:
 
 def _has_marks(column: pa.ChunkedArray) -> bool:
     return bool(compute.any(compute.match_substring_regex(column, r'[",\r\n]')).as_py())
-
-
-def _add_notes(
-    task: CombineTask, columns: Columns, choice: ColumnChoice, run: _Run, report: ForecastReport, note: Note
-) -> None:
-    """Name what may be a mistake: a single expert, columns without numbers, experts that are none."""
-    name = task.source.name
-    if len(task.options.names(choice.experts)) == 1:
-        note(
-            f"{name}: {shown(choice.experts[0])} is the only expert, so its weight is 1 in every row."
-            " A table for this command has one column for each expert."
-        )
-    for expert, is_awake in zip(choice.experts, run.is_awake, strict=True):
-        if not is_awake:
-            note(f"{name}, column {shown(expert)}: all forecasts are missing.")
-    for expert in _implausible(report, choice.guessed):
-        note(f"{name}, column {shown(expert)}: is it a forecast? If not, choose the experts with --experts.")
-    unused = [column for column in columns.names if column not in (*choice.numbers, *choice.texts)]
-    if choice.guessed and unused:
-        note(
-            f"{name}: not used, because they are not numbers: {_listed(unused)}."
-            " Name the column of the times by --time, that of the series by --by."
-        )
 
 
 def _implausible(report: ForecastReport, experts: Sequence[str]) -> list[str]:

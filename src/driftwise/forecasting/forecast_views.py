@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from driftwise.core.types import Vector
-from driftwise.forecasting.forecast_report import (
-    SHOWN_SWITCHES,
-    Comparison,
-    ExpertSummary,
-    ForecastReport,
-    largest_weights,
-)
+from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ExpertSummary, ForecastReport, largest_weights
 from driftwise.glossary import PAGE_NOTE
 from driftwise.report import page
 from driftwise.report.drawing import COLOURS, GREY, action_fill, best_intervals, draw_areas, literal, time_ticks
@@ -45,9 +39,7 @@ MARK = "*"
 def report_text(report: ForecastReport) -> str:
     """Return a report as text, at most 80 columns wide."""
     head = [f"Mixture of {len(report.names)} expert{'s' * (len(report.names) != 1)}, {report.loss} loss."]
-    head += counts_text(report)
-    if report.cuts is not None:
-        head.append(cuts_text(report))
+    head += [*counts_text(report), *cuts_text(report)]
     parts = ["\n".join(shortened(line, _TEXT_WIDTH) for line in head)]
     if report.n_scored:
         parts += [_comparators(report), _experts(report)]
@@ -59,7 +51,7 @@ def report_text(report: ForecastReport) -> str:
 def counts_text(report: ForecastReport) -> list[str]:
     """Return sentences on the numbers of rounds."""
     series = f" of {report.n_series:,} series" if report.n_series != 1 else ""
-    lines = [f"{_counted(report.n_rounds, 'round')}{series}, {report.n_scored:,} scored."]
+    lines = [f"{report.n_rounds:,} round{'s' * (report.n_rounds != 1)}{series}, {report.n_scored:,} scored."]
     skipped = [
         (report.n_without_truth, "without truth"),
         (report.n_without_forecast, "without forecast"),
@@ -70,12 +62,13 @@ def counts_text(report: ForecastReport) -> list[str]:
     return lines
 
 
-def cuts_text(report: ForecastReport) -> str:
-    """Return a sentence on the losses that were cut."""
-    if report.cuts is None or not report.cuts.n_cuts:
-        return "Cut no losses."
+def cuts_text(report: ForecastReport) -> list[str]:
+    """Return a sentence on the losses that were cut; none if this is not known."""
+    if report.cuts is None:
+        return []
     n_cuts, total = report.cuts
-    return f"Cut {n_cuts:,} {'loss' if n_cuts == 1 else 'losses'}, total {short_number(total)}."
+    losses = "loss" if n_cuts == 1 else "losses"
+    return [f"Cut {n_cuts:,} {losses}, total {short_number(total)}." if n_cuts else "Cut no losses."]
 
 
 def ratio_text(ratio: float) -> str:
@@ -103,12 +96,14 @@ def round_text(report: ForecastReport, t: int) -> str:
     return str(t)
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
-
-
 def _comparators(report: ForecastReport) -> str:
-    rows = [_comparison(one) for one in report.comparators]
+    rows = []
+    for row in report.comparators:
+        name = row.name + (MARK if row.note else "")
+        if row.detail and row.name == "best expert":  # the weights of a combination have lines of their own
+            name = f"{name}: {row.detail}"
+        numbers = short_number(row.mean), ratio_text(row.ratio)
+        rows.append([shortened(name, _COMPARATOR), _yes_or_no(row.hindsight), *numbers])
     table = text_table(["", "hindsight", "mean loss", "ratio"], rows, left=2)
     lines = ["Ratio: to the loss of the mixture over the same rounds."]
     if any(one.n_awake < report.n_scored for one in report.experts):
@@ -137,13 +132,6 @@ def _combination(report: ForecastReport) -> list[str]:
             lines.append(" ")
         lines[-1] += added
     return lines
-
-
-def _comparison(one: Comparison) -> list[str]:
-    name = one.name + (MARK if one.note else "")
-    named = one.detail and one.name == "best expert"  # the weights of a combination have lines of their own
-    shown = shortened(f"{name}: {one.detail}" if named else name, _COMPARATOR)
-    return [shown, _yes_or_no(one.hindsight), short_number(one.mean), ratio_text(one.ratio)]
 
 
 def _yes_or_no(value: bool) -> str:
@@ -293,8 +281,12 @@ def report_figure(report: ForecastReport) -> Figure:
     if shown.has_rest:
         fills[-1] = _REST
     if report.n_rounds:
-        _draw_weights(panels[0], edges, shown, fills)
-        _draw_best(panels[1], edges, report, shown, fills)
+        heights = [[*curve.tolist(), float(curve[-1])] for curve in shown.weights]  # the last holds to the last edge
+        areas = draw_areas(panels[0], edges, heights, fills, step="post")
+        _add_keys(panels[0], list(zip(areas, shown.names, strict=True))[::-1])
+        for area, first, last in best_intervals(shown.best(report)):
+            if area >= 0:  # else no round was scored
+                panels[1].axvspan(edges[first], edges[last + 1], linewidth=0, **fills[area])
         _draw_losses(panels[2], edges, report)
     title = f"Mixture of {len(report.names)} experts, {report.loss} loss, {report.n_scored:,} rounds scored"
     figure.suptitle(literal(title, _TITLE), fontsize="medium")
@@ -309,19 +301,6 @@ def report_figure(report: ForecastReport) -> Figure:
     panels[2].grid(alpha=0.25, linewidth=0.6)
     _set_times(panels[2], report)
     return figure
-
-
-def _draw_weights(axes: Axes, edges: list[int], shown: Shown, fills: Sequence[Looks]) -> None:
-    heights = [[*curve.tolist(), float(curve[-1])] for curve in shown.weights]  # the last value holds to the last edge
-    areas = draw_areas(axes, edges, heights, fills, step="post")
-    _add_keys(axes, list(zip(areas, shown.names, strict=True))[::-1])
-
-
-def _draw_best(axes: Axes, edges: list[int], report: ForecastReport, shown: Shown, fills: Sequence[Looks]) -> None:
-    """Draw the strip of the best expert of each period; one without scored rounds stays empty."""
-    for area, first, last in best_intervals(shown.best(report)):
-        if area >= 0:
-            axes.axvspan(edges[first], edges[last + 1], linewidth=0, **fills[area])
 
 
 def _draw_losses(axes: Axes, edges: list[int], report: ForecastReport) -> None:
@@ -438,9 +417,7 @@ def _findings(report: ForecastReport) -> str:
                 parts.append(f"{ratio_text(1 / one.ratio) if one.ratio else 'inf'} times that of the {name}")
         compared = f": {', '.join(parts)}" if parts else ""
         sentences.append(f"The mean {report.loss} loss of the mixture is {short_number(mixture.mean)}{compared}.")
-    if report.cuts is not None:
-        sentences.append(cuts_text(report))
-    return " ".join(sentences)
+    return " ".join([*sentences, *cuts_text(report)])
 
 
 def _table(report: ForecastReport) -> page.PageTable:
@@ -498,9 +475,9 @@ def _differences(report: ForecastReport, shown: Shown) -> page.Panel:
     def so_far(means: Vector) -> list[float]:
         return [0.0, *np.cumsum(np.nan_to_num(means) * counts - mixture).tolist()]
 
-    series = [
-        _curve(_label(report, name), _EXPERTS, x, so_far(periods.experts[:, k]))
-        for k, name in _own_areas(report, shown)
+    series = [  # of the experts with an area of their own, in the order of the areas, so that colours agree
+        _curve(_label(report, name), _EXPERTS, x, so_far(periods.experts[:, shown.area_of.index(area)]))
+        for area, name in enumerate(shown.names[: len(shown.names) - shown.has_rest])
     ]
     series.append(_curve("uniform mean", _UNIFORM, x, so_far(periods.uniform)))
     label = "loss so far, minus that of the mixture"
@@ -572,13 +549,6 @@ def _notes(report: ForecastReport) -> list[str]:
 def _rounds_axis(report: ForecastReport) -> page.Axis:
     periods = report.periods
     return page.Axis("round", times=dict(zip(map(float, periods.starts), periods.times, strict=False)))
-
-
-def _own_areas(report: ForecastReport, shown: Shown) -> list[tuple[int, str]]:
-    """Return the experts with an area of their own, in the order of the areas, so that colours agree."""
-    n_own = len(shown.names) - shown.has_rest
-    experts = {area: k for k, area in enumerate(shown.area_of)}
-    return [(experts[area], report.names[experts[area]]) for area in range(n_own)]
 
 
 def _label(report: ForecastReport, name: str) -> str:

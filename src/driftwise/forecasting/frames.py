@@ -118,14 +118,12 @@ def with_nulls(frame: Frame, name: str) -> Frame:
     return frame.with_columns(nw.when(~column.is_nan()).then(column).alias(name))
 
 
-def _from_objects(name: str, given: Sequence[object]) -> Vector:
-    values = np.empty(len(given))
-    for k, value in enumerate(given):
-        real = real_value(value)
-        if real is None:
-            raise _bad_value(name, "a number", value, k)
-        values[k] = real
-    return values
+def _from_objects(name: str, objects: Sequence[object]) -> Vector:
+    values = [real_value(value) for value in objects]
+    if None in values:
+        k = values.index(None)
+        raise _bad_value(name, "a number", objects[k], k)
+    return np.array(values, np.float64)
 
 
 def _bad_value(name: str, rule: str, got: object, row: int) -> InvalidInput:
@@ -140,20 +138,15 @@ def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Hashable]]:
         _require_present(frame, name)
     columns = [frame[name].to_list() for name in names]
     keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-    known: dict[Hashable, int] = {}
-    numbered = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, len(keys))
-    return numbered, list(known)
+    places: dict[Hashable, int] = {}
+    numbered = np.fromiter((places.setdefault(key, len(places)) for key in keys), np.int64, len(keys))
+    return numbered, list(places)
 
 
-def times(frame: Frame, name: str) -> Array:
-    """Return the column of the time as an array that can be compared."""
-    _require_present(frame, name)
-    found: Array = frame[name].to_numpy()
-    return found
-
-
-def ranks(name: str, values: Array) -> tuple[Actions, int]:
+def ranks(frame: Frame, name: str) -> tuple[Actions, int]:
     """Return the ranks of the times, counted from 0, equal for equal times, and the number of different times."""
+    _require_present(frame, name)
+    values: Array = frame[name].to_numpy()
     try:
         if values.dtype.kind != "O":
             different, rank = np.unique(values, return_inverse=True)
@@ -187,7 +180,7 @@ class Rounds(NamedTuple):
     series: Actions
     n_series: int
     kept: Frame  # the columns of the frame that its result has too, one row per round
-    order: Actions | None = None  # in which the rounds are played; None: as they are
+    order: Actions | slice = slice(None)  # in which the rounds are played
 
 
 def wide_rounds(frame: Frame, loss: ForecastLoss, target: str, experts: object, time: str | None, by: object) -> Rounds:
@@ -200,19 +193,18 @@ def wide_rounds(frame: Frame, loss: ForecastLoss, target: str, experts: object, 
     dated = [CUTOFF] if nixtla and CUTOFF in frame.columns and CUTOFF not in [*keys, time, target] else []
     kept = [*keys, *([] if time is None else [time]), *dated, target]
     names = _experts(frame, experts, kept)
-    forecasts = np.empty((len(frame), len(names)))
-    for k, name in enumerate(names):
-        forecasts[:, k] = numbers(frame, name, loss.forecast_fault)
+    forecasts = np.column_stack([numbers(frame, name, loss.forecast_fault) for name in names])
     truths = numbers(frame, target, loss.truth_fault)
     series, n_series = _series(frame, keys)
-    order = None
-    if time is not None:
-        rank, _ = ranks(time, times(frame, time))
-        _check_order(frame, time, series, rank, bool(dated))
-        if dated:
-            order = np.lexsort((rank, series))
-            _warn_of_later_truths(frame, series)
-    return Rounds(names, forecasts, truths, series, n_series, frame.select(kept), order)
+    rounds = Rounds(names, forecasts, truths, series, n_series, frame.select(kept))
+    if time is None:
+        return rounds
+    rank, _ = ranks(frame, time)
+    _check_order(frame, time, series, rank, bool(dated))
+    if not dated:
+        return rounds
+    _warn_of_later_truths(frame, series)
+    return rounds._replace(order=np.lexsort((rank, series)))
 
 
 def long_rounds(frame: Frame, loss: ForecastLoss, target: str, columns: dict[str, str | None], by: object) -> Rounds:
@@ -226,7 +218,7 @@ def long_rounds(frame: Frame, loss: ForecastLoss, target: str, columns: dict[str
     values = numbers(frame, forecast, loss.forecast_fault)
     row_truths = numbers(frame, target, loss.truth_fault)
     series, n_series = _series(frame, keys)
-    rank, n_times = ranks(time, times(frame, time))
+    rank, n_times = ranks(frame, time)
     which, labels = codes(frame, [expert])
     names = as_names(OWNER, labels, "expert")
     _, first, rounds = np.unique(series * n_times + rank, return_index=True, return_inverse=True)
@@ -236,9 +228,9 @@ def long_rounds(frame: Frame, loss: ForecastLoss, target: str, columns: dict[str
         raise InvalidInput(f"{OWNER}: every expert must have one row per time, got {got} again in row {row}. {hint}")
     forecasts = np.full((len(first), len(names)), np.nan)
     forecasts[rounds, which] = values
-    truths, known = np.full(len(first), np.nan), ~np.isnan(row_truths)
-    truths[rounds[known]] = row_truths[known]
-    if (differ := known & (row_truths != truths[rounds])).any():
+    truths, present = np.full(len(first), np.nan), ~np.isnan(row_truths)
+    truths[rounds[present]] = row_truths[present]
+    if (differ := present & (row_truths != truths[rounds])).any():
         row = int(np.argmax(differ))
         got = f"{row_truths[row]} and {truths[rounds[row]]} at {_text(frame, time, row)}"
         raise InvalidInput(f"{OWNER}: the column {shown(target)} must have one truth per time, got {got}, row {row}.")
@@ -424,12 +416,8 @@ def combine(
 
 
 def _played(options: MixtureOptions, rounds: Rounds, n_threads: int) -> tuple[Vector, Matrix]:
-    n_threads = count(OWNER, "n_threads", n_threads)
+    n_threads, order = count(OWNER, "n_threads", n_threads), rounds.order
     stack = MixtureStack(options, len(rounds.experts), rounds.n_series)
-    if rounds.order is None:
-        played = stack.run(rounds.forecasts, rounds.truths, rounds.series, n_threads)
-        return played.combined, played.weights
-    order = rounds.order
     played = stack.run(rounds.forecasts[order], rounds.truths[order], rounds.series[order], n_threads)
     combined, weights = np.empty_like(played.combined), np.empty_like(played.weights)
     combined[order], weights[order] = played.combined, played.weights

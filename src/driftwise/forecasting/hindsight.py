@@ -100,21 +100,20 @@ def best_square_combination(gram: Matrix) -> Combination | None:
         return None
     totals = np.diag(gram)
     best = int(totals.argmin())
-    weights = np.zeros(len(gram))
-    weights[best] = 1.0
+    weights = np.eye(len(gram))[best]
     if totals[best] <= 0.0:
         return Combination(weights, 0.0, 0.0)
     values, vectors = np.linalg.eigh(gram / totals[best])
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     system = np.vstack([root, np.ones(len(gram))])
     try:
-        found, _ = nnls(system, np.append(np.zeros(len(gram)), 1.0), maxiter=_NNLS_ROUNDS * len(gram))
+        ray, _ = nnls(system, np.append(np.zeros(len(gram)), 1.0), maxiter=_NNLS_ROUNDS * len(gram))
     except RuntimeError:  # no convergence: the best expert is still a combination
         return Combination(weights, float(totals[best]), 0.0)
-    found = found / found.sum()
-    loss = max(0.0, float(found @ gram @ found))
+    mixed = ray / ray.sum()
+    loss = max(0.0, float(mixed @ gram @ mixed))
     if loss < totals[best]:
-        return Combination(found, loss, loss)
+        return Combination(mixed, loss, loss)
     return Combination(weights, float(totals[best]), float(totals[best]))
 
 

@@ -101,12 +101,13 @@ def as_forecasts(owner: object, value: object, names: tuple[str, ...]) -> Vector
         forecasts = _by_name(owner, value, names)
     else:
         labels, values = _labels_and_values(owner, value)
-        if labels is None:
-            if len(values) != len(names):
-                raise _wrong_length(owner, len(values), names)
+        if labels is not None:
+            forecasts = _by_name(owner, _named(owner, labels, values), names)
+        elif len(values) == len(names):
             forecasts = _vector(owner, values, names)
         else:
-            forecasts = _by_name(owner, _named(owner, labels, values), names)
+            rule = f"of {len(names)} values, one for each expert ({_listed(names)})"
+            raise rejection(owner, "forecasts", rule, len(values), "Pass a dict by name to leave experts out.")
     if (k := first_too_large(forecasts)) >= 0:
         raise rejection(owner, f"forecasts[{names[k]!r}]", REAL_VALUE, float(forecasts[k]), _LEAVE_OUT)
     return forecasts
@@ -151,10 +152,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def _by_name(owner: object, given: Mapping[str, object], names: tuple[str, ...]) -> Vector:
     values = [given.get(name, math.nan) for name in names]
     if sum(name in given for name in names) < len(given):  # a label is no name: a whole number, or not known
-        named, known = _named(owner, list(given), list(given.values())), set(names)
-        for name in named:
-            if name not in known:
-                raise _unknown(owner, name, names)
+        named, experts = _named(owner, list(given), list(given.values())), set(names)
+        if unknown := [name for name in named if name not in experts]:
+            raise _unknown(owner, unknown[0], names)
         values = [named.get(name, math.nan) for name in names]
     return _vector(owner, values, names)
 
@@ -239,11 +239,6 @@ def _name(owner: object, label: object, what: str) -> str:
     if not isinstance(label, str) or not label:
         raise rejection(owner, what, "labelled by names of experts", label)
     return str(label)
-
-
-def _wrong_length(owner: object, n_values: int, names: tuple[str, ...]) -> InvalidInput:
-    rule = f"of {len(names)} values, one for each expert ({_listed(names)})"
-    return rejection(owner, "forecasts", rule, n_values, "Pass a dict by name to leave experts out.")
 
 
 def _unknown(owner: object, name: str, names: tuple[str, ...]) -> InvalidInput:

@@ -106,9 +106,6 @@ KERNELS: dict[str, tuple[Kernel, Kernel]] = {
 FUNCTION: Kernel = unbound
 
 
-LOSS_NAMES = tuple(KERNELS)
-
-
 @dataclass(frozen=True)
 class ForecastLoss:
     """A loss of forecasts: its value and its derivative with respect to the forecast.
@@ -194,13 +191,13 @@ class ForecastLoss:
 
     def _evaluated(self, loop: Kernel, forecasts: object, truths: object) -> Array:
         both = np.broadcast_arrays(np.asarray(forecasts, np.float64), np.asarray(truths, np.float64))
-        flat = [np.array(each).reshape(-1) for each in both]
-        found = np.empty(flat[0].size)
+        flat = [np.array(values).reshape(-1) for values in both]
+        losses = np.empty(flat[0].size)
         try:
-            loop(*flat, self.level, found)
+            loop(*flat, self.level, losses)
         except (CompilerError, TypeError, ValueError) as error:
             raise KernelError(f"ForecastLoss {self.name!r}: {first_line(str(error))}") from error
-        return found.reshape(both[0].shape)
+        return losses.reshape(both[0].shape)
 
     def compile(self) -> None:
         """Compile a loss of the user, so that its errors are raised now and name it."""
@@ -210,19 +207,17 @@ class ForecastLoss:
 
     def forecast_fault(self, values: Any) -> str:
         """Return the rule that some forecasts break, or ''; missing ones break none."""
-        return self._fault(values, lambda found: (found >= 0) & (found <= 1), "in [0, 1]")
+        return self._fault(values, lambda array: (array >= 0) & (array <= 1), "in [0, 1]")
 
     def truth_fault(self, values: Any) -> str:
         """Return the rule that some truths break, or ''; missing ones break none."""
-        return self._fault(values, lambda found: (found == 0) | (found == 1), "0 or 1")
+        return self._fault(values, lambda array: (array == 0) | (array == 1), "0 or 1")
 
     def _fault(self, values: object, holds: Callable[[Array], Array], rule: str) -> str:
         if not self.of_probabilities:
             return ""
-        found = np.asarray(values, np.float64)
-        if (holds(found) | np.isnan(found)).all():
-            return ""
-        return f"{rule} for the log loss"
+        array = np.asarray(values, np.float64)
+        return "" if (holds(array) | np.isnan(array)).all() else f"{rule} for the log loss"
 
 
 def forecast_loss(loss: str | ForecastLoss) -> ForecastLoss:
@@ -234,26 +229,22 @@ def forecast_loss(loss: str | ForecastLoss) -> ForecastLoss:
     if isinstance(loss, ForecastLoss):
         return loss
     if not isinstance(loss, str):
-        raise rejection("forecast_loss", "loss", f"one of {', '.join(LOSS_NAMES)} or a ForecastLoss", loss)
+        raise rejection("forecast_loss", "loss", f"one of {', '.join(KERNELS)} or a ForecastLoss", loss)
     name, _, level = loss.partition(":")
     if name not in KERNELS:
-        raise UnknownName("forecast loss", name, LOSS_NAMES)
-    if not level:
-        if name == "pinball":
-            raise InvalidInput("forecast_loss: pinball needs the probability of its quantile, such as 'pinball:0.9'.")
+        raise UnknownName("forecast loss", name, KERNELS)
+    if name != "pinball":
+        if level:
+            raise InvalidInput(f"forecast_loss: only pinball has a level, got {shown(loss)}.")
         return ForecastLoss(name)
+    if not level:
+        raise InvalidInput("forecast_loss: pinball needs the probability of its quantile, such as 'pinball:0.9'.")
     try:
-        return ForecastLoss(name, level=float(level)) if name == "pinball" else _no_level(loss)
-    except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(
-            f"forecast_loss: the level of pinball must be a number in (0, 1), got {shown(level)}."
-        ) from None
-
-
-def _no_level(loss: str) -> ForecastLoss:
-    raise InvalidInput(f"forecast_loss: only pinball has a level, got {shown(loss)}.")
+        quantile = float(level)
+    except ValueError:
+        rule = "the level of pinball must be a number in (0, 1)"
+        raise InvalidInput(f"forecast_loss: {rule}, got {shown(level)}.") from None
+    return ForecastLoss(name, level=quantile)
 
 
 def _of_the_user(name: str, function: Callable[[float, float], float]) -> Kernel:

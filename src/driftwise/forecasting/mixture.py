@@ -86,11 +86,10 @@ class WaitingRounds:
 
     def insert_expert(self, place: int) -> None:
         """Add an expert that is missing in all these rounds."""
-        moved = {key: _with_sleeper(waits, place) for key, waits in self.rounds.items()}
-        if self.latest is not None:
-            keys = [key for key, waits in self.rounds.items() if waits is self.latest]
-            self.latest = moved[keys[0]] if keys else _with_sleeper(self.latest, place)
-        self.rounds = moved
+        rounds = [*self.rounds.values(), self.latest]  # the latest may wait, too
+        moved = {id(waits): _with_sleeper(waits, place) for waits in rounds if waits is not None}
+        self.rounds = {key: moved[id(waits)] for key, waits in self.rounds.items()}
+        self.latest = moved.get(id(self.latest))
         self.hinted = None  # the learner played all rounds again
 
 
@@ -328,14 +327,6 @@ class Mixture:
     Mixture(['a', 'b'], loss='square', learner=Tracker(both_guesses=True), rounds=3)
     """
 
-    options: MixtureOptions
-    _lock: threading.RLock  # compiled rounds release the interpreter's lock
-    _names: tuple[str, ...] | None  # of the experts; before they are known there is no stack and no history
-    _absent: set[str]  # experts that left
-    _waiting: WaitingRounds
-    _stack: MixtureStack
-    _history: RoundHistory
-
     def __init__(
         self,
         experts: int | Iterable[str] | None = None,
@@ -353,8 +344,8 @@ class Mixture:
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = threading.RLock()  # compiled rounds release the interpreter's lock
         self._waiting = WaitingRounds(self._most_kept)
-        self._absent = set()
-        self._names = None
+        self._absent: set[str] = set()  # experts that left
+        self._names: tuple[str, ...] | None = None  # before they are known there is no `_stack` and no `_history`
         if experts is not None:
             self._begin(_names(self, experts))
 
@@ -432,11 +423,11 @@ class Mixture:
         with self._lock:
             if self._names is None:
                 self._begin(self.check_forecasts(forecasts, key))
-            one = self._stack.combine_one(self._checked(forecasts, key, self.experts))
-            if np.isnan(one.forecast):
+            combined = self._stack.combine_one(self._checked(forecasts, key, self.experts))
+            if np.isnan(combined.forecast):
                 raise InvalidInput(_NO_FORECAST)
-            self._waiting.add(key, one)
-            return one.forecast
+            self._waiting.add(key, combined)
+            return combined.forecast
 
     def check_forecasts(self, forecasts: Any, key: Hashable = None) -> tuple[str, ...]:
         """Raise what `predict` would raise, without changing anything; return the names of the experts."""

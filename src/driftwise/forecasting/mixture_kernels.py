@@ -134,10 +134,7 @@ def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector
 @generic_kernel
 def follow(own: Own, truth: float) -> None:
     """Replace the last truth, unless the step is cut."""
-    if math.isnan(own.truth[0]):
-        own.truth[0] = truth
-        return
-    if accepts(abs(truth - own.truth[0]), own.step):
+    if math.isnan(own.truth[0]) or accepts(abs(truth - own.truth[0]), own.step):
         own.truth[0] = truth
 
 

@@ -25,7 +25,7 @@ from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.core.validation import as_losses, check_memory, count
-from driftwise.forecasting.labelled_values import LARGEST
+from driftwise.forecasting.labelled_values import LARGEST, first_too_large
 from driftwise.forecasting.losses import Array, ForecastLoss, Kernel
 from driftwise.forecasting.mixture_kernels import (
     CUT,
@@ -49,6 +49,7 @@ from driftwise.learners.shared.meta_learner import row, row_kernel
 
 
 Memories = Any  # of a learner, stacked: a NamedTuple of its arrays with one more axis in front
+Mixtures = tuple[Memories, Own, object, Settings, Workspace]  # the third are the rates of the learner
 KIND: Kernel = unbound
 OWN: Kernel = unbound
 ROW: Kernel = unbound
@@ -56,6 +57,14 @@ OWN_ROW: Kernel = unbound
 REBUILD: Kernel = unbound
 COMBINE: Kernel = unbound
 OBSERVE: Kernel = unbound
+
+
+class Combined(NamedTuple):
+    """The combined forecasts of some rounds, the weights of the experts in them, and all experts' forecasts."""
+
+    combined: Vector
+    weights: Matrix
+    inputs: Matrix  # what was given, and the forecasts of the added experts
 
 
 class MixtureLoops(NamedTuple):
@@ -92,7 +101,7 @@ def _mixture_loops(
         "ROW": row_kernel(len(memory_type._fields)),
         "OWN_ROW": row_kernel(len(Own._fields)),
     }
-    kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace)
+    kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace, Combined)
     run = clone(_run, name, kinds, COMBINE=halves.combine, OBSERVE=halves.observe, **rows)
     entries = (
         (_combine_one, name, {**rows, "COMBINE": halves.combine}),
@@ -122,31 +131,20 @@ def _mixture_loops(
 
 
 def _run(
-    stack: Memories,
-    owns: Own,
-    rates: object,
-    settings: Settings,
-    work: Workspace,
-    series: Actions,
-    forecasts: Matrix,
-    truths: Vector,
-    combined: Vector,
-    played: Matrix,
-    inputs: Matrix,
-    part: int,
-    n_parts: int,
+    mixtures: Mixtures, series: Actions, forecasts: Matrix, truths: Vector, played: Combined, part: int, n_parts: int
 ) -> bool:
     """Play the rows of the series whose number leaves the remainder `part` when divided by `n_parts`."""
+    stack, owns, rates, settings, work = mixtures
     for t in range(series.size):
         i = series[t]
         if i % n_parts == part:
             memory, own = KIND(*ROW(stack, i)), OWN(*OWN_ROW(owns, i))
             forecast = COMBINE(memory, rates, own, settings, work, forecasts[t])
-            combined[t] = forecast
+            played.combined[t] = forecast
             for k in range(work.shares.size):
-                played[t, k] = work.shares[k]
-            for k in range(inputs.shape[1] if inputs.shape[0] > 0 else 0):  # empty where no expert is added
-                inputs[t, k] = work.inputs[k]
+                played.weights[t, k] = work.shares[k]
+            for k in range(played.inputs.shape[1] if played.inputs.shape[0] > 0 else 0):  # empty: no expert is added
+                played.inputs[t, k] = work.inputs[k]
             if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t]):
                 return False
     return True
@@ -169,14 +167,6 @@ def _observe_one(packed: object, series: int, forecast: float, truth: float) -> 
 _LEARNER, _OWN = "learner_", "mixture_"  # in front of the names of the arrays
 _ROUNDING = 1e-6  # of a sum of weights
 Arrays = Mapping[str, Array]
-
-
-class Combined(NamedTuple):
-    """The combined forecasts of some rounds, the weights of the experts in them, and all experts' forecasts."""
-
-    combined: Vector
-    weights: Matrix
-    inputs: Matrix  # what was given, and the forecasts of the added experts
 
 
 class Round(NamedTuple):
@@ -226,7 +216,7 @@ class MixtureStack:
 
     def _first(self, n_series: int, n_before: int) -> tuple[Memories, Own]:
         """Return the memories of some mixtures before their first round; there are `n_before` others."""
-        if self.learner.grows and n_series > 1:
+        if self.learner.grows and n_before + n_series > 1:
             raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
         first = self.learner.first_memory(self.n_actions, new_generator(0))
         if self.learner.grows:
@@ -248,11 +238,8 @@ class MixtureStack:
 
     def add_series(self, n_series: int) -> None:
         """Add series at the end."""
-        n_series = count("MixtureStack", "n_series", n_series, at_least=0)
-        if self.learner.grows and self.n_series + n_series > 1:
-            raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
-        memory, own = self._first(n_series, self.n_series)
-        self._stack, self._owns = _joined(self._stack, memory), _joined(self._owns, own)
+        first = self._first(count("MixtureStack", "n_series", n_series, at_least=0), self.n_series)
+        self._stack, self._owns = map(_joined, (self._stack, self._owns), first)
         self._live = None
 
     def _work(self) -> Workspace:
@@ -266,30 +253,28 @@ class MixtureStack:
         """
         block = self._numbers(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
         answers = self._numbers(truths, (len(block),), "truths", self.loss.truth_fault)
-        places, n_threads = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
-        combined, played = np.empty(len(block)), np.empty((len(block), self.n_actions))
+        places, n_parts = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
+        n_parts = 1 if self.n_series == 1 else n_parts
         inputs = np.empty((len(block) if self.options.extras else 0, self.n_actions))
+        played = Combined(np.empty(len(block)), np.empty((len(block), self.n_actions)), inputs)
         if self.learner.grows:
             self._make_room(len(block) + 1)
 
-        def play(part: int, n_parts: int) -> bool:
-            rows = (places, block, answers, combined, played, inputs)
-            fine: bool = self._loops.run(
-                self._stack, self._owns, self._rates, self._settings, self._work(), *rows, part, n_parts
-            )
-            return fine
+        def play(part: int) -> bool:
+            mixtures = (self._stack, self._owns, self._rates, self._settings, self._work())
+            return bool(self._loops.run(mixtures, places, block, answers, played, part, n_parts))
 
         try:
-            if n_threads == 1 or self.n_series == 1:
-                fine = play(0, 1)
+            if n_parts == 1:
+                fine = play(0)
             else:
-                with ThreadPoolExecutor(n_threads) as pool:
-                    fine = all([*pool.map(play, range(n_threads), [n_threads] * n_threads)])
+                with ThreadPoolExecutor(n_parts) as pool:
+                    fine = all([*pool.map(play, range(n_parts))])
         except CompilerError as error:
             raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
         if not fine:
             raise returns_something(self.learner, self.learner.loops.kernels.update)
-        return Combined(combined, played, inputs if self.options.extras else block)
+        return played if self.options.extras else played._replace(inputs=block)
 
     def combine_one(self, forecasts: Vector, series: int = 0) -> Round:
         """Return a round whose truth is still to come; the forecasts are checked numbers, NaN where one is missing."""
@@ -334,12 +319,11 @@ class MixtureStack:
         array = as_losses("Mixture", values, shape, name)
         if rule := fault(array):
             raise InvalidInput(f"Mixture: `{name}` must be {rule}.")
-        with np.errstate(invalid="ignore"):
-            if (np.abs(array) > LARGEST).any():
-                place = np.argwhere(np.abs(array) > LARGEST)[0]
-                where = f"at round {place[0]} of the block" + (f", expert {place[1]}" if len(place) > 1 else "")
-                got = float(array[tuple(place)])
-                raise InvalidInput(f"Mixture: `{name}` must be at most {LARGEST:g} in size, got {got} {where}.")
+        if (k := first_too_large(array.reshape(-1))) >= 0:
+            place = np.unravel_index(k, array.shape)
+            where = f"at round {place[0]} of the block" + (f", expert {place[1]}" if len(place) > 1 else "")
+            got = float(array[place])
+            raise InvalidInput(f"Mixture: `{name}` must be at most {LARGEST:g} in size, got {got} {where}.")
         return array
 
     def _places(self, series: object, n_rounds: int) -> Actions:
@@ -373,8 +357,8 @@ class MixtureStack:
 
     def set_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Continue from what `arrays` returned; anything else is rejected, and nothing changes."""
-        own = _checked_owns(arrays, _OWN, self.n_actions, self.options.scale is not None)
-        stack = _checked_memories(self.learner, arrays, _LEARNER, self.n_actions, own.counts[:, ROUNDS])
+        own = _checked_owns(arrays, self.n_actions, self.options.scale is not None)
+        stack = _checked_memories(self.learner, arrays, self.n_actions, own.counts[:, ROUNDS])
         self._stack, self._owns, self._live = stack, own, None
 
 
@@ -383,15 +367,12 @@ def _joined(first: Memories, second: Memories) -> Memories:
 
 
 def stored_array(arrays: Arrays, name: str, kind: DTypeLike, shape: tuple[int | None, ...]) -> Array:
-    """Return an array of a file, or reject it; a length of None stands for any."""
+    """Return a copy of an array of a file, or reject it; a length of None stands for any."""
     array = arrays.get(name)
-    if array is None or array.dtype != kind or array.ndim != len(shape) or not _fits(array.shape, shape):
+    fits = array is not None and array.dtype == kind and array.ndim == len(shape)
+    if array is None or not fits or any(want not in (None, n) for n, want in zip(array.shape, shape, strict=True)):
         raise InvalidInput(f"Mixture: the array `{name}` is missing or has another shape or type.")
-    return array
-
-
-def _fits(lengths: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
-    return all(wanted in (None, length) for length, wanted in zip(lengths, shape, strict=True))
+    return np.array(array, order="C")
 
 
 def check_range(name: str, fine: Flags) -> None:
@@ -400,45 +381,43 @@ def check_range(name: str, fine: Flags) -> None:
         raise InvalidInput(f"Mixture: the array `{name}` has numbers outside their range.")
 
 
-def _checked_owns(arrays: Arrays, prefix: str, n_actions: int, known_scale: bool) -> Own:
+def _checked_owns(arrays: Arrays, n_actions: int, has_scale: bool) -> Own:
     """Return copies of the arrays of the mixtures beside the memories of the learner."""
     widths = {"plain": n_actions, "cut": 1, "truth": 1, "errors": 3, "counts": N_COUNTS}
-    scale = arrays.get(f"{prefix}scale")
+    scale = arrays.get(f"{_OWN}scale")
     n_series = 0 if scale is None or scale.ndim == 0 else len(scale)
     copies = []
     for name in Own._fields:
         kind = np.int64 if name == "counts" else np.float64
-        array = stored_array(arrays, prefix + name, kind, (n_series, widths.get(name, 2)))
-        check_range(prefix + name, np.isfinite(array) & (array >= 0) if name != "truth" else ~(np.abs(array) > LARGEST))
-        copies.append(np.array(array, order="C"))
+        array = stored_array(arrays, _OWN + name, kind, (n_series, widths.get(name, 2)))
+        check_range(_OWN + name, np.isfinite(array) & (array >= 0) if name != "truth" else ~(np.abs(array) > LARGEST))
+        copies.append(array)
     own = Own(*copies)
-    for name in ("scale", "step", "error"):
+    for name in ("step", "error") if has_scale else ("scale", "step", "error"):  # a given scale has no limit
         largest, limit = getattr(own, name).T
-        known = name == "scale" and known_scale  # then there is no limit
-        if not known and ((largest > limit / LIMIT * (1 + _ROUNDING)) & (limit < LARGEST_FLOAT)).any():
+        if ((largest > limit / LIMIT * (1 + _ROUNDING)) & (limit < LARGEST_FLOAT)).any():
             raise InvalidInput(
-                f"Mixture: the array `{prefix}{name}` has a limit below {LIMIT:g} times the largest value."
+                f"Mixture: the array `{_OWN}{name}` has a limit below {LIMIT:g} times the largest value."
             )
     if (np.abs(own.plain.sum(axis=1) - 1) > _ROUNDING).any():
-        raise InvalidInput(f"Mixture: the array `{prefix}plain` must have rows with sum 1.")
-    check_range(f"{prefix}counts", own.counts <= MOST_ROUNDS)
-    check_range(f"{prefix}counts", own.errors[:, 1] <= own.counts[:, ROUNDS])
+        raise InvalidInput(f"Mixture: the array `{_OWN}plain` must have rows with sum 1.")
+    check_range(f"{_OWN}counts", (own.counts.T <= MOST_ROUNDS) & (own.errors[:, 1] <= own.counts[:, ROUNDS]))
     return own
 
 
-def _checked_memories(learner: ExpertLearner, arrays: Arrays, prefix: str, n_actions: int, rounds: Actions) -> Memories:
+def _checked_memories(learner: ExpertLearner, arrays: Arrays, n_actions: int, rounds: Actions) -> Memories:
     """Return copies of the stacked memories of a learner after so many rounds of each series."""
-    kind = learner.memory_type
-    first = learner.first_memory(n_actions, new_generator(0))
-    copies = {}
-    for name, pattern in first._asdict().items():
-        array = stored_array(arrays, prefix + name, pattern.dtype, (len(rounds), *[None] * pattern.ndim))
-        copies[name] = np.array(array, order="C")
-    stack = kind(**copies)
+    kind, first = learner.memory_type, learner.first_memory(n_actions, new_generator(0))
+    stack = kind(
+        *(
+            stored_array(arrays, _LEARNER + name, pattern.dtype, (len(rounds), *[None] * pattern.ndim))
+            for name, pattern in first._asdict().items()
+        )
+    )
     for i, played in enumerate(rounds.tolist()):
         memory = row(stack, i)
-        shapes = {name: array.shape for name, array in memory._asdict().items()}
-        fault = broken_shape(kind, shapes, learner.all_limits(n_actions, played))
+        lengths = {name: array.shape for name, array in memory._asdict().items()}
+        fault = broken_shape(kind, lengths, learner.all_limits(n_actions, played))
         if fault := fault or learner.memory_fault(memory, n_actions, played):
             raise InvalidInput(f"Mixture: {learner.name} of series {i} after {played} rounds: {fault}.")
     return stack

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from driftwise.core.errors import InvalidInput, rejection
@@ -60,12 +61,9 @@ class MixtureOptions:
     hint: str = "last-truth"
     extras: tuple[str, ...] = ()
     scale: float | None = None
-    _loss: ForecastLoss = field(init=False, repr=False, compare=False)
-    _learner: ExpertLearner = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_loss", forecast_loss(self.loss))
-        learner = Tracker(both_guesses=True) if self.learner is None else self.learner
+        loss, learner = self.forecast_loss, self.full_learner
         if not isinstance(learner, ExpertLearner):
             hint = f"Write {learner.__name__}()." if isinstance(learner, type) else ""
             if isinstance(learner, str):
@@ -73,37 +71,36 @@ class MixtureOptions:
             if isinstance(learner, PythonLearner):
                 hint = NO_KERNELS
             raise rejection("Mixture", "learner", "a learner with full feedback", self.learner, hint)
-        object.__setattr__(self, "_learner", learner)
         if not isinstance(self.gradient, bool):
             raise rejection("Mixture", "gradient", "True or False", self.gradient)
         if not isinstance(self.hint, str) or self.hint not in HINTS:
             raise rejection("Mixture", "hint", f"one of {', '.join(map(repr, HINTS))}", self.hint)
         if isinstance(self.extras, str) or not isinstance(self.extras, Sequence):
             raise rejection("Mixture", "extras", "a tuple of texts", self.extras)
-        for one in self.extras:
-            if not isinstance(one, str) or one not in EXTRAS or self.extras.count(one) > 1:
+        for extra in self.extras:
+            if not isinstance(extra, str) or extra not in EXTRAS or self.extras.count(extra) > 1:
                 rule = f"some of {', '.join(map(repr, EXTRAS))}, each once"
                 raise rejection("Mixture", "extras", rule, self.extras)
-        object.__setattr__(self, "extras", tuple(one for one in EXTRAS if one in self.extras))
-        if self._loss.of_probabilities and {"scaled", "shifted"} & set(self.extras):
+        object.__setattr__(self, "extras", tuple(extra for extra in EXTRAS if extra in self.extras))
+        if loss.of_probabilities and {"scaled", "shifted"} & set(self.extras):
             raise InvalidInput("Mixture: `extras` of probabilities can only be 'last-truth'.")
         if self.scale is not None:
-            known = number("Mixture", "scale", self.scale, lambda x: 0 < x < float("inf"), "> 0 and finite")
-            object.__setattr__(self, "scale", known)
+            scale = number("Mixture", "scale", self.scale, lambda x: 0 < x < float("inf"), "> 0 and finite")
+            object.__setattr__(self, "scale", scale)
 
-    @property
+    @functools.cached_property
     def forecast_loss(self) -> ForecastLoss:
         """The loss."""
-        return self._loss
+        return forecast_loss(self.loss)
 
-    @property
+    @functools.cached_property
     def full_learner(self) -> ExpertLearner:
         """The learner."""
-        return self._learner
+        return Tracker(both_guesses=True) if self.learner is None else self.learner
 
     def names(self, experts: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the experts and of those that are added."""
-        added = [name for one in self.extras for name in EXTRAS[one]]
+        added = [name for extra in self.extras for name in EXTRAS[extra]]
         if taken := [name for name in added if name in experts]:
             raise InvalidInput(f"Mixture: an expert has the name {taken[0]!r} of an added one.")
         return (*experts, *added)
@@ -111,13 +108,13 @@ class MixtureOptions:
     @property
     def n_extras(self) -> int:
         """The number of added experts."""
-        return sum(len(EXTRAS[one]) for one in self.extras)
+        return sum(len(EXTRAS[extra]) for extra in self.extras)
 
     @property
     def settings(self) -> Settings:
         """The options as the kernels read them."""
         return Settings(
-            level=self._loss.level,
+            level=self.forecast_loss.level,
             gradient=self.gradient,
             hint=HINTS[self.hint],
             last_truth="last-truth" in self.extras,
@@ -129,7 +126,7 @@ class MixtureOptions:
     @property
     def spec(self) -> dict[str, Any]:
         """Plain values from which `from_spec` makes equal options."""
-        plain = {"loss": self._loss.text, "learner": to_spec(self._learner), "extras": list(self.extras)}
+        plain = {"loss": self.forecast_loss.text, "learner": to_spec(self.full_learner), "extras": list(self.extras)}
         return {**{name: getattr(self, name) for name in OPTION_NAMES}, **plain}
 
     @classmethod
@@ -141,4 +138,4 @@ class MixtureOptions:
         return cls(**{**spec, "learner": learner, "extras": tuple(extras) if isinstance(extras, list) else extras})
 
 
-OPTION_NAMES = tuple(option.name for option in fields(MixtureOptions) if option.init)
+OPTION_NAMES = tuple(option.name for option in fields(MixtureOptions))

@@ -11,6 +11,7 @@ from driftwise.core.errors import InvalidInput, MissingDependency, rejection
 from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, real_value
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture import Mixture
+from driftwise.forecasting.options import OPTION_NAMES
 from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
@@ -131,27 +132,17 @@ class RiverMixture(base.Regressor):
             model.learn_one(x, y)
 
     def _begun(self, experts: tuple[str, ...] | None) -> Mixture:
-        return Mixture(
-            experts,
-            loss=self.loss,
-            learner=self.learner,
-            gradient=self.gradient,
-            hint=self.hint,
-            extras=self.extras or (),
-            scale=self.scale,
-            history=self.history,
-        )
+        options = {name: getattr(self, name) for name in OPTION_NAMES}
+        return Mixture(experts, **{**options, "extras": self.extras or ()}, history=self.history)
 
     def _forecasts(self, x: dict[Hashable, object]) -> dict[str, float]:
         """Return the forecasts by name, NaN where one is missing."""
         if self._trained:
             return {name: _usable(model.predict_one(x)) for name, model in self._trained.items()}
-        names = as_names(self, x)
-        if self._features is None:
-            return dict(zip(names, as_forecasts(self, list(x.values()), names).tolist(), strict=True))
-        given = dict(zip(names, x.values(), strict=True))
-        values = [given.get(name) for name in self._features]
-        return dict(zip(self._features, as_forecasts(self, values, self._features).tolist(), strict=True))
+        values = dict(zip(as_names(self, x), x.values(), strict=True))
+        names = tuple(values) if self._features is None else self._features
+        forecasts = as_forecasts(self, [values.get(name) for name in names], names)
+        return dict(zip(names, forecasts.tolist(), strict=True))
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, object]]:

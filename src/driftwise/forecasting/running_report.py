@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, one_line, rejection
-from driftwise.core.kernel import kernel
+from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.forecast_report import (
@@ -34,7 +34,7 @@ from driftwise.forecasting.forecast_report import (
 )
 from driftwise.forecasting.hindsight import Combination, best_combination, best_square_combination, extend_sequences
 from driftwise.forecasting.labelled_values import LARGEST
-from driftwise.forecasting.losses import ForecastLoss, forecast_loss
+from driftwise.forecasting.losses import Array, ForecastLoss, forecast_loss
 
 N_PERIODS = 240
 MOST_SWITCHES = 10
@@ -43,8 +43,7 @@ MIXTURE, UNIFORM, LAST, MIXTURE_AFTER_TRUTH = range(4)  # columns of `series_los
 WEIGHT, LOSS, SAME_ROUNDS, ASLEEP = range(4)  # rows of `period_experts`
 WEIGHED, PERIOD_SCORED = range(2)  # columns of `period_counts`
 NO_TRUTH, NO_FORECAST, NO_LOSS = range(3)  # places of `skipped`
-FORECAST_FAULT, TRUTH_FAULT, COMBINED_FAULT, WEIGHT_FAULT, SERIES_FAULT = range(5)
-N_FAULTS = 5
+FORECAST_FAULT, TRUTH_FAULT, COMBINED_FAULT, WEIGHT_FAULT, SERIES_FAULT, N_FAULTS = range(6)  # fields of `Rows`
 _MOST_ROWS, _MOST_NUMBERS = 100_000, 10_000_000  # that are kept
 _MOST_CHARACTERS = 40  # of a time
 PER_SERIES = ("series_counts", "series_losses", "last_truths", "sequences")
@@ -145,24 +144,21 @@ def prepare_rows(sums: Sums, rows: Rows) -> None:
             sums.last_truths[s] = rows.truths[t]
 
 
+@generic_kernel
+def _merge_pairs(array: Array) -> None:
+    """Add up pairs of rows; the second half becomes 0."""
+    rows = array.reshape(N_PERIODS, array.size // N_PERIODS)
+    for i in range(N_PERIODS):
+        for k in range(rows.shape[1]):
+            rows[i, k] = rows[2 * i, k] + rows[2 * i + 1, k] if 2 * i < N_PERIODS else 0
+
+
 @kernel
 def _merge_periods(sums: Sums) -> None:
-    """Merge pairs of periods; the second half becomes empty."""
-    n_experts = sums.period_awake.shape[1]
-    for i in range(N_PERIODS):
-        kept = i < N_PERIODS // 2
-        first, second = (2 * i, 2 * i + 1) if kept else (i, i)
-        for j in range(2):
-            counted = sums.period_counts[first, j] + sums.period_counts[second, j]
-            lost = sums.period_losses[first, j] + sums.period_losses[second, j]
-            sums.period_counts[i, j] = counted if kept else 0
-            sums.period_losses[i, j] = lost if kept else 0.0
-        for k in range(n_experts):
-            n_awake = sums.period_awake[first, k] + sums.period_awake[second, k]
-            sums.period_awake[i, k] = n_awake if kept else 0
-            for j in range(4):
-                total = sums.period_experts[first, j, k] + sums.period_experts[second, j, k]
-                sums.period_experts[i, j, k] = total if kept else 0.0
+    _merge_pairs(sums.period_counts)
+    _merge_pairs(sums.period_losses)
+    _merge_pairs(sums.period_awake)
+    _merge_pairs(sums.period_experts)
     sums.exponent[0] += 1
 
 
@@ -240,23 +236,13 @@ class KeptRows:
     def __init__(self, n_experts: int, wanted: bool) -> None:
         self.most = min(_MOST_ROWS, _MOST_NUMBERS // n_experts) if wanted else 0
         self.n_scored = 0
-        self._forecasts = [np.empty((0, n_experts))]
-        self._truths = [np.empty(0)]
+        self.forecasts = [np.empty((0, n_experts))]  # in blocks
+        self.truths = [np.empty(0)]
 
     @property
     def complete(self) -> bool:
         """Whether all scored rows are kept."""
         return self.n_scored <= self.most
-
-    @property
-    def forecasts(self) -> Matrix:
-        """The forecasts of the scored rows; empty if they are not complete."""
-        return np.concatenate(self._forecasts)
-
-    @property
-    def truths(self) -> Vector:
-        """Their truths."""
-        return np.concatenate(self._truths)
 
     def add(self, rows: Rows, losses: Losses) -> None:
         """Add the scored rows of a block."""
@@ -265,10 +251,10 @@ class KeptRows:
         scored = np.isfinite(losses.mixture) & ~np.isnan(losses.uniform)
         self.n_scored += int(scored.sum())
         forecasts = rows.forecasts[scored]
-        self._forecasts.append(np.where(np.isnan(forecasts), rows.combined[scored, None], forecasts))
-        self._truths.append(rows.truths[scored])
+        self.forecasts.append(np.where(np.isnan(forecasts), rows.combined[scored, None], forecasts))
+        self.truths.append(rows.truths[scored])
         if not self.complete:
-            del self._forecasts[1:], self._truths[1:]
+            del self.forecasts[1:], self.truths[1:]
 
 
 class PeriodTimes:
@@ -290,8 +276,8 @@ class PeriodTimes:
 
     def texts(self, starts: Actions) -> tuple[str, ...]:
         """Return the times of these rounds; empty unless all are known."""
-        found = [self._texts.get(t) for t in starts.tolist()]
-        return tuple(text for text in found if text is not None) if None not in found else ()
+        rounds = starts.tolist()
+        return tuple(self._texts[t] for t in rounds) if self._texts.keys() >= {*rounds} else ()
 
 
 LAST_TRUTH = "last truth repeated"
@@ -300,46 +286,10 @@ _SWITCHES = (1, 3, 10)  # of the sequences that are shown
 _LARGE_GAP = 1e-3  # between the loss of a combination and the lower bound, which a note mentions
 
 
-def report_of_sums(
-    names: tuple[str, ...], loss: ForecastLoss, sums: Sums, rows: KeptRows, times: PeriodTimes, cuts: Cuts | None
-) -> ForecastReport:
-    """Return the report on all rows of some sums."""
-    series = _series(sums)
-    periods = _periods(sums, times)
-    n_scored = int(series.n_scored.sum())
-    combination, note = _combination(loss, sums, rows, n_scored)
-    leasts: Vector = sums.sequences.min(axis=2).sum(axis=0)
-    return ForecastReport(
-        names=names,
-        loss=str(loss),
-        n_series=len(series.n_rounds),
-        n_rounds=int(series.n_rounds.sum()),
-        n_scored=n_scored,
-        n_without_truth=int(sums.skipped[NO_TRUTH]),
-        n_without_forecast=int(sums.skipped[NO_FORECAST]),
-        n_without_loss=int(sums.skipped[NO_LOSS]),
-        comparators=_comparators(names, series, leasts, combination, note),
-        experts=_experts(names, sums, series, periods),
-        periods=periods,
-        series=series,
-        sequence_losses=tuple(leasts.tolist()),
-        combination=None if combination is None else tuple(combination.weights.tolist()),
-        cuts=cuts,
-    )
-
-
 def _series(sums: Sums) -> SeriesTotals:
-    counts, losses = sums.series_counts.copy(), sums.series_losses.copy()
-    return SeriesTotals(
-        n_rounds=counts[:, ROUNDS],
-        n_scored=counts[:, SCORED],
-        mixture=losses[:, MIXTURE],
-        uniform=losses[:, UNIFORM],
-        n_after_truth=counts[:, AFTER_TRUTH],
-        last_truth=losses[:, LAST],
-        mixture_after_truth=losses[:, MIXTURE_AFTER_TRUTH],
-        experts=sums.sequences[:, 0].copy(),
-    )
+    n_rounds, n_scored, n_after = sums.series_counts.T.copy()
+    mixture, uniform, last, mixture_after = sums.series_losses.T.copy()
+    return SeriesTotals(n_rounds, n_scored, mixture, uniform, n_after, last, mixture_after, sums.sequences[:, 0].copy())
 
 
 def _periods(sums: Sums, times: PeriodTimes) -> Periods:
@@ -371,17 +321,18 @@ def _combination(loss: ForecastLoss, sums: Sums, rows: KeptRows, n_scored: int) 
     if len(sums.given) > MOST_COMBINED:
         return None, f"not computed: there are more than {MOST_COMBINED:,} experts"
     if sums.gram.size:
-        found = best_square_combination(sums.gram)
+        best = best_square_combination(sums.gram)
     elif rows.complete:
+        forecasts, truths = np.concatenate(rows.forecasts), np.concatenate(rows.truths)
         with np.errstate(all="ignore"):
-            found = best_combination(loss.values, loss.slopes, rows.forecasts, rows.truths)
+            best = best_combination(loss.values, loss.slopes, forecasts, truths)
     else:
         return None, f"not computed: for this loss it needs all scored rounds, and at most {rows.most:,} are kept"
-    if found is None:
+    if best is None:
         return None, "not computed: losses are not finite"
-    if found.loss - found.at_least > _LARGE_GAP * abs(found.loss):
-        return found, f"the least loss is in [{found.at_least / n_scored:.4g}, {found.loss / n_scored:.4g}]"
-    return found, ""
+    if best.loss - best.at_least > _LARGE_GAP * abs(best.loss):
+        return best, f"the least loss is in [{best.at_least / n_scored:.4g}, {best.loss / n_scored:.4g}]"
+    return best, ""
 
 
 def _comparators(
@@ -394,24 +345,23 @@ def _comparators(
     def over_all(name: str, detail: str, hindsight: bool, loss: float, note: str = "") -> Comparison:
         return Comparison(name, detail, hindsight, n_scored, loss if n_scored else math.nan, mixture, note)
 
-    found = [
-        over_all("mixture", "", False, mixture),
-        over_all("best expert", names[best] if n_scored else "", True, float(totals[best])),
-    ]
-    if len(series.n_rounds) > 1:
-        found.append(over_all("best expert of each series", "", True, float(leasts[0])))
     detail, loss = "", math.nan
     if combination is not None:
         weights, loss = combination.weights.tolist(), combination.loss
         detail = " + ".join(f"{weights[k]:.2f} {names[k]}" for k in largest_weights(weights))
-    found.append(over_all("best convex combination", detail, True, loss, note))
-    for n in _SWITCHES:
-        found.append(over_all(f"best sequence, {n} switch{'es' * (n > 1)}", "", True, float(leasts[n])))
-    found.append(over_all("uniform mean", "", False, float(series.uniform.sum())))
     n_after, last = int(series.n_after_truth.sum()), float(series.last_truth.sum())
-    same = float(series.mixture_after_truth.sum())
-    found.append(Comparison(LAST_TRUTH, "", False, n_after, last if n_after else math.nan, same))
-    return tuple(found)
+    of_each = [over_all("best expert of each series", "", True, float(leasts[0]))]
+    return (
+        over_all("mixture", "", False, mixture),
+        over_all("best expert", names[best] if n_scored else "", True, float(totals[best])),
+        *(of_each if len(series.n_rounds) > 1 else ()),
+        over_all("best convex combination", detail, True, loss, note),
+        *(over_all(f"best sequence, {n} switch{'es' * (n > 1)}", "", True, float(leasts[n])) for n in _SWITCHES),
+        over_all("uniform mean", "", False, float(series.uniform.sum())),
+        Comparison(
+            LAST_TRUTH, "", False, n_after, last if n_after else math.nan, float(series.mixture_after_truth.sum())
+        ),
+    )
 
 
 def _experts(names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods) -> tuple[ExpertSummary, ...]:
@@ -437,13 +387,7 @@ def _experts(names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: 
 
 _BLOCK = 4096  # rows that are added at once: their losses stay in the processor's cache
 _NUMBERS = f"in [-{LARGEST:g}, {LARGEST:g}] or NaN (missing)"
-_FAULTS = (
-    ("forecasts", _NUMBERS),
-    ("truths", _NUMBERS),
-    ("combined", _NUMBERS),
-    ("weights", f"in [0, {LARGEST:g}]"),
-    ("series", "from 0 to the number of series - 1"),
-)
+_RULES = {WEIGHT_FAULT: f"in [0, {LARGEST:g}]", SERIES_FAULT: "from 0 to the number of series - 1"}  # else `_NUMBERS`
 
 
 class RunningReport:
@@ -472,7 +416,13 @@ class RunningReport:
     """
 
     def __init__(self, names: Sequence[str], loss: str | ForecastLoss, n_series: int = 1) -> None:
-        self.names = _checked_names(names)
+        self.names = tuple(names)
+        if (
+            not self.names
+            or not all(isinstance(name, str) for name in self.names)
+            or len({*self.names}) < len(self.names)
+        ):
+            raise rejection(self, "names", "distinct texts, at least one", names)
         self.loss = forecast_loss(loss)
         self.n_series = count(self, "n_series", n_series, at_least=0)
         is_square, few = self.loss.name == "square", len(self.names) <= MOST_COMBINED
@@ -544,8 +494,28 @@ class RunningReport:
         cuts : pair or None, default None
             How many losses the mixture cut and their total, as numbers or as arrays of one number per series.
         """
-        of_mixture = None if cuts is None else Cuts(int(np.sum(cuts[0])), float(np.sum(cuts[1])))
-        return report_of_sums(self.names, self.loss, self._in_use(), self._rows, self._times, of_mixture)
+        sums = self._in_use()
+        series, periods = _series(sums), _periods(sums, self._times)
+        n_scored = int(series.n_scored.sum())
+        combination, note = _combination(self.loss, sums, self._rows, n_scored)
+        leasts: Vector = sums.sequences.min(axis=2).sum(axis=0)
+        return ForecastReport(
+            names=self.names,
+            loss=str(self.loss),
+            n_series=self.n_series,
+            n_rounds=int(series.n_rounds.sum()),
+            n_scored=n_scored,
+            n_without_truth=int(sums.skipped[NO_TRUTH]),
+            n_without_forecast=int(sums.skipped[NO_FORECAST]),
+            n_without_loss=int(sums.skipped[NO_LOSS]),
+            comparators=_comparators(self.names, series, leasts, combination, note),
+            experts=_experts(self.names, sums, series, periods),
+            periods=periods,
+            series=series,
+            sequence_losses=tuple(leasts.tolist()),
+            combination=None if combination is None else tuple(combination.weights.tolist()),
+            cuts=None if cuts is None else Cuts(int(np.sum(cuts[0])), float(np.sum(cuts[1]))),
+        )
 
     def _in_use(self) -> Sums:
         """Return the sums without the space for further series."""
@@ -578,12 +548,12 @@ class RunningReport:
         rows = Rows(**arrays, series=numbers, rounds=np.empty(n_rows, np.int64), means=means, lasts=lasts)
         fault = first_fault(rows, self.n_series)
         if fault >= 0:
-            t, (name, rule) = fault // N_FAULTS, _FAULTS[fault % N_FAULTS]
-            raise rejection(self, name, rule, getattr(rows, name)[t].tolist(), f"In row {t} of the block.")
-        if rule := self.loss.forecast_fault(rows.forecasts):
-            raise InvalidInput(f"{type(self).__name__}: `forecasts` must be {rule}.")
-        if rule := self.loss.truth_fault(rows.truths):
-            raise InvalidInput(f"{type(self).__name__}: `truths` must be {rule}.")
+            t, place = divmod(fault, N_FAULTS)
+            rule, got = _RULES.get(place, _NUMBERS), rows[place][t].tolist()
+            raise rejection(self, Rows._fields[place], rule, got, f"In row {t} of the block.")
+        for name, check in (("forecasts", self.loss.forecast_fault), ("truths", self.loss.truth_fault)):
+            if rule := check(arrays[name]):
+                raise InvalidInput(f"{type(self).__name__}: `{name}` must be {rule}.")
         return rows
 
 
@@ -606,10 +576,3 @@ def report_of(
     running = RunningReport(names, loss, max(1, n_series))
     running.add(forecasts, truths, combined, weights, series, times)
     return running.report(cuts)
-
-
-def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
-    found = tuple(names)
-    if not found or not all(isinstance(name, str) for name in found) or len(set(found)) < len(found):
-        raise rejection("RunningReport", "names", "distinct texts, at least one", names)
-    return found

@@ -170,9 +170,9 @@ class StepMixture:
     def predict(self, forecasts: Any) -> Vector:
         """Return the combined forecasts for the next steps."""
         columns = split_forecasts(self, forecasts, self.mixtures[0].experts, len(self.mixtures))
-        found = predict_all(zip(self.mixtures, columns, itertools.count(self._now + 1), strict=False))
+        forecast = predict_all(zip(self.mixtures, columns, itertools.count(self._now + 1), strict=False))
         self._predicted = True
-        return found
+        return forecast
 
     def update(self, truth: Any) -> None:
         """Give the next truth, None or NaN if it is missing."""
