@@ -5,14 +5,18 @@ A Python object for each of 400,000 cells would take too much time and memory: a
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import importlib.metadata
 import itertools
 import json
 import math
+import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +75,43 @@ class CellRecord(NamedTuple):
     machine: str = ""  # short id of the machine and its libraries
     seconds: float = math.nan
     stored: int = 0  # time in microseconds since 1970 (UTC), set by the store; 0 if unknown
+
+
+_MACHINE_DIGITS = 8  # of the id
+
+
+class Machine(NamedTuple):
+    """A machine: a short id, which is a digest of its facts, and the facts."""
+
+    id: str
+    facts: dict[str, str]
+
+    @classmethod
+    @functools.cache
+    def here(cls) -> Machine:
+        """Return the machine on which this process runs."""
+        facts = {
+            "cpu": _cpu(),
+            **{package: _version(package) for package in ("driftwise", "numba", "numpy")},
+            "python": platform.python_version(),
+            "system": platform.platform(),
+        }
+        return cls(hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_MACHINE_DIGITS], facts)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # run from its sources
+        return "unknown"
+
+
+def _cpu() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def measured_fields(measures: Measures | None) -> dict[str, Any]:

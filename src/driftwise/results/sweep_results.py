@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,42 +49,16 @@ from driftwise.results.sweep_tables import (
 )
 
 
-class Cells(NamedTuple):
-    """Cells of several folders and files."""
-
-    table: CellTable
-    labels: dict[str, dict[str, str]]
-    damaged: tuple[DamagedFile, ...]
-    n_repeated: int
-
-
-def read_paths(paths: Sequence[str | os.PathLike[str]]) -> Cells:
-    """Return the cells of folders and files; nothing is changed there. The first label of a spec is taken."""
-    if not paths:
-        raise InvalidInput("SweepResults: `paths` must have at least one folder or file, got none.")
-    found = [_read(path) for path in paths]
-    table = CellTable.concatenate([one.table for one in found])
-    distinct = distinct_cells(table)
-    labels = {
-        name: {spec: label for one in reversed(found) for spec, label in one.labels[name].items()}
-        for name in ("environments", "learners")
-    }
-    damaged = tuple(file for one in found for file in one.damaged)
-    return Cells(distinct, labels, damaged, len(table) - len(distinct))
-
-
 def _read(path: str | os.PathLike[str]) -> Snapshot:
     if os.path.isdir(path):  # noqa: PTH112 (a Path raises where the name is too long)
-        snapshot = read_store(path)
-        files = [DamagedFile(shown_path(Path(path) / file.name), file.reason) for file in snapshot.damaged]
-        return snapshot._replace(damaged=tuple(files))
+        return read_store(path)
     if not os.path.lexists(path):
         raise BadFile(f"There is no file or folder {shown_path(path)}.")
     table, extra = read_cells(path)
     labels = {name: _texts(extra.get("labels"), name) for name in ("environments", "learners")}
     if "results" in extra:
         table, labels["learners"] = _labelled(table, parse_results(path, table, extra))
-    return Snapshot(table, labels, ())
+    return Snapshot(table, labels)
 
 
 def _texts(sections: object, name: str) -> dict[str, str]:
@@ -214,7 +188,21 @@ class SweepResults:
 
         Nothing is changed there, so another process may be filling a folder, and a disk may be read-only.
         """
-        return cls(*read_paths(paths))
+        if not paths:
+            raise InvalidInput("SweepResults: `paths` must have at least one folder or file, got none.")
+        snapshots = [_read(path) for path in paths]
+        table = CellTable.concatenate([snapshot.table for snapshot in snapshots])
+        labels: dict[str, dict[str, str]] = {"environments": {}, "learners": {}}
+        for snapshot in reversed(snapshots):  # the first label of a spec is taken
+            for name, texts in labels.items():
+                texts.update(snapshot.labels[name])
+        damaged = [
+            DamagedFile(shown_path(Path(path) / file.name), file.reason)
+            for path, snapshot in zip(paths, snapshots, strict=True)
+            for file in snapshot.damaged
+        ]
+        distinct = distinct_cells(table)
+        return cls(distinct, labels, tuple(damaged), len(table) - len(distinct))
 
     def __repr__(self) -> str:
         return f"SweepResults({self.counts()})"

@@ -18,8 +18,7 @@ from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, make_plan,
 from driftwise.environments import LossSource
 from driftwise.learners import Player
 from driftwise.regret.comparators import make_comparator
-from driftwise.results.cells import CellRecord, measured_fields
-from driftwise.results.store import this_machine
+from driftwise.results.cells import CellRecord, Machine, measured_fields
 from driftwise.sweeps.sources import Group, Source, cell_keys
 
 
@@ -188,7 +187,7 @@ def _cell(group: Group, player: Player, run: int, key: str) -> CellRecord:
         rounds=np.array([end]),
         regrets=np.array([np.nan]),
         bounds=np.array([np.nan]),
-        machine=this_machine().id,
+        machine=Machine.here().id,
     )
 
 

@@ -22,8 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency, rejection
-from driftwise.results.cells import CellRecord
-from driftwise.results.store import Machine, this_machine
+from driftwise.results.cells import CellRecord, Machine
 from driftwise.sweeps.batches import Batch, failed_records, play_batch
 from driftwise.sweeps.sources import cell_keys
 
@@ -82,7 +81,7 @@ class ThreadExecutor:
     def _play(self, batch: Batch) -> None:
         try:
             for records in play_batch(batch, self._stop):
-                self._finished.put(Finished(records, this_machine()))
+                self._finished.put(Finished(records, Machine.here()))
             self._finished.put(None)
         except BaseException as error:  # raised by `wait` in the thread that runs the sweep
             self._finished.put(error)
@@ -236,7 +235,7 @@ class DaskExecutor:
         elif not self._is_alone:
             self._suspects += batch.single_cells()
         else:
-            return [Finished(failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), this_machine())]
+            return [Finished(failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), Machine.here())]
         return []
 
     def _check_connection(self) -> None:
@@ -274,4 +273,4 @@ def _play_on_worker(modules: tuple[str, ...], content: bytes) -> Finished:
     here = [tuple(cell_keys(batch.group, player)) for player in batch.group.players]
     if here != [*batch.keys]:
         raise ClusterError("the worker has another version of driftwise or of a learner than the client.")
-    return Finished([record for records in play_batch(batch) for record in records], this_machine())
+    return Finished([record for records in play_batch(batch) for record in records], Machine.here())

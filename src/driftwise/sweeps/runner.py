@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from driftwise.core.validation import count
 from driftwise.learners import Player
-from driftwise.results.cells import CellRecord
-from driftwise.results.store import Machine, Store
+from driftwise.results.cells import CellRecord, Machine
+from driftwise.results.store import Store
 from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.batches import Batch
 from driftwise.sweeps.executors import DaskExecutor, Executor, Finished, ThreadExecutor
