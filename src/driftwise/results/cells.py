@@ -144,11 +144,8 @@ class Fault(NamedTuple):
 
 def first_fault(table: CellTable) -> Fault | None:
     """Return the first broken rule of a table, None if it obeys all."""
-    for faults in (_shape_faults, _text_faults, _number_faults, _curve_faults):  # later rules rely on earlier ones
-        fault = next(faults(table), None)
-        if fault is not None:
-            return fault
-    return None
+    rules = (_shape_faults, _text_faults, _number_faults, _curve_faults)  # later ones rely on earlier ones
+    return next(itertools.chain.from_iterable(rule(table) for rule in rules), None)
 
 
 def _shape_faults(table: CellTable) -> Iterator[Fault]:
@@ -158,8 +155,7 @@ def _shape_faults(table: CellTable) -> Iterator[Fault]:
     elif (np.diff(table.offsets) < 1).any():
         yield Fault("rounds", "at least one round", [])
     if not len(table.regret) == len(table.bound) == n_rows:
-        lengths = [n_rows, len(table.regret), len(table.bound)]
-        yield Fault("rounds", "as long as regrets and bounds", lengths)
+        yield Fault("rounds", "as long as regrets and bounds", [n_rows, len(table.regret), len(table.bound)])
 
 
 def _text_faults(table: CellTable) -> Iterator[Fault]:
@@ -226,7 +222,9 @@ def _table_of(records: Sequence[CellRecord]) -> CellTable:
     fields = [*zip(*records, strict=True)] or [()] * len(CellRecord._fields)
     columns = dict(zip(CellRecord._fields, fields, strict=True))
     cells = np.empty(len(records), CELL)
-    _check_keys(columns["key"])
+    for key in columns["key"]:
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
+            raise rejection("CellRecord", "key", "32 hex digits, or empty", key)
     cells["key"] = columns["key"]
     for name in COUNTS:
         cells[name] = _numbers(name, columns[name], np.int64, "a whole number", _WHOLE)
@@ -242,12 +240,6 @@ def _table_of(records: Sequence[CellRecord]) -> CellTable:
     regrets = _joined("regrets", columns["regrets"], np.float64, "an array of numbers", "iuf")
     bounds = _joined("bounds", columns["bounds"], np.float64, "an array of numbers", "iuf")
     return CellTable(cells, texts, _offsets(np.array(lengths, np.int64)), rounds, regrets, bounds)
-
-
-def _check_keys(keys: Sequence[Any]) -> None:
-    for key in keys:
-        if not isinstance(key, str) or not _KEY.fullmatch(key):
-            raise rejection("CellRecord", "key", "32 hex digits, or empty", key)
 
 
 def _numbers(name: str, column: Sequence[Any], dtype: type, rule: str, types: tuple[type, ...]) -> Any:
@@ -282,7 +274,7 @@ def _joined(name: str, curves: Sequence[Any], dtype: type, rule: str, kinds: str
     arrays: list[Any] = [np.empty(0, dtype)]
     for curve in curves:
         try:
-            array = curve if isinstance(curve, np.ndarray) else np.asarray(curve)
+            array = np.asarray(curve)
         except ValueError:  # rows of different lengths
             raise rejection("CellRecord", name, rule, curve) from None
         if array.ndim != 1 or (array.size and array.dtype.kind not in kinds):
@@ -321,8 +313,7 @@ class CellTable:
     def from_records(cls, records: Iterable[CellRecord]) -> CellTable:
         """Return a table of records; raise `InvalidInput` if one of them breaks a rule."""
         table = _table_of(list(records))
-        fault = first_fault(table)
-        if fault is not None:
+        if (fault := first_fault(table)) is not None:
             raise rejection("CellRecord", *fault)
         return table
 
@@ -331,33 +322,26 @@ class CellTable:
         """Return the cells of all tables, in this order."""
         if len(tables) == 1:
             return tables[0]
-        cells = np.concatenate([np.empty(0, CELL), *(table.cells for table in tables)])
-        places: dict[str, dict[str, int]] = {name: {} for name in TEXTS}
-        first = 0
-        for table in tables:
-            part = cells[first : first + len(table)]
-            for name, known in places.items():
-                codes = [known.setdefault(text, len(known)) for text in table.texts[name]]
-                part[name] = np.array(codes, np.int32)[part[name]]
-            first += len(table)
-        return cls(
-            cells,
-            {name: tuple(known) for name, known in places.items()},
-            _offsets(np.concatenate([np.empty(0, np.int64), *(table.lengths for table in tables)])),
-            np.concatenate([np.empty(0, np.int64), *(table.round for table in tables)]),
-            np.concatenate([np.empty(0), *(table.regret for table in tables)]),
-            np.concatenate([np.empty(0), *(table.bound for table in tables)]),
-        )
+
+        def joined(column: str, kind: npt.DTypeLike) -> Any:
+            return np.concatenate([np.empty(0, kind), *(getattr(table, column) for table in tables)])
+
+        cells, texts = joined("cells", CELL), {}
+        codes = np.split(cells, np.cumsum([len(table) for table in tables])[:-1])  # views
+        for name in TEXTS:
+            places: dict[str, int] = {}
+            for table, part in zip(tables, codes, strict=False):
+                own = [places.setdefault(text, len(places)) for text in table.texts[name]]
+                part[name] = np.array(own, np.int32)[part[name]]
+            texts[name] = tuple(places)
+        offsets, rounds = _offsets(joined("lengths", np.int64)), joined("round", np.int64)
+        return cls(cells, texts, offsets, rounds, joined("regret", np.float64), joined("bound", np.float64))
 
     def select(self, mask: Flags) -> CellTable:
         """Return the cells where `mask` is true."""
         if mask.shape != self.cells.shape or mask.dtype != np.bool_:
             raise rejection("CellTable", "mask", f"{len(self)} truth values", mask)
-        if mask.all():
-            return self
-        rows = np.repeat(mask, self.lengths)
-        offsets = _offsets(self.lengths[mask])
-        return CellTable(self.cells[mask], self.texts, offsets, self.round[rows], self.regret[rows], self.bound[rows])
+        return self if mask.all() else self.take(np.flatnonzero(mask))
 
     def take(self, places: Actions) -> CellTable:
         """Return the cells at these places, in this order."""
@@ -416,15 +400,12 @@ class CellTable:
     @property
     def final(self) -> Vector:
         """The regret of each cell at its last marked round."""
-        last: Vector = self.regret[self.offsets[1:] - 1]
-        return last
+        return self.regret.take(self.offsets[1:] - 1)
 
     @property
     def failed(self) -> Flags:
         """Whether each cell has an error."""
-        is_error = np.array([text != "" for text in self.texts["error"]], np.bool_)
-        flags: Flags = is_error[self.cells["error"]]
-        return flags
+        return np.array([text != "" for text in self.texts["error"]], np.bool_).take(self.cells["error"])
 
     @property
     def lengths(self) -> Actions:
@@ -442,20 +423,16 @@ class CellTable:
 
 def final_bounds(table: CellTable) -> Vector:
     """Return the bound of each cell at its last marked round."""
-    last: Vector = table.bound[table.offsets[1:] - 1]
-    return last
+    return table.bound.take(table.offsets[1:] - 1)
 
 
 def cell_texts(table: CellTable, name: str) -> npt.NDArray[np.object_]:
     """Return the text of each cell in a column of texts."""
-    texts: npt.NDArray[np.object_] = np.array([*table.texts[name], ""], np.object_)[table.cells[name]]
-    return texts
+    return np.array([*table.texts[name], ""], np.object_).take(table.cells[name])
 
 
 def _offsets(lengths: Actions) -> Actions:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
 
 
 @functools.lru_cache(maxsize=4096)

@@ -132,14 +132,6 @@ def _bound_text(row: MeanRegret) -> str:
     return "T" if row.bound >= row.place.n_rounds else number(row.bound)
 
 
-def _ratio_text(row: MeanRegret) -> str:
-    return number(row.ratio, 2)
-
-
-def _caveat_text(row: MeanRegret) -> str:
-    return f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
-
-
 # Columns that several tables have.
 LEARNER: TableColumn[Any] = TableColumn("learner", "learner", attrgetter("place.learner"), "learner", "Learner")
 SETTING: tuple[TableColumn[Any], ...] = (
@@ -153,27 +145,27 @@ REGRET: tuple[TableColumn[Any], ...] = (
     TableColumn("bound", "number", attrgetter("bound"), "bound", "Bound", shown=_bound_text),
 )
 RATIO: TableColumn[Any] = TableColumn(
-    "ratio", "number", attrgetter("ratio"), "ratio", "Regret / bound", shown=_ratio_text
+    "ratio", "number", attrgetter("ratio"), "ratio", "Regret / bound", shown=lambda row: number(row.ratio, 2)
 )
-CAVEAT: TableColumn[Any] = TableColumn("caveat", "plain", _caveat_text)
+CAVEAT: TableColumn[Any] = TableColumn(
+    "caveat", "plain", lambda row: f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
+)
 
 
-_ASCII = {
+_CHARACTERS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\(<\)", ">": r"\(>\)", "|": r"\(|\)",
     '"': r"{\char34}", "'": r"{\char39}", "`": r"{\char96}", "[": "{[}", "]": "{]}", "*": "{*}",
-}  # fmt: skip
-_LIGATURES = "-,"  # two of these become another character
-_ACCENTS = {
-    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=", "\u0306": r"\u",
-    "\u0307": r"\.", "\u0308": r"\"", "\u030a": r"\r", "\u030b": r"\H", "\u030c": r"\v", "\u0327": r"\c",
-}  # fmt: skip
-_SYMBOLS = {
     "\u00a0": "~", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}",
     "Ł": r"\L{}", "×": r"\(\times\)", "±": r"\(\pm\)", "≤": r"\(\leq\)", "≥": r"\(\geq\)", "–": "--", "—": "---",
     "…": r"\dots{}", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "∞": r"\(\infty\)",
     "ς": r"\(\varsigma\)", "Α": "A", "Β": "B", "Ε": "E", "Ζ": "Z", "Η": "H", "Ι": "I", "Κ": "K", "Μ": "M", "Ν": "N",
     "Ο": "O", "Ρ": "P", "Τ": "T", "Χ": "X", "ο": "o",
+}  # fmt: skip
+_LIGATURES = "-,"  # two of these become another character
+_ACCENTS = {
+    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=", "\u0306": r"\u",
+    "\u0307": r"\.", "\u0308": r"\"", "\u030a": r"\r", "\u030b": r"\H", "\u030c": r"\v", "\u0327": r"\c",
 }  # fmt: skip
 
 
@@ -207,10 +199,8 @@ def _formula(text: str) -> str:
 
 
 def _escaped_character(character: str) -> str:
-    if character in _ASCII or character in _SYMBOLS:
-        return _ASCII.get(character) or _SYMBOLS[character]
-    if character.isascii():
-        return character
+    if character in _CHARACTERS or character.isascii():
+        return _CHARACTERS.get(character, character)
     base, *marks = list(unicodedata.normalize("NFD", character))
     if len(marks) == 1 and marks[0] in _ACCENTS and base.isascii() and base.isalpha():
         return f"{_ACCENTS[marks[0]]}{{{base}}}"

@@ -76,8 +76,7 @@ class CellLabels(NamedTuple):
     @property
     def texts(self) -> npt.NDArray[np.object_]:
         """The label of each cell."""
-        found: npt.NDArray[np.object_] = np.array([*self.names, ""], np.object_)[self.codes]
-        return found
+        return np.array([*self.names, ""], np.object_).take(self.codes)
 
     def by_text(self, table: CellTable, column: str) -> dict[str, str]:
         """Return the labels by spec, as text."""

@@ -49,10 +49,6 @@ def counts_text(table: CellTable, n_environments: int, n_learners: int) -> str:
     return f"{_counted(len(table), 'cell')}: {', '.join(counts)}" if len(table) else "no cells"
 
 
-def _any(values: set[object]) -> bool:
-    return any(values)
-
-
 # The table of mean regrets, in text, LaTeX, on the page and in JSON.
 LISTING: tuple[TableColumn[Summary], ...] = (
     TableColumn("environment", "group", attrgetter("place.environment"), page_heading="Environment"),
@@ -60,7 +56,7 @@ LISTING: tuple[TableColumn[Summary], ...] = (
     *SETTING,
     TableColumn("kind", "plain", attrgetter("kind")),
     TableColumn("n_cells", "count", attrgetter("n_cells"), "cells", "Cells"),
-    TableColumn("n_failed", "count", attrgetter("n_failed"), "failed", "Failed", is_needed=_any),
+    TableColumn("n_failed", "count", attrgetter("n_failed"), "failed", "Failed", is_needed=any),
     *REGRET,
     RATIO,
     CAVEAT,
@@ -71,10 +67,6 @@ def _pairs_text(row: Comparison) -> str:
     return str(row.n_pairs) if row.n_pairs == row.n_cells else f"{row.n_pairs} of {row.n_cells}"
 
 
-def _verdict_text(row: Comparison) -> str:
-    return row.verdict or "-"
-
-
 # The table of differences of regret from a baseline.
 DIFFERENCES: tuple[TableColumn[Comparison], ...] = (
     LEARNER,
@@ -82,7 +74,7 @@ DIFFERENCES: tuple[TableColumn[Comparison], ...] = (
     TableColumn("n_pairs", "count", attrgetter("n_pairs"), "pairs", shown=_pairs_text),
     TableColumn("mean", "estimate", attrgetter("difference"), "difference"),
     TableColumn("", "interval", attrgetter("difference"), "{}% interval"),
-    TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=_verdict_text),
+    TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=lambda row: row.verdict or "-"),
 )
 
 
