@@ -108,6 +108,11 @@ class TableColumn(Generic[Row]):
         return text if self.kind == "count" else _in_formula(text)
 
 
+def plain_rows(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain values by key."""
+    return [{key: value for column in columns for key, value in column.plain(row).items()} for row in rows]
+
+
 def needed_columns(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> list[TableColumn[Row]]:
     """Return the columns that these rows need, those that are aligned left first."""
     needed = [

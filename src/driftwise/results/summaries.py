@@ -86,8 +86,7 @@ class Summary(MeanRegret):
     @property
     def regrets(self) -> Vector:
         """The regrets of the cells that were played, at their last marked rounds."""
-        last: Vector = self.table.regret[self.table.offsets[self.played + 1] - 1]
-        return last
+        return self.table.final.take(self.played)
 
 
 def places_of(table: CellTable, environments: CellLabels, learners: CellLabels) -> Iterator[tuple[Place, Actions]]:
@@ -284,13 +283,11 @@ def cells_with_labels(kind: str, labels: CellLabels, wanted: str | Sequence[str]
     for text in [wanted] if isinstance(wanted, str) else wanted:
         if not isinstance(text, str):
             raise rejection("SweepResults", kind, "a label or a list of labels", wanted)
-        matches = [code for label, code in present.items() if _matches(text, label)] if text not in present else []
-        matches = [present[text]] if text in present else matches
+        matches = [text] if text in present else [label for label in present if _matches(text, label)]
         if not matches:
             raise UnknownLabel(kind, text, [*present])
-        chosen[matches] = True
-    found: Flags = chosen[labels.codes]
-    return found
+        chosen[[present[label] for label in matches]] = True
+    return chosen.take(labels.codes)
 
 
 def cells_with_numbers(name: str, column: Actions, wanted: int | Sequence[int]) -> Flags:

@@ -19,34 +19,14 @@ from driftwise.core.measures import Measures, collected
 from driftwise.core.types import Actions, Flags
 from driftwise.learners import Player
 from driftwise.registry import is_unicode, to_spec
+from driftwise.results import summaries, sweep_tables
 from driftwise.results.cell_files import read_cells, write_cells
-from driftwise.results.cells import MEASURES, CellTable, cell_texts
-from driftwise.results.columns import Place
+from driftwise.results.cells import CellTable, cell_texts
+from driftwise.results.columns import Place, plain_rows
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
-from driftwise.results.results import Caveat, Results, parse_results, results_of_table
+from driftwise.results.results import Caveat, Results, measures_of_cell, parse_results, results_of_table
 from driftwise.results.store import DamagedFile, Snapshot, read_store
-from driftwise.results.summaries import (
-    Comparison,
-    Summary,
-    UnknownLabel,
-    Unpaired,
-    cells_with_labels,
-    cells_with_numbers,
-    comparisons_of,
-    distinct_cells,
-    in_order,
-    places_of,
-    summaries_of,
-)
-from driftwise.results.sweep_tables import (
-    comparison_text,
-    counts_text,
-    failures_text,
-    listing_text,
-    plain_rows,
-    write_cells_csv,
-    write_latex,
-)
+from driftwise.results.summaries import Comparison, Summary, UnknownLabel, Unpaired
 
 
 def _read(path: str | os.PathLike[str]) -> Snapshot:
@@ -112,11 +92,7 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
     if (table.lengths != table.lengths[0]).any():
         raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
     cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
-    measures = [
-        Measures(first.n_actions, first.n_rounds, int(cell["segments"]), *cell[[*MEASURES]].item())
-        for cell in cells[0]
-        if cell["segments"] > 0
-    ]
+    measures = [measures_of_cell(cell) for cell in cells[0] if cell["segments"] > 0]
     bounded = np.flatnonzero(~np.isnan(table.bound.reshape(len(table), -1)).all(axis=0))
     players = [Player.from_spec(json.loads(table.texts["learner"][row["learner"][0]])) for row in cells]
     reasons = cell_texts(table, "caveat").reshape(cells.shape).tolist()
@@ -201,7 +177,7 @@ class SweepResults:
             for path, snapshot in zip(paths, snapshots, strict=True)
             for file in snapshot.damaged
         ]
-        distinct = distinct_cells(table)
+        distinct = summaries.distinct_cells(table)
         return cls(distinct, labels, tuple(damaged), len(table) - len(distinct))
 
     def __repr__(self) -> str:
@@ -252,25 +228,24 @@ class SweepResults:
         """
         chosen = self
         if environment is not None:
-            chosen = chosen._where(cells_with_labels("environment", chosen.environment_labels, environment))
+            chosen = chosen._where(summaries.cells_with_labels("environment", chosen.environment_labels, environment))
         if learner is not None:
-            chosen = chosen._where(cells_with_labels("learner", chosen.learner_labels, learner))
-        if n_rounds is not None:
-            chosen = chosen._where(cells_with_numbers("n_rounds", chosen.cells.cells["n_rounds"], n_rounds))
-        if seed is not None:
-            chosen = chosen._where(cells_with_numbers("seed", chosen.cells.cells["seed"], seed))
+            chosen = chosen._where(summaries.cells_with_labels("learner", chosen.learner_labels, learner))
+        for name, numbers in (("n_rounds", n_rounds), ("seed", seed)):
+            if numbers is not None:
+                chosen = chosen._where(summaries.cells_with_numbers(name, chosen.cells.cells[name], numbers))
         if comparator is not None:
-            names = CellLabels(chosen.cells.texts["comparator"], chosen.cells.cells["comparator"])
-            chosen = chosen._where(cells_with_labels("comparator", names, comparator))
+            labels = CellLabels(chosen.cells.texts["comparator"], chosen.cells.cells["comparator"])
+            chosen = chosen._where(summaries.cells_with_labels("comparator", labels, comparator))
         return chosen
 
     def places(self) -> Iterator[tuple[Place, Actions]]:
         """Yield each environment, learner and number of rounds with the positions of its cells in the table."""
-        return places_of(self.cells, self.environment_labels, self.learner_labels)
+        return summaries.places_of(self.cells, self.environment_labels, self.learner_labels)
 
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
-        return summaries_of(self.cells, self.places(), confidence)
+        return summaries.summaries_of(self.cells, self.places(), confidence)
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
         """Return one dictionary of plain values per learner, environment and number of rounds: the rows of the table.
@@ -278,11 +253,11 @@ class SweepResults:
         They are sorted by environment and rounds, the least regret first. `bound` is the mean over cells. `ratio` is
         `regret / bound`, NaN where the bound is trivial: 0, or at least the number of rounds.
         """
-        return plain_rows(in_order(self.summaries(confidence)))
+        return plain_rows(sweep_tables.LISTING, summaries.in_order(self.summaries(confidence)))
 
     def counts(self) -> str:
         """Return how many cells, environments, learners, numbers of rounds and seeds there are, in one line."""
-        return counts_text(self.cells, len(self.environment_labels.names), len(self.learner_labels.names))
+        return sweep_tables.counts_text(self.cells, len(self.environment_labels.names), len(self.learner_labels.names))
 
     def table(self, confidence: float = 0.95) -> str:
         """Return a text table: for each environment, the mean regret of each learner with its interval and its bound.
@@ -290,7 +265,7 @@ class SweepResults:
         A star marks a learner whose tuning rule is meaningless there; the reason is below. A bound of T means that the
         theorem's value is at least the number of rounds, which is trivial.
         """
-        return listing_text(in_order(self.summaries(confidence)), confidence)
+        return sweep_tables.listing_text(summaries.in_order(self.summaries(confidence)), confidence)
 
     def compare(self, baseline: str, confidence: float = 0.95) -> list[Comparison]:
         """Return how much more regret each learner has than a baseline, over pairs of cells with the same losses.
@@ -308,7 +283,7 @@ class SweepResults:
 
     def comparison_text(self, baseline: str, confidence: float = 0.95) -> str:
         """Return a text table of `compare`, with the learners that cannot be compared below."""
-        return comparison_text(*self._compared(baseline, confidence), baseline, confidence)
+        return sweep_tables.comparison_text(*self._compared(baseline, confidence), baseline, confidence)
 
     def failures(self) -> list[tuple[Place, int, int, str]]:
         """Return the place, seed, run and error of each cell that could not be played."""
@@ -323,7 +298,7 @@ class SweepResults:
 
     def failures_text(self, width: int = 100) -> str:
         """Return a text table of the cells that could not be played; runs with the same error share a row."""
-        return failures_text(self.failures(), width)
+        return sweep_tables.failures_text(self.failures(), width)
 
     def results(self) -> Results:
         """Return the results of one simulation, if these cells have one environment, number of rounds and seed."""
@@ -331,7 +306,7 @@ class SweepResults:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line per cell; numbers have enough digits to be read back equal, and NaN is an empty field."""
-        write_cells_csv(path, self.cells, self.environment_labels, self.learner_labels)
+        sweep_tables.write_cells_csv(path, self.cells, self.environment_labels, self.learner_labels)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write one row per cell and marked round to a Parquet file, which `read` reads again."""
@@ -340,7 +315,7 @@ class SweepResults:
 
     def to_latex(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
         """Write the rows as a LaTeX table, which needs the package booktabs."""
-        write_latex(path, in_order(self.summaries(confidence)), confidence)
+        sweep_tables.write_latex(path, summaries.in_order(self.summaries(confidence)), confidence)
 
     def _where(self, chosen: Flags) -> SweepResults:
         """Return some of the cells; their labels stay the same."""
@@ -355,4 +330,4 @@ class SweepResults:
     def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
         if baseline not in self.learner_labels.names:
             raise UnknownLabel("learner", baseline, self.learner_labels.names)
-        return comparisons_of(self.cells, self.places(), baseline, confidence)
+        return summaries.comparisons_of(self.cells, self.places(), baseline, confidence)

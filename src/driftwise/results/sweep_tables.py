@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +29,7 @@ from driftwise.results.columns import (
     needed_columns,
 )
 from driftwise.results.labels import CellLabels
-from driftwise.results.results import footnote, regret_name
+from driftwise.results.results import footnote, regret_name, write_csv
 from driftwise.results.summaries import Comparison, Summary, Unpaired, by_number
 
 
@@ -76,11 +73,6 @@ DIFFERENCES: tuple[TableColumn[Comparison], ...] = (
     TableColumn("", "interval", attrgetter("difference"), "{}% interval"),
     TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=lambda row: row.verdict or "-"),
 )
-
-
-def plain_rows(rows: Sequence[Summary]) -> list[dict[str, Any]]:
-    """Return the table of mean regrets as plain values."""
-    return [{key: value for column in LISTING for key, value in column.plain(row).items()} for row in rows]
 
 
 def listing_text(rows: Sequence[Summary], confidence: float) -> str:
@@ -142,18 +134,12 @@ def failures_text(failures: Sequence[tuple[Place, int, int, str]], width: int) -
     for place, seed, run, error in failures:
         runs.setdefault((place, seed, error), []).append(run)
     ordered = sorted(runs.items(), key=lambda item: (*_order(item[0][0]), by_number(item[0][0].learner), item[0][1:]))
+    names = ("learner", *varied, "n_rounds")
     headers = ["learner", *varied, "rounds", "seed", "runs", "error"]
     parts = []
     for environment, members in groupby(ordered, key=lambda item: item[0][0].environment):
         lines = [
-            [
-                place.learner,
-                *(getattr(place, name) for name in varied),
-                str(place.n_rounds),
-                str(seed),
-                _ranges(sorted(numbers)),
-                one_line(error),
-            ]
+            [*(str(getattr(place, name)) for name in names), str(seed), _ranges(sorted(numbers)), one_line(error)]
             for (place, seed, error), numbers in members
         ]
         parts.append(f"{one_line(environment)}\n{text_table(headers, lines, len(headers), width)}")
@@ -190,23 +176,13 @@ def _ranges(numbers: Sequence[int]) -> str:
     >>> _ranges([0, 1, 2, 5])
     '0-2, 5'
     """
-    parts: list[list[int]] = []
-    for one in numbers:
-        if parts and one == parts[-1][-1] + 1:
-            parts[-1] = [parts[-1][0], one]
-        else:
-            parts.append([one])
-    return ", ".join("-".join(map(str, part)) for part in parts)
+    consecutive = groupby(enumerate(numbers), key=lambda place: place[1] - place[0])
+    parts = [[number for _, number in places] for _, places in consecutive]
+    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
 
 
 def write_latex(path: str | os.PathLike[str], rows: Sequence[Summary], confidence: float) -> None:
-    """Write a table of mean regrets."""
-    content = latex_table(rows, confidence)
-    write_atomically(path, lambda file: Path(file).write_text(content, encoding="utf-8"))
-
-
-def latex_table(rows: Sequence[Summary], confidence: float) -> str:
-    r"""Return a table of mean regrets, to be read by \input; rows are in order."""
+    r"""Write a table of mean regrets, to be read by \input; rows are in order."""
     columns = [column for column in needed_columns(LISTING, rows) if column.heading]
     headers = [column.title(confidence).capitalize().replace("%", r"\,\%") for column in columns]
     alignment = "".join("l" if column.is_left else "r" for column in columns)
@@ -227,7 +203,8 @@ def latex_table(rows: Sequence[Summary], confidence: float) -> str:
         lines += [r"\par\smallskip", rf"{{\footnotesize\textsuperscript{{*}} {SAYS_NOTHING}:"]
         lines += [f"{escaped(reason)}." for reason in reasons]
         lines[-1] += r"\par}"
-    return "\n".join(lines) + "\n"
+    content = "\n".join(lines) + "\n"
+    write_atomically(path, lambda file: file.write_text(content, encoding="utf-8"))
 
 
 _FIRST = ("environment", "learner", "n_rounds", "seed", "run", "regret", "bound", "error")
@@ -254,14 +231,7 @@ def write_cells_csv(
         "segments": [n or "" for n in table.cells["segments"].tolist()],
         **{f"{name}_spec": [text.rstrip(" ") for text in texts[name]] for name in ("environment", "learner")},
     }
-
-    def fill(file: Path) -> None:
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(CSV_COLUMNS)
-            writer.writerows(zip(*(columns[name] for name in CSV_COLUMNS), strict=True))
-
-    write_atomically(path, fill)
+    write_csv(path, CSV_COLUMNS, zip(*(columns[name] for name in CSV_COLUMNS), strict=True))
 
 
 def _numbers(values: Vector) -> list[object]:
