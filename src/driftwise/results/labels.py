@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +66,16 @@ def _defaults(name: str, registry: Registry[Any] | None) -> dict[str, Any]:
     """Return the parameters of a class with their defaults; none if the class is not known here."""
     kind = None if registry is None else registry.find(name)
     return {} if kind is None else {field.name: field.default for field in dataclasses.fields(kind) if field.init}
+
+
+def unused_label(label: str, used: Container[str]) -> str:
+    """Return a label, with a number after it if it is used already: labels leave out lists of numbers.
+
+    >>> unused_label("hedge", ["hedge", "hedge #2"])
+    'hedge #3'
+    """
+    labels = itertools.chain([label], (f"{label} #{n}" for n in itertools.count(2)))
+    return next(label for label in labels if label not in used)
 
 
 class CellLabels(NamedTuple):
@@ -131,12 +142,9 @@ def _labels(
         if first.setdefault(label, which) == which:
             labels[code] = label
             continue
-        if (label, which) not in other:  # labels leave out lists of numbers, and users may repeat them
-            n = 2
-            while f"{label} #{n}" in taken:
-                n += 1
-            other[label, which] = f"{label} #{n}"
-            taken.add(f"{label} #{n}")
+        if (label, which) not in other:  # users may repeat labels
+            other[label, which] = unused_label(label, taken)
+            taken.add(other[label, which])
         labels[code] = other[label, which]
     names = tuple(dict.fromkeys(labels.values()))
     places = {name: place for place, name in enumerate(names)}
