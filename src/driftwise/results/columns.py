@@ -137,6 +137,10 @@ def _bound_text(row: MeanRegret) -> str:
     return "T" if row.bound >= row.place.n_rounds else number(row.bound)
 
 
+def _pairs_text(row: Any) -> str:
+    return str(row.n_pairs) if row.n_pairs == row.n_cells else f"{row.n_pairs} of {row.n_cells}"
+
+
 # Columns that several tables have.
 LEARNER: TableColumn[Any] = TableColumn("learner", "learner", attrgetter("place.learner"), "learner", "Learner")
 SETTING: tuple[TableColumn[Any], ...] = (
@@ -154,6 +158,29 @@ RATIO: TableColumn[Any] = TableColumn(
 )
 CAVEAT: TableColumn[Any] = TableColumn(
     "caveat", "plain", lambda row: f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
+)
+
+
+# The table of mean regrets, in text, LaTeX, on the page and in JSON.
+LISTING: tuple[TableColumn[Any], ...] = (
+    TableColumn("environment", "group", attrgetter("place.environment"), page_heading="Environment"),
+    LEARNER,
+    *SETTING,
+    TableColumn("kind", "plain", attrgetter("kind")),
+    TableColumn("n_cells", "count", attrgetter("n_cells"), "cells", "Cells"),
+    TableColumn("n_failed", "count", attrgetter("n_failed"), "failed", "Failed", is_needed=any),
+    *REGRET,
+    RATIO,
+    CAVEAT,
+)
+# The table of differences of regret from a baseline.
+DIFFERENCES: tuple[TableColumn[Any], ...] = (
+    LEARNER,
+    *SETTING,
+    TableColumn("n_pairs", "count", attrgetter("n_pairs"), "pairs", shown=_pairs_text),
+    TableColumn("mean", "estimate", attrgetter("difference"), "difference"),
+    TableColumn("", "interval", attrgetter("difference"), "{}% interval"),
+    TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=lambda row: row.verdict or "-"),
 )
 
 

@@ -23,17 +23,17 @@ import numpy.typing as npt
 
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
-from driftwise.core.measures import MARK, SAYS_NOTHING, Measures
+from driftwise.core.measures import MARK, SAYS_NOTHING, Measures, collected
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import LOSS_KINDS
 from driftwise.learners import AnyPlayer, Player
-from driftwise.registry import spec_text
+from driftwise.registry import spec_text, to_spec
 from driftwise.regret.realised import Realised, with_best_loss
 from driftwise.regret.statistics import Estimate, estimate, half_width
 from driftwise.report.figures import SCALES, Curve, regret_figure, save_figure
 from driftwise.report.tables import number, text_table
 from driftwise.results.cell_files import arrow, read_cells, write_cells
-from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, measured_fields
+from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, cell_texts, measured_fields
 from driftwise.results.columns import CAVEAT, LEARNER, RATIO, REGRET, MeanRegret, Place, TableColumn, plain_rows
 
 if TYPE_CHECKING:
@@ -470,7 +470,7 @@ class Results:
         return places[0]
 
 
-_EQUAL = ("environment", "n_actions", "n_rounds", "comparator", "play", "kind")  # equal in all cells
+_SHARED = ("environment", "n_actions", "n_rounds", "seed", "comparator", "play", "kind")  # equal in all cells
 _LARGEST_SEED = 2**63 - 1  # of a cell; a larger one is in the header only
 
 
@@ -494,7 +494,7 @@ def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
     if n_runs < 1 or len(table) != len(labels) * n_runs:
         raise ValueError("there must be a cell for each label and run")
     rows = table.cells.reshape(len(labels), n_runs)
-    same = all((rows[name] == rows[name][0, 0]).all() for name in (*_EQUAL, "seed"))
+    same = all((rows[name] == rows[name][0, 0]).all() for name in _SHARED)
     if not same or (rows["run"] != np.arange(n_runs)).any() or (rows["learner"] != rows["learner"][:, :1]).any():
         raise ValueError("the cells must be those of one simulation")
     if rows["seed"][0, 0] != min(seed, _LARGEST_SEED):
@@ -512,7 +512,7 @@ def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
         raise TypeError("bound rounds must be whole numbers")
     if not np.isin(bound_rounds, rounds[0]).all() or (np.diff(bound_rounds) <= 0).any():
         raise ValueError("bound rounds must be some of the rounds, increasing")
-    return results_of_table(
+    return _results_of_table(
         table,
         labels=labels,
         learners=[json.loads(table.texts["learner"][code]) for code in rows["learner"][:, 0]],
@@ -524,7 +524,51 @@ def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
     )
 
 
-def results_of_table(
+def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
+    """Return the results of cells with one environment, number of rounds and seed, and all runs of each learner."""
+    cells = table.cells
+    for name in _SHARED:
+        if (n_values := len(np.unique(cells[name]))) != 1:
+            raise InvalidInput(
+                f"SweepResults: results need cells of one `{name}`, got {n_values}. `select` chooses one."
+            )
+    order = list(dict.fromkeys(labels))
+    runs = np.unique(cells["run"])
+    places = {(label, run): i for i, (label, run) in enumerate(zip(labels, cells["run"].tolist(), strict=True))}
+    if len(places) != len(labels) or len(labels) != len(order) * len(runs) or (runs != np.arange(len(runs))).any():
+        raise InvalidInput("SweepResults: results need every run of every learner, once.")
+    table = table.take(np.array([places[label, int(run)] for label in order for run in runs], np.int64))
+    if (table.lengths != table.lengths[0]).any():
+        raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
+    cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
+    measures = [_measures_of_cell(cell) for cell in cells[0] if cell["segments"] > 0]
+    bounded = np.flatnonzero(~np.isnan(table.bound.reshape(len(table), -1)).all(axis=0))
+    players = [Player.from_spec(json.loads(table.texts["learner"][row["learner"][0]])) for row in cells]
+    reasons = cell_texts(table, "caveat").reshape(cells.shape).tolist()
+    return _results_of_table(
+        table,
+        labels=order,
+        learners=[player.spec for player in players],
+        played=[_played(player, measures, first.n_actions, first.n_rounds) for player in players],
+        seed=first.seed,
+        measures=measures,
+        bound_rounds=first.rounds[bounded if len(bounded) else [-1]],
+        caveats={label: caveat for label, texts in zip(order, reasons, strict=True) if (caveat := Caveat.of(texts))},
+    )
+
+
+def _played(player: Player, measured: Sequence[Measures], n_actions: int, n_rounds: int) -> dict[str, Any]:
+    """Return the spec of the learner in the first run; that of the player where cells do not tell what it was told."""
+    if player.tuned == "budget":
+        return player.spec
+    try:
+        with collected():
+            return to_spec(player.learner(n_actions, n_rounds, measured[0] if measured else None))
+    except DriftwiseError:  # the rule needs change points, which cells do not hold
+        return player.spec
+
+
+def _results_of_table(
     table: CellTable,
     *,
     labels: Sequence[str],
@@ -542,7 +586,7 @@ def results_of_table(
         learners=tuple(learners),
         played=tuple(played),
         environment=json.loads(first.environment),
-        **{name: getattr(first, name) for name in _EQUAL[1:]},
+        **{name: getattr(first, name) for name in _SHARED[1:] if name != "seed"},
         n_runs=shape[1],
         seed=seed,
         rounds=first.rounds,
@@ -563,13 +607,13 @@ def _measures(cells: npt.NDArray[np.void], change_points: Sequence[Sequence[int]
     for cell, points in zip(cells, change_points, strict=bool(change_points)):
         if points is not None and not all(type(point) is int for point in points):
             raise TypeError("change points must be whole numbers")
-        measures.append(measures_of_cell(cell, None if points is None else tuple(points)))
+        measures.append(_measures_of_cell(cell, None if points is None else tuple(points)))
         if any(math.isnan(cell[name]) for name in MEASURES):
             raise ValueError("measures must be numbers")
     return measures
 
 
-def measures_of_cell(cell: np.void, change_points: tuple[int, ...] | None = None) -> Measures:
+def _measures_of_cell(cell: np.void, change_points: tuple[int, ...] | None = None) -> Measures:
     """Return the measures of the environment in a cell."""
     names = ("n_actions", "n_rounds", "segments", *MEASURES)
     return Measures(**{name: cell[name].item() for name in names}, change_points=change_points)

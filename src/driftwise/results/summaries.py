@@ -132,14 +132,15 @@ def in_order(rows: list[Summary]) -> list[Summary]:
     """Return rows in the order of a table: by environment, then by rounds, the least regret first."""
 
     def key(row: Summary) -> tuple[Any, ...]:
-        place, mean = row.place, row.regret.mean
-        missing = math.isnan(mean)
-        return (
-            by_number(place.environment), place.comparator, place.play, place.n_rounds,
-            missing, 0.0 if missing else mean, by_number(place.learner),
-        )  # fmt: skip
+        missing = math.isnan(row.regret.mean)
+        return *place_order(row.place), missing, 0.0 if missing else row.regret.mean, by_number(row.place.learner)
 
     return sorted(rows, key=key)
+
+
+def place_order(place: Place) -> tuple[Any, ...]:
+    """Return a key that sorts places but for their learners."""
+    return by_number(place.environment), place.comparator, place.play, place.n_rounds
 
 
 def by_number(label: str) -> tuple[list[Any], str]:

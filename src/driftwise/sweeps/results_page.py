@@ -26,11 +26,10 @@ from driftwise.report.page import (
     Text,
 )
 from driftwise.report.page.contents import Cell
-from driftwise.results.columns import Place, TableColumn, needed_columns
+from driftwise.results.columns import LISTING, Place, TableColumn, needed_columns
 from driftwise.results.results import regret_name
 from driftwise.results.summaries import Comparison, Summary, in_order, mean_curve
-from driftwise.results.sweep_results import SweepResults
-from driftwise.results.sweep_tables import LISTING, varied_columns
+from driftwise.results.sweep_results import SweepResults, varied_columns
 
 _POINTS = 40  # of a curve over rounds
 _COMPARATORS = {
