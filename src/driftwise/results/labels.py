@@ -131,23 +131,18 @@ def _labels(
 ) -> CellLabels:
     texts = table.texts[column]
     used = sorted(np.unique(table.cells[column]).tolist(), key=lambda code: texts[code])
-    wanted, labels = {}, {}  # by code
+    wanted: dict[int, tuple[str, Hashable]] = {}  # the label and the identity, by code
     for code in used:
         spec = json.loads(texts[code])
         wanted[code] = (given.get(texts[code]) or make(spec), identity(code, spec))
     taken = {label for label, _ in wanted.values()}
-    first: dict[str, Hashable] = {}
-    other: dict[tuple[str, Hashable], str] = {}
-    for code, (label, which) in wanted.items():
-        if first.setdefault(label, which) == which:
-            labels[code] = label
-            continue
-        if (label, which) not in other:  # users may repeat labels
-            other[label, which] = unused_label(label, taken)
-            taken.add(other[label, which])
-        labels[code] = other[label, which]
-    names = tuple(dict.fromkeys(labels.values()))
-    places = {name: place for place, name in enumerate(names)}
+    labels: dict[tuple[str, Hashable], str] = {}
+    first: set[str] = set()
+    for label, which in dict.fromkeys(wanted.values()):  # users may repeat labels
+        labels[label, which] = unused_label(label, taken) if label in first else label
+        first.add(label)
+        taken.add(labels[label, which])
+    places = {pair: place for place, pair in enumerate(labels)}
     by_code = np.zeros(len(texts) + 1, np.int64)
-    by_code[used] = [places[labels[code]] for code in used]
-    return CellLabels(names, by_code[table.cells[column]])
+    by_code[used] = [places[wanted[code]] for code in used]
+    return CellLabels(tuple(labels.values()), by_code[table.cells[column]])
