@@ -15,7 +15,7 @@ from driftwise.glossary import COLUMNS_NOTE, ROWS_NOTE, find_words, words
 from driftwise.regret_study.study_design import KINDS
 from driftwise.regret_study.study_report import CSV_COLUMNS as SCORE_COLUMNS
 from driftwise.report.maths_text import formula_text, readable
-from driftwise.results.sweep_tables import CSV_COLUMNS
+from driftwise.results.sweep_results import CSV_COLUMNS
 from looping import for_every
 
 SOURCE = Path(driftwise.__file__).parent
@@ -73,7 +73,7 @@ def test_the_headings_of_all_tables_are_collected():
     assert {"from round", "Best in periods", "Measured exponent", "Regret / bound", "Half"} <= set(headings())
     assert set().union(*headings().values()) >= {
         "results/columns.py",
-        "results/sweep_tables.py",
+        "results/sweep_results.py",
         "landscape/pages.py",
         "regret_study/study_report.py",
         "forecasting/forecast_views.py",

@@ -182,7 +182,7 @@ def test_the_best_loss_is_computed_only_on_request(monkeypatch):
     def fail(*_):
         raise AssertionError("the dynamic program was run")
 
-    monkeypatch.setattr(comparators.SwitchedFollower, "follow", fail)
+    monkeypatch.setattr(comparators, "_add_switched", fail)
     environment = ENVIRONMENTS["switching"]
     for players in (PLAYERS, OptimisticGD.tuned):
         results = simulate(environment, players, N_ROUNDS, N_RUNS, SEED)

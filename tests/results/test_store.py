@@ -12,7 +12,8 @@ import pytest
 from cell_examples import by_key, cell, failed, key, table
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.results import CellTable, Store, SweepResults
-from driftwise.results.store import FILE, read_store, this_machine
+from driftwise.results.cells import Machine
+from driftwise.results.store import FILE, read_store
 from store_examples import cells, content, expected, fails, hidden, names, run_sql
 
 
@@ -151,8 +152,8 @@ def test_labels_and_machines_are_stored(tmp_path):
     assert Store(tmp_path).labels() == {"environments": {'{"name": "é"}': "calm"}, "learners": {"{}": "Hedge again"}}
     with contextlib.closing(sqlite3.connect(tmp_path / FILE)) as db:
         ((id, facts),) = db.execute("SELECT * FROM machines")
-    assert (id, json.loads(facts)) == (this_machine().id, this_machine().facts)
-    assert {"cpu", "driftwise", "numba", "numpy", "python", "system"} == {*this_machine().facts}
+    assert (id, json.loads(facts)) == (Machine.here().id, Machine.here().facts)
+    assert {"cpu", "driftwise", "numba", "numpy", "python", "system"} == {*Machine.here().facts}
 
 
 def test_another_format_is_refused_and_left_as_it_is(tmp_path):

@@ -20,8 +20,9 @@ from driftwise.adversaries import FullLow
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.registry import spec_text
 from driftwise.results import Store
+from driftwise.results.columns import escaped
 from driftwise.results.summaries import ABSENT, APART, BUILT, CHANGED
-from driftwise.results.sweep_tables import CSV_COLUMNS, escaped
+from driftwise.results.sweep_results import CSV_COLUMNS
 from outside_files import HELPERS
 from store_examples import run_sql
 from stored_cells import SINUSOIDAL, SWITCHING, cell, content, hostile_results, results_of, stored

@@ -222,7 +222,7 @@ def test_a_batch_and_then_each_of_its_cells_alone_is_submitted_five_times(client
     worker, submitted = SimpleNamespace(address="somewhere"), []
 
     def submit(self, batch, attempt):
-        submitted.append((batch.group.n_cells, attempt))
+        submitted.append((len(batch.all_keys), attempt))
         return real(self, batch, attempt)
 
     real = executors.DaskExecutor._submit
@@ -239,11 +239,11 @@ def test_a_batch_is_halved_when_its_worker_died(client, tmp_path, monkeypatch):
     sizes = []
 
     def submit(self, batch, attempt):
-        sizes.append((batch.group.n_cells, attempt))
+        sizes.append((len(batch.all_keys), attempt))
         return real(self, batch, attempt)
 
     def die_with_many(modules, content):
-        if pickle.loads(content).group.n_cells > 3:
+        if len(pickle.loads(content).all_keys) > 3:
             raise distributed.KilledWorker("task", SimpleNamespace(address="somewhere"), 0)
         return play(modules, content)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,81 +22,50 @@ from driftwise.core.vectors import add, add_term, flags, least, read_sum, write_
 from driftwise.registry import Registered, Registry
 
 
-class Follower(ABC):
-    """The cumulative loss of a comparator, block by block."""
+class Follower:
+    """The cumulative loss of a comparator, block by block: a kernel and the sums that it adds to."""
 
-    @abstractmethod
-    def follow(self, target: Matrix, marks: Actions) -> Vector:
-        """Add a block; return the cumulative loss after each marked round of it."""
-
-
-class DynamicFollower(Follower):
-    """The sum of the least entries."""
-
-    def __init__(self) -> None:
-        self.total = np.zeros(2)
-
-    def follow(self, target: Matrix, marks: Actions) -> Vector:
-        """Add a block; return the cumulative loss after each marked round of it."""
-        cumulative = np.empty(len(target))
-        _add_dynamic(self.total, target, cumulative)
-        return cumulative[marks]
-
-
-class StaticFollower(Follower):
-    """The least total of a single action, or the total of one that is given."""
-
-    def __init__(self, n_actions: int, action: int | None = None) -> None:
-        self.totals = np.zeros((n_actions, 2))
-        self.action = -1 if action is None else action
-
-    def follow(self, target: Matrix, marks: Actions) -> Vector:
-        """Add a block; return the cumulative loss after each marked round of it."""
-        cumulative = np.empty(len(target))
-        _add_static(self.totals, self.action, target, cumulative)
-        return cumulative[marks]
-
-
-class SwitchedFollower(Follower):
-    """The dynamic program of `Switched`.
-
-    `table[n, k]` is the least loss of a sequence with at most n + 1 segments that ends with action k, minus the loss of
-    the best action of every round. The latter is summed separately, in `total`: small sums lose little to rounding.
-    """
-
-    def __init__(self, n_segments: int, n_actions: int) -> None:
-        self.table = np.zeros((n_segments, n_actions))
-        self.total = np.zeros(2)
+    def __init__(self, kernel: Callable[..., None], *sums: Matrix | Vector | int) -> None:
+        self._kernel, self._sums = kernel, sums
 
     def follow(self, target: Matrix, marks: Actions) -> Vector:
         """Add a block; return the cumulative loss after each marked round of it."""
         marked, cumulative = flags(len(target), marks), np.empty(len(target))
-        _add_switched(self.table, self.total, target, marked, cumulative)
+        self._kernel(*self._sums, target, marked, cumulative)
         return cumulative[marks]
 
 
 @kernel
-def _add_dynamic(total: Vector, target: Matrix, cumulative: Vector) -> None:
+def _add_dynamic(total: Vector, target: Matrix, marked: Flags, cumulative: Vector) -> None:
+    """Add the least entries of the rounds."""
     sums = read_sum(total)
     for t in range(target.shape[0]):
         sums = add_term(sums, least(target[t]))
-        cumulative[t] = sums[0] + sums[1]
+        if marked[t]:
+            cumulative[t] = sums[0] + sums[1]
     write_sum(total, sums)
 
 
 @kernel
-def _add_static(totals: Matrix, action: int, target: Matrix, cumulative: Vector) -> None:
+def _add_static(totals: Matrix, action: int, target: Matrix, marked: Flags, cumulative: Vector) -> None:
+    """Add the entries of every action; the least total is the comparator's, or that of `action` if it is >= 0."""
     for t in range(target.shape[0]):
         best = np.inf
         for k in range(target.shape[1]):
             total = add(totals[k], target[t, k])
             if (action < 0 and total < best) or k == action:
                 best = total
-        cumulative[t] = best
+        if marked[t]:
+            cumulative[t] = best
 
 
 @kernel
 def _add_switched(table: Matrix, total: Vector, target: Matrix, marked: Flags, cumulative: Vector) -> None:
+    """Continue the dynamic program of `Switched`.
+
+    `table[n, k]` is the least loss of a sequence with at most n + 1 segments that ends with action k, minus the loss of
+    the best action of every round. The latter is summed separately, in `total`: small sums lose little to rounding.
+    """
     n_segments, n_actions = table.shape
     sums = read_sum(total)
     for t in range(target.shape[0]):
@@ -151,7 +121,7 @@ class Dynamic(Comparator):
 
     def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:  # noqa: ARG002
         """Return a follower at zero."""
-        return DynamicFollower()
+        return Follower(_add_dynamic, np.zeros(2))
 
 
 @dataclass(frozen=True)
@@ -180,7 +150,7 @@ class Static(Comparator):
 
     def start(self, n_actions: int, n_rounds: int | None = None) -> Follower:  # noqa: ARG002
         """Return a follower at zero."""
-        return StaticFollower(n_actions)
+        return Follower(_add_static, np.zeros((n_actions, 2)), -1)
 
 
 @dataclass(frozen=True)
@@ -224,7 +194,7 @@ class Switched(Comparator):
         if n_rounds is not None and self.n_segments >= n_rounds:
             return Dynamic().start(n_actions)
         check_memory(self, "n_segments", self.n_segments, 8 * self.n_segments * n_actions)
-        return SwitchedFollower(self.n_segments, n_actions)
+        return Follower(_add_switched, np.zeros((self.n_segments, n_actions)), np.zeros(2))
 
 
 @dataclass(frozen=True)
@@ -278,7 +248,7 @@ class Interval(Comparator):
         """Return a follower at zero."""
         if self.action is not None and self.action >= n_actions:
             raise rejection(self, "action", f"< n_actions = {n_actions}", self.action)
-        return StaticFollower(n_actions, self.action)
+        return Follower(_add_static, np.zeros((n_actions, 2)), -1 if self.action is None else self.action)
 
     def span(self, n_rounds: int) -> tuple[int, int]:
         """Return the interval as its first round and its last + 1."""
@@ -288,8 +258,8 @@ class Interval(Comparator):
 
 
 comparators: Registry[Comparator] = Registry("comparator")
-for _each in (Dynamic, Static, Switched, Interval):
-    comparators.add(_each.name, _each)
+for _kind in (Dynamic, Static, Switched, Interval):
+    comparators.add(_kind.name, _kind)
 
 
 _WHOLE = re.compile(r"[0-9]{1,100}")  # more digits than any count has; Python is slow to read millions of digits
@@ -303,10 +273,8 @@ def make_comparator(text: str, owner: str = "simulate") -> Comparator:
     Switched(n_segments=3)
     """
     kind, _, rest = text.partition(":")
-    if kind == "dynamic" and not rest:
-        return Dynamic()
-    if kind == "static" and not rest:
-        return Static()
+    if kind in ("dynamic", "static") and not rest:
+        return comparators.build({"name": kind})
     if kind == "switching" and _WHOLE.fullmatch(rest):
         return Switched(int(rest))
     if kind == "interval" and (match := _INTERVAL.fullmatch(rest)):

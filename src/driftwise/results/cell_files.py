@@ -129,16 +129,13 @@ def parse_cells(content: bytes, path: str | os.PathLike[str]) -> tuple[CellTable
 def _fault(table: CellTable) -> tuple[str, str, object] | None:
     """Return the first broken rule of a table, None if it obeys all."""
     keys = table.cells["key"][table.cells["key"] != b""].tolist()
-    fault = first_fault(table)
-    if fault is None and len({*keys}) != len(keys):
+    if (fault := first_fault(table)) is None and len({*keys}) != len(keys):
         return "table", "cells with distinct keys", "a key twice"
     return fault
 
 
 def _digest(header: bytes, table: CellTable) -> bytes:
-    content = hashlib.sha256(header)
-    content.update(table.digests().tobytes())
-    return content.hexdigest().encode()
+    return hashlib.sha256(header + table.digests().tobytes()).hexdigest().encode()
 
 
 def _labels(table: CellTable, name: str, given: Mapping[str, str] | Sequence[str]) -> Any:
@@ -161,11 +158,8 @@ def _groups(table: CellTable) -> Iterator[tuple[int, int]]:
 
 def _schema(pa: Any) -> Any:
     kinds = {
-        **dict.fromkeys(COUNTS, pa.int64()),
-        **dict.fromkeys(REALS, pa.float64()),
-        "round": pa.int64(),
-        "regret": pa.float64(),
-        "bound": pa.float64(),
+        **dict.fromkeys((*COUNTS, "round"), pa.int64()),
+        **dict.fromkeys((*REALS, "regret", "bound"), pa.float64()),
         "final": pa.bool_(),
         "stored": pa.timestamp("us", tz="UTC"),
     }

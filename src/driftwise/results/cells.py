@@ -5,14 +5,18 @@ A Python object for each of 400,000 cells would take too much time and memory: a
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import importlib.metadata
 import itertools
 import json
 import math
+import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +77,43 @@ class CellRecord(NamedTuple):
     stored: int = 0  # time in microseconds since 1970 (UTC), set by the store; 0 if unknown
 
 
+_MACHINE_DIGITS = 8  # of the id
+
+
+class Machine(NamedTuple):
+    """A machine: a short id, which is a digest of its facts, and the facts."""
+
+    id: str
+    facts: dict[str, str]
+
+    @classmethod
+    @functools.cache
+    def here(cls) -> Machine:
+        """Return the machine on which this process runs."""
+        facts = {
+            "cpu": _cpu(),
+            **{package: _version(package) for package in ("driftwise", "numba", "numpy")},
+            "python": platform.python_version(),
+            "system": platform.platform(),
+        }
+        return cls(hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_MACHINE_DIGITS], facts)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # run from its sources
+        return "unknown"
+
+
+def _cpu() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
 def measured_fields(measures: Measures | None) -> dict[str, Any]:
     """Return the fields of a cell that are measures of its environment; none if they are unknown."""
     return {} if measures is None else {name: getattr(measures, name) for name in ("segments", *MEASURES)}
@@ -103,11 +144,8 @@ class Fault(NamedTuple):
 
 def first_fault(table: CellTable) -> Fault | None:
     """Return the first broken rule of a table, None if it obeys all."""
-    for faults in (_shape_faults, _text_faults, _number_faults, _curve_faults):  # later rules rely on earlier ones
-        fault = next(faults(table), None)
-        if fault is not None:
-            return fault
-    return None
+    rules = (_shape_faults, _text_faults, _number_faults, _curve_faults)  # later ones rely on earlier ones
+    return next(itertools.chain.from_iterable(rule(table) for rule in rules), None)
 
 
 def _shape_faults(table: CellTable) -> Iterator[Fault]:
@@ -117,8 +155,7 @@ def _shape_faults(table: CellTable) -> Iterator[Fault]:
     elif (np.diff(table.offsets) < 1).any():
         yield Fault("rounds", "at least one round", [])
     if not len(table.regret) == len(table.bound) == n_rows:
-        lengths = [n_rows, len(table.regret), len(table.bound)]
-        yield Fault("rounds", "as long as regrets and bounds", lengths)
+        yield Fault("rounds", "as long as regrets and bounds", [n_rows, len(table.regret), len(table.bound)])
 
 
 def _text_faults(table: CellTable) -> Iterator[Fault]:
@@ -185,7 +222,9 @@ def _table_of(records: Sequence[CellRecord]) -> CellTable:
     fields = [*zip(*records, strict=True)] or [()] * len(CellRecord._fields)
     columns = dict(zip(CellRecord._fields, fields, strict=True))
     cells = np.empty(len(records), CELL)
-    _check_keys(columns["key"])
+    for key in columns["key"]:
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
+            raise rejection("CellRecord", "key", "32 hex digits, or empty", key)
     cells["key"] = columns["key"]
     for name in COUNTS:
         cells[name] = _numbers(name, columns[name], np.int64, "a whole number", _WHOLE)
@@ -201,12 +240,6 @@ def _table_of(records: Sequence[CellRecord]) -> CellTable:
     regrets = _joined("regrets", columns["regrets"], np.float64, "an array of numbers", "iuf")
     bounds = _joined("bounds", columns["bounds"], np.float64, "an array of numbers", "iuf")
     return CellTable(cells, texts, _offsets(np.array(lengths, np.int64)), rounds, regrets, bounds)
-
-
-def _check_keys(keys: Sequence[Any]) -> None:
-    for key in keys:
-        if not isinstance(key, str) or not _KEY.fullmatch(key):
-            raise rejection("CellRecord", "key", "32 hex digits, or empty", key)
 
 
 def _numbers(name: str, column: Sequence[Any], dtype: type, rule: str, types: tuple[type, ...]) -> Any:
@@ -241,7 +274,7 @@ def _joined(name: str, curves: Sequence[Any], dtype: type, rule: str, kinds: str
     arrays: list[Any] = [np.empty(0, dtype)]
     for curve in curves:
         try:
-            array = curve if isinstance(curve, np.ndarray) else np.asarray(curve)
+            array = np.asarray(curve)
         except ValueError:  # rows of different lengths
             raise rejection("CellRecord", name, rule, curve) from None
         if array.ndim != 1 or (array.size and array.dtype.kind not in kinds):
@@ -280,8 +313,7 @@ class CellTable:
     def from_records(cls, records: Iterable[CellRecord]) -> CellTable:
         """Return a table of records; raise `InvalidInput` if one of them breaks a rule."""
         table = _table_of(list(records))
-        fault = first_fault(table)
-        if fault is not None:
+        if (fault := first_fault(table)) is not None:
             raise rejection("CellRecord", *fault)
         return table
 
@@ -290,33 +322,26 @@ class CellTable:
         """Return the cells of all tables, in this order."""
         if len(tables) == 1:
             return tables[0]
-        cells = np.concatenate([np.empty(0, CELL), *(table.cells for table in tables)])
-        places: dict[str, dict[str, int]] = {name: {} for name in TEXTS}
-        first = 0
-        for table in tables:
-            part = cells[first : first + len(table)]
-            for name, known in places.items():
-                codes = [known.setdefault(text, len(known)) for text in table.texts[name]]
-                part[name] = np.array(codes, np.int32)[part[name]]
-            first += len(table)
-        return cls(
-            cells,
-            {name: tuple(known) for name, known in places.items()},
-            _offsets(np.concatenate([np.empty(0, np.int64), *(table.lengths for table in tables)])),
-            np.concatenate([np.empty(0, np.int64), *(table.round for table in tables)]),
-            np.concatenate([np.empty(0), *(table.regret for table in tables)]),
-            np.concatenate([np.empty(0), *(table.bound for table in tables)]),
-        )
+
+        def joined(column: str, kind: npt.DTypeLike) -> Any:
+            return np.concatenate([np.empty(0, kind), *(getattr(table, column) for table in tables)])
+
+        cells, texts = joined("cells", CELL), {}
+        codes = np.split(cells, np.cumsum([len(table) for table in tables])[:-1])  # views
+        for name in TEXTS:
+            places: dict[str, int] = {}
+            for table, part in zip(tables, codes, strict=False):
+                own = [places.setdefault(text, len(places)) for text in table.texts[name]]
+                part[name] = np.array(own, np.int32)[part[name]]
+            texts[name] = tuple(places)
+        offsets, rounds = _offsets(joined("lengths", np.int64)), joined("round", np.int64)
+        return cls(cells, texts, offsets, rounds, joined("regret", np.float64), joined("bound", np.float64))
 
     def select(self, mask: Flags) -> CellTable:
         """Return the cells where `mask` is true."""
         if mask.shape != self.cells.shape or mask.dtype != np.bool_:
             raise rejection("CellTable", "mask", f"{len(self)} truth values", mask)
-        if mask.all():
-            return self
-        rows = np.repeat(mask, self.lengths)
-        offsets = _offsets(self.lengths[mask])
-        return CellTable(self.cells[mask], self.texts, offsets, self.round[rows], self.regret[rows], self.bound[rows])
+        return self if mask.all() else self.take(np.flatnonzero(mask))
 
     def take(self, places: Actions) -> CellTable:
         """Return the cells at these places, in this order."""
@@ -375,15 +400,12 @@ class CellTable:
     @property
     def final(self) -> Vector:
         """The regret of each cell at its last marked round."""
-        last: Vector = self.regret[self.offsets[1:] - 1]
-        return last
+        return self.regret.take(self.offsets[1:] - 1)
 
     @property
     def failed(self) -> Flags:
         """Whether each cell has an error."""
-        is_error = np.array([text != "" for text in self.texts["error"]], np.bool_)
-        flags: Flags = is_error[self.cells["error"]]
-        return flags
+        return np.array([text != "" for text in self.texts["error"]], np.bool_).take(self.cells["error"])
 
     @property
     def lengths(self) -> Actions:
@@ -401,20 +423,16 @@ class CellTable:
 
 def final_bounds(table: CellTable) -> Vector:
     """Return the bound of each cell at its last marked round."""
-    last: Vector = table.bound[table.offsets[1:] - 1]
-    return last
+    return table.bound.take(table.offsets[1:] - 1)
 
 
 def cell_texts(table: CellTable, name: str) -> npt.NDArray[np.object_]:
     """Return the text of each cell in a column of texts."""
-    texts: npt.NDArray[np.object_] = np.array([*table.texts[name], ""], np.object_)[table.cells[name]]
-    return texts
+    return np.array([*table.texts[name], ""], np.object_).take(table.cells[name])
 
 
 def _offsets(lengths: Actions) -> Actions:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
 
 
 @functools.lru_cache(maxsize=4096)

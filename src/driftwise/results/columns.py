@@ -108,6 +108,11 @@ class TableColumn(Generic[Row]):
         return text if self.kind == "count" else _in_formula(text)
 
 
+def plain_rows(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain values by key."""
+    return [{key: value for column in columns for key, value in column.plain(row).items()} for row in rows]
+
+
 def needed_columns(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> list[TableColumn[Row]]:
     """Return the columns that these rows need, those that are aligned left first."""
     needed = [
@@ -132,12 +137,8 @@ def _bound_text(row: MeanRegret) -> str:
     return "T" if row.bound >= row.place.n_rounds else number(row.bound)
 
 
-def _ratio_text(row: MeanRegret) -> str:
-    return number(row.ratio, 2)
-
-
-def _caveat_text(row: MeanRegret) -> str:
-    return f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
+def _pairs_text(row: Any) -> str:
+    return str(row.n_pairs) if row.n_pairs == row.n_cells else f"{row.n_pairs} of {row.n_cells}"
 
 
 # Columns that several tables have.
@@ -153,27 +154,50 @@ REGRET: tuple[TableColumn[Any], ...] = (
     TableColumn("bound", "number", attrgetter("bound"), "bound", "Bound", shown=_bound_text),
 )
 RATIO: TableColumn[Any] = TableColumn(
-    "ratio", "number", attrgetter("ratio"), "ratio", "Regret / bound", shown=_ratio_text
+    "ratio", "number", attrgetter("ratio"), "ratio", "Regret / bound", shown=lambda row: number(row.ratio, 2)
 )
-CAVEAT: TableColumn[Any] = TableColumn("caveat", "plain", _caveat_text)
+CAVEAT: TableColumn[Any] = TableColumn(
+    "caveat", "plain", lambda row: f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
+)
 
 
-_ASCII = {
+# The table of mean regrets, in text, LaTeX, on the page and in JSON.
+LISTING: tuple[TableColumn[Any], ...] = (
+    TableColumn("environment", "group", attrgetter("place.environment"), page_heading="Environment"),
+    LEARNER,
+    *SETTING,
+    TableColumn("kind", "plain", attrgetter("kind")),
+    TableColumn("n_cells", "count", attrgetter("n_cells"), "cells", "Cells"),
+    TableColumn("n_failed", "count", attrgetter("n_failed"), "failed", "Failed", is_needed=any),
+    *REGRET,
+    RATIO,
+    CAVEAT,
+)
+# The table of differences of regret from a baseline.
+DIFFERENCES: tuple[TableColumn[Any], ...] = (
+    LEARNER,
+    *SETTING,
+    TableColumn("n_pairs", "count", attrgetter("n_pairs"), "pairs", shown=_pairs_text),
+    TableColumn("mean", "estimate", attrgetter("difference"), "difference"),
+    TableColumn("", "interval", attrgetter("difference"), "{}% interval"),
+    TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=lambda row: row.verdict or "-"),
+)
+
+
+_CHARACTERS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\(<\)", ">": r"\(>\)", "|": r"\(|\)",
     '"': r"{\char34}", "'": r"{\char39}", "`": r"{\char96}", "[": "{[}", "]": "{]}", "*": "{*}",
-}  # fmt: skip
-_LIGATURES = "-,"  # two of these become another character
-_ACCENTS = {
-    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=", "\u0306": r"\u",
-    "\u0307": r"\.", "\u0308": r"\"", "\u030a": r"\r", "\u030b": r"\H", "\u030c": r"\v", "\u0327": r"\c",
-}  # fmt: skip
-_SYMBOLS = {
     "\u00a0": "~", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}",
     "Ł": r"\L{}", "×": r"\(\times\)", "±": r"\(\pm\)", "≤": r"\(\leq\)", "≥": r"\(\geq\)", "–": "--", "—": "---",
     "…": r"\dots{}", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "∞": r"\(\infty\)",
     "ς": r"\(\varsigma\)", "Α": "A", "Β": "B", "Ε": "E", "Ζ": "Z", "Η": "H", "Ι": "I", "Κ": "K", "Μ": "M", "Ν": "N",
     "Ο": "O", "Ρ": "P", "Τ": "T", "Χ": "X", "ο": "o",
+}  # fmt: skip
+_LIGATURES = "-,"  # two of these become another character
+_ACCENTS = {
+    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=", "\u0306": r"\u",
+    "\u0307": r"\.", "\u0308": r"\"", "\u030a": r"\r", "\u030b": r"\H", "\u030c": r"\v", "\u0327": r"\c",
 }  # fmt: skip
 
 
@@ -207,10 +231,8 @@ def _formula(text: str) -> str:
 
 
 def _escaped_character(character: str) -> str:
-    if character in _ASCII or character in _SYMBOLS:
-        return _ASCII.get(character) or _SYMBOLS[character]
-    if character.isascii():
-        return character
+    if character in _CHARACTERS or character.isascii():
+        return _CHARACTERS.get(character, character)
     base, *marks = list(unicodedata.normalize("NFD", character))
     if len(marks) == 1 and marks[0] in _ACCENTS and base.isascii() and base.isalpha():
         return f"{_ACCENTS[marks[0]]}{{{base}}}"

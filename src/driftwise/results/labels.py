@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +68,16 @@ def _defaults(name: str, registry: Registry[Any] | None) -> dict[str, Any]:
     return {} if kind is None else {field.name: field.default for field in dataclasses.fields(kind) if field.init}
 
 
+def unused_label(label: str, used: Container[str]) -> str:
+    """Return a label, with a number after it if it is used already: labels leave out lists of numbers.
+
+    >>> unused_label("hedge", ["hedge", "hedge #2"])
+    'hedge #3'
+    """
+    labels = itertools.chain([label], (f"{label} #{n}" for n in itertools.count(2)))
+    return next(label for label in labels if label not in used)
+
+
 class CellLabels(NamedTuple):
     """A label for each cell."""
 
@@ -76,8 +87,7 @@ class CellLabels(NamedTuple):
     @property
     def texts(self) -> npt.NDArray[np.object_]:
         """The label of each cell."""
-        found: npt.NDArray[np.object_] = np.array([*self.names, ""], np.object_)[self.codes]
-        return found
+        return np.array([*self.names, ""], np.object_).take(self.codes)
 
     def by_text(self, table: CellTable, column: str) -> dict[str, str]:
         """Return the labels by spec, as text."""
@@ -121,26 +131,18 @@ def _labels(
 ) -> CellLabels:
     texts = table.texts[column]
     used = sorted(np.unique(table.cells[column]).tolist(), key=lambda code: texts[code])
-    wanted, labels = {}, {}  # by code
+    wanted: dict[int, tuple[str, Hashable]] = {}  # the label and the identity, by code
     for code in used:
         spec = json.loads(texts[code])
         wanted[code] = (given.get(texts[code]) or make(spec), identity(code, spec))
     taken = {label for label, _ in wanted.values()}
-    first: dict[str, Hashable] = {}
-    other: dict[tuple[str, Hashable], str] = {}
-    for code, (label, which) in wanted.items():
-        if first.setdefault(label, which) == which:
-            labels[code] = label
-            continue
-        if (label, which) not in other:  # labels leave out lists of numbers, and users may repeat them
-            n = 2
-            while f"{label} #{n}" in taken:
-                n += 1
-            other[label, which] = f"{label} #{n}"
-            taken.add(f"{label} #{n}")
-        labels[code] = other[label, which]
-    names = tuple(dict.fromkeys(labels.values()))
-    places = {name: place for place, name in enumerate(names)}
+    labels: dict[tuple[str, Hashable], str] = {}
+    first: set[str] = set()
+    for label, which in dict.fromkeys(wanted.values()):  # users may repeat labels
+        labels[label, which] = unused_label(label, taken) if label in first else label
+        first.add(label)
+        taken.add(labels[label, which])
+    places = {pair: place for place, pair in enumerate(labels)}
     by_code = np.zeros(len(texts) + 1, np.int64)
-    by_code[used] = [places[labels[code]] for code in used]
-    return CellLabels(names, by_code[table.cells[column]])
+    by_code[used] = [places[wanted[code]] for code in used]
+    return CellLabels(tuple(labels.values()), by_code[table.cells[column]])

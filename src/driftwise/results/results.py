@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import itertools
 import json
 import math
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -22,18 +23,18 @@ import numpy.typing as npt
 
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
-from driftwise.core.measures import MARK, SAYS_NOTHING, Measures
+from driftwise.core.measures import MARK, SAYS_NOTHING, Measures, collected
 from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import LOSS_KINDS
 from driftwise.learners import AnyPlayer, Player
-from driftwise.registry import spec_text
+from driftwise.registry import spec_text, to_spec
 from driftwise.regret.realised import Realised, with_best_loss
 from driftwise.regret.statistics import Estimate, estimate, half_width
 from driftwise.report.figures import SCALES, Curve, regret_figure, save_figure
 from driftwise.report.tables import number, text_table
 from driftwise.results.cell_files import arrow, read_cells, write_cells
-from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, measured_fields
-from driftwise.results.columns import CAVEAT, LEARNER, RATIO, REGRET, MeanRegret, Place, TableColumn
+from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, cell_texts, measured_fields
+from driftwise.results.columns import CAVEAT, LEARNER, RATIO, REGRET, MeanRegret, Place, TableColumn, plain_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,6 +90,16 @@ _COMMON = (
 
 
 _FORMATS = (".parquet", ".csv")
+
+
+def write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write rows as text below a header; numbers have enough digits to be read back equal."""
+
+    def fill(file: Path) -> None:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(itertools.chain([header], rows))
+
+    write_atomically(path, fill)
 
 
 def check_format(path: str | os.PathLike[str]) -> str:
@@ -285,8 +296,7 @@ class Results:
 
         The keys are `learner`, `spec`, `played`, `regret`, `low`, `high`, `bound` and `caveat`.
         """
-        rows = _learner_rows(self, confidence)
-        return [{key: value for column in _COLUMNS for key, value in column.plain(row).items()} for row in rows]
+        return plain_rows(_COLUMNS, _learner_rows(self, confidence))
 
     def summary(self) -> str:
         """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
@@ -393,21 +403,48 @@ class Results:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the curves as text: a line per learner, run and round, with the regret."""
-
-        def fill(file: Path) -> None:
-            with file.open("w", newline="", encoding="utf-8") as stream:
-                writer = csv.writer(stream, lineterminator="\n")
-                writer.writerow(("learner", "run", "round", "regret"))
-                for label, runs in zip(self.labels, self.regrets.tolist(), strict=True):
-                    for run, curve in enumerate(runs):
-                        points = zip(self.rounds.tolist(), curve, strict=True)
-                        writer.writerows((label, run, t, regret) for t, regret in points)
-
-        write_atomically(path, fill)
+        rounds, points = self.rounds.tolist(), np.ndenumerate(self.regrets)
+        rows = ((self.labels[i], run, rounds[p], float(regret)) for (i, run, p), regret in points)
+        write_csv(path, ("learner", "run", "round", "regret"), rows)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write everything but `seconds` to a Parquet file; equal results give equal bytes."""
-        write_results(self, path)
+        bounds = np.full((*self.bounds.shape[:2], len(self.rounds)), np.nan)
+        bounds[:, :, np.searchsorted(self.rounds, self.bound_rounds)] = self.bounds
+        environment = spec_text(self.environment)
+        records = [
+            CellRecord(
+                key="",
+                environment=environment,
+                learner=spec_text(self.learners[i]),
+                n_actions=self.n_actions,
+                n_rounds=self.n_rounds,
+                seed=min(self.seed, _LARGEST_SEED),
+                run=run,
+                comparator=self.comparator,
+                play=self.play,
+                kind=self.kind,
+                rounds=self.rounds,
+                regrets=self.regrets[i, run],
+                bounds=bounds[i, run],
+                **measured_fields(self.measures[run] if self.measures else None),
+                **self.realised[run]._asdict(),
+                caveat=self.caveats[label].reason if label in self.caveats else "",
+            )
+            for i, label in enumerate(self.labels)
+            for run in range(self.n_runs)
+        ]
+        extra = {
+            "labels": self.labels,
+            "played": [spec_text(spec) for spec in self.played],
+            "seed": self.seed,
+            "n_runs": self.n_runs,
+            "bound_rounds": self.bound_rounds.tolist(),
+            "change_points": [measures.change_points for measures in self.measures],
+            "caveats": dict(self.caveats),
+        }
+        labels = [label for label in self.labels for _ in range(self.n_runs)]
+        write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Results:
@@ -433,52 +470,12 @@ class Results:
         return places[0]
 
 
-_EQUAL = ("environment", "n_actions", "n_rounds", "comparator", "play", "kind")  # equal in all cells
+_SHARED = ("environment", "n_actions", "n_rounds", "seed", "comparator", "play", "kind")  # equal in all cells
 _LARGEST_SEED = 2**63 - 1  # of a cell; a larger one is in the header only
 
 
-def write_results(results: Results, path: str | os.PathLike[str]) -> None:
-    """Write results; the same results give the same bytes."""
-    bounds = np.full((*results.bounds.shape[:2], len(results.rounds)), np.nan)
-    bounds[:, :, np.searchsorted(results.rounds, results.bound_rounds)] = results.bounds
-    environment = spec_text(results.environment)
-    records = [
-        CellRecord(
-            key="",
-            environment=environment,
-            learner=spec_text(results.learners[i]),
-            n_actions=results.n_actions,
-            n_rounds=results.n_rounds,
-            seed=min(results.seed, _LARGEST_SEED),
-            run=run,
-            comparator=results.comparator,
-            play=results.play,
-            kind=results.kind,
-            rounds=results.rounds,
-            regrets=results.regrets[i, run],
-            bounds=bounds[i, run],
-            **measured_fields(results.measures[run] if results.measures else None),
-            **results.realised[run]._asdict(),
-            caveat=results.caveats[label].reason if label in results.caveats else "",
-        )
-        for i, label in enumerate(results.labels)
-        for run in range(results.n_runs)
-    ]
-    extra = {
-        "labels": results.labels,
-        "played": [spec_text(spec) for spec in results.played],
-        "seed": results.seed,
-        "n_runs": results.n_runs,
-        "bound_rounds": results.bound_rounds.tolist(),
-        "change_points": [measures.change_points for measures in results.measures],
-        "caveats": dict(results.caveats),
-    }
-    labels = [label for label in results.labels for _ in range(results.n_runs)]
-    write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
-
-
 def parse_results(path: str | os.PathLike[str], table: CellTable, extra: Mapping[str, Any]) -> Results:
-    """Return the results that `write_results` wrote, from the cells and the dictionary of a file."""
+    """Return the results that `Results.to_parquet` wrote, from the cells and the dictionary of a file."""
     if "results" not in extra:
         raise BadFile(f"{shown_path(path)} holds cells of a sweep, not the results of one simulation.")
     try:
@@ -497,7 +494,7 @@ def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
     if n_runs < 1 or len(table) != len(labels) * n_runs:
         raise ValueError("there must be a cell for each label and run")
     rows = table.cells.reshape(len(labels), n_runs)
-    same = all((rows[name] == rows[name][0, 0]).all() for name in (*_EQUAL, "seed"))
+    same = all((rows[name] == rows[name][0, 0]).all() for name in _SHARED)
     if not same or (rows["run"] != np.arange(n_runs)).any() or (rows["learner"] != rows["learner"][:, :1]).any():
         raise ValueError("the cells must be those of one simulation")
     if rows["seed"][0, 0] != min(seed, _LARGEST_SEED):
@@ -515,7 +512,7 @@ def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
         raise TypeError("bound rounds must be whole numbers")
     if not np.isin(bound_rounds, rounds[0]).all() or (np.diff(bound_rounds) <= 0).any():
         raise ValueError("bound rounds must be some of the rounds, increasing")
-    return results_of_table(
+    return _results_of_table(
         table,
         labels=labels,
         learners=[json.loads(table.texts["learner"][code]) for code in rows["learner"][:, 0]],
@@ -527,7 +524,51 @@ def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
     )
 
 
-def results_of_table(
+def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
+    """Return the results of cells with one environment, number of rounds and seed, and all runs of each learner."""
+    cells = table.cells
+    for name in _SHARED:
+        if (n_values := len(np.unique(cells[name]))) != 1:
+            raise InvalidInput(
+                f"SweepResults: results need cells of one `{name}`, got {n_values}. `select` chooses one."
+            )
+    order = list(dict.fromkeys(labels))
+    runs = np.unique(cells["run"])
+    places = {(label, run): i for i, (label, run) in enumerate(zip(labels, cells["run"].tolist(), strict=True))}
+    if len(places) != len(labels) or len(labels) != len(order) * len(runs) or (runs != np.arange(len(runs))).any():
+        raise InvalidInput("SweepResults: results need every run of every learner, once.")
+    table = table.take(np.array([places[label, int(run)] for label in order for run in runs], np.int64))
+    if (table.lengths != table.lengths[0]).any():
+        raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
+    cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
+    measures = [_measures_of_cell(cell) for cell in cells[0] if cell["segments"] > 0]
+    bounded = np.flatnonzero(~np.isnan(table.bound.reshape(len(table), -1)).all(axis=0))
+    players = [Player.from_spec(json.loads(table.texts["learner"][row["learner"][0]])) for row in cells]
+    reasons = cell_texts(table, "caveat").reshape(cells.shape).tolist()
+    return _results_of_table(
+        table,
+        labels=order,
+        learners=[player.spec for player in players],
+        played=[_played(player, measures, first.n_actions, first.n_rounds) for player in players],
+        seed=first.seed,
+        measures=measures,
+        bound_rounds=first.rounds[bounded if len(bounded) else [-1]],
+        caveats={label: caveat for label, texts in zip(order, reasons, strict=True) if (caveat := Caveat.of(texts))},
+    )
+
+
+def _played(player: Player, measured: Sequence[Measures], n_actions: int, n_rounds: int) -> dict[str, Any]:
+    """Return the spec of the learner in the first run; that of the player where cells do not tell what it was told."""
+    if player.tuned == "budget":
+        return player.spec
+    try:
+        with collected():
+            return to_spec(player.learner(n_actions, n_rounds, measured[0] if measured else None))
+    except DriftwiseError:  # the rule needs change points, which cells do not hold
+        return player.spec
+
+
+def _results_of_table(
     table: CellTable,
     *,
     labels: Sequence[str],
@@ -545,7 +586,7 @@ def results_of_table(
         learners=tuple(learners),
         played=tuple(played),
         environment=json.loads(first.environment),
-        **{name: getattr(first, name) for name in _EQUAL[1:]},
+        **{name: getattr(first, name) for name in _SHARED[1:] if name != "seed"},
         n_runs=shape[1],
         seed=seed,
         rounds=first.rounds,
@@ -564,15 +605,18 @@ def _measures(cells: npt.NDArray[np.void], change_points: Sequence[Sequence[int]
         raise ValueError("every run must have change points, or none")
     measures = []
     for cell, points in zip(cells, change_points, strict=bool(change_points)):
-        values = {name: float(cell[name]) for name in MEASURES}
         if points is not None and not all(type(point) is int for point in points):
             raise TypeError("change points must be whole numbers")
-        n_actions, n_rounds, segments = (int(cell[name]) for name in ("n_actions", "n_rounds", "segments"))
-        changes = None if points is None else tuple(points)
-        measures.append(Measures(n_actions, n_rounds, segments, change_points=changes, **values))
-        if any(math.isnan(value) for value in values.values()):
+        measures.append(_measures_of_cell(cell, None if points is None else tuple(points)))
+        if any(math.isnan(cell[name]) for name in MEASURES):
             raise ValueError("measures must be numbers")
     return measures
+
+
+def _measures_of_cell(cell: np.void, change_points: tuple[int, ...] | None = None) -> Measures:
+    """Return the measures of the environment in a cell."""
+    names = ("n_actions", "n_rounds", "segments", *MEASURES)
+    return Measures(**{name: cell[name].item() for name in names}, change_points=change_points)
 
 
 def _caveat(labels: list[str], label: str, n_runs: object, reason: object) -> Caveat:

@@ -17,12 +17,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import hashlib
-import importlib.metadata
 import itertools
 import json
 import os
-import platform
 import re
 import secrets
 import shutil
@@ -34,7 +31,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -42,7 +39,7 @@ from driftwise.core.errors import BadFile, rejection
 from driftwise.core.files import check_writable, locked, shown_path, try_lock, write_atomically
 from driftwise.core.types import Flags
 from driftwise.registry import is_unicode
-from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, CellTable, first_fault
+from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, CellTable, Machine, first_fault
 
 T = TypeVar("T")
 
@@ -54,16 +51,10 @@ _PATIENCE = 60.0  # seconds to wait for readers of the file
 _LABELS = ("environments", "learners")
 _NUMBERS = (*COUNTS, *REALS)
 _ROW = ("key", "failed", "regret", "bound", *_NUMBERS, *TEXTS, "digest", "curve")
-_READ = ("id", *_ROW)
-_TEXT_PLACES = slice(_READ.index(TEXTS[0]), _READ.index(TEXTS[-1]) + 1)
 _CHUNK = 1 << 14  # rows that are read at once
 _ROWS_A_PAGE = 64  # more than there are: so many ids in a damaged table may have no row before the rest is given up
+_MISSING = "\0"  # in the place of a text that cannot be read: no digest agrees with it
 _POINT = 24  # bytes of a point of a curve: round, regret, bound
-_TYPES: dict[str, tuple[type, ...]] = {
-    "key": (bytes,),  # as it is read
-    "curve": (bytes,),
-    **dict.fromkeys(("regret", "bound", *REALS), (float, type(None))),  # NULL is NaN
-}
 _SCHEMA = f"""
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE cells (
@@ -95,7 +86,6 @@ _WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 _NO_LOCKS = "its file system has no locks, as some network file systems; use a folder on a local disk"
 _CLAIM = re.compile(r"\.claim-[0-9a-f]{16}")
 _LONGEST_CLAIM = 1 << 26  # bytes
-_ID_LENGTH = 8  # hex digits of the id of a machine
 
 
 class DamagedFile(NamedTuple):
@@ -106,11 +96,17 @@ class DamagedFile(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The cells and labels of a store, and what is damaged in it."""
+    """What could be read of a store; `fault` is "" if that is everything."""
 
     table: CellTable
     labels: dict[str, dict[str, str]]
-    damaged: tuple[DamagedFile, ...]
+    machines: Sequence[tuple[str, ...]] = ()  # ids and facts
+    fault: str = ""
+
+    @property
+    def damaged(self) -> tuple[DamagedFile, ...]:
+        """The file of the store if it is damaged, with the reason."""
+        return (DamagedFile(FILE, f"{self.fault}; its other cells were read."),) if self.fault else ()
 
 
 class Store:
@@ -145,7 +141,7 @@ class Store:
             raise BadFile(f"Cannot make the folder {shown_path(folder)}: {error.strerror or error}.") from None
         self._threads = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._inode = (0, 0)  # of the open file: another process may have replaced it
+        self._opened: os.stat_result  # of the open file: another process may have replaced it
         self._keys: set[str] = set()
         self._failed: set[str] = set()
         self._last, self._removals = 0, 0  # the last row and the number of removals that the keys reflect
@@ -197,17 +193,17 @@ class Store:
         if table is records and (fault := first_fault(table)) is not None:
             raise rejection(self, *fault)
         first = {key: i for i, key in reversed([*enumerate(keys)])}
-        facts = {machine.id: json.dumps(machine.facts) for machine in (*machines,) or (this_machine(),)}
+        facts = {machine.id: json.dumps(machine.facts) for machine in (*machines,) or (Machine.here(),)}
 
         def write(db: sqlite3.Connection) -> int:
-            new = np.zeros(len(keys), np.bool_)
-            new[[i for key, i in first.items() if key not in self._keys]] = True
-            if new.any():
-                with _transaction(db):
-                    _insert(db, table.select(new).stored_at(time.time_ns() // 1000))
+            new = sorted(i for key, i in first.items() if key not in self._keys)
+            if new:
+                with db:  # commits, or rolls back after an error
+                    db.execute("BEGIN IMMEDIATE")
+                    _insert(db, table.take(np.array(new)).stored_at(time.time_ns() // 1000))
                     db.executemany("INSERT OR REPLACE INTO machines VALUES (?, ?)", facts.items())
                 self._refresh(db)
-            return int(new.sum())
+            return len(new)
 
         return self._locked(write)
 
@@ -218,7 +214,8 @@ class Store:
         def remove(db: sqlite3.Connection) -> None:
             if self._keys.isdisjoint(unwanted):
                 return
-            with _transaction(db):
+            with db:  # commits, or rolls back after an error
+                db.execute("BEGIN IMMEDIATE")
                 ids = [(id,) for id, key in db.execute("SELECT id, key FROM cells") if key in unwanted]
                 db.executemany("DELETE FROM cells WHERE id = ?", ids)
                 db.execute("UPDATE facts SET value = value + 1 WHERE name = 'removals'")
@@ -237,7 +234,7 @@ class Store:
 
         def take(_: sqlite3.Connection) -> list[str]:
             taken = self._claim.others()
-            granted = [each for each in wanted if each not in taken and each not in self._keys][:most]
+            granted = [id for id in wanted if id not in taken and id not in self._keys][:most]
             self._claim.replace(dict.fromkeys([*self._claim.ids, *granted]))
             return granted
 
@@ -246,7 +243,7 @@ class Store:
     def release(self, ids: Iterable[str]) -> None:
         """Give up claims; ids that are not held are ignored."""
         given_up = _texts(self, "ids", ids)
-        self._locked(lambda _: self._claim.replace({each: None for each in self._claim.ids if each not in given_up}))
+        self._locked(lambda _: self._claim.replace({id: None for id in self._claim.ids if id not in given_up}))
 
     def label(self, environments: Mapping[str, str] | None = None, learners: Mapping[str, str] | None = None) -> None:
         """Record labels of specs (as JSON text), for people and for reports."""
@@ -257,7 +254,8 @@ class Store:
 
         def write(db: sqlite3.Connection) -> None:
             if new := rows - {*db.execute("SELECT section, spec, label FROM labels")}:
-                with _transaction(db):
+                with db:  # commits, or rolls back after an error
+                    db.execute("BEGIN IMMEDIATE")
                     db.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", sorted(new))
 
         self._locked(write)
@@ -284,10 +282,8 @@ class Store:
             with self._threads, locked(self.folder / "lock"):
                 try:
                     return work(self._connected())
-                except (sqlite3.DatabaseError, _DamagedStore) as error:
-                    if not _is_damage(error):
-                        raise
-                    self._replace(error)
+                except sqlite3.DatabaseError as error:
+                    self._replace(_damage(error))
                     return work(self._connected())
         except BadFile:
             raise
@@ -303,15 +299,17 @@ class Store:
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; open the file if it is not open, or is another one than before."""
         with contextlib.suppress(FileNotFoundError):
-            found = self._path.stat()
-            if self._db is not None and (found.st_dev, found.st_ino) == self._inode:
+            if self._db is not None and os.path.samestat(self._path.stat(), self._opened):
                 self._refresh(self._db)
                 return self._db
         self._disconnect()
         db = _connect(self._path, "rwc")
         try:
-            _prepare(db, self._path)
-            found = self._path.stat()
+            if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:  # a new file
+                db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
+            db.execute("PRAGMA journal_mode = DELETE")
+            _check_schema(db, self._path)
+            self._opened = self._path.stat()
             self._keys.clear()
             self._failed.clear()
             self._last = self._removals = 0
@@ -319,7 +317,7 @@ class Store:
         except BaseException:
             db.close()
             raise
-        self._db, self._inode = db, (found.st_dev, found.st_ino)
+        self._db = db
         return db
 
     def _disconnect(self) -> None:
@@ -340,7 +338,7 @@ class Store:
         self._failed.update(key for _, key, failed in rows if failed)
         self._last, self._removals = max([first, *(id for id, _, _ in rows)]), removals
 
-    def _replace(self, error: Exception) -> None:
+    def _replace(self, fault: str) -> None:
         """Write what can be read to a new file in the place of the old one, which is kept under another name."""
         self._disconnect()
         content = _salvaged(self._path)
@@ -352,7 +350,8 @@ class Store:
             with contextlib.closing(_connect(file, "rw&nolock=1")) as db:
                 db.execute("PRAGMA journal_mode = OFF")
                 db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
-                with _transaction(db):
+                with db:  # commits, or rolls back after an error
+                    db.execute("BEGIN IMMEDIATE")
                     _insert(db, content.table)
                     labels = [(name, *one) for name, some in content.labels.items() for one in some.items()]
                     db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
@@ -363,14 +362,8 @@ class Store:
             _journal(self._path).replace(_journal(kept))
         write_atomically(self._path, write)
         n_kept = len(content.table)
-        reason = f"{content.fault or str(error)}; {n_kept} cell{'s were' if n_kept != 1 else ' was'} kept."
+        reason = f"{content.fault or fault}; {n_kept} cell{'s were' if n_kept != 1 else ' was'} kept."
         self._damaged.append(DamagedFile(FILE, reason))
-
-    def _after_fork(self) -> None:
-        self._threads = threading.Lock()
-        _forgotten.append(self._db)  # closing it here would disturb the parent
-        self._db = None
-        self._claim.forget()
 
 
 def read_store(folder: str | os.PathLike[str]) -> Snapshot:
@@ -383,26 +376,21 @@ def read_store(folder: str | os.PathLike[str]) -> Snapshot:
         raise BadFile(f"{shown_path(folder)} is no folder of results: it has no file {FILE}.")
     content = _salvaged(path, read_only=True)
     _check(content.table, path)
-    reason = f"{content.fault}; its other cells were read."
-    return Snapshot(content.table, content.labels, (DamagedFile(FILE, reason),) if content.fault else ())
+    return content
 
 
-class _DamagedStore(Exception):
+class _DamagedStore(sqlite3.DatabaseError):
     """The content of a file breaks a rule of stores."""
 
-
-class _Content(NamedTuple):
-    """What could be read of a file; `fault` is "" if that is everything."""
-
-    table: CellTable
-    labels: dict[str, dict[str, str]]
-    machines: list[tuple[str, str]]
-    fault: str
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
-def _is_damage(error: Exception) -> bool:
+def _damage(error: sqlite3.Error) -> str:
+    """Return what is damaged; raise an error that has another cause."""
     codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # the last: a table is missing
-    return not isinstance(error, sqlite3.Error) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF not in codes:
+        raise error
+    return str(error)
 
 
 def _connect(path: Path, mode: str, salvage: bool = False) -> sqlite3.Connection:
@@ -415,14 +403,6 @@ def _connect(path: Path, mode: str, salvage: bool = False) -> sqlite3.Connection
     for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA"):
         db.execute(f"PRAGMA {setting}")
     return db
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Make the tables of a new file; check those of another."""
-    if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
-    db.execute("PRAGMA journal_mode = DELETE")
-    _check_schema(db, path)
 
 
 def _check_schema(db: sqlite3.Connection, path: Path) -> None:
@@ -451,25 +431,12 @@ def _expected_schema() -> set[tuple[str, str]]:
         return {*db.execute("SELECT name, sql FROM sqlite_schema")}
 
 
-@contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-
-
 def _insert(db: sqlite3.Connection, table: CellTable) -> None:
     """Add rows; texts that are there already are used again."""
     ids = {text: id for id, text in db.execute("SELECT id, text FROM texts")}
-    used = {name: [table.texts[name][code] for code in np.unique(table.cells[name])] for name in TEXTS}
-    new = [text for text in dict.fromkeys(text for some in used.values() for text in some) if text not in ids]
-    first = max(ids.values(), default=0) + 1
-    ids |= {text: first + i for i, text in enumerate(new)}
+    used = dict.fromkeys(table.texts[name][code] for name in TEXTS for code in np.unique(table.cells[name]))
+    new = [text for text in used if text not in ids]
+    ids |= zip(new, itertools.count(max(ids.values(), default=0) + 1))
     db.executemany("INSERT INTO texts VALUES (?, ?)", [(ids[text], text) for text in new])
     curves = table.curves()
     columns = {
@@ -478,35 +445,29 @@ def _insert(db: sqlite3.Connection, table: CellTable) -> None:
         "regret": table.final.tolist(),
         "bound": table.bound[table.offsets[1:] - 1].tolist(),
         **{name: table.cells[name].tolist() for name in _NUMBERS},
-        **{
-            name: np.array([ids.get(text, 0) for text in table.texts[name]], np.int64)[table.cells[name]].tolist()
-            for name in TEXTS
-        },
+        **{name: [ids[table.texts[name][code]] for code in table.cells[name].tolist()] for name in TEXTS},
         "digest": table.digests(curves).tolist(),
         "curve": curves,
     }
     db.executemany(_INSERT, zip(*(columns[name] for name in _ROW), strict=True))
 
 
-def _salvaged(path: Path, read_only: bool = False) -> _Content:
+def _salvaged(path: Path, read_only: bool = False) -> Snapshot:
     """Return what can be read of a file that may be damaged; a write that was interrupted is undone first."""
-    nothing = _Content(CellTable.concatenate([]), {name: {} for name in _LABELS}, [], "it cannot be read")
     try:
         with contextlib.closing(_connect(path, "ro" if read_only else "rw", salvage=True)) as db:
             fault = ""
             try:
                 _check_schema(db, path)
-            except (_DamagedStore, sqlite3.DatabaseError) as error:
-                if not _is_damage(error):
-                    raise
-                fault = str(error)
+            except sqlite3.DatabaseError as error:
+                fault = _damage(error)
             content = _read(db)
             return content._replace(fault=content.fault or fault)
     except sqlite3.Error as error:
         if read_only and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_ROLLBACK:
             return _salvaged_copy(path)
-        if _is_damage(error):
-            return nothing._replace(fault=str(error))
+        with contextlib.suppress(sqlite3.Error):
+            return Snapshot(CellTable.concatenate([]), {name: {} for name in _LABELS}, fault=_damage(error))
         raise BadFile(f"Cannot read {shown_path(path)}: {error}.") from None
 
 
@@ -516,7 +477,7 @@ def _journal(path: Path) -> Path:
     return real.with_name(f"{real.name}-journal")
 
 
-def _salvaged_copy(path: Path) -> _Content:
+def _salvaged_copy(path: Path) -> Snapshot:
     """Read a copy of a file, beside which a killed process left the journal of an unfinished write."""
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -529,42 +490,39 @@ def _salvaged_copy(path: Path) -> _Content:
         raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
 
 
-def _read(db: sqlite3.Connection) -> _Content:
+def _read(db: sqlite3.Connection) -> Snapshot:
     """Return all rows that can be read and whose digests agree, each key once."""
     faults: list[str] = []
     db.execute("BEGIN")  # one state of the file, whoever writes meanwhile
     try:
-        texts = {id: text for _, id, text in _rows(db, "id, text", "texts", faults) if isinstance(text, str)}
+        chunks = _chunks(db, "id, text", "texts", faults)
+        texts = {id: text for rows in chunks for _, id, text in rows if isinstance(text, str)}
         columns = ", ".join(["CAST(key AS BLOB)", *_ROW[1:]])
         parts = [_decoded(rows, texts) for rows in _chunks(db, columns, "cells", faults)]
-        machines = [(id, facts) for _, id, facts in _rows(db, "id, facts", "machines", []) if _are_texts(id, facts)]
-        labels = _read_labels(db)
+        machines, labels = _text_rows(db, "id, facts", "machines"), _read_labels(db)
     finally:
         with contextlib.suppress(sqlite3.Error):  # of a damaged file, this may not end a transaction
             db.execute("ROLLBACK")
-    table = CellTable.concatenate([part for part, _ in parts])
+    table = CellTable.concatenate([table for tables, _ in parts for table in tables])
     _, first = np.unique(table.cells["key"], return_index=True)
     n_bad = sum(n for _, n in parts) + len(table) - len(first)
     if n_bad:
         faults.insert(0, f"{n_bad} of its rows {'are' if n_bad > 1 else 'is'} damaged")
-    return _Content(table.take(np.sort(first)), labels, machines, next(iter(faults), ""))
+    return Snapshot(table.take(np.sort(first)), labels, machines, next(iter(faults), ""))
 
 
 def _read_labels(db: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    """Return the labels; those that cannot be used are left out: the cells are complete without them."""
     labels: dict[str, dict[str, str]] = {name: {} for name in _LABELS}
-    for _, section, spec, label in _rows(db, "section, spec, label", "labels", []):
-        if section in labels and _are_texts(spec, label):
+    for section, spec, label in _text_rows(db, "section, spec, label", "labels"):
+        if section in labels:
             labels[section][spec] = label
     return labels
 
 
-def _are_texts(*values: Any) -> bool:
-    return all(isinstance(value, str) and is_unicode(value) for value in values)
-
-
-def _rows(db: sqlite3.Connection, columns: str, table: str, faults: list[str]) -> Iterator[tuple[Any, ...]]:
-    return itertools.chain.from_iterable(_chunks(db, columns, table, faults))
+def _text_rows(db: sqlite3.Connection, columns: str, table: str) -> list[tuple[str, ...]]:
+    """Return rows of texts; those that cannot be used are left out: the cells are complete without them."""
+    rows = [row[1:] for rows in _chunks(db, columns, table, []) for row in rows]
+    return [row for row in rows if all(isinstance(value, str) and is_unicode(value) for value in row)]
 
 
 def _chunks(db: sqlite3.Connection, columns: str, table: str, faults: list[str]) -> Iterator[list[tuple[Any, ...]]]:
@@ -582,9 +540,8 @@ def _chunks(db: sqlite3.Connection, columns: str, table: str, faults: list[str])
         try:
             rows = db.execute(query, (last, size)).fetchall()
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
-                raise
-            faults += [] if faults else [str(error)]
+            fault = _damage(error)
+            faults += [] if faults else [fault]
             last, n_left_out, size = last + (size == 1), n_left_out + (size == 1), max(1, size // 16)
             continue
         if not rows:
@@ -593,30 +550,23 @@ def _chunks(db: sqlite3.Connection, columns: str, table: str, faults: list[str])
         yield rows
 
 
-def _decoded(rows: list[tuple[Any, ...]], texts: Mapping[Any, Any]) -> tuple[CellTable, int]:
-    """Return the rows as a table, without those that are damaged, and how many these are."""
-    if not rows:
-        return CellTable.concatenate([]), 0
+def _decoded(rows: list[tuple[Any, ...]], texts: Mapping[Any, str]) -> tuple[list[CellTable], int]:
+    """Return the rows as tables, without those that are damaged, and how many these are."""
     try:
-        table, agree = _checked(dict(zip(_READ, zip(*rows, strict=True), strict=True)), texts)
-    except (TypeError, ValueError, OverflowError):  # a value has another type, or a text is missing
-        good = [row for row in rows if all(map(_is_valid, _READ, row)) and {*row[_TEXT_PLACES]} <= texts.keys()]
-        if len(good) == len(rows):
-            raise
-        table, n_bad = _decoded(good, texts)
-        return table, n_bad + len(rows) - len(good)
-    if agree.all():
-        return table, 0
+        table, agree = _checked(dict(zip(("id", *_ROW), zip(*rows, strict=True), strict=True)), texts)
+    except (TypeError, ValueError, OverflowError):  # a value of a row has another type
+        middle = len(rows) // 2
+        if not middle:
+            return [], 1
+        (first, n_first), (second, n_second) = _decoded(rows[:middle], texts), _decoded(rows[middle:], texts)
+        return first + second, n_first + n_second
     good = [row for row, agrees in zip(rows, agree.tolist(), strict=True) if agrees]
-    return _decoded(good, texts)[0], len(rows) - len(good)  # without the texts of damaged rows
+    if 0 < len(good) < len(rows):
+        table = _decoded(good, texts)[0][0]  # without the texts of damaged rows
+    return [table] if good else [], len(rows) - len(good)
 
 
-def _is_valid(name: str, value: Any) -> bool:
-    kinds = _TYPES.get(name, (int,))
-    return type(value) in kinds and (name != "curve" or (len(value) > 0 and len(value) % _POINT == 0))
-
-
-def _checked(columns: Mapping[str, Sequence[Any]], texts: Mapping[Any, Any]) -> tuple[CellTable, Flags]:
+def _checked(columns: Mapping[str, Sequence[Any]], texts: Mapping[Any, str]) -> tuple[CellTable, Flags]:
     """Return the table of some rows, and whether the digest of each row and the copies of its values agree."""
     sizes = np.fromiter(map(len, columns["curve"]), np.int64, len(columns["curve"]))
     lengths = sizes // _POINT
@@ -629,10 +579,8 @@ def _checked(columns: Mapping[str, Sequence[Any]], texts: Mapping[Any, Any]) -> 
     used: dict[str, tuple[str, ...]] = {}
     for name in TEXTS:
         ids, codes = np.unique(np.array(columns[name], np.int64), return_inverse=True)
-        if not texts.keys() >= {*ids.tolist()}:
-            raise ValueError("a text is missing")
         distinct: dict[str, int] = {}
-        places = [distinct.setdefault(texts[id], len(distinct)) for id in ids.tolist()]
+        places = [distinct.setdefault(texts.get(id, _MISSING), len(distinct)) for id in ids.tolist()]
         cells[name], used[name] = np.array(places, np.int32)[codes], tuple(distinct)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     points = np.frombuffer(b"".join(columns["curve"]), "<i8")
@@ -641,14 +589,9 @@ def _checked(columns: Mapping[str, Sequence[Any]], texts: Mapping[Any, Any]) -> 
     table = CellTable(cells, used, offsets, rounds, *(real.view("<f8") for real in reals))
     agree = table.digests(columns["curve"]) == np.array(columns["digest"], np.int64)
     agree &= np.array(columns["failed"], np.int64) == table.failed
-    agree &= _same(columns["regret"], table.final) & _same(columns["bound"], table.bound[offsets[1:] - 1])
+    for name, values in (("regret", table.final), ("bound", table.bound[offsets[1:] - 1])):
+        agree &= np.isclose(np.array(columns[name], np.float64), values, rtol=0.0, atol=0.0, equal_nan=True)
     return table, agree
-
-
-def _same(stored: Sequence[float | None], values: Any) -> Flags:
-    numbers = np.array(stored, np.float64)
-    same: Flags = (numbers == values) | (np.isnan(numbers) & np.isnan(values))
-    return same
 
 
 def _check(table: CellTable, path: Path) -> None:
@@ -668,43 +611,37 @@ class _Claim:
     def __init__(self, folder: Path) -> None:
         self.ids: dict[str, None] = {}  # in the order in which they were claimed
         self._folder = folder
-        self._path: Path | None = None
-        self._descriptor = -1
+        self._file: IO[bytes] | None = None
 
     def replace(self, ids: dict[str, None]) -> None:
         """Claim exactly these ids."""
         if [*ids] == [*self.ids]:
             return
-        if self._path is None:
-            self._path = self._folder / f".claim-{secrets.token_hex(8)}"
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-            try_lock(self._descriptor)
+        if self._file is None:
+            self._file = (self._folder / f".claim-{secrets.token_hex(8)}").open("xb")
+            try_lock(self._file.fileno())
+        path = Path(self._file.name)
         if ids:
-            content = json.dumps([*ids]).encode()
-            os.ftruncate(self._descriptor, 0)
-            for first in range(0, len(content), 1 << 20):
-                os.pwrite(self._descriptor, content[first : first + (1 << 20)], first)
+            path.write_bytes(json.dumps([*ids]).encode())
         else:
-            self._path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             self.forget()
         self.ids = ids
 
     def others(self) -> set[str]:
         """Return what other open stores have claimed; delete the claims of processes that ended."""
         ids: set[str] = set()
-        with os.scandir(self._folder) as entries:
-            names = [entry.name for entry in entries if _CLAIM.fullmatch(entry.name)]
-        for path in (self._folder / name for name in names):
-            if path != self._path:
+        for path in self._folder.glob(".claim-*"):
+            if _CLAIM.fullmatch(path.name):
                 with contextlib.suppress(OSError, ValueError, RecursionError):  # deleted, of another user, or no list
                     ids.update(_claimed(path))
-        return ids
+        return ids - self.ids.keys()
 
     def forget(self) -> None:
         """Close the file without giving up the lock: in a forked process the claim belongs to the parent."""
-        if self._path is not None:
-            os.close(self._descriptor)
-        self.ids, self._path, self._descriptor = {}, None, -1
+        if self._file is not None:
+            self._file.close()
+        self.ids, self._file = {}, None
 
 
 def _claimed(path: Path) -> list[str]:
@@ -717,79 +654,37 @@ def _claimed(path: Path) -> list[str]:
             path.unlink()
             return []
         ids = json.loads(file.read(_LONGEST_CLAIM))
-        return [each for each in ids if isinstance(each, str)] if isinstance(ids, list) else []
-
-
-class Machine(NamedTuple):
-    """A machine: a short id, which is a digest of its facts, and the facts."""
-
-    id: str
-    facts: dict[str, str]
-
-
-@functools.cache
-def this_machine() -> Machine:
-    """Return the machine on which this process runs."""
-    facts = {
-        "cpu": _cpu(),
-        "driftwise": _version("driftwise"),
-        "numba": _version("numba"),
-        "numpy": _version("numpy"),
-        "python": platform.python_version(),
-        "system": platform.platform(),
-    }
-    return Machine(hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_ID_LENGTH], facts)
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:  # run from its sources
-        return "unknown"
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-    except OSError:
-        lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
+        return [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
 
 
 def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
     """Return distinct texts in their order; reject anything else, and text that cannot be written as UTF-8."""
-    given = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else [*texts]
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in given):
-        raise rejection(store, name, "a list of texts", texts if isinstance(texts, str) else given)
-    try:
-        "".join(given).encode()
-    except UnicodeEncodeError:
-        raise rejection(store, name, "valid Unicode", given) from None
-    return dict.fromkeys(given)
+    values = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else [*texts]
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in values):
+        raise rejection(store, name, "a list of texts", texts if isinstance(texts, str) else values)
+    if not all(map(is_unicode, values)):
+        raise rejection(store, name, "valid Unicode", values)
+    return dict.fromkeys(values)
 
 
 _open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
 _forgotten: list[sqlite3.Connection | None] = []
-_held: list[threading.Lock] = []
+_held = contextlib.ExitStack()  # the locks of all stores, during a fork
 
 
 def _before_fork() -> None:
     """Wait for the stores that other threads use: SQLite's record of their locks must not be copied."""
     for store in [*_open_stores]:
-        store._threads.acquire()
-        _held.append(store._threads)
-
-
-def _after_fork_in_parent() -> None:
-    while _held:
-        _held.pop().release()
+        _held.enter_context(store._threads)
 
 
 def _after_fork_in_child() -> None:
-    _held.clear()
+    _held.pop_all()
     for store in _open_stores:
-        store._after_fork()
+        store._threads = threading.Lock()
+        _forgotten.append(store._db)  # closing it here would disturb the parent
+        store._db = None
+        store._claim.forget()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+os.register_at_fork(before=_before_fork, after_in_parent=_held.close, after_in_child=_after_fork_in_child)

@@ -86,8 +86,7 @@ class Summary(MeanRegret):
     @property
     def regrets(self) -> Vector:
         """The regrets of the cells that were played, at their last marked rounds."""
-        last: Vector = self.table.regret[self.table.offsets[self.played + 1] - 1]
-        return last
+        return self.table.final.take(self.played)
 
 
 def places_of(table: CellTable, environments: CellLabels, learners: CellLabels) -> Iterator[tuple[Place, Actions]]:
@@ -133,14 +132,15 @@ def in_order(rows: list[Summary]) -> list[Summary]:
     """Return rows in the order of a table: by environment, then by rounds, the least regret first."""
 
     def key(row: Summary) -> tuple[Any, ...]:
-        place, mean = row.place, row.regret.mean
-        missing = math.isnan(mean)
-        return (
-            by_number(place.environment), place.comparator, place.play, place.n_rounds,
-            missing, 0.0 if missing else mean, by_number(place.learner),
-        )  # fmt: skip
+        missing = math.isnan(row.regret.mean)
+        return *place_order(row.place), missing, 0.0 if missing else row.regret.mean, by_number(row.place.learner)
 
     return sorted(rows, key=key)
+
+
+def place_order(place: Place) -> tuple[Any, ...]:
+    """Return a key that sorts places but for their learners."""
+    return by_number(place.environment), place.comparator, place.play, place.n_rounds
 
 
 def by_number(label: str) -> tuple[list[Any], str]:
@@ -284,13 +284,11 @@ def cells_with_labels(kind: str, labels: CellLabels, wanted: str | Sequence[str]
     for text in [wanted] if isinstance(wanted, str) else wanted:
         if not isinstance(text, str):
             raise rejection("SweepResults", kind, "a label or a list of labels", wanted)
-        matches = [code for label, code in present.items() if _matches(text, label)] if text not in present else []
-        matches = [present[text]] if text in present else matches
+        matches = [text] if text in present else [label for label in present if _matches(text, label)]
         if not matches:
             raise UnknownLabel(kind, text, [*present])
-        chosen[matches] = True
-    found: Flags = chosen[labels.codes]
-    return found
+        chosen[[present[label] for label in matches]] = True
+    return chosen.take(labels.codes)
 
 
 def cells_with_numbers(name: str, column: Actions, wanted: int | Sequence[int]) -> Flags:

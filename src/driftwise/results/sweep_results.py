@@ -1,90 +1,46 @@
-"""The results of sweeps: cells of several environments, learners and numbers of rounds, and where they are read."""
+"""The results of sweeps: cells of several environments, learners and numbers of rounds, their tables and files."""
 
 from __future__ import annotations
 
 import functools
-import json
+import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput
-from driftwise.core.files import shown_path
-from driftwise.core.measures import Measures, collected
-from driftwise.core.types import Actions, Flags
-from driftwise.learners import Player
-from driftwise.registry import is_unicode, to_spec
+from driftwise.core.errors import BadFile, InvalidInput, one_line
+from driftwise.core.files import shown_path, write_atomically
+from driftwise.core.measures import SAYS_NOTHING
+from driftwise.core.types import Actions, Flags, Vector
+from driftwise.registry import is_unicode
+from driftwise.report.tables import TableGroup, grouped_table, text_table
+from driftwise.results import summaries
 from driftwise.results.cell_files import read_cells, write_cells
-from driftwise.results.cells import MEASURES, CellTable, cell_texts
-from driftwise.results.columns import Place
+from driftwise.results.cells import COUNTS, REALS, TEXTS, CellTable, cell_texts, final_bounds
+from driftwise.results.columns import DIFFERENCES, LISTING, Place, Row, TableColumn, escaped, needed_columns, plain_rows
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
-from driftwise.results.results import Caveat, Results, parse_results, results_of_table
+from driftwise.results.results import Results, footnote, parse_results, regret_name, results_of_cells, write_csv
 from driftwise.results.store import DamagedFile, Snapshot, read_store
-from driftwise.results.summaries import (
-    Comparison,
-    Summary,
-    UnknownLabel,
-    Unpaired,
-    cells_with_labels,
-    cells_with_numbers,
-    comparisons_of,
-    distinct_cells,
-    in_order,
-    places_of,
-    summaries_of,
-)
-from driftwise.results.sweep_tables import (
-    comparison_text,
-    counts_text,
-    failures_text,
-    listing_text,
-    plain_rows,
-    write_cells_csv,
-    write_latex,
-)
-
-
-class Cells(NamedTuple):
-    """Cells of several folders and files."""
-
-    table: CellTable
-    labels: dict[str, dict[str, str]]
-    damaged: tuple[DamagedFile, ...]
-    n_repeated: int
-
-
-def read_paths(paths: Sequence[str | os.PathLike[str]]) -> Cells:
-    """Return the cells of folders and files; nothing is changed there. The first label of a spec is taken."""
-    if not paths:
-        raise InvalidInput("SweepResults: `paths` must have at least one folder or file, got none.")
-    found = [_read(path) for path in paths]
-    table = CellTable.concatenate([one.table for one in found])
-    distinct = distinct_cells(table)
-    labels = {
-        name: {spec: label for one in reversed(found) for spec, label in one.labels[name].items()}
-        for name in ("environments", "learners")
-    }
-    damaged = tuple(file for one in found for file in one.damaged)
-    return Cells(distinct, labels, damaged, len(table) - len(distinct))
+from driftwise.results.summaries import Comparison, Summary, UnknownLabel, Unpaired, by_number, in_order, place_order
 
 
 def _read(path: str | os.PathLike[str]) -> Snapshot:
     if os.path.isdir(path):  # noqa: PTH112 (a Path raises where the name is too long)
-        snapshot = read_store(path)
-        files = [DamagedFile(shown_path(Path(path) / file.name), file.reason) for file in snapshot.damaged]
-        return snapshot._replace(damaged=tuple(files))
+        return read_store(path)
     if not os.path.lexists(path):
         raise BadFile(f"There is no file or folder {shown_path(path)}.")
     table, extra = read_cells(path)
     labels = {name: _texts(extra.get("labels"), name) for name in ("environments", "learners")}
     if "results" in extra:
         table, labels["learners"] = _labelled(table, parse_results(path, table, extra))
-    return Snapshot(table, labels, ())
+    return Snapshot(table, labels)
 
 
 def _texts(sections: object, name: str) -> dict[str, str]:
@@ -118,55 +74,71 @@ def _labelled(table: CellTable, results: Results) -> tuple[CellTable, dict[str, 
     return replace(table, cells=np.ravel(cells), texts=changed), labels
 
 
-_SHARED = ("environment", "n_actions", "n_rounds", "seed", "comparator", "play", "kind")
+def varied_columns(places: Iterable[Place]) -> list[str]:
+    """Return which of comparator and play differ between places; these are columns of a table."""
+    places = list(places)
+    return [name for name in ("comparator", "play") if len({getattr(place, name) for place in places}) > 1]
 
 
-def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
-    """Return the results of cells with one environment, number of rounds and seed, and all runs of each learner."""
-    cells = table.cells
-    for name in _SHARED:
-        if (n_values := len(np.unique(cells[name]))) != 1:
-            raise InvalidInput(
-                f"SweepResults: results need cells of one `{name}`, got {n_values}. `select` chooses one."
-            )
-    order = list(dict.fromkeys(labels))
-    runs = np.unique(cells["run"])
-    places = {(label, run): i for i, (label, run) in enumerate(zip(labels, cells["run"].tolist(), strict=True))}
-    if len(places) != len(labels) or len(labels) != len(order) * len(runs) or (runs != np.arange(len(runs))).any():
-        raise InvalidInput("SweepResults: results need every run of every learner, once.")
-    table = table.take(np.array([places[label, int(run)] for label in order for run in runs], np.int64))
-    if (table.lengths != table.lengths[0]).any():
-        raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
-    cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
-    measures = [
-        Measures(first.n_actions, first.n_rounds, int(cell["segments"]), *cell[[*MEASURES]].item())
-        for cell in cells[0]
-        if cell["segments"] > 0
-    ]
-    bounded = np.flatnonzero(~np.isnan(table.bound.reshape(len(table), -1)).all(axis=0))
-    players = [Player.from_spec(json.loads(table.texts["learner"][row["learner"][0]])) for row in cells]
-    reasons = cell_texts(table, "caveat").reshape(cells.shape).tolist()
-    return results_of_table(
-        table,
-        labels=order,
-        learners=[player.spec for player in players],
-        played=[_played(player, measures, first.n_actions, first.n_rounds) for player in players],
-        seed=first.seed,
-        measures=measures,
-        bound_rounds=first.rounds[bounded if len(bounded) else [-1]],
-        caveats={label: caveat for label, texts in zip(order, reasons, strict=True) if (caveat := Caveat.of(texts))},
-    )
+def _headings(rows: Sequence[Summary]) -> Callable[[Summary], str]:
+    """Return what gives the heading above a row: its environment and its kind of regret."""
+    differing = "comparator" in varied_columns(row.place for row in rows)
+
+    def heading(row: Summary) -> str:
+        comparator = "" if differing else f"{row.place.comparator} "
+        return f"{row.place.environment}: {comparator}{regret_name(row.kind or 'pseudo')}"
+
+    return heading
 
 
-def _played(player: Player, measured: Sequence[Measures], n_actions: int, n_rounds: int) -> dict[str, Any]:
-    """Return the spec of the learner in the first run; that of the player where cells do not tell what it was told."""
-    if player.tuned == "budget":
-        return player.spec
-    try:
-        with collected():
-            return to_spec(player.learner(n_actions, n_rounds, measured[0] if measured else None))
-    except DriftwiseError:  # the rule needs change points, which cells do not hold
-        return player.spec
+def _grouped_text(
+    columns: Sequence[TableColumn[Row]],
+    rows: Sequence[Row],
+    confidence: float,
+    heading: Callable[[Row], str],
+    notes: Callable[[Sequence[Row]], Sequence[str]],
+) -> str:
+    shown = [column for column in needed_columns(columns, rows) if column.heading]
+    groups = []
+    for name, members in groupby(rows, key=heading):
+        some = list(members)
+        groups.append(TableGroup(name, [[column.text(row) for column in shown] for row in some], notes(some)))
+    headers = [column.title(confidence) for column in shown]
+    return grouped_table(headers, groups, left=sum(column.is_left for column in shown))
+
+
+def _footnotes(rows: Sequence[Summary]) -> list[str]:
+    several = len({row.place.n_rounds for row in rows}) > 1
+    reasons = {}
+    for row in rows:
+        if row.caveat:
+            rounds = f" ({row.place.n_rounds} rounds)" if several else ""
+            reasons[one_line(f"{row.place.learner}{rounds}")] = one_line(row.caveat)
+    return [f"  {line}" for line in footnote(reasons).splitlines()]
+
+
+def _counted(n: int, noun: str, rest: str = "") -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}{rest}"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers as text, consecutive ones as a range.
+
+    >>> _ranges([0, 1, 2, 5])
+    '0-2, 5'
+    """
+    consecutive = groupby(enumerate(numbers), key=lambda place: place[1] - place[0])
+    parts = [[number for _, number in places] for _, places in consecutive]
+    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
+
+
+_FIRST = ("environment", "learner", "n_rounds", "seed", "run", "regret", "bound", "error")
+_LATER = ("comparator", "play", "kind", "n_actions", "segments", *REALS, "caveat", "machine")
+CSV_COLUMNS = (*_FIRST, *_LATER, "environment_spec", "learner_spec")
+
+
+def _numbers(values: Vector) -> list[object]:
+    return ["" if math.isnan(value) else value for value in values.tolist()]
 
 
 Labels = npt.NDArray[np.object_]
@@ -214,7 +186,21 @@ class SweepResults:
 
         Nothing is changed there, so another process may be filling a folder, and a disk may be read-only.
         """
-        return cls(*read_paths(paths))
+        if not paths:
+            raise InvalidInput("SweepResults: `paths` must have at least one folder or file, got none.")
+        snapshots = [_read(path) for path in paths]
+        table = CellTable.concatenate([snapshot.table for snapshot in snapshots])
+        labels: dict[str, dict[str, str]] = {"environments": {}, "learners": {}}
+        for snapshot in reversed(snapshots):  # the first label of a spec is taken
+            for name, texts in labels.items():
+                texts.update(snapshot.labels[name])
+        damaged = [
+            DamagedFile(shown_path(Path(path) / file.name), file.reason)
+            for path, snapshot in zip(paths, snapshots, strict=True)
+            for file in snapshot.damaged
+        ]
+        distinct = summaries.distinct_cells(table)
+        return cls(distinct, labels, tuple(damaged), len(table) - len(distinct))
 
     def __repr__(self) -> str:
         return f"SweepResults({self.counts()})"
@@ -264,25 +250,24 @@ class SweepResults:
         """
         chosen = self
         if environment is not None:
-            chosen = chosen._where(cells_with_labels("environment", chosen.environment_labels, environment))
+            chosen = chosen._where(summaries.cells_with_labels("environment", chosen.environment_labels, environment))
         if learner is not None:
-            chosen = chosen._where(cells_with_labels("learner", chosen.learner_labels, learner))
-        if n_rounds is not None:
-            chosen = chosen._where(cells_with_numbers("n_rounds", chosen.cells.cells["n_rounds"], n_rounds))
-        if seed is not None:
-            chosen = chosen._where(cells_with_numbers("seed", chosen.cells.cells["seed"], seed))
+            chosen = chosen._where(summaries.cells_with_labels("learner", chosen.learner_labels, learner))
+        for name, numbers in (("n_rounds", n_rounds), ("seed", seed)):
+            if numbers is not None:
+                chosen = chosen._where(summaries.cells_with_numbers(name, chosen.cells.cells[name], numbers))
         if comparator is not None:
-            names = CellLabels(chosen.cells.texts["comparator"], chosen.cells.cells["comparator"])
-            chosen = chosen._where(cells_with_labels("comparator", names, comparator))
+            labels = CellLabels(chosen.cells.texts["comparator"], chosen.cells.cells["comparator"])
+            chosen = chosen._where(summaries.cells_with_labels("comparator", labels, comparator))
         return chosen
 
     def places(self) -> Iterator[tuple[Place, Actions]]:
         """Yield each environment, learner and number of rounds with the positions of its cells in the table."""
-        return places_of(self.cells, self.environment_labels, self.learner_labels)
+        return summaries.places_of(self.cells, self.environment_labels, self.learner_labels)
 
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
-        return summaries_of(self.cells, self.places(), confidence)
+        return summaries.summaries_of(self.cells, self.places(), confidence)
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
         """Return one dictionary of plain values per learner, environment and number of rounds: the rows of the table.
@@ -290,11 +275,19 @@ class SweepResults:
         They are sorted by environment and rounds, the least regret first. `bound` is the mean over cells. `ratio` is
         `regret / bound`, NaN where the bound is trivial: 0, or at least the number of rounds.
         """
-        return plain_rows(in_order(self.summaries(confidence)))
+        return plain_rows(LISTING, in_order(self.summaries(confidence)))
 
     def counts(self) -> str:
         """Return how many cells, environments, learners, numbers of rounds and seeds there are, in one line."""
-        return counts_text(self.cells, len(self.environment_labels.names), len(self.learner_labels.names))
+        n_failed = int(self.cells.failed.sum())
+        counts = [
+            _counted(len(self.environment_labels.names), "environment"),
+            _counted(len(self.learner_labels.names), "learner"),
+            _counted(len(np.unique(self.cells.cells["n_rounds"])), "number", " of rounds"),
+            _counted(len(np.unique(self.cells.cells["seed"])), "seed"),
+            f"{n_failed or 'none'} failed",
+        ]
+        return f"{_counted(len(self.cells), 'cell')}: {', '.join(counts)}" if len(self.cells) else "no cells"
 
     def table(self, confidence: float = 0.95) -> str:
         """Return a text table: for each environment, the mean regret of each learner with its interval and its bound.
@@ -302,7 +295,8 @@ class SweepResults:
         A star marks a learner whose tuning rule is meaningless there; the reason is below. A bound of T means that the
         theorem's value is at least the number of rounds, which is trivial.
         """
-        return listing_text(in_order(self.summaries(confidence)), confidence)
+        rows = in_order(self.summaries(confidence))
+        return _grouped_text(LISTING, rows, confidence, _headings(rows), _footnotes) if rows else ""
 
     def compare(self, baseline: str, confidence: float = 0.95) -> list[Comparison]:
         """Return how much more regret each learner has than a baseline, over pairs of cells with the same losses.
@@ -320,7 +314,21 @@ class SweepResults:
 
     def comparison_text(self, baseline: str, confidence: float = 0.95) -> str:
         """Return a text table of `compare`, with the learners that cannot be compared below."""
-        return comparison_text(*self._compared(baseline, confidence), baseline, confidence)
+        rows, unpaired = self._compared(baseline, confidence)
+        rows.sort(key=lambda row: (*place_order(row.place), row.difference.mean))
+        parts = [f"Regret minus that of '{one_line(baseline)}' on the same losses (same environment, seed and run)."]
+        if rows:
+            parts += ["", _grouped_text(DIFFERENCES, rows, confidence, attrgetter("place.environment"), lambda _: ())]
+            parts.append("lower, higher: the interval excludes 0; no correction is made for the number of comparisons.")
+        else:
+            parts.append("There are no such pairs.")
+        reasons: dict[tuple[str, str], dict[str, None]] = {}
+        for place, reason in sorted(unpaired, key=lambda absent: place_order(absent.place)):
+            reasons.setdefault((place.environment, reason), {})[place.learner] = None
+        parts += ["", "Not compared:"] if reasons else []
+        for (environment, reason), learners in reasons.items():
+            parts.append(f"  {one_line(', '.join(learners))} in {one_line(environment)}: {reason}.")
+        return "\n".join(parts)
 
     def failures(self) -> list[tuple[Place, int, int, str]]:
         """Return the place, seed, run and error of each cell that could not be played."""
@@ -335,7 +343,24 @@ class SweepResults:
 
     def failures_text(self, width: int = 100) -> str:
         """Return a text table of the cells that could not be played; runs with the same error share a row."""
-        return failures_text(self.failures(), width)
+        failures = self.failures()
+        if not failures:
+            return "No cell failed."
+        varied = varied_columns(place for place, *_ in failures)
+        runs: dict[tuple[Place, int, str], list[int]] = {}
+        for place, seed, run, error in failures:
+            runs.setdefault((place, seed, error), []).append(run)
+        rows = sorted(runs.items(), key=lambda row: (*place_order(row[0][0]), by_number(row[0][0].learner), row[0][1:]))
+        names = ("learner", *varied, "n_rounds")
+        headers = ["learner", *varied, "rounds", "seed", "runs", "error"]
+        parts = []
+        for environment, members in groupby(rows, key=lambda row: row[0][0].environment):
+            lines = [
+                [*(str(getattr(place, name)) for name in names), str(seed), _ranges(sorted(numbers)), one_line(error)]
+                for (place, seed, error), numbers in members
+            ]
+            parts.append(f"{one_line(environment)}\n{text_table(headers, lines, len(headers), width)}")
+        return "\n\n".join(parts)
 
     def results(self) -> Results:
         """Return the results of one simulation, if these cells have one environment, number of rounds and seed."""
@@ -343,7 +368,20 @@ class SweepResults:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line per cell; numbers have enough digits to be read back equal, and NaN is an empty field."""
-        write_cells_csv(path, self.cells, self.environment_labels, self.learner_labels)
+        table = self.cells
+        texts = {name: cell_texts(table, name).tolist() for name in TEXTS}
+        columns: dict[str, list[object]] = {
+            **{name: table.cells[name].tolist() for name in COUNTS},
+            **{name: _numbers(table.cells[name]) for name in REALS},
+            **texts,
+            "environment": self.environments.tolist(),
+            "learner": self.learners.tolist(),
+            "regret": _numbers(table.final),
+            "bound": _numbers(final_bounds(table)),
+            "segments": [n or "" for n in table.cells["segments"].tolist()],
+            **{f"{name}_spec": [text.rstrip(" ") for text in texts[name]] for name in ("environment", "learner")},
+        }
+        write_csv(path, CSV_COLUMNS, zip(*(columns[name] for name in CSV_COLUMNS), strict=True))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write one row per cell and marked round to a Parquet file, which `read` reads again."""
@@ -352,7 +390,29 @@ class SweepResults:
 
     def to_latex(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
         """Write the rows as a LaTeX table, which needs the package booktabs."""
-        write_latex(path, in_order(self.summaries(confidence)), confidence)
+        rows = in_order(self.summaries(confidence))
+        columns = [column for column in needed_columns(LISTING, rows) if column.heading]
+        headers = [column.title(confidence).capitalize().replace("%", r"\,\%") for column in columns]
+        alignment = "".join("l" if column.is_left else "r" for column in columns)
+        lines = [
+            "% Mean regrets of sweeps, written by `driftwise results`. Needs \\usepackage{booktabs}.",
+            rf"\begin{{tabular}}{{{alignment}}}",
+            r"\toprule",
+            " & ".join(headers) + r" \\",
+        ]
+        for heading, members in groupby(rows, key=_headings(rows)):
+            lines += [r"\midrule", rf"\multicolumn{{{len(headers)}}}{{l}}{{\textit{{{escaped(heading)}}}}} \\"]
+            lines += [" & ".join(column.latex(row) for column in columns) + r" \\" for row in members]
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        reasons = dict.fromkeys(
+            f"{row.place.learner} in {row.place.environment}: {row.caveat}" for row in rows if row.caveat
+        )
+        if reasons:
+            lines += [r"\par\smallskip", rf"{{\footnotesize\textsuperscript{{*}} {SAYS_NOTHING}:"]
+            lines += [f"{escaped(reason)}." for reason in reasons]
+            lines[-1] += r"\par}"
+        content = "\n".join(lines) + "\n"
+        write_atomically(path, lambda file: file.write_text(content, encoding="utf-8"))
 
     def _where(self, chosen: Flags) -> SweepResults:
         """Return some of the cells; their labels stay the same."""
@@ -367,4 +427,4 @@ class SweepResults:
     def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
         if baseline not in self.learner_labels.names:
             raise UnknownLabel("learner", baseline, self.learner_labels.names)
-        return comparisons_of(self.cells, self.places(), baseline, confidence)
+        return summaries.comparisons_of(self.cells, self.places(), baseline, confidence)

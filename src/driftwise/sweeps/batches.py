@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +18,7 @@ from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, make_plan,
 from driftwise.environments import LossSource
 from driftwise.learners import Player
 from driftwise.regret.comparators import make_comparator
-from driftwise.results.cells import CellRecord, measured_fields
-from driftwise.results.store import this_machine
+from driftwise.results.cells import CellRecord, Machine, measured_fields
 from driftwise.sweeps.sources import Group, Source, cell_keys
 
 
@@ -38,14 +37,17 @@ class Batch(NamedTuple):
     def of_all(cls, groups: Iterable[Group]) -> list[Batch]:
         """Return all cells of some groups, a batch for each."""
         shared: dict[tuple[str, ...], Any] = {}
-        return [cls(group, tuple(tuple(cell_keys(group, one, shared)) for one in group.players)) for group in groups]
+        return [cls(group, tuple(tuple(cell_keys(group, own, shared)) for own in group.players)) for group in groups]
 
-    def select(self, players: list[int], runs: list[int]) -> Batch:
-        """Return the cells of some players and runs, given by position."""
-        group = self.group._replace(
-            players=tuple(self.group.players[i] for i in players), runs=tuple(self.group.runs[j] for j in runs)
+    def select(self, players: Sequence[int] | None = None, runs: Sequence[int] | None = None) -> Batch:
+        """Return the cells of some players and runs, given by position; None selects all."""
+        group = self.group
+        players = range(len(group.players)) if players is None else players
+        runs = range(len(group.runs)) if runs is None else runs
+        chosen = group._replace(
+            players=tuple(group.players[i] for i in players), runs=tuple(group.runs[j] for j in runs)
         )
-        return Batch(group, tuple(tuple(self.keys[i][j] for j in runs) for i in players))
+        return Batch(chosen, tuple(tuple(self.keys[i][j] for j in runs) for i in players))
 
     @property
     def all_keys(self) -> list[str]:
@@ -59,20 +61,18 @@ class Batch(NamedTuple):
             players = tuple(i for i, row in enumerate(self.keys) if wanted(row[j]))
             if players:
                 alike.setdefault(players, []).append(j)
-        if len(alike) == 1:
-            players, runs = next(iter(alike.items()))
-            if len(players) == len(self.group.players) and len(runs) == len(self.group.runs):
-                return [self]
-        return [self.select([*players], runs) for players, runs in alike.items()]
+        if alike == {tuple(range(len(self.group.players))): [*range(len(self.group.runs))]}:
+            return [self]
+        return [self.select(players, runs) for players, runs in alike.items()]
 
     def halves(self) -> list[Batch]:
         """Return two batches of half of the runs each, or of the players if there is one run; a cell stays whole."""
-        players, runs = [*range(len(self.group.players))], [*range(len(self.group.runs))]
-        if len(runs) > 1:
-            middle = len(runs) // 2
-            return [self.select(players, runs[:middle]), self.select(players, runs[middle:])]
-        middle = len(players) // 2
-        return [self.select(players[:middle], runs), self.select(players[middle:], runs)] if middle else [self]
+        n_players, n_runs = len(self.group.players), len(self.group.runs)
+        if n_runs > 1:
+            return [self.select(runs=runs) for runs in (range(n_runs // 2), range(n_runs // 2, n_runs))]
+        if n_players > 1:
+            return [self.select(players) for players in (range(n_players // 2), range(n_players // 2, n_players))]
+        return [self]
 
     def single_cells(self) -> list[Batch]:
         """Return a batch for each cell."""
@@ -84,17 +84,14 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
 
     If `stop` is set, the run that is being played is given up.
     """
-    group = batch.group
     stop = threading.Event() if stop is None else stop
     try:
         with collected():  # the records have the caveats
-            environment = _environment(group)
-            plan = _plan(group, environment)
+            plan = _plan(batch.group)._replace(stop=stop)
     except Exception as error:
         yield failed_records(batch, _reason(error))
         return
-    plan = plan._replace(stop=stop)
-    for j in range(len(group.runs)):
+    for j in range(len(batch.group.runs)):
         records = _play_run(batch, j, plan)
         if stop.is_set():
             return
@@ -119,21 +116,16 @@ def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
     return [_record(group, plan, outcome, i, group.runs[j], key, shared) for i, key in enumerate(keys)]
 
 
-def _environment(group: Group) -> LossSource:
-    source = group.source
-    if source.is_built:
-        return _built_environment(source.text, group.n_rounds, group.seed)
-    return source.environment(group.n_rounds, group.seed)
-
-
 @functools.lru_cache(maxsize=16)
 def _built_environment(source: str, n_rounds: int, seed: int) -> LossSource:
     """Return an environment that an adversary builds against a learner; several batches play in it."""
     return Source.from_spec(json.loads(source)).environment(n_rounds, seed)
 
 
-def _plan(group: Group, environment: LossSource) -> SimulationPlan:
-    outputs = group.outputs
+def _plan(group: Group) -> SimulationPlan:
+    source, outputs = group.source, group.outputs
+    make = functools.partial(_built_environment, source.text) if source.is_built else source.environment
+    environment = make(group.n_rounds, group.seed)
     players = [LabelledPlayer(player.label, player) for player in group.players]
     comparator = make_comparator(outputs.comparator, "Sweep")
     return make_plan(
@@ -178,7 +170,7 @@ def _cell(group: Group, player: Player, run: int, key: str) -> CellRecord:
         key=key,
         environment=group.source.text,
         learner=player.text,
-        n_actions=group.source.origin.n_actions,
+        n_actions=group.n_actions,
         n_rounds=group.n_rounds,
         seed=group.seed,
         run=run,
@@ -188,7 +180,7 @@ def _cell(group: Group, player: Player, run: int, key: str) -> CellRecord:
         rounds=np.array([end]),
         regrets=np.array([np.nan]),
         bounds=np.array([np.nan]),
-        machine=this_machine().id,
+        machine=Machine.here().id,
     )
 
 

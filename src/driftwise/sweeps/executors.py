@@ -19,11 +19,10 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency, rejection
-from driftwise.results.cells import CellRecord
-from driftwise.results.store import Machine, this_machine
+from driftwise.results.cells import CellRecord, Machine
 from driftwise.sweeps.batches import Batch, failed_records, play_batch
 from driftwise.sweeps.sources import cell_keys
 
@@ -37,31 +36,11 @@ class Finished(NamedTuple):
     machine: Machine
 
 
-class Executor(Protocol):
-    """What plays batches."""
-
-    by_learner: bool  # whether a batch should hold the learners of one class only
-    note: str  # what it waits for, "" for nothing
-    n_threads: int  # that play at a time
-
-    def free_slots(self) -> int:
-        """Return how many more batches should be submitted now."""
-
-    def submit(self, batch: Batch) -> None:
-        """Start to play a batch."""
-
-    def wait(self, seconds: float) -> list[Finished]:
-        """Return what was finished since the last call; wait at most some seconds if nothing was."""
-
-    def close(self) -> None:
-        """Give up what is being played."""
-
-
 class ThreadExecutor:
     """Plays batches in threads of this process; kernels release the interpreter's lock."""
 
-    by_learner = False  # a batch draws the losses once for all its learners
-    note = ""
+    by_learner = False  # whether a batch should hold the learners of one class only: it draws the losses once for all
+    note = ""  # what it waits for, "" for nothing
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads, self._n_playing = min(n_threads, _MOST_THREADS), 0
@@ -71,7 +50,7 @@ class ThreadExecutor:
         self._stop = threading.Event()
 
     def free_slots(self) -> int:
-        """One for each thread, and one batch that waits."""
+        """Return how many more batches should be submitted: one for each thread, and one that waits."""
         return self.n_threads + 1 - self._n_playing
 
     def submit(self, batch: Batch) -> None:
@@ -82,7 +61,7 @@ class ThreadExecutor:
     def _play(self, batch: Batch) -> None:
         try:
             for records in play_batch(batch, self._stop):
-                self._finished.put(Finished(records, this_machine()))
+                self._finished.put(Finished(records, Machine.here()))
             self._finished.put(None)
         except BaseException as error:  # raised by `wait` in the thread that runs the sweep
             self._finished.put(error)
@@ -168,7 +147,7 @@ class DaskExecutor:
         self._is_alone = False  # whether what is submitted is one of them
 
     def free_slots(self) -> int:
-        """Some for each thread of the cluster; none while a cell is played alone."""
+        """Return how many more batches should be submitted: some for each thread, none while a cell is played alone."""
         if time.monotonic() - self._counted >= _COUNT_EVERY:
             self._check_connection()
             try:
@@ -194,7 +173,7 @@ class DaskExecutor:
         self._completed.add(future)
 
     def wait(self, seconds: float) -> list[Finished]:
-        """Return what was finished since the last call."""
+        """Return what was finished since the last call; wait at most some seconds if nothing was."""
         if self._error is not None:
             raise self._error
         if not self._submitted and self._suspects:
@@ -236,7 +215,7 @@ class DaskExecutor:
         elif not self._is_alone:
             self._suspects += batch.single_cells()
         else:
-            return [Finished(failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), this_machine())]
+            return [Finished(failed_records(batch, f"Its worker died in {ATTEMPTS} attempts."), Machine.here())]
         return []
 
     def _check_connection(self) -> None:
@@ -253,6 +232,9 @@ class DaskExecutor:
             futures = [_distributed().Future(key, self._client) for key in keys]
             with contextlib.suppress(OSError, TimeoutError):  # the scheduler was lost meanwhile
                 self._client.cancel(futures, force=True)
+
+
+Executor = ThreadExecutor | DaskExecutor
 
 
 def _modules(batch: Batch) -> tuple[str, ...]:
@@ -274,4 +256,4 @@ def _play_on_worker(modules: tuple[str, ...], content: bytes) -> Finished:
     here = [tuple(cell_keys(batch.group, player)) for player in batch.group.players]
     if here != [*batch.keys]:
         raise ClusterError("the worker has another version of driftwise or of a learner than the client.")
-    return Finished([record for records in play_batch(batch) for record in records], this_machine())
+    return Finished([record for records in play_batch(batch) for record in records], Machine.here())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -12,25 +12,12 @@ import numpy as np
 from driftwise.core.measures import SAYS_NOTHING
 from driftwise.core.types import Actions
 from driftwise.glossary import PAGE_NOTE
-from driftwise.report.page import (
-    Axis,
-    Filter,
-    Measured,
-    Page,
-    PageColumn,
-    PageTable,
-    Panel,
-    RowPanel,
-    Series,
-    SeriesGroup,
-    Text,
-)
+from driftwise.report import page
 from driftwise.report.page.contents import Cell
-from driftwise.results.columns import Place, TableColumn, needed_columns
+from driftwise.results.columns import LISTING, Place, TableColumn, needed_columns
 from driftwise.results.results import regret_name
 from driftwise.results.summaries import Comparison, Summary, in_order, mean_curve
-from driftwise.results.sweep_results import SweepResults
-from driftwise.results.sweep_tables import LISTING, varied_columns
+from driftwise.results.sweep_results import SweepResults, varied_columns
 
 _POINTS = 40  # of a curve over rounds
 _COMPARATORS = {
@@ -49,7 +36,7 @@ def results_page(
     confidence: float = 0.95,
     scale: str | None = None,
     against: str | None = None,
-) -> Page:
+) -> page.Page:
     """Return the page of some results.
 
     Parameters
@@ -80,14 +67,14 @@ def results_page(
     rows = in_order(results.summaries(confidence))
     differences = {} if against is None else {row.place: row for row in results.compare(against, confidence)}
     panels = [*_regret_panels(rows, scale, against), *_curve_panels(results, rows, confidence, scale, against)]
-    return Page(
+    return page.Page(
         title=title,
         subtitle=f"{results.counts()}.",
         table=_table(rows, differences, confidence, against),
         panels=panels,
         commands=commands,
         notes=_notes(results, rows, confidence, against),
-        groups=(SeriesGroup(""), SeriesGroup("Baseline", "baseline")),
+        groups=(page.SeriesGroup(""), page.SeriesGroup("Baseline", "baseline")),
         figures_heading="Mean regret",
         commands_heading="Command that wrote this page",
     )
@@ -95,7 +82,7 @@ def results_page(
 
 def _table(
     rows: Sequence[Summary], differences: dict[Place, Comparison], confidence: float, against: str | None
-) -> PageTable:
+) -> page.PageTable:
     shown = [column for column in needed_columns(LISTING, rows) if column.page_heading]
     about = f"Mean over cells with its {100 * confidence:g} % interval. A bound of T or more is trivial."
     if against is not None:  # in place of the ratio: both would be too wide
@@ -104,94 +91,92 @@ def _table(
     columns = [_page_column(column) for column in shown]
     lines = [[_page_cell(column, row) for column in shown] for row in rows]
     if against is not None:
-        columns.append(PageColumn("difference", "Difference", "whisker", rules=[0.0]))
+        columns.append(page.PageColumn("difference", "Difference", "whisker", rules=[0.0]))
         for row, line in zip(rows, lines, strict=True):
             compared = differences.get(row.place)
-            line.append(Measured(math.nan) if compared is None else Measured(*compared.difference))
-    chooser = Filter("environment", "Environment", "All environments")
-    return PageTable(columns, lines, "Table", about + PAGE_NOTE, chooser)
+            line.append(page.Measured(math.nan) if compared is None else page.Measured(*compared.difference))
+    chooser = page.Filter("environment", "Environment", "All environments")
+    return page.PageTable(columns, lines, "Table", about + PAGE_NOTE, chooser)
 
 
-def _page_column(column: TableColumn[Summary]) -> PageColumn:
+def _page_column(column: TableColumn[Summary]) -> page.PageColumn:
     key, heading = column.heading or column.key, column.page_heading
     if column.kind == "group":
-        return PageColumn(key, heading, once=True, card_label="")
+        return page.PageColumn(key, heading, once=True, card_label="")
     if column.kind == "learner":
-        return PageColumn(key, heading, "series", card_label="")
+        return page.PageColumn(key, heading, "series", card_label="")
     if column.kind == "count":
-        return PageColumn(key, heading, "number", decimals=0)
+        return page.PageColumn(key, heading, "number", decimals=0)
     if column.kind == "estimate":
-        return PageColumn(key, heading, "whisker")
-    return PageColumn(key, heading, order="number" if column.kind == "number" else "")
+        return page.PageColumn(key, heading, "whisker")
+    return page.PageColumn(key, heading, order="number" if column.kind == "number" else "")
 
 
 def _page_cell(column: TableColumn[Summary], row: Summary) -> Cell:
     if column.kind == "learner":
-        return Text(column.value(row), "", row.caveat)
+        return page.Text(column.value(row), "", row.caveat)
     if column.kind == "count":
         return float(column.value(row))
-    return Measured(*column.value(row)) if column.kind == "estimate" else column.text(row)
+    return page.Measured(*column.value(row)) if column.kind == "estimate" else column.text(row)
 
 
-def _regret_panels(rows: Sequence[Summary], scale: str | None, against: str | None) -> list[Panel]:
+def _regret_panels(rows: Sequence[Summary], scale: str | None, against: str | None) -> list[page.Panel]:
     """Return a panel for each environment, comparator and play: over numbers of rounds, or with a row per learner."""
-    panels: list[Panel] = []
+    panels: list[page.Panel] = []
     for _, group in groupby(rows, key=_setting):
-        some = [row for row in group if row.n_cells]
-        if not some:
+        played = [row for row in group if row.n_cells]
+        if not played:
             continue
-        several = len({row.place.n_rounds for row in some}) > 1
         series = []
-        for learner in dict.fromkeys(row.place.learner for row in _last_rounds_first(some)):
-            own = [row for row in some if row.place.learner == learner]
-            mean, low, high = zip(*(row.regret for row in own), strict=True)
-            caveat = next((f"{SAYS_NOTHING}: {row.caveat}" for row in own if row.caveat), "")
+        for learner in dict.fromkeys(row.place.learner for row in _last_rounds_first(played)):
+            own = [row for row in played if row.place.learner == learner]
             x = [float(row.place.n_rounds) for row in own]
-            series.append(Series(learner, _group(learner, against), x, mean, low, high, None, caveat))
-        label = f"{some[0].place.comparator} {regret_name(some[0].kind)}"
-        key, name = f"regret-{len(panels) + 1}", _title(some[0], rows)
-        if several:
-            axes = _scale(scale, series)
-            panels.append(Panel(key, "", name, Axis("rounds T", axes), Axis(label, axes), series))
+            points = zip(*(row.regret for row in own), strict=True)
+            series.append(_line(learner, against, [row.caveat for row in own], x, *points))
+        key, name, label = f"regret-{len(panels) + 1}", _title(played[0], rows), _label(played[0])
+        if len({row.place.n_rounds for row in played}) > 1:
+            axes = _scale(scale, (mean for line in series for mean in line.mean))
+            panels.append(page.Panel(key, "", name, page.Axis("rounds T", axes), page.Axis(label, axes), series))
         else:
-            value = Axis(label, scale or "linear")
-            at = f"{name}, {some[0].place.n_rounds} rounds"
-            panels.append(RowPanel(key, "", at, Axis("rounds T"), value, series))
+            value = page.Axis(label, scale or "linear")
+            at = f"{name}, {played[0].place.n_rounds} rounds"
+            panels.append(page.RowPanel(key, "", at, page.Axis("rounds T"), value, series))
     return panels
 
 
 def _curve_panels(
     results: SweepResults, rows: Sequence[Summary], confidence: float, scale: str | None, against: str | None
-) -> list[Panel]:
+) -> list[page.Panel]:
     """Return a panel of regret over rounds for each environment with curves, for its largest number of rounds."""
     if not (results.cells.lengths > 1).any():
         return []
     members = dict(results.places())
-    panels: list[Panel] = []
+    panels: list[page.Panel] = []
     for _, group in groupby(rows, key=_setting):
-        curves = []
-        for row in _last_rounds_first(list(group)):
-            curve = mean_curve(results.cells, members[row.place], confidence)
-            if curve is not None:
-                curves.append((row, curve))
+        ordered = _last_rounds_first(list(group))
+        means = [(row, mean_curve(results.cells, members[row.place], confidence)) for row in ordered]
+        curves = [(row, curve) for row, curve in means if curve is not None]
         longest = [(row, curve) for row, curve in curves if row.place.n_rounds == curves[0][0].place.n_rounds]
         if not longest:
             continue
-        positive = all((curve.mean > 0).all() for _, curve in longest)
-        axes = scale or ("log" if positive else "linear")
+        axes = _scale(scale, (mean for _, curve in longest for mean in curve.mean))
         series = []
         for row, curve in longest:
             at = _some(curve.rounds, axes)
-            caveat = f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
-            x, mean, low, high = ([float(value) for value in one[at]] for one in curve[:4])
-            series.append(
-                Series(row.place.learner, _group(row.place.learner, against), x, mean, low, high, None, caveat)
-            )
+            points = ([float(value) for value in values[at]] for values in curve[:4])
+            series.append(_line(row.place.learner, against, [row.caveat], *points))
         first = longest[0][0]
-        label = f"{first.place.comparator} {regret_name(first.kind)}"
         key, name = f"curves-{len(panels) + 1}", f"{_title(first, rows)}, {first.place.n_rounds} rounds"
-        panels.append(Panel(key, "Regret over rounds", name, Axis("round", axes), Axis(label, axes), series))
+        x, value = page.Axis("round", axes), page.Axis(_label(first), axes)
+        panels.append(page.Panel(key, "Regret over rounds", name, x, value, series))
     return panels
+
+
+def _line(learner: str, against: str | None, caveats: Sequence[str], *points: Sequence[float]) -> page.Series:
+    """Return the line of a learner; points are their x, mean, low and high."""
+    caveat = next((f"{SAYS_NOTHING}: {caveat}" for caveat in caveats if caveat), "")
+    x, mean, low, high = points
+    return page.Series(learner, "Baseline" if learner == against else "", x, mean, low, high, None, caveat)
 
 
 def _last_rounds_first(rows: Sequence[Summary]) -> list[Summary]:
@@ -204,16 +189,16 @@ def _setting(row: Summary) -> tuple[str, str, str]:
 
 
 def _title(row: Summary, rows: Sequence[Summary]) -> str:
-    differing = varied_columns(one.place for one in rows)
+    differing = varied_columns(other.place for other in rows)
     return ", ".join([row.place.environment, *(getattr(row.place, name) for name in differing)])
 
 
-def _group(learner: str, against: str | None) -> str:
-    return "Baseline" if learner == against else ""
+def _label(row: Summary) -> str:
+    return f"{row.place.comparator} {regret_name(row.kind)}"
 
 
-def _scale(given: str | None, series: Sequence[Series]) -> str:
-    return given or ("log" if all(mean > 0 for one in series for mean in one.mean) else "linear")
+def _scale(scale: str | None, means: Iterable[float]) -> str:
+    return scale or ("log" if all(mean > 0 for mean in means) else "linear")
 
 
 def _some(rounds: Actions, axes: str) -> Actions:

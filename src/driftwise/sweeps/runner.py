@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from driftwise.core.validation import count
 from driftwise.learners import Player
-from driftwise.results.cells import CellRecord
-from driftwise.results.store import Machine, Store
+from driftwise.results.cells import CellRecord, Machine
+from driftwise.results.store import Store
 from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.batches import Batch
 from driftwise.sweeps.executors import DaskExecutor, Executor, Finished, ThreadExecutor
@@ -66,34 +68,32 @@ def run_sweeps(
                 if wanted <= store.keys:  # else cells were damaged
                     break
             executor = ThreadExecutor(n_threads) if client is None else DaskExecutor(client)
-            work = BatchQueue((one for some in batches for one in some), store.keys, costs, executor.by_learner)
+            work = BatchQueue(itertools.chain(*batches), store.keys, costs, executor.by_learner)
             _Runner(store, executor, work, costs, players, wanted, progress).run()
         results = SweepResults(table, store.labels(), store.damaged)
     return [results.of_keys([key for batch in some for key in batch.all_keys]) for some in batches]
 
 
+@dataclass(eq=False)
 class _Runner:
     """Plays until every cell is stored, by this process or by another."""
 
-    def __init__(
-        self,
-        store: Store,
-        executor: Executor,
-        work: BatchQueue,
-        costs: Costs,
-        players: dict[str, Player],
-        wanted: set[str],
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self._store, self._executor, self._work, self._costs = store, executor, work, costs
-        self._players, self._wanted, self._progress = players, wanted, progress
-        self._missing = wanted - store.keys  # as of the last report
+    _store: Store
+    _executor: Executor
+    _work: BatchQueue
+    _costs: Costs
+    _players: dict[str, Player]
+    _wanted: set[str]
+    _progress: Callable[[Progress], None] | None
+
+    def __post_init__(self) -> None:
+        self._missing = self._wanted - self._store.keys  # as of the last report
         self._playing: set[str] = set()
         self._unstored: list[CellRecord] = []
         self._machines: dict[str, Machine] = {}
         now = time.monotonic()
         self._stored_at, self._reported_at, self._looked_at = now, -_REPORT_EVERY, now
-        self._past = deque([(now, work.seconds_left())])  # times and the seconds that were left then
+        self._past = deque([(now, self._work.seconds_left())])  # times and the seconds that were left then
 
     def run(self) -> None:
         """Play until nothing is missing; after an interrupt or an error, store what is finished."""
@@ -102,7 +102,9 @@ class _Runner:
                 self._submit()
                 for finished in self._executor.wait(_WAIT):
                     self._take(finished)
-                if time.monotonic() - self._stored_at >= _STORE_EVERY or self._is_buffer_full():
+                all_finished = len(self._unstored) == len(self._playing) and self._work.is_done
+                is_due = time.monotonic() - self._stored_at >= _STORE_EVERY
+                if is_due or all_finished or len(self._unstored) >= _MOST_UNSTORED:
                     self._store_finished()
                 self._report(_REPORT_EVERY)
         finally:
@@ -114,10 +116,6 @@ class _Runner:
                 self._report(0.0)
             finally:
                 self._executor.close()
-
-    def _is_buffer_full(self) -> bool:
-        all_finished = len(self._unstored) == len(self._playing) and self._work.is_done
-        return len(self._unstored) >= _MOST_UNSTORED or all_finished
 
     def _submit(self) -> None:
         """Submit batches until the executor has enough; leave out what another process plays."""

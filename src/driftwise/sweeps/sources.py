@@ -162,9 +162,9 @@ class Group(NamedTuple):
     outputs: Outputs
 
     @property
-    def n_cells(self) -> int:
-        """The number of cells."""
-        return len(self.players) * len(self.runs)
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return self.source.origin.n_actions
 
 
 def cell_keys(group: Group, player: Player, shared: dict[tuple[str, ...], Any] | None = None) -> list[str]:

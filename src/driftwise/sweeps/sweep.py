@@ -7,6 +7,7 @@ of them: ``each = {learning_rate = [0.1, 0.3], switch_rate = [0.01, 0.1]}`` make
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from driftwise.core.validation import count
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Player
 from driftwise.regret.comparators import Comparator, make_comparator
-from driftwise.results.labels import short_text
+from driftwise.results.labels import short_text, unused_label
 from driftwise.sweeps.sources import Group, Outputs, Source
 
 if TYPE_CHECKING:
@@ -85,17 +86,16 @@ class Sweep:
     players: dict[str, Player] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        sources = _by_label("environments", self.environments, _source)
-        object.__setattr__(self, "sources", sources)
+        object.__setattr__(self, "sources", _by_label("environments", self.environments, _source))
         object.__setattr__(self, "players", _by_label("learners", self.learners, Player.of))
         for name, least in (("n_rounds", 1), ("seed", 0)):
             object.__setattr__(self, name, _counts(name, getattr(self, name), least))
         object.__setattr__(self, "n_runs", count("Sweep", "n_runs", self.n_runs))
-        given = self.comparator
-        if isinstance(given, str):
-            object.__setattr__(self, "comparator", make_comparator(given, "Sweep"))
-        elif not isinstance(given, Comparator):
-            raise rejection("Sweep", "comparator", "a comparator such as `Static()`, or its text", given)
+        comparator = self.comparator
+        if isinstance(comparator, str):
+            object.__setattr__(self, "comparator", make_comparator(comparator, "Sweep"))
+        elif not isinstance(comparator, Comparator):
+            raise rejection("Sweep", "comparator", "a comparator such as `Static()`, or its text", comparator)
         for n_rounds in self.n_rounds:
             self.comparator.span(n_rounds)  # raises if an interval ends later
         if self.play not in ("weights", "sample"):
@@ -125,9 +125,8 @@ class Sweep:
                 own = source.facing(player)
                 together.setdefault(own.text, (own, []))[1].append(player)
             for own, players in together.values():
-                for n_rounds in self.n_rounds:
-                    for seed in self.seed:
-                        yield Group(own, tuple(players), n_rounds, seed, runs, self.outputs)
+                for n_rounds, seed in itertools.product(self.n_rounds, self.seed):
+                    yield Group(own, tuple(players), n_rounds, seed, runs, self.outputs)
 
     def labels(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the labels of environments and of learners by spec, as text."""
@@ -184,24 +183,21 @@ def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str,
     if isinstance(given, Mapping) and not _is_spec(name, given):
         if bad := [label for label in given if not isinstance(label, str)]:
             raise InvalidInput(f"Sweep: `{name}` must have text for labels, got {shown(bad[0])}.")
-        pairs = [(label, convert(one)) for label, one in given.items()]
+        pairs = [(label, convert(value)) for label, value in given.items()]
     else:
-        members = [*given] if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-        pairs = [(one.label, one) for one in map(convert, members)]
+        values = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        pairs = [(member.label, member) for member in map(convert, values)]
     if not pairs:
         raise InvalidInput(f"Sweep: `{name}` must have at least one member, got none.")
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     texts: dict[str, str] = {}
-    for label, one in pairs:
-        text = one.text
-        if text in texts:
+    for label, member in pairs:
+        if (text := member.text) in texts:
             raise InvalidInput(f"Sweep: `{name}` has '{label}' twice." if texts[text] == label
                                else f"Sweep: `{name}` has '{texts[text]}' again as '{label}'.")  # fmt: skip
-        unique, n = label, 2
-        while unique in found:  # labels leave out lists of numbers
-            unique, n = f"{label} #{n}", n + 1
-        texts[text], found[unique] = unique, one
-    return found
+        texts[text] = unused_label(label, members)
+        members[texts[text]] = member
+    return members
 
 
 def _is_spec(name: str, given: Mapping[Any, Any]) -> bool:
@@ -337,12 +333,10 @@ def read_sweep(path: Path) -> Sweep:
             try:
                 if isinstance(table, Mapping) and "label" in table:
                     _check_new(f"the label '{table['label']}'", first, here)
-                for label, one in _members(table, make):
-                    _check_new(one.text, first, here, f"'{label}'")
-                    unique, n = label, 2
-                    while unique in found:
-                        unique, n = f"{label} #{n}", n + 1
-                    found[unique], places[kind, unique] = one, place
+                for label, member in _members(table, make):
+                    _check_new(member.text, first, here, f"'{label}'")
+                    unique = unused_label(label, found)
+                    found[unique], places[kind, unique] = member, place
             except DriftwiseError as error:
                 raise InvalidInput(f"{place}{error}") from None
     settings: dict[str, Any] = {**spec, **members}
@@ -373,20 +367,21 @@ def spread(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     choices: dict[str, list[Any]] = {}
     for key, value in table.items():
         if key != "each":
-            choices[key] = [*spread(value)] if isinstance(value, Mapping) else [value]
+            choices[key] = _choices(value)
     for key, values in each.items():
         if key in choices:
             raise InvalidInput(f"`{key}` is given itself and under `each`.")
         if not isinstance(values, list) or not values:
             raise InvalidInput(f"`each.{key}` must be a list of at least one value, got {shown(values)}.")
-        choices[key] = [one for value in values for one in (spread(value) if isinstance(value, Mapping) else [value])]
-    n_tables = 1
-    for values in choices.values():
-        n_tables *= len(values)
-    if n_tables > _MOST_TABLES:
+        choices[key] = [choice for value in values for choice in _choices(value)]
+    if (n_tables := math.prod(map(len, choices.values()))) > _MOST_TABLES:
         raise InvalidInput(f"`each` must make at most {_MOST_TABLES} tables of one, got {n_tables}.")
     for combination in itertools.product(*choices.values()):
         yield dict(zip(choices, combination, strict=True))
+
+
+def _choices(value: Any) -> list[Any]:
+    return [*spread(value)] if isinstance(value, Mapping) else [value]
 
 
 def _members(table: Any, make: Any) -> Iterator[tuple[str, Any]]:

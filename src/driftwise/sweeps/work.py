@@ -12,7 +12,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Set
 
 from driftwise.learners import Learner, Player
-from driftwise.results.cells import CellRecord
 from driftwise.sweeps.batches import Batch, play_batch
 from driftwise.sweeps.sources import Group
 
@@ -47,42 +46,36 @@ class Costs:
 
     def are_known(self, group: Group) -> bool:
         """Return whether every learner of a group was timed with this number of actions."""
-        n_actions = group.source.origin.n_actions
-        return all((player.name, n_actions) in self._rounds for player in group.players)
+        return all((player.name, group.n_actions) in self._rounds for player in group.players)
 
     def of_run(self, group: Group) -> float:
-        """Return the estimated seconds of one run of all players of a group."""
-        n_actions = group.source.origin.n_actions
-        return sum(self.of_cell(player, n_actions, group.n_rounds) for player in group.players)
+        """Return the estimated seconds of one run of all players of a group, more than 0."""
+        return max(1e-9, sum(self.of_cell(player, group.n_actions, group.n_rounds) for player in group.players))
 
 
-def sample_costs(groups: Iterable[Group], costs: Costs, progress: Callable[[int, int], None] | None = None) -> None:
+def sample_costs(groups: Iterable[Group], costs: Costs, progress: Callable[[int, int], object] | None) -> None:
     """Time a few thousand rounds of each learner, or its shortest cell; the first time compiles it."""
+    progress = progress or (lambda *_: None)
     wanted: dict[tuple[str, int], Group] = {}
-    for group in groups:
+    for group in sorted(groups, key=lambda group: group.n_rounds):
         for player in group.players:
-            one = group._replace(players=(player,), runs=group.runs[:1])
-            known = wanted.setdefault((player.name, group.source.origin.n_actions), one)
-            if group.n_rounds < known.n_rounds:
-                wanted[player.name, group.source.origin.n_actions] = one
-    for done, ((_, n_actions), group) in enumerate(wanted.items()):
-        if progress is not None:
-            progress(done, len(wanted))
+            wanted.setdefault((player.name, group.n_actions), group._replace(players=(player,), runs=group.runs[:1]))
+    for done, group in enumerate(wanted.values()):
+        progress(done, len(wanted))
         short = group._replace(n_rounds=min(group.n_rounds, _SAMPLE_ROUNDS))
-        _time(short, n_actions, costs) or (short == group or _time(group, n_actions, costs))
-    if progress is not None:
-        progress(len(wanted), len(wanted))
+        _time(short, costs) or (short == group or _time(group, costs))
+    progress(len(wanted), len(wanted))
 
 
-def _time(group: Group, n_actions: int, costs: Costs) -> bool:
+def _time(group: Group, costs: Costs) -> bool:
     """Play one cell twice, the first time to compile; return whether that was possible."""
     for _ in range(2):
         began = time.perf_counter()
-        records: list[CellRecord] = [record for some in play_batch(Batch.of(group)) for record in some]
+        records = [record for some in play_batch(Batch.of(group)) for record in some]
         seconds = time.perf_counter() - began
         if not records or records[0].error:
             return False
-    costs.record(group.players[0], n_actions, group.n_rounds, seconds)
+    costs.record(group.players[0], group.n_actions, group.n_rounds, seconds)
     return True
 
 
@@ -107,7 +100,7 @@ class BatchQueue:
                 for part in _parts(missing):
                     pieces += self._by_learner(part) if by_learner else [part]
         # Those of one learner together: a new worker then needs few kernels.
-        pieces.sort(key=lambda piece: (-round(math.log2(self._seconds(piece))), piece.group.players[0].name))
+        pieces.sort(key=lambda piece: (-round(math.log2(costs.of_run(piece.group))), piece.group.players[0].name))
         self._pieces = deque(pieces)
         self._postponed: list[Batch] = []
 
@@ -133,8 +126,8 @@ class BatchQueue:
             piece = self._pieces.popleft()
             self._count(piece.group, -1)
             missing = piece.restrict(lambda key: key not in stored)
-            for one in missing:
-                self._count(one.group, 1)
+            for rest in missing:
+                self._count(rest.group, 1)
             if missing:
                 self._pieces.extendleft(reversed(missing[1:]))
                 found.append(self._portion(missing[0], n_workers))
@@ -163,45 +156,38 @@ class BatchQueue:
 
     def _count(self, group: Group, sign: int) -> None:
         for player in group.players:
-            self._cells[player, group.source.origin.n_actions, group.n_rounds] += sign * len(group.runs)
-
-    def _seconds(self, batch: Batch) -> float:
-        return max(1e-9, self._costs.of_run(batch.group))
+            self._cells[player, group.n_actions, group.n_rounds] += sign * len(group.runs)
 
     def _by_learner(self, batch: Batch) -> list[Batch]:
         """Divide a batch by the classes of its learners."""
         names: dict[str, list[int]] = {}
         for i, player in enumerate(batch.group.players):
             names.setdefault(player.name, []).append(i)
-        runs = [*range(len(batch.group.runs))]
-        return [batch] if len(names) == 1 else [batch.select(players, runs) for players in names.values()]
+        return [batch.select(players) for players in names.values()]
 
     def _portion(self, piece: Batch, n_workers: int) -> Batch:
         """Return the first runs of a piece, or the first players of its first run, and put back the rest."""
         group = piece.group
         longest = _BUILT_SECONDS if group.source.is_built else _BATCH_SECONDS
         target = max(_LEAST_SECONDS, min(longest, self.seconds_left() / (2 * n_workers)))
-        players, runs = [*range(len(group.players))], [*range(len(group.runs))]
         # A learner that was not timed yet may be much slower than is assumed.
-        n_runs = max(1, int(target / self._seconds(piece))) if self._costs.are_known(group) else 1
-        if n_runs < len(runs):
-            self._pieces.appendleft(piece.select(players, runs[n_runs:]))
-            piece, runs = piece.select(players, runs[:n_runs]), runs[:n_runs]
+        n_runs = max(1, int(target / self._costs.of_run(group))) if self._costs.are_known(group) else 1
+        if n_runs < len(group.runs):
+            self._pieces.appendleft(piece.select(runs=range(n_runs, len(group.runs))))
+            piece = piece.select(runs=range(n_runs))
         if n_runs > 1 or group.source.is_built:
             return piece
-        n_actions, total, first = group.source.origin.n_actions, 0.0, 0
-        while first < len(players) and (first == 0 or total < target):
-            total += self._costs.of_cell(group.players[first], n_actions, group.n_rounds)
-            first += 1
-        if first < len(players):
-            self._pieces.appendleft(piece.select(players[first:], [0]))
-            piece = piece.select(players[:first], [0])
+        total, n_players = 0.0, 0
+        while n_players < len(group.players) and (n_players == 0 or total < target):
+            total += self._costs.of_cell(group.players[n_players], group.n_actions, group.n_rounds)
+            n_players += 1
+        if n_players < len(group.players):
+            self._pieces.appendleft(piece.select(range(n_players, len(group.players))))
+            piece = piece.select(range(n_players))
         return piece
 
 
 def _parts(batch: Batch) -> list[Batch]:
     """Divide a batch with very many runs."""
-    players, runs = [*range(len(batch.group.players))], [*range(len(batch.group.runs))]
-    if len(runs) <= _MOST_RUNS:
-        return [batch]
-    return [batch.select(players, runs[first : first + _MOST_RUNS]) for first in range(0, len(runs), _MOST_RUNS)]
+    runs = range(len(batch.group.runs))
+    return [batch.select(runs=runs[first : first + _MOST_RUNS]) for first in runs[::_MOST_RUNS]]
