@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from driftwise.cli.specs import FILE
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 
 COPY_EXAMPLES = "`driftwise examples --copy examples` copies the examples."
@@ -14,7 +15,7 @@ COPY_EXAMPLES = "`driftwise examples --copy examples` copies the examples."
 
 @click.command("examples")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--copy", "folder", type=click.Path(path_type=Path), metavar="FOLDER", help="Copy the files there.")
+@click.option("--copy", "folder", type=FILE, metavar="FOLDER", help="Copy the files there.")
 def command(names: tuple[str, ...], folder: Path | None) -> None:
     """List the examples, or copy them into a folder, which is made if it does not exist.
 

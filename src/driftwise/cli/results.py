@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from driftwise.cli.specs import FILE, choice
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.results.sweep_results import SweepResults
 
+_PATTERN = "; * stands for any text. Repeat for more."
+
 
 @click.command("results")
-@click.argument("paths", metavar="PATH...", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option(
-    "--environment",
-    multiple=True,
-    metavar="TEXT",
-    help="Only this environment; * stands for any text. Repeat for more.",
-)
-@click.option(
-    "--learner", multiple=True, metavar="TEXT", help="Only this learner; * stands for any text. Repeat for more."
-)
+@click.argument("paths", metavar="PATH...", type=FILE, nargs=-1, required=True)
+@click.option("--environment", multiple=True, metavar="TEXT", help=f"Only this environment{_PATTERN}")
+@click.option("--learner", multiple=True, metavar="TEXT", help=f"Only this learner{_PATTERN}")
 @click.option("--rounds", "n_rounds", type=int, multiple=True, help="Only this number of rounds. Repeat for more.")
 @click.option("--seed", type=int, multiple=True, help="Only this seed. Repeat for more.")
 @click.option("--comparator", multiple=True, metavar="KIND", help="Only this comparator. Repeat for more.")
@@ -34,17 +30,11 @@ if TYPE_CHECKING:
 )
 @click.option("--failed", is_flag=True, help="List the cells that could not be played, with their errors.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--csv", type=click.Path(path_type=Path), help="Write one line per cell.")
-@click.option(
-    "--parquet", type=click.Path(path_type=Path), help="Write one row per cell and marked round, for other programs."
-)
-@click.option("--latex", type=click.Path(path_type=Path), help="Write the table of regrets for the package booktabs.")
-@click.option("--page", type=click.Path(path_type=Path), help="Write an HTML page with the table and figures.")
-@click.option(
-    "--scale",
-    type=click.Choice(["log", "linear"]),
-    help="Axes of the page's figures.  [default: log if all means are positive]",
-)
+@click.option("--csv", type=FILE, help="Write one line per cell.")
+@click.option("--parquet", type=FILE, help="Write one row per cell and marked round, for other programs.")
+@click.option("--latex", type=FILE, help="Write the table of regrets for the package booktabs.")
+@click.option("--page", type=FILE, help="Write an HTML page with the table and figures.")
+@choice("--scale", ["log", "linear"], None, "Axes of the page's figures.  [default: log if all means are positive]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--quiet", is_flag=True, help="No notes on standard error.")
 def command(
