@@ -218,14 +218,11 @@ def _names() -> Iterator[str]:
 
 def member_text(record: Record, notation: Notation) -> str:
     """Return what the docstring of a registered class says."""
-    facts = [
-        _fact(heading.replace("_", " "), notation.prose(record[heading]))
-        for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice")
-        if record.get(heading)
-    ]
-    if record.get("statements"):
-        numbers = ", ".join(record["statements"])
-        facts.append(_fact("in the paper", f'{numbers}; see `driftwise show "{record["statements"][0]}"`'))
+    facts = []
+    for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice"):
+        facts += _facts(heading.replace("_", " "), [notation.prose(record.get(heading, ""))])
+    if numbers := record.get("statements"):
+        facts += _facts("in the paper", [f'{", ".join(numbers)}; see `driftwise show "{numbers[0]}"`'])
     facts += _facts("references", record["references"])
     parameters = ["  parameters"] if record["parameters"] else []
     for parameter in record["parameters"]:
@@ -281,13 +278,9 @@ def _filled(text: str, first: str, indent: int | None = None) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=after, break_on_hyphens=False)
 
 
-def _fact(heading: str, text: str) -> str:
-    return _filled(text, f"  {heading:<{_FACTS - 2}}", _FACTS)
-
-
 def _facts(heading: str, texts: Iterable[str]) -> list[str]:
     """Return facts with one heading, each on lines of its own."""
-    return [_fact("" if i else heading, text) for i, text in enumerate(texts) if text]
+    return [_filled(text, f"  {'' if i else heading:<{_FACTS - 2}}", _FACTS) for i, text in enumerate(texts) if text]
 
 
 def _formula(text: str, indent: str) -> str:

@@ -97,12 +97,11 @@ def command(
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
     named = None if experts is None else tuple(next(csv.reader([experts], skipinitialspace=True), []))
     source = table_source(file, input_format)
-    given = format or ("parquet" if source.format == "parquet" else "csv")
-    finals = [out / f"forecasts.{given}", out / SUMMARY, *([] if no_page else [out / PAGE])]
+    output_format = format or ("parquet" if source.format == "parquet" else "csv")
+    finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
     check_output_files("combine", finals, () if source.is_stream else (file,))
-    wanted = Wanted(target, named, time, by)
-    separator = _delimiter(delimiter)
-    task = CombineTask(source, wanted, mixture, out, given, separator, decimal, n_threads, page=not no_page)
+    wanted, text_format = Wanted(target, named, time, by), (_delimiter(delimiter), decimal)
+    task = CombineTask(source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page)
 
     def note(text: str) -> None:
         if not quiet:
@@ -141,14 +140,14 @@ def _mixture_options(
     return MixtureOptions(loss, chosen, not no_gradient, hint, tuple(dict.fromkeys(extras)), scale)
 
 
-def _delimiter(given: str | None) -> str | None:
+def _delimiter(text: str | None) -> str | None:
     """Return the delimiter that a user gives: one character, or a name for the tabulator."""
     from driftwise.core.errors import InvalidInput, shown
 
-    found = {"tab": "\t", "\\t": "\t"}.get(given or "", given)
-    if found is not None and (len(found) != 1 or not found.isascii() or found in '"\r\n\0'):
-        raise InvalidInput(f"combine: --delimiter must be one ASCII character or `tab`, got {shown(given)}.")
-    return found
+    character = {"tab": "\t", "\\t": "\t"}.get(text or "", text)
+    if character is not None and (len(character) != 1 or not character.isascii() or character in '"\r\n\0'):
+        raise InvalidInput(f"combine: --delimiter must be one ASCII character or `tab`, got {shown(text)}.")
+    return character
 
 
 @contextlib.contextmanager

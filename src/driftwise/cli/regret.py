@@ -8,14 +8,12 @@ from pathlib import Path
 import click
 
 from driftwise.cli.progress import continued_by, hint_on_interrupt, notes, sweep_progress
-from driftwise.cli.specs import FILE, choice, out_folder, preset
+from driftwise.cli.specs import FILE, choice, out_folder, preset_choice
 from driftwise.glossary import COLUMNS_NOTE
 
 
 @click.command("regret")
-@preset(
-    ["quick", "standard"], "quick: the cells with 1,000 rounds and 5 actions, minutes; standard: all cells, longer."
-)
+@preset_choice("quick: the cells with 1,000 rounds and 5 actions, minutes; standard: all cells, longer.", "standard")
 @choice("--feedback", ["full", "bandit", "both"], "both", "Of learners.")
 @click.option("--cells", "pattern", metavar="PATTERN", help="Only cells with such a name; * stands for any text.")
 @choice("--half", ["tuning", "untouched", "both"], "both", "Of the cells.")
