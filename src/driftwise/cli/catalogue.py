@@ -5,6 +5,7 @@ Each is a plain record, printed as JSON or as text of at most 100 columns, excep
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import json
@@ -137,22 +138,25 @@ def records(kind: str) -> list[Record]:
     """Return the records of all entries of a kind, given in the plural."""
     from driftwise.theory.statements import statements
 
-    if kind == "theorems":
-        return [plain(statement) for statement in statements.values()]
-    if kind == "words":
-        return [plain(word) for word in words().values()]
+    if kind in ("theorems", "words"):
+        return [plain(entry) for entry in (statements if kind == "theorems" else words()).values()]
     registry = registries()[kind]
     return [describe(registry.get(name)) for name in registry]
 
 
 def entries(name: str) -> list[CatalogueEntry]:
     """Return everything of that name, the likeliest first; raise `UnknownName` with the nearest name if nothing is."""
+    from driftwise.theory.statements import find_statement
+
     members = [
         CatalogueEntry(name, describe(registry.get(name)), member_text)
         for registry in registries().values()
         if name in set(registry)
     ]
-    stated = [CatalogueEntry(statement.number, plain(statement), statement_text) for statement in _statements(name)]
+    stated = []
+    with contextlib.suppress(UnknownName):
+        statement = find_statement(name)
+        stated.append(CatalogueEntry(statement.number, plain(statement), statement_text))
     defined = find_words(name)
     record = {"words": [plain(word) for word in defined]}
     glossary = [CatalogueEntry(defined[0].word, record, words_text)] if defined else []
@@ -196,15 +200,6 @@ def plain(entry: Statement | Word) -> Record:
     """Return a statement or a word as plain values."""
     values = dataclasses.asdict(entry)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-
-
-def _statements(name: str) -> list[Statement]:
-    from driftwise.theory.statements import find_statement
-
-    try:
-        return [find_statement(name)]
-    except UnknownName:
-        return []
 
 
 def _names() -> Iterator[str]:

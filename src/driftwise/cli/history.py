@@ -53,7 +53,7 @@ def command(
     """
     import dataclasses
 
-    from driftwise.cli.outputs import check_outputs, json_text
+    from driftwise.cli.outputs import check_outputs, json_text, write_files
     from driftwise.engine import record
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
@@ -74,10 +74,7 @@ def command(
         if history.change_points is not None:
             click.echo(f"\n{_true_changes(history.change_points)}")
         click.echo(f"\n{ROWS_NOTE}")
-    if figure is not None:
-        history.plot(figure)
-        if not quiet:
-            click.echo(f"wrote {figure}", err=True)
+    write_files(quiet, (figure, history.plot))
 
 
 def _true_changes(change_points: Sequence[int]) -> str:

@@ -6,8 +6,10 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import click
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.files import check_writable, shown_path
@@ -55,6 +57,15 @@ def check_outputs(command: str, inputs: Sequence[object], figure: Path | None, o
         figure_format(figure)
         canvas()
     check_output_files(command, (out, figure), inputs)
+
+
+def write_files(quiet: bool, *files: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write the files that are wanted, each by its function, and say so."""
+    for path, write in files:
+        if path is not None:
+            write(path)
+            if not quiet:
+                click.echo(f"wrote {path}", err=True)
 
 
 def check_output_files(command: str, outputs: Sequence[Path | None], inputs: Sequence[object]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -77,15 +78,8 @@ def command(
     page_file = out / f"{name}.html"
     check_output_files("regret", (page_file, out / "runs" / "cells.sqlite", csv), ())
     with notes(quiet), hint_on_interrupt(continued_by("runs")):
-        scores = run_study(
-            cells,
-            scored,
-            PRESETS[preset].effort,
-            seed,
-            out / "runs",
-            n_threads,
-            lambda title: sweep_progress(quiet, title, "runs"),
-        )
+        stage = partial(sweep_progress, quiet, what="runs")
+        scores = run_study(cells, scored, PRESETS[preset].effort, seed, out / "runs", n_threads, stage)
     n_cells = len({one.cell.name for one in scores})
     about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
     repeated = command_line("regret", {"--preset": preset, **selection, "--seed": seed})

@@ -63,7 +63,7 @@ def command(
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
-    from driftwise.cli.outputs import check_output_files, command_line
+    from driftwise.cli.outputs import check_output_files, command_line, write_files
     from driftwise.report.page import write_page
     from driftwise.results.sweep_results import SweepResults
     from driftwise.sweeps.results_page import results_page
@@ -76,20 +76,15 @@ def command(
     _print(results, against, failed, confidence, as_json)
     if not quiet:
         _print_notes(stored)
-    if csv is not None:
-        results.to_csv(csv)
-    if parquet is not None:
-        results.to_parquet(parquet)
-    if latex is not None:
-        results.to_latex(latex, confidence)
-    if page is not None:
+
+    def write_results_page(path: Path) -> None:
         options = {f"--{name.removeprefix('n_')}": wanted for name, wanted in filters.items()}
         options |= {"--against": against, "--confidence": None if confidence == 0.95 else f"{confidence:g}"}
-        repeated = command_line("results", {**options, "--scale": scale, "--page": page}, *paths)
-        write_page(page, results_page(results, [repeated], confidence=confidence, scale=scale, against=against))
-    for path in (csv, parquet, latex, page):
-        if path is not None and not quiet:
-            click.echo(f"wrote {path}", err=True)
+        repeated = command_line("results", {**options, "--scale": scale, "--page": path}, *paths)
+        write_page(path, results_page(results, [repeated], confidence=confidence, scale=scale, against=against))
+
+    tables = [(csv, results.to_csv), (parquet, results.to_parquet)]
+    write_files(quiet, *tables, (latex, lambda path: results.to_latex(path, confidence)), (page, write_results_page))
 
 
 def _print(results: SweepResults, against: str | None, failed: bool, confidence: float, as_json: bool) -> None:

@@ -92,7 +92,7 @@ def command(
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
-    from driftwise.cli.outputs import check_outputs, json_text
+    from driftwise.cli.outputs import check_outputs, json_text, write_files
     from driftwise.engine import simulate
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
@@ -112,11 +112,7 @@ def command(
         click.echo(json_text(results.record(confidence)))
     else:
         click.echo(f"{results.table(confidence)}\n\n{COLUMNS_NOTE}")
-    for path, write in ((out, results.save), (figure, lambda p: results.plot(p, confidence))):
-        if path is not None:
-            write(path)
-            if not quiet:
-                click.echo(f"wrote {path}", err=True)
+    write_files(quiet, (out, results.save), (figure, lambda path: results.plot(path, confidence)))
 
 
 def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import os
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import NamedTuple
 
 from driftwise.core.files import write_atomically
@@ -105,15 +106,6 @@ class ScoreSummary(NamedTuple):
     worst: CellScore
     n_bad: int  # cells with a score above `BAD`
     by_kind: Mapping[str, float]  # geometric means by kind of environment
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of positive numbers.
-
-    >>> geometric_mean([1.0, 4.0])
-    2.0
-    """
-    return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def summary(scores: Sequence[CellScore]) -> ScoreSummary:

@@ -213,9 +213,8 @@ class _ColumnWriter:
         self.scale = LinearScale(low, high if high > low else low + max(1.0, abs(low)), 4.0, _WIDTH - 4.0)
 
     def head(self) -> Markup:
-        order = self.column.sorted_as
-        sort = {} if order == "none" else {"data_sort": self.column.key, "data_order": order}
-        return element("th", self.column.heading, scope="col", **sort)
+        order = self.column.sorted_as if self.column.sorted_as != "none" else False
+        return element("th", self.column.heading, scope="col", data_sort=order and self.column.key, data_order=order)
 
     def cell(self, cell: Cell, place: int, size: int) -> Markup:
         """Return a cell of row number `place` of a group of `size` rows that share the columns shown once."""
