@@ -5,6 +5,7 @@ Each is a plain record, printed as JSON or as text of at most 100 columns, excep
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import json
@@ -137,22 +138,25 @@ def records(kind: str) -> list[Record]:
     """Return the records of all entries of a kind, given in the plural."""
     from driftwise.theory.statements import statements
 
-    if kind == "theorems":
-        return [plain(statement) for statement in statements.values()]
-    if kind == "words":
-        return [plain(word) for word in words().values()]
+    if kind in ("theorems", "words"):
+        return [plain(entry) for entry in (statements if kind == "theorems" else words()).values()]
     registry = registries()[kind]
     return [describe(registry.get(name)) for name in registry]
 
 
 def entries(name: str) -> list[CatalogueEntry]:
     """Return everything of that name, the likeliest first; raise `UnknownName` with the nearest name if nothing is."""
+    from driftwise.theory.statements import find_statement
+
     members = [
         CatalogueEntry(name, describe(registry.get(name)), member_text)
         for registry in registries().values()
         if name in set(registry)
     ]
-    stated = [CatalogueEntry(statement.number, plain(statement), statement_text) for statement in _statements(name)]
+    stated = []
+    with contextlib.suppress(UnknownName):
+        statement = find_statement(name)
+        stated.append(CatalogueEntry(statement.number, plain(statement), statement_text))
     defined = find_words(name)
     record = {"words": [plain(word) for word in defined]}
     glossary = [CatalogueEntry(defined[0].word, record, words_text)] if defined else []
@@ -198,15 +202,6 @@ def plain(entry: Statement | Word) -> Record:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
-def _statements(name: str) -> list[Statement]:
-    from driftwise.theory.statements import find_statement
-
-    try:
-        return [find_statement(name)]
-    except UnknownName:
-        return []
-
-
 def _names() -> Iterator[str]:
     """Return every name that an error may suggest."""
     from driftwise.theory.statements import statements
@@ -218,14 +213,11 @@ def _names() -> Iterator[str]:
 
 def member_text(record: Record, notation: Notation) -> str:
     """Return what the docstring of a registered class says."""
-    facts = [
-        _fact(heading.replace("_", " "), notation.prose(record[heading]))
-        for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice")
-        if record.get(heading)
-    ]
-    if record.get("statements"):
-        numbers = ", ".join(record["statements"])
-        facts.append(_fact("in the paper", f'{numbers}; see `driftwise show "{record["statements"][0]}"`'))
+    facts = []
+    for heading in ("feedback", "must_know", "time_per_round", "regret", "in_practice"):
+        facts += _facts(heading.replace("_", " "), [notation.prose(record.get(heading, ""))])
+    if numbers := record.get("statements"):
+        facts += _facts("in the paper", [f'{", ".join(numbers)}; see `driftwise show "{numbers[0]}"`'])
     facts += _facts("references", record["references"])
     parameters = ["  parameters"] if record["parameters"] else []
     for parameter in record["parameters"]:
@@ -281,13 +273,9 @@ def _filled(text: str, first: str, indent: int | None = None) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=after, break_on_hyphens=False)
 
 
-def _fact(heading: str, text: str) -> str:
-    return _filled(text, f"  {heading:<{_FACTS - 2}}", _FACTS)
-
-
 def _facts(heading: str, texts: Iterable[str]) -> list[str]:
     """Return facts with one heading, each on lines of its own."""
-    return [_fact("" if i else heading, text) for i, text in enumerate(texts) if text]
+    return [_filled(text, f"  {'' if i else heading:<{_FACTS - 2}}", _FACTS) for i, text in enumerate(texts) if text]
 
 
 def _formula(text: str, indent: str) -> str:

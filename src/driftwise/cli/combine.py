@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftwise.cli.progress import duration, notes, progress_line
+from driftwise.cli.specs import choice, out_folder, parse_member
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
@@ -34,13 +35,7 @@ _FORMATS = ["csv", "parquet"]  # of the output
 @click.option(
     "--learner", metavar="NAME[:KEY=VALUE,..]", help="A learner with full feedback.  [default: the tracker, untuned]"
 )
-@click.option(
-    "--hint",
-    type=click.Choice(["last-truth", "last-losses", "none"]),
-    default="last-truth",
-    show_default=True,
-    help="What a learner that takes hints is given.",
-)
+@choice("--hint", ["last-truth", "last-losses", "none"], "last-truth", "What a learner that takes hints is given.")
 @click.option("--no-gradient", is_flag=True, help="Follow the best expert, not the best convex combination.")
 @click.option(
     "--add",
@@ -50,22 +45,11 @@ _FORMATS = ["csv", "parquet"]  # of the output
     help="Add experts made from the others; may be repeated.",
 )
 @click.option("--scale", type=float, help="Largest range of the losses of a row, if known.  [default: learned]")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out/combine"),
-    show_default=True,
-    help="Folder of the forecasts, the summary and the page.",
-)
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(_FORMATS),
-    help="Of the forecasts.  [default: parquet if FILE is, else csv]",
-)
-@click.option("--input-format", type=click.Choice([*_FORMATS, "jsonl"]), help="Of FILE.  [default: by its suffix]")
+@out_folder("out/combine", "Folder of the forecasts, the summary and the page.")
+@choice("--format", _FORMATS, None, "Of the forecasts.  [default: parquet if FILE is, else csv]")
+@choice("--input-format", [*_FORMATS, "jsonl"], None, "Of FILE.  [default: by its suffix]")
 @click.option("--delimiter", metavar="CHARACTER", help="Of CSV input; `tab` for tabulators.  [default: found]")
-@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign of CSV input.  [default: found]")
+@choice("--decimal", [".", ","], None, "Decimal sign of CSV input.  [default: found]")
 @click.option("--threads", type=int, help="Threads; they do not change the results.  [default: all]")
 @click.option("--no-page", is_flag=True, help="Do not write the HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -76,14 +60,8 @@ def command(
     experts: str | None,
     time: str | None,
     by: str | None,
-    loss: str,
-    learner: str | None,
-    hint: str,
-    no_gradient: bool,
-    extras: tuple[str, ...],
-    scale: float | None,
     out: Path,
-    output_format: str | None,
+    format: str | None,
     input_format: str | None,
     delimiter: str | None,
     decimal: str | None,
@@ -91,6 +69,7 @@ def command(
     no_page: bool,
     as_json: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Combine the forecasts in FILE (CSV, Parquet or JSON lines; - for standard input) with weights that adapt.
 
@@ -114,24 +93,15 @@ def command(
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, Wanted, combine_table, table_source
 
-    options = _options(loss, learner, hint, not no_gradient, extras, scale)
+    mixture = _mixture_options(**options)
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
     named = None if experts is None else tuple(next(csv.reader([experts], skipinitialspace=True), []))
     source = table_source(file, input_format)
-    given = output_format or ("parquet" if source.format == "parquet" else "csv")
-    finals = [out / f"forecasts.{given}", out / SUMMARY, *([] if no_page else [out / PAGE])]
+    output_format = format or ("parquet" if source.format == "parquet" else "csv")
+    finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
     check_output_files("combine", finals, () if source.is_stream else (file,))
-    task = CombineTask(
-        source,
-        Wanted(target, named, time, by),
-        options,
-        out,
-        given,
-        _delimiter(delimiter),
-        decimal,
-        n_threads,
-        page=not no_page,
-    )
+    wanted, text_format = Wanted(target, named, time, by), (_delimiter(delimiter), decimal)
+    task = CombineTask(source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page)
 
     def note(text: str) -> None:
         if not quiet:
@@ -147,38 +117,37 @@ def command(
         click.echo(f"{kind}: {path}")
 
 
-def _options(
-    loss: str, learner: str | None, hint: str, gradient: bool, extras: tuple[str, ...], scale: float | None
+def _mixture_options(
+    loss: str, learner: str | None, hint: str, no_gradient: bool, extras: tuple[str, ...], scale: float | None
 ) -> MixtureOptions:
     """Return the options of the mixtures, checked."""
-    from driftwise.cli.specs import parse_member
     from driftwise.core.errors import InvalidInput
     from driftwise.forecasting.options import MixtureOptions
     from driftwise.learners import Player
     from driftwise.learners.base import ExpertLearner
 
-    chosen: ExpertLearner[Any, Any] | None = None
+    chosen = None
     if learner is not None:
         player = Player.from_spec(parse_member(learner))
         if player.tuned is not None:
             raise InvalidInput("combine: --learner cannot be tuned, because the measures of a file are not known.")
-        found = player.learner(2, 1)
-        if not isinstance(found, ExpertLearner):
-            if found.feedback == "full":
-                raise InvalidInput(f"combine: --learner must have kernels; {player.name} is in plain Python.")
+        member = player.learner(2, 1)
+        if member.feedback != "full":
             raise InvalidInput(f"combine: --learner must have full feedback; {player.name} has bandit feedback.")
-        chosen = found
-    return MixtureOptions(loss, chosen, gradient, hint, tuple(dict.fromkeys(extras)), scale)
+        if not isinstance(member, ExpertLearner):
+            raise InvalidInput(f"combine: --learner must have kernels; {player.name} is in plain Python.")
+        chosen = member
+    return MixtureOptions(loss, chosen, not no_gradient, hint, tuple(dict.fromkeys(extras)), scale)
 
 
-def _delimiter(given: str | None) -> str | None:
+def _delimiter(text: str | None) -> str | None:
     """Return the delimiter that a user gives: one character, or a name for the tabulator."""
     from driftwise.core.errors import InvalidInput, shown
 
-    found = {"tab": "\t", "\\t": "\t"}.get(given or "", given)
-    if found is not None and (len(found) != 1 or not found.isascii() or found in '"\r\n\0'):
-        raise InvalidInput(f"combine: --delimiter must be one ASCII character or `tab`, got {shown(given)}.")
-    return found
+    character = {"tab": "\t", "\\t": "\t"}.get(text or "", text)
+    if character is not None and (len(character) != 1 or not character.isascii() or character in '"\r\n\0'):
+        raise InvalidInput(f"combine: --delimiter must be one ASCII character or `tab`, got {shown(text)}.")
+    return character
 
 
 @contextlib.contextmanager

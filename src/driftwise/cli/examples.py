@@ -7,14 +7,16 @@ from pathlib import Path
 
 import click
 
+from driftwise.cli.specs import FILE
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
+from driftwise.core.files import check_writable, shown_path, write_bytes_atomically
 
 COPY_EXAMPLES = "`driftwise examples --copy examples` copies the examples."
 
 
 @click.command("examples")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--copy", "folder", type=click.Path(path_type=Path), metavar="FOLDER", help="Copy the files there.")
+@click.option("--copy", "folder", type=FILE, metavar="FOLDER", help="Copy the files there.")
 def command(names: tuple[str, ...], folder: Path | None) -> None:
     """List the examples, or copy them into a folder, which is made if it does not exist.
 
@@ -79,8 +81,6 @@ def _summary(path: Path) -> str:
 
 def _copy(paths: list[Path], folder: Path) -> None:
     """Copy the files that the folder does not have; nothing is copied if one of them cannot be."""
-    from driftwise.core.files import check_writable, shown_path, write_bytes_atomically
-
     present = [path for path in paths if _is_there(folder / path.name, path.read_bytes())]
     missing = [path for path in paths if path not in present]
     for path in missing:
@@ -95,8 +95,6 @@ def _copy(paths: list[Path], folder: Path) -> None:
 
 def _is_there(target: Path, content: bytes) -> bool:
     """Return whether a file is there with this content; another content must not be overwritten."""
-    from driftwise.core.files import shown_path
-
     if not target.exists():
         return False
     if target.is_file() and target.read_bytes() == content:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from driftwise.cli.progress import notes, progress_bar
-from driftwise.cli.specs import DEFAULT_ENVIRONMENT, environment_options, environment_table
+from driftwise.cli.specs import DEFAULT_ENVIRONMENT, FILE, environment_options, environment_table, parse_member
 from driftwise.glossary import ROWS_NOTE
 
 _ROUNDS = 2000
@@ -28,9 +28,7 @@ _CHANGES_SHOWN = 12
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the losses and of the learner.")
 @click.option("--points", type=int, default=500, show_default=True, help="The most stretches of rounds that are kept.")
 @click.option(
-    "--figure",
-    type=click.Path(path_type=Path),
-    help="Write a figure of weights, effective memory and weights of bases (.png, .svg, .pdf).",
+    "--figure", type=FILE, help="Write a figure of weights, effective memory and weights of bases (.png, .svg, .pdf)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
@@ -55,16 +53,15 @@ def command(
     """
     import dataclasses
 
-    from driftwise.cli import specs
-    from driftwise.cli.outputs import check_figure, json_text
+    from driftwise.cli.outputs import check_outputs, json_text, write_files
     from driftwise.engine import record
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
 
     table = environment_table(DEFAULT_ENVIRONMENT, flags)
-    check_figure("history", figure, [table.get("replay")])  # raises now, not after the run
+    check_outputs("history", [table.get("replay")], figure)  # raises now, not after the run
     source = make_environment(table)
-    player = Player.from_spec(specs.parse_member(learner))
+    player = Player.from_spec(parse_member(learner))
     if n_rounds is None and "replay" not in table:
         n_rounds = _ROUNDS
     with notes(quiet), progress_bar(quiet, "playing") as progress:
@@ -77,10 +74,7 @@ def command(
         if history.change_points is not None:
             click.echo(f"\n{_true_changes(history.change_points)}")
         click.echo(f"\n{ROWS_NOTE}")
-    if figure is not None:
-        history.plot(figure)
-        if not quiet:
-            click.echo(f"wrote {figure}", err=True)
+    write_files(quiet, (figure, history.plot))
 
 
 def _true_changes(change_points: Sequence[int]) -> str:

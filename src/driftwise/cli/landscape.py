@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwise.cli.progress import hint_on_interrupt, notes, progress_bar
+from driftwise.cli.specs import out_folder, preset_choice
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
@@ -17,24 +18,12 @@ _CELLS = ("full-switching", "full-drifting", "bandit-switching", "bandit-driftin
 
 
 @click.command("landscape")
-@click.option(
-    "--preset",
-    type=click.Choice(["quick", "standard", "full"]),
-    default="quick",
-    show_default=True,
-    help="Numbers of rounds, values and runs; quick takes minutes, the others longer.",
-)
+@preset_choice("Numbers of rounds, values and runs; quick takes minutes, the others longer.", "standard", "full")
 @click.option(
     "--cell", "cells", type=click.Choice(_CELLS), multiple=True, help="Only this cell of Table 1. Repeat for more."
 )
 @click.option("--learners", metavar="NAME[,NAME..]", help="Only these learners; any of `driftwise list learners`.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out/landscape"),
-    show_default=True,
-    help="Folder of the page and of finished measurements, which are not repeated.",
-)
+@out_folder("out/landscape", "Folder of the page and of finished measurements, which are not repeated.")
 @click.option("--figures", is_flag=True, help="Also write every figure as SVG.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @click.option("--threads", type=int, help="Threads over measurements; they do not change the results.  [default: all]")

@@ -118,13 +118,11 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.exceptions.Abort):
         _print_error("interrupted.")
         os._exit(_INTERRUPTED)  # without waiting for threads; files are complete or absent
-    except MemoryError as error:
+    except (MemoryError, OSError) as error:
         if hasattr(error, "__notes__"):  # of a learner in plain Python, whose author needs the traceback
             raise
-        _exit_with("Out of memory.", _FAILED)
-    except OSError as error:
-        if hasattr(error, "__notes__"):
-            raise
+        if isinstance(error, MemoryError):
+            _exit_with("Out of memory.", _FAILED)
         # The reader of a pipe, such as `head`, has closed it, or the disk is full: write nothing more.
         _silence(sys.stdout)
         if isinstance(error, BrokenPipeError):

@@ -6,8 +6,10 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import click
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.files import check_writable, shown_path
@@ -47,20 +49,23 @@ def command_line(command: str, options: Mapping[str, object], *arguments: object
     return shlex.join(words)
 
 
-def check_outputs(out: Path | None, figure: Path | None, inputs: Sequence[object]) -> None:
-    """Reject output files that cannot be written, or that the same command reads or writes elsewhere."""
+def check_outputs(command: str, inputs: Sequence[object], figure: Path | None, out: Path | None = None) -> None:
+    """Reject a figure that cannot be drawn, results in an unknown format, and what `check_output_files` rejects."""
     if out is not None:
         check_format(out)
-    check_figure("simulate", figure, ())
-    check_output_files("simulate", (out, figure), inputs)
-
-
-def check_figure(command: str, figure: Path | None, inputs: Sequence[object]) -> None:
-    """Reject the file of a figure that cannot be drawn or written, or that the same command reads."""
     if figure is not None:
         figure_format(figure)
         canvas()
-        check_output_files(command, (figure,), inputs)
+    check_output_files(command, (out, figure), inputs)
+
+
+def write_files(quiet: bool, *files: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write the files that are wanted, each by its function, and say so."""
+    for path, write in files:
+        if path is not None:
+            write(path)
+            if not quiet:
+                click.echo(f"wrote {path}", err=True)
 
 
 def check_output_files(command: str, outputs: Sequence[Path | None], inputs: Sequence[object]) -> None:

@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
 
 from driftwise.cli.progress import continued_by, hint_on_interrupt, notes, sweep_progress
+from driftwise.cli.specs import FILE, choice, out_folder, preset_choice
 from driftwise.glossary import COLUMNS_NOTE
 
 
 @click.command("regret")
-@click.option(
-    "--preset",
-    type=click.Choice(["quick", "standard"]),
-    default="quick",
-    show_default=True,
-    help="quick: the cells with 1,000 rounds and 5 actions, minutes; standard: all cells, longer.",
-)
-@click.option(
-    "--feedback", type=click.Choice(["full", "bandit", "both"]), default="both", show_default=True, help="Of learners."
-)
+@preset_choice("quick: the cells with 1,000 rounds and 5 actions, minutes; standard: all cells, longer.", "standard")
+@choice("--feedback", ["full", "bandit", "both"], "both", "Of learners.")
 @click.option("--cells", "pattern", metavar="PATTERN", help="Only cells with such a name; * stands for any text.")
-@click.option(
-    "--half",
-    type=click.Choice(["tuning", "untouched", "both"]),
-    default="both",
-    show_default=True,
-    help="Of the cells.",
-)
+@choice("--half", ["tuning", "untouched", "both"], "both", "Of the cells.")
 @click.option("--learners", metavar="NAME[,NAME..]", help="Only these learners; any of `driftwise list learners`.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out/regret"),
-    show_default=True,
-    help="Folder of the page and of finished runs, which are not repeated.",
-)
-@click.option("--csv", type=click.Path(path_type=Path), help="Write all scores, one line per learner and cell.")
+@out_folder("out/regret", "Folder of the page and of finished runs, which are not repeated.")
+@click.option("--csv", type=FILE, help="Write all scores, one line per learner and cell.")
 @click.option("--figures", is_flag=True, help="Also write the figures of scores as SVG.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @click.option("--threads", type=int, help="Threads; they do not change the results.  [default: all]")
@@ -96,15 +78,8 @@ def command(
     page_file = out / f"{name}.html"
     check_output_files("regret", (page_file, out / "runs" / "cells.sqlite", csv), ())
     with notes(quiet), hint_on_interrupt(continued_by("runs")):
-        scores = run_study(
-            cells,
-            scored,
-            PRESETS[preset].effort,
-            seed,
-            out / "runs",
-            n_threads,
-            lambda title: sweep_progress(quiet, title, "runs"),
-        )
+        stage = partial(sweep_progress, quiet, what="runs")
+        scores = run_study(cells, scored, PRESETS[preset].effort, seed, out / "runs", n_threads, stage)
     n_cells = len({one.cell.name for one in scores})
     about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
     repeated = command_line("regret", {"--preset": preset, **selection, "--seed": seed})

@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from driftwise.cli.specs import FILE, choice
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
     from driftwise.results.sweep_results import SweepResults
 
+_PATTERN = "; * stands for any text. Repeat for more."
+
 
 @click.command("results")
-@click.argument("paths", metavar="PATH...", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option(
-    "--environment",
-    multiple=True,
-    metavar="TEXT",
-    help="Only this environment; * stands for any text. Repeat for more.",
-)
-@click.option(
-    "--learner", multiple=True, metavar="TEXT", help="Only this learner; * stands for any text. Repeat for more."
-)
+@click.argument("paths", metavar="PATH...", type=FILE, nargs=-1, required=True)
+@click.option("--environment", multiple=True, metavar="TEXT", help=f"Only this environment{_PATTERN}")
+@click.option("--learner", multiple=True, metavar="TEXT", help=f"Only this learner{_PATTERN}")
 @click.option("--rounds", "n_rounds", type=int, multiple=True, help="Only this number of rounds. Repeat for more.")
 @click.option("--seed", type=int, multiple=True, help="Only this seed. Repeat for more.")
 @click.option("--comparator", multiple=True, metavar="KIND", help="Only this comparator. Repeat for more.")
@@ -34,17 +30,11 @@ if TYPE_CHECKING:
 )
 @click.option("--failed", is_flag=True, help="List the cells that could not be played, with their errors.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--csv", type=click.Path(path_type=Path), help="Write one line per cell.")
-@click.option(
-    "--parquet", type=click.Path(path_type=Path), help="Write one row per cell and marked round, for other programs."
-)
-@click.option("--latex", type=click.Path(path_type=Path), help="Write the table of regrets for the package booktabs.")
-@click.option("--page", type=click.Path(path_type=Path), help="Write an HTML page with the table and figures.")
-@click.option(
-    "--scale",
-    type=click.Choice(["log", "linear"]),
-    help="Axes of the page's figures.  [default: log if all means are positive]",
-)
+@click.option("--csv", type=FILE, help="Write one line per cell.")
+@click.option("--parquet", type=FILE, help="Write one row per cell and marked round, for other programs.")
+@click.option("--latex", type=FILE, help="Write the table of regrets for the package booktabs.")
+@click.option("--page", type=FILE, help="Write an HTML page with the table and figures.")
+@choice("--scale", ["log", "linear"], None, "Axes of the page's figures.  [default: log if all means are positive]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--quiet", is_flag=True, help="No notes on standard error.")
 def command(
@@ -73,7 +63,7 @@ def command(
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
-    from driftwise.cli.outputs import check_output_files, command_line
+    from driftwise.cli.outputs import check_output_files, command_line, write_files
     from driftwise.report.page import write_page
     from driftwise.results.sweep_results import SweepResults
     from driftwise.sweeps.results_page import results_page
@@ -86,20 +76,15 @@ def command(
     _print(results, against, failed, confidence, as_json)
     if not quiet:
         _print_notes(stored)
-    if csv is not None:
-        results.to_csv(csv)
-    if parquet is not None:
-        results.to_parquet(parquet)
-    if latex is not None:
-        results.to_latex(latex, confidence)
-    if page is not None:
+
+    def write_results_page(path: Path) -> None:
         options = {f"--{name.removeprefix('n_')}": wanted for name, wanted in filters.items()}
         options |= {"--against": against, "--confidence": None if confidence == 0.95 else f"{confidence:g}"}
-        repeated = command_line("results", {**options, "--scale": scale, "--page": page}, *paths)
-        write_page(page, results_page(results, [repeated], confidence=confidence, scale=scale, against=against))
-    for path in (csv, parquet, latex, page):
-        if path is not None and not quiet:
-            click.echo(f"wrote {path}", err=True)
+        repeated = command_line("results", {**options, "--scale": scale, "--page": path}, *paths)
+        write_page(path, results_page(results, [repeated], confidence=confidence, scale=scale, against=against))
+
+    tables = [(csv, results.to_csv), (parquet, results.to_parquet)]
+    write_files(quiet, *tables, (latex, lambda path: results.to_latex(path, confidence)), (page, write_results_page))
 
 
 def _print(results: SweepResults, against: str | None, failed: bool, confidence: float, as_json: bool) -> None:

@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from driftwise.cli.progress import notes, progress_bar
-from driftwise.cli.specs import DEFAULT_ENVIRONMENT, environment_options, environment_table, parse_member, read_spec
+from driftwise.cli.specs import (
+    DEFAULT_ENVIRONMENT,
+    FILE,
+    choice,
+    environment_options,
+    environment_table,
+    parse_member,
+    read_spec,
+)
 from driftwise.glossary import COLUMNS_NOTE
 
 _DEFAULTS: dict[str, Any] = {
@@ -23,7 +31,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 @click.command("simulate")
-@click.argument("spec", type=click.Path(path_type=Path), required=False)
+@click.argument("spec", type=FILE, required=False)
 @environment_options
 @click.option(
     "--learner",
@@ -41,10 +49,11 @@ _DEFAULTS: dict[str, Any] = {
     metavar="KIND",
     help="dynamic, static, switching:N or interval:FIRST-LAST[@ACTION].  [default: dynamic]",
 )
-@click.option(
+@choice(
     "--play",
-    type=click.Choice(["weights", "sample"]),
-    help="Incur the mean loss under the weights, or that of a sampled action.  [default: weights]",
+    ["weights", "sample"],
+    None,
+    "Incur the mean loss under the weights, or that of a sampled action.  [default: weights]",
 )
 @click.option(
     "--realised",
@@ -55,10 +64,8 @@ _DEFAULTS: dict[str, Any] = {
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
 @click.option("--block", "block_size", type=int, default=None, help="Rounds drawn at a time.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the results (.parquet) or the curves only (.csv).")
-@click.option(
-    "--figure", type=click.Path(path_type=Path), help="Write a figure of the regret curves (.png, .svg, .pdf)."
-)
+@click.option("--out", type=FILE, help="Write the results (.parquet) or the curves only (.csv).")
+@click.option("--figure", type=FILE, help="Write a figure of the regret curves (.png, .svg, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
 def command(
@@ -85,49 +92,33 @@ def command(
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
-    from driftwise.cli.outputs import check_outputs, json_text
+    from driftwise.cli.outputs import check_outputs, json_text, write_files
     from driftwise.engine import simulate
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
     from driftwise.regret.comparators import make_comparator
 
     settings = _settings(read_spec(spec) if spec else {}, flags)
-    check_outputs(out, figure, [spec, settings["environment"].get("replay")])  # raises now, not after the simulation
-    environment = make_environment(settings["environment"])
-    players = [Player.from_spec(one) for one in settings["learners"]]
+    table = settings.pop("environment")
+    check_outputs("simulate", [spec, table.get("replay")], figure, out)  # raises now, not after the simulation
+    environment = make_environment(table)
+    players = [Player.from_spec(member) for member in settings.pop("learners")]
+    settings["comparator"] = make_comparator(settings["comparator"])
     with notes(quiet), progress_bar(quiet, "simulating") as progress:
         results = simulate(
-            environment,
-            players,
-            n_rounds=settings["n_rounds"],
-            n_runs=settings["n_runs"],
-            seed=settings["seed"],
-            comparator=make_comparator(settings["comparator"]),
-            play=settings["play"],
-            realised=settings["realised"],
-            n_threads=threads,
-            block_size=block_size,
-            progress=progress,
+            environment, players, n_threads=threads, block_size=block_size, progress=progress, **settings
         )
     if as_json:
         click.echo(json_text(results.record(confidence)))
     else:
         click.echo(f"{results.table(confidence)}\n\n{COLUMNS_NOTE}")
-    for path, write in ((out, results.save), (figure, lambda p: results.plot(p, confidence))):
-        if path is not None:
-            write(path)
-            if not quiet:
-                click.echo(f"wrote {path}", err=True)
+    write_files(quiet, (out, results.save), (figure, lambda path: results.plot(path, confidence)))
 
 
 def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     """Merge defaults, the file and the flags; flags override the file, which overrides defaults."""
     settings = {**_DEFAULTS, **spec}
-    settings |= {
-        key: flags[key]
-        for key in ("n_rounds", "n_runs", "seed", "comparator", "play", "realised")
-        if flags[key] is not None
-    }
+    settings |= {key: value for key, value in flags.items() if key in _DEFAULTS and value is not None}
     environment = environment_table(settings["environment"], flags)
     for key in ("n_rounds", "n_runs"):
         if "replay" in environment and key not in spec and flags[key] is None:

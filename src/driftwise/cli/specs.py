@@ -1,4 +1,4 @@
-"""Specs of environments and learners from flags, and of a simulation from a TOML file.
+"""Options that several commands have, specs of environments and learners from flags, and of a simulation from a file.
 
 A member of a registry is written ``name`` or ``name:key=value,key=value`` on the command line, and as a table
 with a `name` in a file. For ``name:tuned``, the parameters of the learner come from the measures of the environment.
@@ -7,7 +7,7 @@ with a `name` in a file. For ``name:tuned``, the parameters of the learner come 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ _KEYS: dict[str, tuple[type, str]] = {
 }
 
 C = TypeVar("C", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
 DEFAULT_ENVIRONMENT: dict[str, Any] = {
     "path": {"name": "switching", "n_segments": 8, "n_actions": 10},
     "noise": {"name": "bernoulli"},
@@ -47,6 +48,21 @@ _OPTIONS = (
     ),
     click.option("--header/--no-header", default=None, help="Whether the first row of a replayed .csv holds names."),
 )
+
+
+def choice(name: str, choices: Sequence[str], default: str | None, about: str) -> Callable[[C], C]:
+    """Return an option with a few values; its help shows the default, if there is one."""
+    return click.option(name, type=click.Choice(choices), default=default, show_default=True, help=about)
+
+
+def preset_choice(about: str, *others: str) -> Callable[[C], C]:
+    """Return the option for the extent of measurements: quick, or one of the others."""
+    return choice("--preset", ["quick", *others], "quick", about)
+
+
+def out_folder(default: str, about: str) -> Callable[[C], C]:
+    """Return the option for the folder of a command's files."""
+    return click.option("--out", type=FILE, default=Path(default), show_default=True, help=about)
 
 
 def read_spec(path: Path) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from driftwise.cli.progress import continued_by, duration, hint_on_interrupt, notes, progress_bar, sweep_progress
+from driftwise.cli.specs import FILE
 
 if TYPE_CHECKING:
     from driftwise.sweeps import Sweep
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @click.command("sweep")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: out/NAME-OF-FILE]")
+@click.argument("file", type=FILE)
+@click.option("--out", type=FILE, help="Folder of the results.  [default: out/NAME-OF-FILE]")
 @click.option("--dry-run", is_flag=True, help="Only show what would be played, and how long it would take.")
 @click.option("--threads", type=int, help="Threads of this process; they do not change the results.  [default: all]")
 @click.option("--dask", "address", metavar="ADDRESS", help="Play on the Dask cluster with a scheduler at this address.")
@@ -62,7 +62,10 @@ def command(
     folder = Path("out") / file.stem if out is None else out
     if not dry_run:
         check_writable(folder / FILE)  # before learners are compiled for the plan
-    with _cluster(address, connect) as client:
+    with contextlib.ExitStack() as stack:
+        client = None if address is None else connect(address)
+        if client is not None:
+            stack.callback(client.close, timeout=2)
         costs = Costs()
         with notes(quiet):
             if dry_run or not quiet:
@@ -131,15 +134,3 @@ def _n_threads(threads: int | None, client: Any) -> int:
     if client is not None:
         return max(1, sum(int(n) for n in client.nthreads().values()))
     return threads or os.cpu_count() or 1
-
-
-@contextlib.contextmanager
-def _cluster(address: str | None, connect: Callable[[str], Any]) -> Iterator[Any]:
-    if address is None:
-        yield None
-        return
-    client = connect(address)
-    try:
-        yield client
-    finally:
-        client.close(timeout=2)

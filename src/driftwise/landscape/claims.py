@@ -27,7 +27,7 @@ def claims(outcomes: Sequence[Outcome]) -> list[Claim]:
     return [
         _with_caveats(make(*(by_key[key] for key in needs)), by_key, needs)
         for make, needs in _CLAIMS
-        if _measured(by_key, needs)
+        if all(key in by_key and by_key[key].keys() >= set(labels) for key, labels in needs.items())
     ]
 
 
@@ -40,11 +40,6 @@ def _with_caveats(claim: Claim, by_key: dict[str, dict[str, Outcome]], needs: di
         if by_key[key][label].caveat
     )
     return dataclasses.replace(claim, figures=(*claim.figures, *caveats))
-
-
-def _measured(by_key: dict[str, dict[str, Outcome]], needs: dict[str, tuple[str, ...]]) -> bool:
-    """Return whether the learners that a claim is about were measured."""
-    return all(key in by_key and by_key[key].keys() >= set(labels) for key, labels in needs.items())
 
 
 def _exponent_text(power: Power) -> str:

@@ -23,7 +23,7 @@ from driftwise.landscape.scans import Participant, Scan
 from driftwise.regret.statistics import Estimate, Power, estimate, fit_power
 from driftwise.results.cells import CellTable
 from driftwise.results.results import Caveat
-from driftwise.sweeps import Progress, Source, Sweep, run_sweeps
+from driftwise.sweeps import Source, Sweep, run_sweeps
 from driftwise.theory.table_one import TABLE, Rate
 
 
@@ -57,11 +57,8 @@ class Outcome:
     @property
     def x(self) -> list[float]:
         """The measured values of the varied quantity; an adversary may use less than its budget."""
-        axis = self.scan.axis
-        if axis == "T":
-            return [float(measurement.n_rounds) for measurement in self.measurements]
-        name = {"Gamma": "segments", "V": "drift", "Lambda": "variance"}[axis]
-        return [float(getattr(measurement, name).mean()) for measurement in self.measurements]
+        name = {"T": "n_rounds", "Gamma": "segments", "V": "drift", "Lambda": "variance"}[self.scan.axis]
+        return [float(np.mean(getattr(measurement, name))) for measurement in self.measurements]
 
     @property
     def regrets(self) -> list[Estimate]:
@@ -125,11 +122,7 @@ def measure(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
     """Return the outcomes of some scans; play the cells that the folder does not have."""
-
-    def show(now: Progress) -> None:
-        if progress is not None:
-            progress(now.done, now.total)
-
+    show = None if progress is None else lambda now: progress(now.done, now.total)
     sweeps = [sweep for scan in scans for value in scan.values for sweep in _sweeps(scan, value, n_runs, seed)]
     results = run_sweeps(sweeps, folder, n_threads=n_threads, progress=show)
     for played in results:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from driftwise.core.measures import SAYS_NOTHING, collected, marked
 from driftwise.engine import record
@@ -76,19 +75,9 @@ _INTERVALS = 250  # of rounds, in each of which weights are averaged
 _MOST_CHANGES = 40  # that can be distinguished in a figure
 
 
-class OutcomeColumn(NamedTuple):
-    """What a table says about each outcome: a column of the text, of the page, or of both."""
-
-    heading: str = ""  # in the text
-    text: Callable[[Outcome], str] | None = None
-    column: PageColumn | None = None  # of the page
-    cell: Callable[[Outcome], Cell] | None = None
-
-
 def _interval_text(outcome: Outcome) -> str:
-    power = outcome.exponent
-    known = math.isfinite(power.exponent)
-    return f"{fixed(power.low, 2)} .. {fixed(power.high, 2)}" if known else "-"
+    exponent, low, high = outcome.exponent
+    return f"{fixed(low, 2)} .. {fixed(high, 2)}" if math.isfinite(exponent) else "-"
 
 
 def span(values: Sequence[float], to: str = " .. ") -> str:
@@ -100,38 +89,32 @@ def span(values: Sequence[float], to: str = " .. ") -> str:
     return low if low == high else f"{low}{to}{high}"
 
 
-COLUMNS = (
-    OutcomeColumn(
-        column=PageColumn("environment", "Setting and environment", once=True, card_label=""),
-        cell=lambda outcome: Text(CELLS[outcome.scan.cell], heading(outcome.scan.description)),
+# The columns of the text and of the page.
+_TEXT: dict[str, Callable[[Outcome], str]] = {
+    "learner": lambda outcome: marked(outcome.participant.label, outcome.caveat),
+    "role": lambda outcome: outcome.participant.role,
+    "last regret": lambda outcome: number(outcome.regrets[-1].mean),
+    "exponent": lambda outcome: fixed(outcome.exponent.exponent, 2),
+    "95% interval": _interval_text,
+    "x lower bound": lambda outcome: span(outcome.multiples),
+}
+_PAGE: tuple[tuple[PageColumn, Callable[[Outcome], Cell]], ...] = (
+    (
+        PageColumn("environment", "Setting and environment", once=True, card_label=""),
+        lambda outcome: Text(CELLS[outcome.scan.cell], heading(outcome.scan.description)),
     ),
-    OutcomeColumn(
-        "learner",
-        lambda outcome: marked(outcome.participant.label, outcome.caveat),
+    (
         PageColumn("learner", "Learner", "series", card_label=""),
         lambda outcome: Text(outcome.participant.label, _group(outcome).lower(), _caveat(outcome)),
     ),
-    OutcomeColumn("role", lambda outcome: outcome.participant.role),
-    OutcomeColumn("last regret", lambda outcome: number(outcome.regrets[-1].mean)),
-    OutcomeColumn(column=PageColumn("axis", "Varied", "formula", once=True), cell=lambda outcome: outcome.scan.axis),
-    OutcomeColumn(
-        column=PageColumn("upper", "Upper rate", "formula", once=True),
-        cell=lambda outcome: rates(outcome.scan.cell)[0].text,
-    ),
-    OutcomeColumn(
-        column=PageColumn("lower", "Lower rate", "formula", once=True),
-        cell=lambda outcome: rates(outcome.scan.cell)[1].text,
-    ),
-    OutcomeColumn(
-        "exponent",
-        lambda outcome: fixed(outcome.exponent.exponent, 2),
+    (PageColumn("axis", "Varied", "formula", once=True), lambda outcome: outcome.scan.axis),
+    (PageColumn("upper", "Upper rate", "formula", once=True), lambda outcome: rates(outcome.scan.cell)[0].text),
+    (PageColumn("lower", "Lower rate", "formula", once=True), lambda outcome: rates(outcome.scan.cell)[1].text),
+    (
         PageColumn("exponent", "Measured exponent", "whisker", decimals=2, rules=(0.0, 0.5, 1.0), card_label=""),
         lambda outcome: Measured(*outcome.exponent),
     ),
-    OutcomeColumn("95% interval", _interval_text),
-    OutcomeColumn(
-        "x lower bound",
-        lambda outcome: span(outcome.multiples),
+    (
         PageColumn("multiple", "× lower bound", order="number", card_label="×"),
         lambda outcome: span(outcome.multiples, " to "),
     ),
@@ -140,7 +123,6 @@ COLUMNS = (
 
 def table(outcomes: Sequence[Outcome]) -> str:
     """Return the measured Table 1 as text."""
-    written = [(column.heading, column.text) for column in COLUMNS if column.text is not None]
     lines = []
     for cell, in_cell in groupby(outcomes, key=lambda outcome: outcome.scan.cell):
         upper, lower = rates(cell)
@@ -148,9 +130,9 @@ def table(outcomes: Sequence[Outcome]) -> str:
         for _, group in groupby(in_cell, key=lambda outcome: outcome.scan.key):
             in_scan = list(group)
             scan, x = in_scan[0].scan, in_scan[0].x
-            rows = [[text(outcome) for _, text in written] for outcome in in_scan]
+            rows = [[text(outcome) for text in _TEXT.values()] for outcome in in_scan]
             reasons = footnote({outcome.participant.label: outcome.caveat for outcome in in_scan if outcome.caveat})
-            body = text_table([name for name, _ in written], rows, left=2)
+            body = text_table([*_TEXT], rows, left=2)
             lines += ["", f"  {scan.description}; {scan.axis} from {number(x[0])} to {number(x[-1])}"]
             lines += ["  " + line for line in (*body.splitlines(), *reasons.splitlines())]
     return "\n".join(lines).lstrip("\n")
@@ -158,7 +140,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def page_table(rows: Sequence[Sequence[Cell]]) -> PageTable:
     """Return the measured Table 1 of the page, one row per learner and environment."""
-    columns = [column.column for column in COLUMNS if column.column is not None]
+    columns = [column for column, _ in _PAGE]
     return PageTable(columns, rows, "Table 1, measured", _ABOUT_TABLE, Filter("environment", "Setting", "All settings"))
 
 
@@ -169,9 +151,7 @@ def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], comman
         title="Tracking the best expert, measured",
         subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds in changing environments, and the"
         f" regret measured in environments whose segments, drift and variance are known exactly. {about}",
-        table=page_table(
-            [[column.cell(outcome) for column in COLUMNS if column.cell is not None] for outcome in outcomes]
-        ),
+        table=page_table([[cell(outcome) for _, cell in _PAGE] for outcome in outcomes]),
         panels=panels,
         histories=histories,
         claims=[_with_greek_letters(claim) for claim in claims(outcomes)],

@@ -26,7 +26,7 @@ import fnmatch
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,53 +185,34 @@ def measure_cells(
     precise enough, the runs are doubled. Tuned learners that cannot be the best any more play no further runs.
     """
     everyone = _players(scored, tuned)
-    found: dict[str, CellRegrets] = {
-        cell.name: CellRegrets(cell, feedback, tuple(scored), tuple(tuned), {}) for cell in cells
-    }
+    measured = {cell.name: CellRegrets(cell, feedback, tuple(scored), tuple(tuned), {}) for cell in cells}
     pending = {cell.name: (everyone, effort.first_runs[cell.n_rounds]) for cell in cells}
-    costs, first = Costs(), True
+    costs, prefix = Costs(), ""
     while pending:
-        n_cells = f"{len(pending)} cell{'s' if len(pending) > 1 else ''}"
-        title = f"{feedback} feedback: {'' if first else 'more runs in '}{n_cells}"
+        title = f"{feedback} feedback: {prefix}{len(pending)} cell{'s' if len(pending) > 1 else ''}"
         sweeps = [
-            Sweep({name: found[name].cell.source}, [*players], found[name].cell.n_rounds, n_runs, seed)
+            Sweep({name: measured[name].cell.source}, [*players], measured[name].cell.n_rounds, n_runs, seed)
             for name, (players, n_runs) in pending.items()
         ]
         with stage(title) as progress:
-            played = _play(sweeps, folder, n_threads, progress, costs)
-        for (name, (players, _)), regrets in zip(pending.items(), played, strict=True):
-            before = found[name]
-            added = dict(zip(players, regrets, strict=True))
-            found[name] = CellRegrets(before.cell, feedback, before.scored, before.tuned, {**before.regrets, **added})
+            results = run_sweeps(sweeps, folder, n_threads=n_threads, progress=progress, costs=costs)
+        for (name, (players, n_runs)), played in zip(pending.items(), results, strict=True):
+            for place, _, run, error in played.failures()[:1]:
+                raise DriftwiseError(f"regret: '{place.learner}' in '{place.environment}', run {run}: {error}")
+            added = dict(zip(players, played.cells.final.reshape(len(players), n_runs), strict=True))
+            measured[name] = replace(measured[name], regrets={**measured[name].regrets, **added})
         pending = {
-            name: (_players(scored, found[name].contenders()), min(effort.most_runs, 2 * n_runs))
+            name: (_players(scored, measured[name].contenders()), min(effort.most_runs, 2 * n_runs))
             for name, (_, n_runs) in pending.items()
-            if n_runs < effort.most_runs and found[name].score(scored[0]).error > effort.largest_error
+            if n_runs < effort.most_runs and measured[name].score(scored[0]).error > effort.largest_error
         }
-        first = False
-    return [found[cell.name] for cell in cells]
+        prefix = "more runs in "
+    return [measured[cell.name] for cell in cells]
 
 
 def _players(scored: Sequence[ScoredLearner], tuned: Sequence[Player]) -> tuple[Player, ...]:
     """Return the players, each once: a learner may be scored and be among the tuned ones."""
     return tuple(dict.fromkeys([*(one.player for one in scored), *tuned]))
-
-
-def _play(
-    sweeps: list[Sweep],
-    folder: Path,
-    n_threads: int | None,
-    progress: Callable[[Progress], None] | None,
-    costs: Costs,
-) -> list[list[Vector]]:
-    """Return the regrets of each player of each sweep, run by run."""
-    found = []
-    results = run_sweeps(sweeps, folder, n_threads=n_threads, progress=progress, costs=costs)
-    for sweep, played in zip(sweeps, results, strict=True):
-        for place, _, run, error in played.failures()[:1]:
-            raise DriftwiseError(f"regret: '{place.learner}' in '{place.environment}', run {run}: {error}")
-        found.append([*played.cells.final.reshape(len(sweep.players), sweep.n_runs)])
-    return found
 
 
 class StudyPreset(NamedTuple):

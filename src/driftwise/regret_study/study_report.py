@@ -6,28 +6,16 @@ import csv
 import math
 import os
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import NamedTuple
 
 from driftwise.core.files import write_atomically
 from driftwise.glossary import PAGE_NOTE
 from driftwise.regret_study.study import CellScore
 from driftwise.regret_study.study_design import HALVES, KINDS, ScoredLearner
-from driftwise.report.page import (
-    Axis,
-    DotPanel,
-    Filter,
-    Measured,
-    Page,
-    PageColumn,
-    PageTable,
-    Panel,
-    RowPanel,
-    Series,
-    SeriesGroup,
-    Text,
-)
+from driftwise.report import page
 from driftwise.report.page.contents import Cell
 from driftwise.report.tables import TableGroup, fixed, grouped_table, number, text_table
 
@@ -45,86 +33,66 @@ EXPLANATION = (
 )
 
 
-class ScoreColumn(NamedTuple):
-    """What tables say about each score: a column of the CSV file, of the text, of the page, or of several."""
-
-    name: str  # in the CSV file; "" if it is not there
-    value: Callable[[CellScore], str | float]
-    error: Callable[[CellScore], float] | None = None  # the standard error, in a column of its own in the CSV file
-    heading: str = ""  # in the text
-    page: PageColumn | None = None
-    cell: Callable[[CellScore], Cell] | None = None  # on the page, if it is not the value
-
-    def text(self, one: CellScore) -> str:
-        """Return the value, with its standard error if it has one."""
-        value = self.value(one)
-        if self.error is None or isinstance(value, str):
-            return str(value)
-        return f"{_shown(value)} ±{fixed(self.error(one), _decimals(value))}"
-
-
 def tuned_text(score: CellScore) -> str:
     """Return the best tuned learner of a cell as text; two if even and odd runs choose different ones."""
     return " or ".join(player.label for player in score.tuned)
 
 
-def _name_in_lines(one: CellScore) -> Text:
-    kind, _, size = one.cell.name.rpartition(", K")
-    return Text(kind, f"K{size}")
+def _name_in_lines(row: CellScore) -> page.Text:
+    kind, _, size = row.cell.name.rpartition(", K")
+    return page.Text(kind, f"K{size}")
 
 
-def _with_interval(one: CellScore) -> Measured:
-    value, reach = one.score.value, _INTERVAL * one.score.error
-    return Measured(value, value - reach, value + reach)
+def _with_interval(row: CellScore) -> page.Measured:
+    value, reach = row.score.value, _INTERVAL * row.score.error
+    return page.Measured(value, value - reach, value + reach)
 
 
-COLUMNS = (
-    ScoreColumn("feedback", lambda one: one.feedback),
-    ScoreColumn(
-        "cell",
-        lambda one: one.cell.name,
-        heading="cell",
-        page=PageColumn("cell", "Cell", card_label=""),
-        cell=_name_in_lines,
-    ),
-    ScoreColumn("half", lambda one: one.cell.half, page=PageColumn("half", "Half")),
-    ScoreColumn("kind", lambda one: one.cell.kind),
-    ScoreColumn("n_actions", lambda one: one.cell.n_actions),
-    ScoreColumn("n_rounds", lambda one: one.cell.n_rounds),
-    ScoreColumn("learner", lambda one: one.learner.label, page=PageColumn("learner", "Learner")),
-    ScoreColumn(
-        "score",
-        lambda one: one.score.value,
-        lambda one: one.score.error,
-        heading="score",
-        page=PageColumn("score", "Score", "whisker", decimals=2, rules=(1.0, 2.0)),
-        cell=_with_interval,
-    ),
-    ScoreColumn(
-        "regret",
-        lambda one: one.score.regret,
-        lambda one: one.score.regret_error,
-        heading="R",
-        page=PageColumn("regret", "R", "number"),
-    ),
-    ScoreColumn(
-        "best_regret",
-        lambda one: one.score.best_regret,
-        lambda one: one.score.best_regret_error,
-        heading="R*",
-        page=PageColumn("best", "R*", "number"),
-    ),
-    ScoreColumn("", tuned_text, page=PageColumn("tuned", "Best tuned learner")),
-    ScoreColumn(
-        "n_runs", lambda one: one.score.n_runs, heading="runs", page=PageColumn("runs", "Runs", "number", decimals=0)
-    ),
-    ScoreColumn("best_by_even_runs", lambda one: one.tuned[0].label),
-    ScoreColumn("best_by_odd_runs", lambda one: one.tuned[-1].label),
-    ScoreColumn("learner_spec", lambda one: one.learner.player.text),
-)
-_SCORE = next(column for column in COLUMNS if column.name == "score")
-CSV_COLUMNS = tuple(
-    name for column in COLUMNS for name in (column.name, f"{column.name}_error" if column.error else "") if name
+def _with_error(value: float, error: float) -> str:
+    return f"{_shown(value)} ±{fixed(error, _decimals(value))}"
+
+
+def _score_text(row: CellScore) -> str:
+    return _with_error(row.score.value, row.score.error)
+
+
+# The columns of the CSV file, of the text and of the page.
+_CSV: dict[str, Callable[[CellScore], str | float]] = {
+    "feedback": lambda row: row.feedback,
+    "cell": lambda row: row.cell.name,
+    "half": lambda row: row.cell.half,
+    "kind": lambda row: row.cell.kind,
+    "n_actions": lambda row: row.cell.n_actions,
+    "n_rounds": lambda row: row.cell.n_rounds,
+    "learner": lambda row: row.learner.label,
+    "score": lambda row: row.score.value,
+    "score_error": lambda row: row.score.error,
+    "regret": lambda row: row.score.regret,
+    "regret_error": lambda row: row.score.regret_error,
+    "best_regret": lambda row: row.score.best_regret,
+    "best_regret_error": lambda row: row.score.best_regret_error,
+    "n_runs": lambda row: row.score.n_runs,
+    "best_by_even_runs": lambda row: row.tuned[0].label,
+    "best_by_odd_runs": lambda row: row.tuned[-1].label,
+    "learner_spec": lambda row: row.learner.player.text,
+}
+CSV_COLUMNS = tuple(_CSV)
+_TEXT: dict[str, Callable[[CellScore], str]] = {
+    "cell": lambda row: row.cell.name,
+    "score": _score_text,
+    "R": lambda row: _with_error(row.score.regret, row.score.regret_error),
+    "R*": lambda row: _with_error(row.score.best_regret, row.score.best_regret_error),
+    "runs": lambda row: str(row.score.n_runs),
+}
+_PAGE: tuple[tuple[page.PageColumn, Callable[[CellScore], Cell]], ...] = (
+    (page.PageColumn("cell", "Cell", card_label=""), _name_in_lines),
+    (page.PageColumn("half", "Half"), _CSV["half"]),
+    (page.PageColumn("learner", "Learner"), _CSV["learner"]),
+    (page.PageColumn("score", "Score", "whisker", decimals=2, rules=(1.0, 2.0)), _with_interval),
+    (page.PageColumn("regret", "R", "number"), _CSV["regret"]),
+    (page.PageColumn("best", "R*", "number"), _CSV["best_regret"]),
+    (page.PageColumn("tuned", "Best tuned learner"), tuned_text),
+    (page.PageColumn("runs", "Runs", "number", decimals=0), _CSV["n_runs"]),
 )
 
 
@@ -138,15 +106,6 @@ class ScoreSummary(NamedTuple):
     worst: CellScore
     n_bad: int  # cells with a score above `BAD`
     by_kind: Mapping[str, float]  # geometric means by kind of environment
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of positive numbers.
-
-    >>> geometric_mean([1.0, 4.0])
-    2.0
-    """
-    return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def summary(scores: Sequence[CellScore]) -> ScoreSummary:
@@ -226,7 +185,7 @@ def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
 
 def _row(one: ScoreSummary, kinds: Sequence[str]) -> list[str]:
     by_kind = [_shown(one.by_kind[kind]) if kind in one.by_kind else number(None) for kind in kinds]
-    return [one.learner.label, _shown(one.mean), _SCORE.text(one.worst), str(one.n_bad), *by_kind]
+    return [one.learner.label, _shown(one.mean), _score_text(one.worst), str(one.n_bad), *by_kind]
 
 
 def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
@@ -234,9 +193,8 @@ def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     mine = [one for one in scores if one.feedback == feedback]
     first = mine[0].learner.label
     worst = sorted((one for one in mine if one.learner.label == first), key=lambda one: -one.score.value)[:_WORST]
-    written = [column for column in COLUMNS if column.heading]
-    rows = [[column.text(one) for column in written] for one in worst]
-    head, rule, *lines = text_table([column.heading for column in written], rows).splitlines()
+    rows = [[text(one) for text in _TEXT.values()] for one in worst]
+    head, rule, *lines = text_table([*_TEXT], rows).splitlines()
     found = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
     for one, line in zip(worst, lines, strict=True):
         text = f"{one.cell.half}; {tuned_text(one)}"
@@ -259,20 +217,12 @@ def write_scores_csv(path: str | os.PathLike[str], scores: Sequence[CellScore]) 
         with file.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(CSV_COLUMNS)
-            writer.writerows([*_csv_values(one)] for one in scores)
+            writer.writerows([value(one) for value in _CSV.values()] for one in scores)
 
     write_atomically(path, fill)
 
 
-def _csv_values(one: CellScore) -> Iterator[str | float]:
-    for column in COLUMNS:
-        if column.name:
-            yield column.value(one)
-        if column.error is not None:
-            yield column.error(one)
-
-
-_DEFAULT, _OTHER = SeriesGroup("Default", "solid"), SeriesGroup("Parameter-free", "baseline")
+_DEFAULT, _OTHER = page.SeriesGroup("Default", "solid"), page.SeriesGroup("Parameter-free", "baseline")
 _INTERVAL = 1.96  # standard errors on both sides of a number, for 95 %
 _SECTIONS = {"full": "Full feedback", "bandit": "Bandit feedback"}
 _SUBTITLE = (
@@ -293,12 +243,12 @@ _NOTES = (
 )
 
 
-def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str) -> Page:
+def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str) -> page.Page:
     """Return the page of these scores; `about` is a sentence on the extent of the study."""
     feedbacks = list(dict.fromkeys(one.feedback for one in scores))
     panels = [panel for feedback in feedbacks for panel in _panels(scores, feedback)]
     firsts = {feedback: next(one.learner.label for one in scores if one.feedback == feedback) for feedback in feedbacks}
-    return Page(
+    return page.Page(
         title="Regret without tuning",
         subtitle=f"{_SUBTITLE} {_findings(scores, firsts)} {about}",
         table=_table([one for one in scores if one.learner.label == firsts[one.feedback]]),
@@ -326,7 +276,7 @@ def _findings(scores: Sequence[CellScore], firsts: Mapping[str, str]) -> str:
     return " ".join(found)
 
 
-def _panels(scores: Sequence[CellScore], feedback: str) -> list[Panel]:
+def _panels(scores: Sequence[CellScore], feedback: str) -> list[page.Panel]:
     """Return the scores of all learners as dots, and their geometric means in each half."""
     mine = [one for one in scores if one.feedback == feedback]
     cells = {one.cell.name: one.cell for one in mine}
@@ -337,16 +287,15 @@ def _panels(scores: Sequence[CellScore], feedback: str) -> list[Panel]:
         own = [score for score in mine if score.learner.label == one.learner.label]
         x = [positions[score.cell.name] for score in own]
         means = [score.score.value for score in own]
-        low, high = (_ends(means, [score.score.error for score in own], sign) for sign in (-1, 1))
-        dots.append(Series(one.learner.label, _group(one), x, means, low, high))
+        dots.append(_series(one, x, means, [score.score.error for score in own]))
     section = _SECTIONS[feedback]
-    axis = Axis("score: regret as a multiple of that of the best tuned learner", "log")
-    panels: list[Panel] = [
-        DotPanel(
+    axis = page.Axis("score: regret as a multiple of that of the best tuned learner", "log")
+    panels: list[page.Panel] = [
+        page.DotPanel(
             f"scores-{feedback}",
             section,
             f"{section}: scores in {len(cells)} cells (dots), geometric means (bars)",
-            Axis("cell"),
+            page.Axis("cell"),
             axis,
             dots,
             names=[f"{cell.name} ({cell.half})" for cell in cells.values()],
@@ -358,33 +307,25 @@ def _panels(scores: Sequence[CellScore], feedback: str) -> list[Panel]:
     for half in HALVES:
         if some := summaries(scores, feedback, half):
             title = f"{section}, half \u201c{half}\u201d: geometric means over {some[0].n_cells} cells"
-            rows = [_mean_row(one) for one in some]
-            panels.append(RowPanel(f"means-{feedback}-{half}", section, title, Axis("cells"), axis, rows))
+            rows = [_series(one, [float(one.n_cells)], [one.mean], [one.error]) for one in some]
+            panels.append(page.RowPanel(f"means-{feedback}-{half}", section, title, page.Axis("cells"), axis, rows))
     return panels
 
 
-def _mean_row(one: ScoreSummary) -> Series:
-    low, high = (_ends([one.mean], [one.error], sign) for sign in (-1, 1))
-    return Series(one.learner.label, _group(one), [float(one.n_cells)], [one.mean], low, high)
+def _series(one: ScoreSummary, x: Sequence[float], values: Sequence[float], errors: Sequence[float]) -> page.Series:
+    low, high = (
+        [value + sign * _INTERVAL * error for value, error in zip(values, errors, strict=True)] for sign in (-1, 1)
+    )
+    group = _DEFAULT if one.learner.is_default else _OTHER
+    return page.Series(one.learner.label, group.name, x, values, low, high)
 
 
-def _ends(values: Sequence[float], errors: Sequence[float], sign: int) -> list[float]:
-    return [value + sign * _INTERVAL * error for value, error in zip(values, errors, strict=True)]
-
-
-def _group(one: ScoreSummary) -> str:
-    return (_DEFAULT if one.learner.is_default else _OTHER).name
-
-
-def _table(scores: Sequence[CellScore]) -> PageTable:
+def _table(scores: Sequence[CellScore]) -> page.PageTable:
     about = (
         "The first learner with each feedback (the default, unless others were chosen) in all cells, the largest scores"
         " first. The thin lines are at 1 and 2. Best tuned"
         " learner: the one with regret R*; two if even and odd runs choose different ones."
     )
-    columns = [column.page for column in COLUMNS if column.page is not None]
-    rows = [
-        [(column.cell or column.value)(one) for column in COLUMNS if column.page is not None]
-        for one in sorted(scores, key=lambda one: -one.score.value)
-    ]
-    return PageTable(columns, rows, "Cells", about + PAGE_NOTE, Filter("half", "Half", "Both halves"))
+    columns = [column for column, _ in _PAGE]
+    rows = [[cell(one) for _, cell in _PAGE] for one in sorted(scores, key=lambda one: -one.score.value)]
+    return page.PageTable(columns, rows, "Cells", about + PAGE_NOTE, page.Filter("half", "Half", "Both halves"))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCALES = ("log", "linear", "log-log")  # of the axis of regret; "log-log" of both axes
-_FORMATS = (".png", ".svg", ".pdf")
+_FORMATS: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}  # no dates
 _LINE_STYLES = ("-.", ":", (0, (6, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _REGRET_TITLE, _LONGEST_LABEL = 100, 90  # the most characters
 _HALF_LABEL = 46  # of a label in two columns
@@ -125,7 +125,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure as PNG, SVG or PDF, without a date: equal results give equal files."""
     from matplotlib import rc_context
 
-    dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[figure_format(path)]
+    dates = _FORMATS[figure_format(path)]
     # Without a salt, identifiers in an SVG are random.
     with ignore_missing_glyphs(), rc_context({"svg.hashsalt": "driftwise"}):
         write_atomically(path, lambda file: figure.savefig(file, dpi=150, metadata=dates))
@@ -152,7 +152,6 @@ _ENVIRONMENT_SIZE = (8.0, 3.5)  # inches
 _MOST_ACTIONS, _MOST_BASES = 10, 8  # with an area of their own
 _HISTORY_TITLE, _AREA_LABEL = 120, 34  # the most characters
 _HISTORY_WIDTH, _PANEL_HEIGHTS = 9.0, (2.6, 1.9, 2.2)  # inches: of the figure, and of each panel
-_REST: dict[str, Any] = {"color": GREY, "alpha": 0.35}
 
 
 class EnvironmentCurves(NamedTuple):
@@ -171,19 +170,20 @@ def environment_figure(curves: EnvironmentCurves) -> Figure:
     figure = canvas()(figsize=_ENVIRONMENT_SIZE, layout="constrained")
     axes = figure.add_subplot()
     keys: list[tuple[Artist, str]] = []
-    centers, losses = _dots(curves)
+    together = -(-len(curves.starts) // _MOST_DOTS)
+    firsts, losses = _longer_stretches(curves.starts, curves.n_rounds, curves.losses, together)
+    centers = (firsts + np.append(firsts[1:], curves.n_rounds)) / 2
     changes = curves.change_points if len(curves.change_points) <= _MOST_CHANGES else ()
     edges, pieces = np.append(curves.starts, curves.n_rounds), _pieces(curves.starts, changes)
     n_actions = losses.shape[1]
     for k in range(n_actions):
-        colour = COLOURS[k] if k < len(COLOURS) else GREY
+        colour, own_keys = _action_key(k, n_actions)
         artist: Artist = axes.plot(centers, losses[:, k], ".", color=colour, markersize=4.5, alpha=0.55)[0]
         if curves.means is not None:
             for first, end in pieces:
                 heights = np.append(curves.means[first:end, k], curves.means[end - 1, k])
                 artist = axes.step(edges[first : end + 1], heights, where="post", color=colour, linewidth=1.8)[0]
-        if k <= len(COLOURS):
-            keys.append((artist, f"action {k + 1}" if k < len(COLOURS) else f"{n_actions - k} other actions"))
+        keys += [(artist, label) for label in own_keys]
     if curves.means is not None:
         keys.append((axes.plot([], [], ".", color="0.4", markersize=4.5)[0], "average of losses"))
     marks = [axes.axvline(t, color="0.6", linewidth=0.8, zorder=1) for t in changes]
@@ -197,6 +197,13 @@ def environment_figure(curves: EnvironmentCurves) -> Figure:
     return figure
 
 
+def _action_key(k: int, n_actions: int) -> tuple[str, list[str]]:
+    """Return the colour of an action's curve and its label; of those after the last colour, only the first has one."""
+    if k < len(COLOURS):
+        return COLOURS[k], [f"action {k + 1}"]
+    return GREY, [f"{n_actions - k} other actions"] if k == len(COLOURS) else []
+
+
 def _pieces(starts: Actions, changes: Sequence[int]) -> list[tuple[int, int]]:
     """Return the first stretch of each segment and the one after its last, so that no line joins two segments.
 
@@ -207,14 +214,12 @@ def _pieces(starts: Actions, changes: Sequence[int]) -> list[tuple[int, int]]:
     return list(itertools.pairwise(firsts))
 
 
-def _dots(curves: EnvironmentCurves) -> tuple[Matrix, Matrix]:
-    """Return the middles of longer stretches and the averages of the losses in them."""
-    n = len(curves.starts)
-    firsts = np.arange(0, n, -(-n // _MOST_DOTS))
-    lengths = np.diff(curves.starts, append=curves.n_rounds)
-    sums = np.add.reduceat(curves.losses * lengths[:, None], firsts, axis=0)
-    edges = np.append(curves.starts[firsts], curves.n_rounds)
-    return (edges[:-1] + edges[1:]) / 2, sums / np.diff(edges)[:, None]
+def _longer_stretches(starts: Actions, n_rounds: int, values: Matrix, together: int) -> tuple[Actions, Matrix]:
+    """Return the first rounds of longer stretches, each made of some together, and the averages of values in them."""
+    firsts = np.arange(0, len(starts), together)
+    lengths = np.diff(starts, append=n_rounds)
+    sums = np.add.reduceat(values * lengths[:, None], firsts, axis=0)
+    return starts[firsts], sums / np.add.reduceat(lengths, firsts)[:, None]
 
 
 class HistoryCurves(NamedTuple):
@@ -265,52 +270,45 @@ def largest_and_rest(weights: Mapping[str, Vector], most: int) -> tuple[dict[str
 
 
 def _draw_weights(axes: Axes, curves: HistoryCurves) -> None:
-    starts, weights = _coarser(curves)
-    shown, rest = largest_and_rest({f"action {k + 1}": curve for k, curve in enumerate(weights.T)}, _MOST_ACTIONS)
-    fills = {f"action {k + 1}": action_fill(k) for k in range(weights.shape[1])}
-    keys = _draw_stack(axes, [*starts, curves.n_rounds], shown, rest, [fills[label] for label in shown])
-    if rest is not None:
-        keys[0] = (keys[0][0], f"{weights.shape[1] - len(shown)} other actions")
+    starts, weights = _longer_stretches(curves.starts, curves.n_rounds, curves.weights, curves.together)
+    actions = {f"action {k + 1}": curve for k, curve in enumerate(weights.T)}
+    keys = _draw_stack(axes, [*starts.tolist(), curves.n_rounds], actions, _MOST_ACTIONS, "actions")
     keys += _draw_change_points(axes, curves)
     if curves.alarms:
         look: dict[str, Any] = {"marker": "v", "color": "0.1", "markersize": 5, "linestyle": "none", "clip_on": False}
         keys.append((axes.plot(curves.alarms, [1.05] * len(curves.alarms), **look)[0], "alarm"))
     _add_keys(axes, keys)
-    strip = curves.best is not None
     if curves.best is not None:
         draw_best(axes, curves.starts.tolist(), curves.best.tolist(), curves.n_rounds)
         axes.text(-0.008, 0.02, "best", transform=axes.transAxes, ha="right", va="center", fontsize="small")
-    axes.set(ylim=(-0.1 if strip else 0.0, 1.0), yticks=(0.0, 0.5, 1.0), ylabel=curves.what)
-
-
-def _coarser(curves: HistoryCurves) -> tuple[list[int], Matrix]:
-    """Return starts and mean weights of longer stretches, as many together as the curves say."""
-    lengths = np.diff(np.append(curves.starts, curves.n_rounds))
-    groups = np.arange(0, len(lengths), curves.together)
-    sums = np.add.reduceat(curves.weights * lengths[:, None], groups, axis=0)
-    means: Matrix = sums / np.add.reduceat(lengths, groups)[:, None]
-    return curves.starts[groups].tolist(), means
+    axes.set(ylim=(0.0 if curves.best is None else -0.1, 1.0), yticks=(0.0, 0.5, 1.0), ylabel=curves.what)
 
 
 def _draw_bases(axes: Axes, curves: HistoryCurves) -> None:
-    shown, rest = largest_and_rest(curves.bases, _MOST_BASES)
-    fills = [action_fill(i) for i in range(len(shown))]
-    keys = _draw_stack(axes, [*curves.starts.tolist(), curves.n_rounds], shown, rest, fills)
-    if rest is not None:
-        keys[0] = (keys[0][0], f"{len(curves.bases) - len(shown)} other bases")
+    keys = _draw_stack(axes, [*curves.starts.tolist(), curves.n_rounds], curves.bases, _MOST_BASES, "bases")
     _draw_change_points(axes, curves)
     _add_keys(axes, keys)
     axes.set(ylim=(0.0, 1.0), yticks=(0.0, 0.5, 1.0), ylabel="weight of base")
 
 
 def _draw_stack(
-    axes: Axes, edges: list[int], curves: Mapping[str, Vector], rest: Vector | None, fills: list[dict[str, Any]]
+    axes: Axes, edges: list[int], curves: Mapping[str, Vector], most: int, what: str
 ) -> list[tuple[Artist, str]]:
-    """Draw areas as steps from edge to edge, and the rest above them; return them with labels, the highest first."""
-    stacked = [*curves.values(), *([] if rest is None else [rest])]
+    """Draw areas as steps from edge to edge, and the rest above them; return them with labels, the highest first.
+
+    Actions have the colours of their numbers, bases those of their places.
+    """
+    shown, rest = largest_and_rest(curves, most)
+    order = list(curves if what == "actions" else shown)
+    fills = [action_fill(order.index(label)) for label in shown]
+    labels = [literal(label, _AREA_LABEL) for label in _without_name(list(shown))]
+    stacked = list(shown.values())
+    if rest is not None:
+        stacked.append(rest)
+        fills.append({"color": GREY, "alpha": 0.35})
+        labels.append(f"{len(curves) - len(shown)} other {what}")
     heights = [[*curve.tolist(), float(curve[-1])] for curve in stacked]  # the last value holds up to the last edge
-    areas = draw_areas(axes, edges, heights, [*fills, *([] if rest is None else [_REST])], step="post")
-    labels = [*(literal(label, _AREA_LABEL) for label in _without_name(list(curves))), *([] if rest is None else [""])]
+    areas = draw_areas(axes, edges, heights, fills, step="post")
     return list(zip(areas, labels, strict=True))[::-1]
 
 
@@ -328,14 +326,10 @@ def _without_name(labels: list[str]) -> list[str]:
 def _draw_memory(axes: Axes, curves: HistoryCurves) -> None:
     n_curves = curves.memory.shape[1]
     keys: list[tuple[Artist, str]] = []
-    if n_curves > 1:
-        for k in range(min(n_curves, len(COLOURS))):
-            keys.append((_draw_line(axes, curves, curves.memory[:, k], COLOURS[k]), f"action {k + 1}"))
-        for k in range(len(COLOURS), n_curves):
-            line = _draw_line(axes, curves, curves.memory[:, k], GREY)
-            keys += [(line, f"{n_curves - len(COLOURS)} other actions")] if k == len(COLOURS) else []
-    else:
-        keys.append((_draw_line(axes, curves, curves.memory[:, 0], COLOURS[0]), "effective memory"))
+    for k in range(n_curves):
+        colour, labels = _action_key(k, n_curves)
+        line = _draw_line(axes, curves, curves.memory[:, k], colour)
+        keys += [(line, "effective memory" if n_curves == 1 else label) for label in labels]
     if curves.change_points:
         since = _rounds_since(curves)
         line = axes.plot(curves.starts, since, color="0.35", linewidth=0.9, linestyle=(0, (1, 1.5)))[0]

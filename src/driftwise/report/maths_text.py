@@ -10,15 +10,12 @@ occurs in them. Indices stay in one line, as in x_t and ℓ_{t,i}, since termina
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-_GREEK = {
+_SIGNS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
     "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
     "phi": "φ", "varphi": "φ", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Pi": "Π", "Upsilon": "Υ",
     "Phi": "Φ", "Omega": "Ω",
-}  # fmt: skip
-_SIGNS = {
     "ell": "ℓ", "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "ni": "∋", "sum": "Σ", "int": "∫", "infty": "∞",
     "propto": "∝", "sim": "~", "approx": "≈", "pm": "±", "leftarrow": "←", "dots": "...", "ldots": "...",
     "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "cdot": "·", "to": "→",
@@ -99,10 +96,9 @@ class _FormulaReader:
             return text + _index(token, self._argument())
         if not name:
             return text + token
-        special: dict[str, Callable[[str], str]] = {"frac": self._fraction, "tfrac": self._fraction, "sqrt": self._root}
-        if name in special:
-            return special[name](text)
-        return text + self._word(name, text)
+        if name in ("frac", "tfrac"):
+            return self._fraction(text)
+        return text + (f"√{_bracketed(self._argument())}" if name == "sqrt" else self._word(name, text))
 
     def _word(self, name: str, before: str) -> str:
         if name in _FUNCTIONS:
@@ -121,7 +117,7 @@ class _FormulaReader:
             return ""
         if name in _DROPPED:
             return ""
-        return _GREEK.get(name) or _SIGNS.get(name, f"\\{name}")
+        return _SIGNS.get(name, f"\\{name}")
 
     def _fraction(self, before: str) -> str:
         above = self._argument()
@@ -132,9 +128,6 @@ class _FormulaReader:
             return f"{before.rstrip()}({found})"
         inside = bool(_FACTOR.match(after)) or after.startswith("^")
         return before + (f"({found})" if inside else found)
-
-    def _root(self, before: str) -> str:
-        return f"{before}√{_bracketed(self._argument())}"
 
 
 def _spaced(text: str) -> str:

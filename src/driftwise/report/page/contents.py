@@ -58,7 +58,7 @@ class PageColumn:
     card_label: str | None = None  # replaces the heading on narrow screens, where rows are cards
 
     def __post_init__(self) -> None:
-        require(self, "key", is_key(self.key), "lower-case words joined by hyphens")
+        _require_key(self)
         require_choice(self, "kind", KINDS_OF_COLUMNS)
         require_choice(self, "order", _ORDERS)
 
@@ -98,7 +98,7 @@ class PageTable:
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]
-        require(self, "columns", len(set(keys)) == len(keys), "of distinct keys")
+        _require_distinct(self, "columns", keys, "keys")
         require(self, "rows", all(len(row) == len(keys) for row in self.rows), f"of {len(keys)} cells each")
         for i, column in enumerate(self.columns):
             types = (Measured, numbers.Real) if column.numeric else (Text, str)
@@ -125,9 +125,9 @@ def is_key(text: str) -> bool:
 
 GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
-SECTIONS = ("Findings", "Table", "Series", "Figures", "Weights", "Commands", "Notes")
 _MANY_POINTS = 60
-_IDS = {*map(str.lower, SECTIONS), "theme", "tip", "hint", "filter", "count"}  # of the page's own elements
+_SECTIONS = ("findings", "table", "series", "figures", "weights", "commands", "notes")
+_IDS = {*_SECTIONS, "theme", "tip", "hint", "filter", "count"}  # of the page's own elements
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ def _require_length(owner: object, name: str, length: int, of_what: str) -> None
     require(owner, name, len(getattr(owner, name)) == length, f"as long as the {length} {of_what}")
 
 
-def _require_key(owner: Panel | WeightHistory) -> None:
+def _require_key(owner: PageColumn | Panel | WeightHistory) -> None:
     require(owner, "key", is_key(owner.key), "lower-case words joined by hyphens")
 
 

@@ -25,7 +25,7 @@ _EMPTY = frozenset(("path", "rect"))  # elements without content
 _LETTERS = {"Gamma": "Γ", "Lambda": "Λ", "Delta": "Δ", "Sigma": "Σ", "gamma": "γ", "delta": "δ"}
 _ROOTS = {"sqrt": "√", "cbrt": "∛"}
 _WORDS = re.compile(r"\b(" + "|".join(_LETTERS) + r")\b")
-_ATOMIC_ROOT = re.compile(r"\b(sqrt|cbrt)\((\w+)\)")
+_ROOT = re.compile(r"\b(sqrt|cbrt)(?:\((\w+)\)|(?=\())")  # with its argument, if that needs no brackets
 _PIECES = re.compile(r"\b(?P<root>sqrt|cbrt)(?=\()|\^(?P<power>\w+|(?=\())")
 
 
@@ -54,6 +54,46 @@ def element(name: str, *children: str, **attributes: str | float | bool) -> Mark
     return Markup(f"<{opening}>{joined(children)}</{name}>")
 
 
+def chart(width: float, height: float, about: str, *parts: str) -> Markup:
+    """Return a chart of a figure; `about` describes it to readers who do not see it."""
+    box = f"0 0 {width:g} {height:g}"
+    return element("svg", *parts, class_="chart", viewBox=box, role="img", aria_label=about)
+
+
+def glyph(width: int, height: int, classes: str, *shapes: str) -> Markup:
+    """Return a small drawing within a text."""
+    box = f"0 0 {width} {height}"
+    return element("svg", *shapes, class_=classes, viewBox=box, width=width, height=height, aria_hidden="true")
+
+
+def figure(
+    kind: str, key: str, title: str, picture: str, legend: Sequence[str], notes: Sequence[str], numbers: str, data: str
+) -> Markup:
+    """Return a chart with its caption, its legend, its notes, its numbers, and data for the script."""
+    return element(
+        "figure",
+        element("h4", title, id=f"{key}-title"),
+        element("div", picture, class_="picture"),
+        element("ul", *legend, class_="lines") if legend else "",
+        *(element("p", note, class_="note") for note in notes if note),
+        element("details", element("summary", "Numbers"), element("div", numbers, class_="scroll")),
+        data,
+        class_=kind,
+        id=key,
+    )
+
+
+def number_table(key: str, heads: Iterable[str], *bodies: Markup) -> Markup:
+    """Return a table of the numbers of a figure."""
+    head = element("tr", *(element("th", text, scope="col") for text in heads))
+    return element("table", element("thead", head), *bodies, aria_labelledby=f"{key}-title")
+
+
+def table_row(cells: Iterable[str], *head: Markup) -> Markup:
+    """Return a row of a table; its head is already markup."""
+    return element("tr", *head, *(element("td", cell) for cell in cells))
+
+
 def resource(name: str) -> str:
     """Return a file of this folder, such as the style sheet."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
@@ -73,10 +113,7 @@ def _escaped(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return a rate as one line of text, for a label in a figure."""
-    text = _ATOMIC_ROOT.sub(lambda match: _ROOTS[match[1]] + match[2], text)
-    for word, sign in _ROOTS.items():
-        text = re.sub(rf"\b{word}(?=\()", sign, text)
-    return _greek(text)
+    return _greek(_ROOT.sub(lambda match: _ROOTS[match[1]] + (match[2] or ""), text))
 
 
 def formula(text: str) -> Markup:
@@ -183,16 +220,7 @@ def swatch(style: Style) -> Markup:
     """Return a short piece of a series' line, for a legend."""
     line = element("path", class_="curve", d="M1,7H27")
     point = element("path", class_="point", d=style.marker, transform="translate(14,7)")
-    return element(
-        "svg",
-        line,
-        point,
-        class_=f"swatch {style.classes}",
-        viewBox="0 0 28 14",
-        width=28,
-        height=14,
-        aria_hidden="true",
-    )
+    return glyph(28, 14, f"swatch {style.classes}", line, point)
 
 
 def colour_rules() -> str:

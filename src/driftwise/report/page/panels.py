@@ -7,14 +7,26 @@ its interval, or dots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from driftwise.core.measures import MARK, SAYS_NOTHING, marked
 from driftwise.report.drawing import time_ticks
 from driftwise.report.page.contents import DotPanel, Line, Panel, RowPanel, Series
-from driftwise.report.page.markup import Markup, Style, element, formula, joined
-from driftwise.report.page.scales import SCALES, LinearScale, LogScale, Scale
+from driftwise.report.page.markup import (
+    Markup,
+    Style,
+    chart,
+    element,
+    figure,
+    formula,
+    glyph,
+    number_table,
+    table_row,
+)
+from driftwise.report.page.scales import SCALES, LinearScale, LogScale
 from driftwise.report.tables import fixed, number, shortened, with_interval
 
 # Bounds further away than this are outside of the chart, which shows the measurements.
@@ -29,19 +41,19 @@ _LABEL_HEIGHT = 15.0
 _DASH = 9.0  # half of its length
 
 
-def x_scale(panel: Panel, left: float, right: float) -> Scale:
+def x_scale(panel: Panel, left: float, right: float) -> LinearScale:
     """Return the horizontal scale of a panel."""
     x = [value for one in panel.series for value in one.x] + [value for line in panel.lines for value in line.x]
     return SCALES[panel.x.scale].around(x, left, right)
 
 
-def x_ticks(panel: Panel, scale: Scale) -> list[tuple[float, str]]:
+def x_ticks(panel: Panel, scale: LinearScale) -> list[tuple[float, str]]:
     """Return the ticks of the horizontal axis: times if it has any, else round numbers."""
     times = panel.x.times
     return time_ticks(list(times), list(times.values()), _MOST_CHARACTERS) if times else scale.ticks()
 
 
-def y_scale(panel: Panel, bottom: float, top: float) -> Scale:
+def y_scale(panel: Panel, bottom: float, top: float) -> LinearScale:
     """Return a vertical scale that shows all measurements, and the bounds that are not too far from them."""
     scale = SCALES[panel.y.scale]
     means = [value for one in panel.series for value in one.mean if scale.drawable(value)]
@@ -49,10 +61,16 @@ def y_scale(panel: Panel, bottom: float, top: float) -> Scale:
     ends = [value for one in panel.series for value in (*one.low, *one.high) if scale.drawable(value)]
     y = means or bounds
     if y:
-        near_end, near_bound = _linear_limits(y) if scale is LinearScale else _log_limits(y)
-        y = y + list(filter(near_end, ends)) + list(filter(near_bound, bounds))
-    if y and scale is LinearScale and _distance_of_zero(y) <= max(y) - min(y):
-        y.append(0.0)
+        low, high = min(y), max(y)
+        if scale is LinearScale:
+            reach = _FAR_MULTIPLE * max(abs(low), abs(high)) or math.inf
+            least_end, least_bound, largest = low - reach, low - reach, high + reach
+        else:  # an interval that reaches zero has no lower end here
+            least_end, least_bound, largest = low / 3, low / _FAR_FACTOR, high * _FAR_FACTOR
+        y = y + [v for v in ends if least_end <= v <= largest] + [v for v in bounds if least_bound <= v <= largest]
+        low, high = min(y), max(y)
+        if scale is LinearScale and max(low, -high, 0.0) <= high - low:  # zero is not far away
+            y.append(0.0)
     return scale.around(y, bottom, top)
 
 
@@ -63,49 +81,17 @@ def drawable_point(panel: Panel, x: float, *y: float) -> bool:
 
 def drawable_parts(panel: Panel, points: Iterable[tuple[float, ...]]) -> Iterator[list[tuple[float, ...]]]:
     """Split a sequence of points at those that cannot be drawn: a gap in the data is a gap in the line."""
-    part: list[tuple[float, ...]] = []
-    for point in points:
-        if drawable_point(panel, *point):
-            part.append(point)
-        elif part:
-            yield part
-            part = []
-    if part:
-        yield part
-
-
-_Test = Callable[[float], bool]
-
-
-def _log_limits(y: list[float]) -> tuple[_Test, _Test]:
-    """Return tests of the ends of intervals and of bounds; an interval that reaches zero has no lower end here."""
-    floor, ceiling = min(y), max(y)
-    return (
-        lambda value: floor / 3 <= value <= ceiling * _FAR_FACTOR,
-        lambda value: floor / _FAR_FACTOR <= value <= ceiling * _FAR_FACTOR,
-    )
-
-
-def _linear_limits(y: list[float]) -> tuple[_Test, _Test]:
-    low, high = min(y), max(y)
-    reach = _FAR_MULTIPLE * max(abs(low), abs(high))
-
-    def near(value: float) -> bool:
-        return reach == 0 or low - reach <= value <= high + reach
-
-    return near, near
-
-
-def _distance_of_zero(y: list[float]) -> float:
-    return max(min(y), -max(y), 0.0)
+    for drawable, part in groupby(points, key=lambda point: drawable_point(panel, *point)):
+        if drawable:
+            yield list(part)
 
 
 class _Frame(NamedTuple):
     """A panel with its scales and the left and right end of its chart."""
 
     panel: Panel
-    x: Scale
-    y: Scale
+    x: LinearScale
+    y: LinearScale
     left: float
     right: float
 
@@ -115,19 +101,14 @@ def panel_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     frame = _frame_of(panel)
     clip = f"{panel.key}-clip"
     window = element("rect", x=frame.left, y=_TOP, width=frame.right - frame.left, height=_BOTTOM - _TOP)
-    names = ", ".join(marked(one.label, one.caveat) for one in panel.series)
-    about = f"{panel.title}: {panel.y.label} against {panel.x.label}{_scales_text(panel)}, for {names or 'no series'}"
-    return element(
-        "svg",
-        element("clipPath", window, id=clip),
-        _axes(frame),
-        element("g", *(_bound(line, frame) for line in panel.lines), clip_path=f"url(#{clip})"),
-        *_curves(frame, styles, clip),
-        class_="chart",
-        viewBox=f"0 0 {_WIDTH} {_CURVE_HEIGHT}",
-        role="img",
-        aria_label=about,
-    )
+    bounds = element("g", *(_bound(line, frame) for line in panel.lines), clip_path=f"url(#{clip})")
+    about = f"{panel.title}: {panel.y.label} against {panel.x.label}{_scales_text(panel)}, for {_names(panel)}"
+    parts = [element("clipPath", window, id=clip), _axes(frame), bounds, *_curves(frame, styles, clip)]
+    return chart(_WIDTH, _CURVE_HEIGHT, about, *parts)
+
+
+def _names(panel: Panel) -> str:
+    return ", ".join(marked(one.label, one.caveat) for one in panel.series) or "no series"
 
 
 def exponent_text(panel: Panel, series: Series) -> str:
@@ -177,7 +158,7 @@ def _axes(frame: _Frame) -> Markup:
     return element("g", element("g", *rules, class_="rules"), *ticks, *beside, *below, *words, class_="axes")
 
 
-def _rule_class(y: Scale, value: float) -> str | bool:
+def _rule_class(y: LinearScale, value: float) -> str | bool:
     """Return the CSS class of a grid line: zero is marked if there are numbers on both sides of it."""
     return "zero" if value == 0 and y.limits[0] < 0 < y.limits[1] else False
 
@@ -197,12 +178,8 @@ def _curves(frame: _Frame, styles: Mapping[str, Style], clip: str) -> list[Marku
     """Return the curves, the first one last, each with its exponent at the right edge."""
     panel = frame.panel
     places = [_places(one, frame) for one in panel.series]
-    last_heights = {
-        i: points[-1][1]
-        for i, (one, points) in enumerate(zip(panel.series, places, strict=True))
-        if points and one.exponent is not None
-    }
-    label_heights = dict(zip(last_heights, _spread(list(last_heights.values())), strict=True))
+    labelled = [i for i, one in enumerate(panel.series) if places[i] and one.exponent is not None]
+    label_heights = dict(zip(labelled, _spread([places[i][-1][1] for i in labelled]), strict=True))
     groups = []
     for i, (one, points) in enumerate(zip(panel.series, places, strict=True)):
         style = styles[one.label]
@@ -250,11 +227,11 @@ def marker(style: Style, x: float, y: float, title: str) -> Markup:
 def reading(panel: Panel, series: Series, j: int) -> str:
     """Return the text of a point of a series."""
     measured = with_interval(number(series.mean[j]), number(series.low[j]), number(series.high[j]))
-    at = panel.x.text(series.x[j])
-    name = marked(series.label, series.caveat)
-    caveat = f"{MARK} {SAYS_NOTHING}" if series.caveat else ""
-    lines = [name, at, f"{panel.y.label} {measured}", exponent_text(panel, series), caveat]
-    return "\n".join(line for line in lines if line)
+    at = panel.names[int(series.x[j])] if isinstance(panel, DotPanel) else panel.x.text(series.x[j])
+    lines = [marked(series.label, series.caveat), at, f"{panel.y.label} {measured}"]
+    if not isinstance(panel, DotPanel):
+        lines += [exponent_text(panel, series), f"{MARK} {SAYS_NOTHING}" if series.caveat else ""]
+    return "\n".join(filter(None, lines))
 
 
 def _band(series: Series, frame: _Frame) -> str:
@@ -298,56 +275,39 @@ _CENTER = 8.0  # half of the height of the mark at the centre
 _GOLDEN = 0.6180339887498949  # multiples of it, without their integer part, are spread evenly
 
 
-def row_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
-    """Return a chart with a row for each series, in their order; the means are on the horizontal axis."""
+def row_chart(panel: DotPanel | RowPanel, styles: Mapping[str, Style]) -> Markup:
+    """Return a chart with a row for each series, the means on the horizontal axis; the first is drawn last, on top."""
     scale = y_scale(panel, _ROW_LEFT, _ROW_RIGHT)
-
-    def row(i: int, y: float) -> Markup:
-        return _row(panel, panel.series[i], styles[panel.series[i].label], scale, y)
-
-    return _chart_of_rows(panel, scale, row)
-
-
-def _chart_of_rows(
-    panel: Panel, scale: Scale, row: Callable[[int, float], Markup], marked_values: Sequence[float] = ()
-) -> Markup:
-    """Return a chart whose rows are drawn by a function of their number and height; the first is drawn last, on top."""
     bottom = _ROW_TOP + _ROW_HEIGHT * max(1, len(panel.series))
     height = bottom + _BELOW_ROWS
-    names = ", ".join(marked(one.label, one.caveat) for one in panel.series)
-    rows = [row(i, _ROW_TOP + _ROW_HEIGHT * (i + _MIDDLE)) for i in range(len(panel.series))]
-    return element(
-        "svg",
-        _axis(panel, scale, bottom, height, marked_values),
-        *rows[::-1],
-        class_="chart",
-        viewBox=f"0 0 {_WIDTH} {height:g}",
-        role="img",
-        aria_label=f"{panel.title}: {panel.y.label}, for {names or 'no series'}",
-    )
+    rows = []
+    for i, one in enumerate(panel.series):
+        style, y = styles[one.label], _ROW_TOP + _ROW_HEIGHT * (i + _MIDDLE)
+        shown = shortened(marked(one.label, one.caveat), _LONGEST)
+        label = element("text", shown, x=_ROW_LEFT, y=y - _LABEL_ABOVE, class_="row")
+        if isinstance(panel, DotPanel):
+            marks = _dots(panel, one, panel.centers[i], scale, y)
+        else:
+            marks = _interval(panel, one, style, scale, y)
+        rows.append(element("g", label, *marks, class_=f"series {style.classes}", data_series=one.label))
+    about = f"{panel.title}: {panel.y.label}, for {_names(panel)}"
+    return chart(_WIDTH, height, about, _axis(panel, scale, bottom, height), *rows[::-1])
 
 
-def _row_label(series: Series, y: float) -> Markup:
-    """Return the label of a row, above its middle."""
-    shown = shortened(marked(series.label, series.caveat), _LONGEST)
-    return element("text", shown, x=_ROW_LEFT, y=y - _LABEL_ABOVE, class_="row")
-
-
-def _row(panel: Panel, series: Series, style: Style, scale: Scale, y: float) -> Markup:
+def _interval(panel: RowPanel, series: Series, style: Style, scale: LinearScale, y: float) -> Iterator[Markup]:
     (x,), (mean,), (low,), (high,) = series.x, series.mean, series.low, series.high
-    parts = [_row_label(series, y)]
     first, last = max(low, scale.limits[0]), min(high, scale.limits[1])  # NaN stays: then there is no interval
     if drawable_point(panel, x, first, last):
-        parts.append(element("path", class_="whisker", d=f"M{scale.at(first):.1f},{y:.1f}H{scale.at(last):.1f}"))
+        yield element("path", class_="whisker", d=f"M{scale.at(first):.1f},{y:.1f}H{scale.at(last):.1f}")
     if drawable_point(panel, x, mean):
-        parts.append(marker(style, scale.at(mean), y, reading(panel, series, 0)))
-    return element("g", *parts, class_=f"series {style.classes}", data_series=series.label)
+        yield marker(style, scale.at(mean), y, reading(panel, series, 0))
 
 
-def _axis(panel: Panel, scale: Scale, bottom: float, height: float, marked_values: Sequence[float]) -> Markup:
-    ticks = scale.ticks()
-    dark = [*marked_values, *([0.0] if scale.limits[0] < 0 < scale.limits[1] else [])]
-    values = dict.fromkeys([value for value, _ in ticks] + [value for value in marked_values if _is_on(scale, value)])
+def _axis(panel: DotPanel | RowPanel, scale: LinearScale, bottom: float, height: float) -> Markup:
+    ticks, (low, high) = scale.ticks(), scale.limits
+    marked_values = panel.rules if isinstance(panel, DotPanel) else ()
+    dark = [*marked_values, *([0.0] if low < 0 < high else [])]
+    values = dict.fromkeys([value for value, _ in ticks] + [value for value in marked_values if low <= value <= high])
     rules = [
         element("path", d=f"M{scale.at(v):.1f},{_ROW_TOP:g}V{bottom:g}", class_="zero" if v in dark else False)
         for v in values
@@ -355,20 +315,6 @@ def _axis(panel: Panel, scale: Scale, bottom: float, height: float, marked_value
     texts = [element("text", text, x=scale.at(v), y=bottom + 18.0, class_="middle") for v, text in ticks]
     word = element("text", panel.y.label, x=(_ROW_LEFT + _ROW_RIGHT) / 2, y=height - 6.0, class_="word middle")
     return element("g", element("g", *rules, class_="rules"), *texts, word, class_="axes")
-
-
-def _is_on(scale: Scale, value: float) -> bool:
-    return scale.limits[0] <= value <= scale.limits[1]
-
-
-def dot_chart(panel: DotPanel, styles: Mapping[str, Style]) -> Markup:
-    """Return the chart; the rows are in the order of the series."""
-    scale = y_scale(panel, _ROW_LEFT, _ROW_RIGHT)
-
-    def row(i: int, y: float) -> Markup:
-        return _dot_row(panel, panel.series[i], panel.centers[i], styles[panel.series[i].label], scale, y)
-
-    return _chart_of_rows(panel, scale, row, panel.rules)
 
 
 def heights(n: int) -> list[float]:
@@ -382,34 +328,24 @@ def heights(n: int) -> list[float]:
 
 def dot_numbers(panel: DotPanel) -> Markup:
     """Return the centre and the range of each row as a table."""
-    heads = ["", panel.center_label, "least", "largest", "points"]
     rows = []
     for one, center in zip(panel.series, panel.centers, strict=True):
-        least, largest = (number(end(one.mean, default=float("nan"))) for end in (min, max))
-        cells = [number(center), least, largest, str(len(one.mean))]
+        least, largest = (number(end(one.mean, default=math.nan)) for end in (min, max))
         name = element("th", marked(one.label, one.caveat), scope="row")
-        rows.append(element("tr", name, *(element("td", cell) for cell in cells)))
-    head = element("tr", *(element("th", text, scope="col") for text in heads))
-    return element("table", element("thead", head), element("tbody", *rows), aria_labelledby=f"{panel.key}-title")
+        rows.append(table_row([number(center), least, largest, str(len(one.mean))], name))
+    return number_table(panel.key, ["", panel.center_label, "least", "largest", "points"], element("tbody", *rows))
 
 
-def _dot_row(panel: DotPanel, series: Series, center: float, style: Style, scale: Scale, y: float) -> Markup:
-    parts = [_row_label(series, y)]
+def _dots(panel: DotPanel, series: Series, center: float, scale: LinearScale, y: float) -> Iterator[Markup]:
     order = sorted(range(len(series.x)), key=lambda j: series.mean[j])
     for j, height in zip(order, heights(len(order)), strict=True):
         if drawable_point(panel, series.x[j], series.mean[j]):
             place = f"translate({scale.at(series.mean[j]):.1f},{y + _SPREAD * height:.1f})"
-            title = element("title", _reading(panel, series, j))
-            parts.append(element("path", title, class_="point dot", d="M0,0h0", transform=place))
+            title = element("title", reading(panel, series, j))
+            yield element("path", title, class_="point dot", d="M0,0h0", transform=place)
     if drawable_point(panel, 0.0, center):
-        parts.append(element("path", class_="center", d=f"M{scale.at(center):.1f},{y - _CENTER:.1f}v{2 * _CENTER:g}"))
-        parts.append(element("text", fixed(center, 2), x=_ROW_RIGHT, y=y - _LABEL_ABOVE, class_="end"))
-    return element("g", *parts, class_=f"series {style.classes}", data_series=series.label)
-
-
-def _reading(panel: DotPanel, series: Series, j: int) -> str:
-    measured = with_interval(number(series.mean[j]), number(series.low[j]), number(series.high[j]))
-    return f"{marked(series.label, series.caveat)}\n{panel.names[int(series.x[j])]}\n{panel.y.label} {measured}"
+        yield element("path", class_="center", d=f"M{scale.at(center):.1f},{y - _CENTER:.1f}v{2 * _CENTER:g}")
+        yield element("text", fixed(center, 2), x=_ROW_RIGHT, y=y - _LABEL_ABOVE, class_="end")
 
 
 def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
@@ -417,38 +353,25 @@ def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     key = [element("li", line_swatch(line), formula(line.name)) for line in panel.lines]
     missing = sum(not drawable_point(panel, x, y) for one in panel.series for x, y in zip(one.x, one.mean, strict=True))
     why = "zero, negative or missing" if "log" in (panel.x.scale, panel.y.scale) else "missing"
-    note = f"Not shown: {missing} of the values, which are {why}."
-    return element(
-        "figure",
-        element("h4", panel.title, id=f"{panel.key}-title"),
-        element("div", chart_of(panel, styles), class_="picture"),
-        element("ul", *key, class_="lines") if key else "",
-        element("p", note, class_="note") if missing else "",
-        *(element("p", f"{MARK} {one.label}: {one.caveat}.", class_="note") for one in panel.series if one.caveat),
-        element("details", element("summary", "Numbers"), element("div", _numbers(panel), class_="scroll")),
-        class_="panel",
-        id=panel.key,
-    )
+    notes = [f"Not shown: {missing} of the values, which are {why}."] if missing else []
+    notes += [f"{MARK} {one.label}: {one.caveat}." for one in panel.series if one.caveat]
+    return figure("panel", panel.key, panel.title, chart_of(panel, styles), key, notes, _numbers(panel), "")
 
 
 def chart_of(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     """Return the chart of a panel."""
-    if isinstance(panel, DotPanel):
-        return dot_chart(panel, styles)
-    return (row_chart if isinstance(panel, RowPanel) else panel_chart)(panel, styles)
+    return row_chart(panel, styles) if isinstance(panel, DotPanel | RowPanel) else panel_chart(panel, styles)
 
 
 def line_swatch(line: Line) -> Markup:
     """Return a short piece of a bound, for a legend."""
-    stroke = element("path", class_=f"bound {line.kind}", d="M1,7H27")
-    return element("svg", stroke, class_="swatch", viewBox="0 0 28 14", width=28, height=14, aria_hidden="true")
+    return glyph(28, 14, "swatch", element("path", class_=f"bound {line.kind}", d="M1,7H27"))
 
 
 def _numbers(panel: Panel) -> Markup:
     """Return every number of the chart as a table; of dots, the centre and the range of each row."""
     if isinstance(panel, DotPanel):
         return dot_numbers(panel)
-    heads = [element("th", head, scope="col") for head in (panel.x.label, panel.y.label, "from", "to")]
     bodies = [
         _body(
             ", ".join(filter(None, (marked(one.label, one.caveat), exponent_text(panel, one)))),
@@ -457,10 +380,9 @@ def _numbers(panel: Panel) -> Markup:
         for one in panel.series
     ]
     bodies += [_body(formula(line.name), zip(line.x, line.y, strict=True)) for line in panel.lines]
-    return element("table", element("thead", element("tr", *heads)), *bodies, aria_labelledby=f"{panel.key}-title")
+    return number_table(panel.key, [panel.x.label, panel.y.label, "from", "to"], *bodies)
 
 
 def _body(title: str, rows: Iterable[Sequence[float]]) -> Markup:
     head = element("tr", element("th", title, colspan=4, scope="rowgroup"))
-    cells = [element("tr", *(element("td", number(value)) for value in row)) for row in rows]
-    return element("tbody", head, joined(cells))
+    return element("tbody", head, *(table_row(map(number, row)) for row in rows))

@@ -81,14 +81,8 @@ class LinearScale:
             power += 1
 
 
-@dataclass(frozen=True)
-class LogScale:
+class LogScale(LinearScale):
     """Maps positive numbers to positions by their logarithms; `low` and `high` are logarithms to base 10."""
-
-    low: float
-    high: float
-    start: float
-    end: float
 
     @staticmethod
     def drawable(value: float) -> bool:
@@ -115,7 +109,7 @@ class LogScale:
 
     def at(self, value: float) -> float:
         """Return the position of a positive number."""
-        return self.start + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.start)
+        return super().at(math.log10(value))
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return round numbers on the scale, with their text."""
@@ -130,8 +124,7 @@ class LogScale:
         return [(float(f"{m}e{power}"), _text(m, power)) for m, power in inside]
 
 
-Scale = LinearScale | LogScale
-SCALES: dict[str, type[LinearScale] | type[LogScale]] = {"linear": LinearScale, "log": LogScale}
+SCALES = {"linear": LinearScale, "log": LogScale}
 
 
 def steps(low: float, high: float) -> list[int]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from driftwise.core.measures import MARK, marked
 from driftwise.report.drawing import COLOURS, best_intervals, layers, time_ticks
 from driftwise.report.page.contents import WeightHistory
-from driftwise.report.page.markup import Markup, element
+from driftwise.report.page.markup import Markup, chart, element, figure, joined, number_table, table_row
 from driftwise.report.page.scales import LinearScale, steps
 from driftwise.report.tables import number
 
@@ -25,19 +25,11 @@ def history_figure(history: WeightHistory) -> Markup:
         element("li", element("span", class_=f"patch {action_classes(history, k)}"), label)
         for k, label in enumerate(history.labels)
     ]
-    name = marked(history.learner, history.caveat)
-    return element(
-        "figure",
-        element("h4", history.title, " ", element("span", name, class_="learner-name"), id=f"{history.key}-title"),
-        element("div", history_chart(history), class_="picture"),
-        element("ul", *key, class_="lines") if key else "",
-        element("p", f"{MARK} {history.caveat}.", class_="note") if history.caveat else "",
-        element("p", history.note, class_="note") if history.note else "",
-        element("details", element("summary", "Numbers"), element("div", _numbers(history), class_="scroll")),
-        element("script", _script_data(history), type="application/json"),
-        class_="history",
-        id=history.key,
-    )
+    name = element("span", marked(history.learner, history.caveat), class_="learner-name")
+    notes = [f"{MARK} {history.caveat}." if history.caveat else "", history.note]
+    data = element("script", _script_data(history), type="application/json")
+    title = joined([history.title, " ", name])
+    return figure("history", history.key, title, history_chart(history), key, notes, _numbers(history), data)
 
 
 def history_chart(history: WeightHistory) -> Markup:
@@ -65,17 +57,8 @@ def history_chart(history: WeightHistory) -> Markup:
         f"{history.title}: {history.what} of each {history.of_what} over the rounds, for {history.learner};"
         f" a strip below shows the best {history.of_what}"
     )
-    return element(
-        "svg",
-        *reversed(areas),
-        element("g", *strip, class_="strip"),
-        element("g", *marks, class_="changes"),
-        _words(history, x_scale, y_scale),
-        class_="chart",
-        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
-        role="img",
-        aria_label=about,
-    )
+    below = [element("g", *strip, class_="strip"), element("g", *marks, class_="changes")]
+    return chart(_WIDTH, _HEIGHT, about, *reversed(areas), *below, _words(history, x_scale, y_scale))
 
 
 def _words(history: WeightHistory, x_scale: LinearScale, y_scale: LinearScale) -> Markup:
@@ -123,10 +106,7 @@ def _script_data(history: WeightHistory) -> Markup:
 
 def _numbers(history: WeightHistory) -> Markup:
     """Return a table of the best actions over time and their weights."""
-    heads = [
-        element("th", head, scope="col")
-        for head in ("from round", "to round", f"best {history.of_what}", f"its mean {history.what}", "at the end")
-    ]
+    heads = ("from round", "to round", f"best {history.of_what}", f"its mean {history.what}", "at the end")
     rows = []
     for action, first, last in best_intervals(history.best):
         ends = history.rounds[last + 1] - 1 if last + 1 < len(history.rounds) else history.rounds[last]
@@ -142,6 +122,5 @@ def _numbers(history: WeightHistory) -> Markup:
             number(mean, 3),
             number(held[-1], 3),
         ]
-        rows.append(element("tr", *(element("td", cell) for cell in cells)))
-    head = element("thead", element("tr", *heads))
-    return element("table", head, element("tbody", *rows), aria_labelledby=f"{history.key}-title")
+        rows.append(table_row(cells))
+    return number_table(history.key, heads, element("tbody", *rows))

@@ -6,14 +6,13 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from string import Template
-from typing import NamedTuple
 
 from driftwise.core.files import write_bytes_atomically
 from driftwise.core.measures import MARK, SAYS_NOTHING, marked
-from driftwise.report.page.contents import SECTIONS, Cell, Claim, Measured, Page, PageColumn, PageTable, Text
+from driftwise.report.page.contents import Cell, Claim, Measured, Page, PageColumn, PageTable, Text
 from driftwise.report.page.markup import (
     Markup,
     Style,
@@ -21,6 +20,7 @@ from driftwise.report.page.markup import (
     colour_rules,
     element,
     formula,
+    glyph,
     resource,
     styles_of,
     swatch,
@@ -45,11 +45,11 @@ def page_text(page: Page) -> str:
     """Return the page as HTML, including its style sheet and script."""
     style = resource("page.css") + colour_rules() + "\n"
     script = resource("page.readers.js") + resource("page.js")
-    sections = [section for section in _sections(page) if section.content]
-    links = [element("a", section.name, href=f"#{section.name.lower()}") for section in sections]
+    sections = _sections(page)
+    links = [element("a", name, href=f"#{name.lower()}") for name in sections]
     bodies = [
-        element("section", element("h2", section.heading), section.content, id=section.name.lower())
-        for section in sections
+        element("section", element("h2", heading), content, id=name.lower())
+        for name, (heading, content) in sections.items()
     ]
     return Template(resource("page.html")).substitute(
         title=element("title", page.title),
@@ -64,36 +64,31 @@ def page_text(page: Page) -> str:
     )
 
 
-class _Section(NamedTuple):
-    name: str  # in the list of links
-    heading: str
-    content: Markup
-
-
-def _sections(page: Page) -> list[_Section]:
-    """Return the sections of the page; an empty one is left out."""
+def _sections(page: Page) -> dict[str, tuple[str, Markup]]:
+    """Return headings and contents of the sections by their names in the list of links; an empty one is left out."""
     styles = styles_of(page.panels, page.groups)
     commands = [element("pre", element("code", command)) for command in page.commands]
     histories = element("div", *map(history_figure, page.histories), class_="grid") if page.histories else Markup()
-    contents = (
-        ("Findings", _list([_claim(claim) for claim in page.claims], "claims")),
-        _table(page.table, styles),
-        _table(page.series_table, styles),
-        (page.figures_heading, _figures(page, styles)),
-        ("Weights over time", histories),
-        (page.commands_heading, _list(commands, "commands")),
-        ("Notes", _list(page.notes, "notes")),
-    )
-    sections = [_Section(name, *content) for name, content in zip(SECTIONS, contents, strict=True)]
-    if page.figures_first:
-        table_at, figures_at = SECTIONS.index("Table"), SECTIONS.index("Figures")
-        sections.insert(table_at, sections.pop(figures_at))
-    return sections
+    contents = {
+        "Findings": ("Findings", _list([_claim(claim) for claim in page.claims], "claims")),
+        "Table": _table(page.table, styles),
+        "Series": _table(page.series_table, styles),
+        "Figures": (page.figures_heading, _figures(page, styles)),
+        "Weights": ("Weights over time", histories),
+        "Commands": (page.commands_heading, _list(commands, "commands")),
+        "Notes": ("Notes", _list(page.notes, "notes")),
+    }
+    order = ("Findings", "Figures", *contents) if page.figures_first else contents
+    return {name: contents[name] for name in order if contents[name][1]}
 
 
 def _table(table: PageTable | None, styles: Mapping[str, Style]) -> tuple[str, Markup]:
-    """Return the heading and the content of the section of a table."""
-    return (table.heading, page_table(table, styles)) if table and table.rows else ("", Markup())
+    """Return the heading of a table, and the table with its explanation and chooser."""
+    if table is None or not table.rows:
+        return "", Markup()
+    about = element("p", table.about, class_="hint") if table.about else ""
+    grid = element("div", _grid(table, styles), class_="scroll")
+    return table.heading, element("div", about, _chooser(table), grid)
 
 
 def _claim(claim: Claim) -> Markup:
@@ -156,12 +151,6 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def page_table(table: PageTable, styles: Mapping[str, Style]) -> Markup:
-    """Return the table with its explanation and chooser; narrow screens show its rows as cards."""
-    about = element("p", table.about, class_="hint") if table.about else ""
-    return element("div", about, _chooser(table), element("div", _grid(table, styles), class_="scroll"))
-
-
 def _chooser(table: PageTable) -> Markup:
     """Return a choice of the rows to show; the script makes it visible."""
     if table.filter is None:
@@ -193,14 +182,13 @@ def _grid(table: PageTable, styles: Mapping[str, Style]) -> Markup:
     return element("table", element("thead", element("tr", *heads)), element("tbody", *lines), class_="measured")
 
 
-def _groups(table: PageTable) -> Iterator[list[Sequence[Cell]]]:
-    """Yield the groups of consecutive rows that are equal in all columns that are shown once."""
+def _groups(table: PageTable) -> list[list[Sequence[Cell]]]:
+    """Return the groups of consecutive rows that are equal in all columns that are shown once."""
     once = [i for i, column in enumerate(table.columns) if column.once]
     if not once:
-        yield from ([row] for row in table.rows)
-        return
-    for _, group in groupby(table.rows, key=lambda row: [_shown(table.columns[i], row[i]) for i in once]):
-        yield list(group)
+        return [[row] for row in table.rows]
+    shared = groupby(table.rows, key=lambda row: [_shown(table.columns[i], row[i]) for i in once])
+    return [list(group) for _, group in shared]
 
 
 class _ColumnWriter:
@@ -225,9 +213,8 @@ class _ColumnWriter:
         self.scale = LinearScale(low, high if high > low else low + max(1.0, abs(low)), 4.0, _WIDTH - 4.0)
 
     def head(self) -> Markup:
-        order = self.column.sorted_as
-        sort = {} if order == "none" else {"data_sort": self.column.key, "data_order": order}
-        return element("th", self.column.heading, scope="col", **sort)
+        order = self.column.sorted_as if self.column.sorted_as != "none" else False
+        return element("th", self.column.heading, scope="col", data_sort=order and self.column.key, data_order=order)
 
     def cell(self, cell: Cell, place: int, size: int) -> Markup:
         """Return a cell of row number `place` of a group of `size` rows that share the columns shown once."""
@@ -264,21 +251,12 @@ class _ColumnWriter:
         at, drawable = self.scale.at, self.scale.drawable
         rules = "".join(f"M{at(v):.1f},2V{_HEIGHT - 2}" for v in self.column.rules)
         shapes = [element("path", class_="rules", d=rules)]
-        if drawable(measured.low) and drawable(measured.high):
-            shapes.append(
-                element("path", class_="whisker", d=f"M{at(measured.low):.1f},{middle:g}H{at(measured.high):.1f}")
-            )
-        if drawable(measured.value):
-            shapes.append(element("path", class_="middle", d=f"M{at(measured.value):.1f},4V{_HEIGHT - 4}"))
-        return element(
-            "svg",
-            *shapes,
-            class_="glyph",
-            viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
-            width=_WIDTH,
-            height=_HEIGHT,
-            aria_hidden="true",
-        )
+        value, low, high = measured
+        if drawable(low) and drawable(high):
+            shapes.append(element("path", class_="whisker", d=f"M{at(low):.1f},{middle:g}H{at(high):.1f}"))
+        if drawable(value):
+            shapes.append(element("path", class_="middle", d=f"M{at(value):.1f},4V{_HEIGHT - 4}"))
+        return glyph(_WIDTH, _HEIGHT, "glyph", *shapes)
 
 
 def _shared_class(value: str, place: int, size: int) -> str:
@@ -314,9 +292,7 @@ def _value(column: PageColumn, cell: Cell) -> str:
 
 
 def _as_text(cell: Cell) -> Text:
-    if isinstance(cell, Text):
-        return cell
-    return Text(str(cell))
+    return cell if isinstance(cell, Text) else Text(str(cell))
 
 
 def _as_number(cell: Cell) -> Measured:
