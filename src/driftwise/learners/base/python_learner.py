@@ -15,6 +15,7 @@ stored after.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -22,8 +23,8 @@ import inspect
 import keyword
 import operator
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,6 @@ from driftwise.learners.base.learner import Learner, NoRates, State, learners
 from driftwise.learners.base.loops import AnyMemory
 
 Method = Callable[..., Any]
-T = TypeVar("T")
 GENERATOR = "generator"  # the name of the field that a learner with random draws keeps
 _KINDS = "biuf"  # of NumPy's types: truth values, whole numbers, real numbers
 _RULE = "a dictionary of NumPy arrays and numbers, and `generator` if it draws"
@@ -134,12 +134,12 @@ class LiveMemory:
     def load(self) -> None:
         """Set the generator to the words in the memory."""
         if self._words is not None:
-            *state, has_half, half = self._words
+            words, (has, half) = self._words[:-2], map(int, self._words[-2:])
             self._bits.state = {
                 "bit_generator": "SFC64",
-                "state": {"state": np.array(state)},
-                "has_uint32": int(has_half),
-                "uinteger": int(half),
+                "state": {"state": words},
+                "has_uint32": has,
+                "uinteger": half,
             }
 
     def store(self) -> None:
@@ -161,16 +161,6 @@ class LiveMemory:
         """Write a copy of the arrays back into the memory."""
         for array, copy in zip(self._arrays, copies, strict=True):
             array[...] = copy
-
-
-def first_arrays(owner: Learner, n_actions: int, seed: int) -> AnyMemory:
-    """Return what `first_memory` of a learner makes, as a NamedTuple of arrays that nothing else refers to."""
-    generator = np.random.Generator(np.random.SFC64(seed))
-    made: object = owner.first_memory(n_actions, generator)
-    if not isinstance(made, Mapping) or not made:
-        raise LearnerError(f"{type(owner).__name__}: `first_memory` must return {_RULE}, got {shown(made)}.")
-    arrays = {name: _as_array(owner, name, value, generator) for name, value in made.items()}
-    return _memory_type(tuple(arrays))(*arrays.values())
 
 
 def _as_array(owner: object, name: object, value: object, generator: np.random.Generator) -> Array:
@@ -236,13 +226,11 @@ def __getattr__(name: str) -> Any:
     return _memory_type(tuple(name.removeprefix(_PREFIX).split(",")))
 
 
+_FIRST = {"first_memory": ("n_actions", "generator")}
 _ARGUMENTS = {
-    ("full", "predict"): ("memory",),
-    ("full", "update"): ("memory", "losses"),
-    ("bandit", "choose"): ("memory",),
-    ("bandit", "update"): ("memory", "action", "loss", "probability"),
+    "full": {**_FIRST, "predict": ("memory",), "update": ("memory", "losses")},
+    "bandit": {**_FIRST, "choose": ("memory",), "update": ("memory", "action", "loss", "probability")},
 }
-_FIRST_MEMORY = ("n_actions", "generator")
 _CLOSE = 1e-9  # relative rounding error of a sum of weights
 _FEW = 32  # weights: a list is faster than an array up to here
 
@@ -255,17 +243,17 @@ def check_methods(member: type[PythonLearner]) -> str:
         rule = "must define `predict` (full feedback) or `choose` (bandit feedback)"
         raise InvalidInput(f"{who}: it {rule}, got {'both' if plays else 'neither'}.")
     feedback = "full" if plays == ["predict"] else "bandit"
-    _check_arguments(member, "first_memory", _FIRST_MEMORY)
-    for name in (*plays, "update"):
-        _check_arguments(member, name, _ARGUMENTS[feedback, name])
+    for name, wanted in _ARGUMENTS[feedback].items():
+        _check_arguments(member, name, wanted)
     return feedback
 
 
 def _check_arguments(member: type[PythonLearner], name: str, wanted: tuple[str, ...]) -> None:
     call = f"{name}(self, {', '.join(wanted)})"
-    written = inspect.unwrap(getattr(member, name, None) or _none)
-    if written is _none or getattr(written, "__isabstractmethod__", False):
+    method: Any = getattr(member, name, None)
+    if not method or getattr(method, "__isabstractmethod__", False):
         raise InvalidInput(f"{member.__name__}: it must define `{call}`.")
+    written = inspect.unwrap(method)
     if not inspect.isfunction(written):
         raise InvalidInput(f"{member.__name__}: `{name}` must be a method, got {shown(written)}.")
     try:
@@ -274,10 +262,6 @@ def _check_arguments(member: type[PythonLearner], name: str, wanted: tuple[str, 
         raise InvalidInput(
             f"{member.__name__}: it must define `{call}`, got {name}{inspect.signature(written)}."
         ) from None
-
-
-def _none() -> None:
-    """Stand for a method that is missing."""
 
 
 def _weights(owner: object, value: object, n_actions: int) -> Vector:
@@ -340,14 +324,6 @@ def _nothing(owner: object, value: object, n_actions: int) -> None:  # noqa: ARG
 CHECKED: dict[str, Callable[[object, Any, int], Any]] = {"predict": _weights, "choose": _choice, "update": _nothing}
 
 
-def error_note(owner: object, role: str, t: int, error: Exception) -> str:
-    """Return which method of which learner raised an error, and in which round."""
-    about = f"Raised in `{role}` of {type(owner).__name__}, in round {t}, counted from 0."
-    if isinstance(error, ValueError) and "read-only" in str(error) and role != "update":
-        about += f" `{role}` must not change the memory; change it in `update`."
-    return f"{about} The state was not changed."
-
-
 #: why another learner or a mixture cannot use it
 NO_KERNELS = "A learner in plain Python has no kernels."
 _SET_HERE = ("name", "kind", "feedback")  # attributes that a class gets when it is registered
@@ -378,7 +354,13 @@ class PythonRounds(Learner):
         return ""
 
     def _seeded_memory(self, n_actions: int, seed: int) -> AnyMemory:
-        return first_arrays(self, n_actions, seed)
+        """Return what `first_memory` makes, as a NamedTuple of arrays that nothing else refers to."""
+        generator = np.random.Generator(np.random.SFC64(seed))
+        made: object = self.first_memory(n_actions, generator)
+        if not isinstance(made, Mapping) or not made:
+            raise LearnerError(f"{type(self).__name__}: `first_memory` must return {_RULE}, got {shown(made)}.")
+        arrays = {name: _as_array(self, name, value, generator) for name, value in made.items()}
+        return _memory_type(tuple(arrays))(*arrays.values())
 
     def run(self, state: State, losses: npt.ArrayLike) -> Matrix | Actions:
         """Play a block of rounds, (n_rounds, n_actions), and return the weights played, or the actions."""
@@ -387,24 +369,17 @@ class PythonRounds(Learner):
     def play_block(self, state: State, losses: Matrix) -> Matrix | Actions:
         """Play a block of rounds; its losses have been checked. If a round fails, the state does not change."""
         full = self.feedback == "full"
-        play: Callable[..., Matrix | Actions] = self._weights_of_block if full else self._actions_of_block
-        played = self._changing(state, play, losses)
+        played: Matrix | Actions = np.empty_like(losses) if full else np.empty(len(losses), np.int64)
+        with self._changing(state):
+            for t, row in enumerate(losses):
+                if full:
+                    played[t] = self._call("predict", state, t)
+                    self._call("update", state, t, row.copy())
+                else:
+                    action, probability = self._call("choose", state, t)
+                    played[t] = action
+                    self._call("update", state, t, action, float(row[action]), probability)
         state.rounds += len(losses)
-        return played
-
-    def _weights_of_block(self, state: State, losses: Matrix) -> Matrix:
-        played = np.empty_like(losses)
-        for t in range(len(losses)):
-            played[t] = self._call("predict", state, t)
-            self._call("update", state, t, losses[t].copy())
-        return played
-
-    def _actions_of_block(self, state: State, losses: Matrix) -> Actions:
-        played = np.empty(len(losses), np.int64)
-        for t in range(len(losses)):
-            action, probability = self._call("choose", state, t)
-            played[t] = action
-            self._call("update", state, t, action, float(losses[t, action]), probability)
         return played
 
     def _predict(self, state: State) -> Vector:
@@ -426,8 +401,9 @@ class PythonRounds(Learner):
         """Update the state with the losses, or with the action, its loss and its probability."""
         self._claim(state)
         take = self._losses if self.feedback == "full" else self._chosen_loss
-        given = take(state, *feedback, **named)
-        self._changing(state, lambda state: self._call("update", state, 0, *given))
+        checked = take(state, *feedback, **named)
+        with self._changing(state):
+            self._call("update", state, 0, *checked)
         state.rounds += 1
 
     def _losses(self, state: State, losses: npt.ArrayLike) -> tuple[Vector]:
@@ -442,20 +418,20 @@ class PythonRounds(Learner):
         action, loss, chance = checked_feedback(self, state.n_actions, action, loss, probability)
         return action, loss, None if probability is None else chance
 
-    def _changing(self, state: State, change: Callable[..., T], *given: object) -> T:
-        """Call a function that changes the memory; if it fails, or is interrupted, the state does not change."""
+    @contextlib.contextmanager
+    def _changing(self, state: State) -> Iterator[None]:
+        """Run code that changes the memory; if it fails, or is interrupted, the state does not change."""
         live = _live(state)
         before = live.snapshot()
         live.load()
         try:
-            made = change(state, *given)
+            yield
             live.check_views()
         except BaseException:
             live.restore(before)
             state.live = None  # a method may have changed the views
             raise
         live.store()
-        return made
 
     def _call(self, role: str, state: State, ahead: int, *given: object) -> Any:
         """Call a method of the user in the round `ahead` of that of the state, and check what it returns.
@@ -467,7 +443,10 @@ class PythonRounds(Learner):
         try:
             return CHECKED[role](self, getattr(self, role)(memory, *given), state.n_actions)
         except Exception as error:
-            error.add_note(error_note(self, role, state.rounds + ahead, error))
+            about = f"Raised in `{role}` of {type(self).__name__}, in round {state.rounds + ahead}, counted from 0."
+            if isinstance(error, ValueError) and "read-only" in str(error) and role != "update":
+                about += f" `{role}` must not change the memory; change it in `update`."
+            error.add_note(f"{about} The state was not changed.")
             raise
 
 
