@@ -45,14 +45,12 @@ class Corners(dict[str, tuple[Any, ...]]):
 
     def __init__(self, **values: tuple[Any, ...]) -> None:
         super().__init__({name: tuple(map(_value, corners)) for name, corners in values.items()})
-        self._no_learning = [
-            (name, c) for name, corners in values.items() for c in corners if isinstance(c, NoLearning)
-        ]
+        self._declared = values
 
     def no_learning(self, member: object) -> str:
         """Return the reason why a member with these corners cannot learn, '' if it can."""
-        reasons = (corner.why for name, corner in self._no_learning if getattr(member, name) == corner.value)
-        return next(reasons, "")
+        corners = ((getattr(member, name), corner) for name, values in self._declared.items() for corner in values)
+        return next((c.why for value, c in corners if isinstance(c, NoLearning) and c.value == value), "")
 
     def settings(self) -> list[dict[str, Any]]:
         """Return every corner of one parameter, the others at their defaults; then all first and all last corners."""

@@ -200,25 +200,22 @@ def checked_feedback(
     return action, number, chance
 
 
-E = TypeVar("E", bound=type[ExpertLearner])
-B = TypeVar("B", bound=type[BanditLearner])
+K = TypeVar("K", bound=type[KernelLearner])
 
 
-def expert(name: str, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
+def expert(name: str, *, update: Kernel, hint: Kernel | None = None) -> Callable[[K], K]:
     """Register a full-feedback learner under `name` and bind its kernels to the loops."""
-
-    def enter(member: E) -> E:
-        member.compiled_loops = expert_loops(name, kinds_of(member), update, hint)
-        return registered(name, member)
-
-    return enter
+    return _with_loops(name, expert_loops, update, hint)
 
 
-def bandit(name: str, *, choose: Kernel, update: Kernel) -> Callable[[B], B]:
+def bandit(name: str, *, choose: Kernel, update: Kernel) -> Callable[[K], K]:
     """Register a bandit learner under `name` and bind its kernels to the loops."""
+    return _with_loops(name, bandit_loops, choose, update)
 
-    def enter(member: B) -> B:
-        member.compiled_loops = bandit_loops(name, kinds_of(member), choose, update)
+
+def _with_loops(name: str, make_loops: Callable[..., Loops], *kernels: Kernel | None) -> Callable[[K], K]:
+    def enter(member: K) -> K:
+        member.compiled_loops = make_loops(name, kinds_of(member), *kernels)
         return registered(name, member)
 
     return enter

@@ -77,9 +77,8 @@ class PythonMemory:
         if value is array:  # after an operation in place, `memory.plays += 1`
             return
         if self._writer != "update":
-            raise LearnerError(
-                f"{self._owner}: `{self._writer}` must not change `memory.{name}`; change it in `update`."
-            )
+            advice = f"must not change `memory.{name}`; change it in `update`"
+            raise LearnerError(f"{self._owner}: `{self._writer}` {advice}.")
         given = np.asarray(value)
         if given.shape != array.shape or not _fits(given, array.dtype):
             raise LearnerError(_keeps(self._owner, name, array.shape, array.dtype, given))
@@ -118,11 +117,8 @@ class LiveMemory:
         played = "choose" if owner.feedback == "bandit" else "predict"
         self.reading = PythonMemory(owner, {name: _read_only(array) for name, array in arrays.items()}, played)
         self.writing = PythonMemory(owner, {name: array.view() for name, array in arrays.items()}, "update")
-        self._views = [
-            (name, view, view.shape, view.dtype)
-            for seen in (self.writing, self.reading)
-            for name, view in seen._arrays.items()
-        ]
+        views = (*self.writing._arrays.items(), *self.reading._arrays.items())
+        self._views = [(name, view, view.shape, view.dtype) for name, view in views]
         if self._words is not None:
             seed: Any = _NoSpawning()  # `load` sets the state
             self._bits = np.random.SFC64(seed)
@@ -166,8 +162,8 @@ class LiveMemory:
 def _as_array(owner: object, name: object, value: object, generator: np.random.Generator) -> Array:
     who = type(owner).__name__
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        rule = "letters, digits and underscores, starting with a letter, and no keyword of Python"
-        raise LearnerError(f"{who}: a name in the memory must be {rule}, got {shown(name)}.")
+        rule = "be letters, digits and underscores, starting with a letter, and no keyword of Python"
+        raise _wrong(owner, "a name in the memory", rule, name)
     if name == GENERATOR:
         if value is not generator:
             raise LearnerError(f"{who}: `generator` in the memory must be the one given to `first_memory`.")
@@ -203,6 +199,11 @@ def _read_only(array: Array) -> Array:
 def _keeps(who: str, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic], got: Array) -> str:
     rule = f"must keep its shape {shape} and its type {kind}"
     return f"{who}: `memory.{name}` {rule}, got {got.dtype} of shape {got.shape}."
+
+
+def _wrong(owner: object, what: str, rule: str, got: object) -> LearnerError:
+    """Return the error for a rule that the user's class breaks."""
+    return LearnerError(f"{type(owner).__name__}: {what} must {rule}, got {shown(got)}.")
 
 
 def _no_such_field(name: str, known: Mapping[str, Array]) -> str:
@@ -259,22 +260,21 @@ def _check_arguments(member: type[PythonLearner], name: str, wanted: tuple[str, 
     try:
         inspect.signature(written).bind(None, *wanted)
     except TypeError:
-        raise InvalidInput(
-            f"{member.__name__}: it must define `{call}`, got {name}{inspect.signature(written)}."
-        ) from None
+        got = f"{name}{inspect.signature(written)}"
+        raise InvalidInput(f"{member.__name__}: it must define `{call}`, got {got}.") from None
 
 
 def _weights(owner: object, value: object, n_actions: int) -> Vector:
     """Return what `predict` returned as new weights, or raise `LearnerError`."""
-    who = type(owner).__name__
     try:
         weights = np.array(value)
     except ValueError:  # rows of unequal length
         weights = np.empty(0, object)
     if weights.dtype.kind not in "fiub":
-        raise LearnerError(f"{who}: `predict` must return an array of {n_actions} weights, got {shown(value)}.")
+        raise _wrong(owner, "`predict`", f"return an array of {n_actions} weights", value)
     if weights.shape != (n_actions,):
-        raise LearnerError(f"{who}: `predict` must return weights of shape ({n_actions},), got shape {weights.shape}.")
+        rule = f"must return weights of shape ({n_actions},), got shape {weights.shape}"
+        raise LearnerError(f"{type(owner).__name__}: `predict` {rule}.")
     weights = weights.astype(np.float64, copy=False)
     if n_actions <= _FEW:
         numbers = weights.tolist()
@@ -283,41 +283,34 @@ def _weights(owner: object, value: object, n_actions: int) -> Vector:
         with np.errstate(invalid="ignore", over="ignore"):
             total, least = weights.sum(), weights.min()
     if not (abs(total - 1.0) <= _CLOSE and least >= 0.0):  # with NaN or infinity, the sum is not close to 1
-        raise LearnerError(
-            f"{who}: the weights that `predict` returns must be >= 0 and sum to 1, got {shown(weights.tolist())}."
-        )
+        raise _wrong(owner, "the weights that `predict` returns", "be >= 0 and sum to 1", weights.tolist())
     return weights
 
 
 def _choice(owner: object, value: Any, n_actions: int) -> tuple[int, float | None]:
     """Return what `choose` returned as an action and a probability, or raise `LearnerError`."""
     action, probability = value if type(value) is tuple and len(value) == 2 else (value, None)
-    who = type(owner).__name__
     try:
         number = operator.index(action)
         known = not isinstance(action, (bool, np.bool_)) and 0 <= number < n_actions
     except TypeError:
         known = False
     if not known:
-        rule = f"an action, a whole number in [0, {n_actions - 1}], or (action, probability)"
+        rule = f"return an action, a whole number in [0, {n_actions - 1}], or (action, probability)"
         got = value.item() if isinstance(value, np.generic) else value  # 3, not np.int64(3)
-        raise LearnerError(f"{who}: `choose` must return {rule}, got {shown(got)}.")
+        raise _wrong(owner, "`choose`", rule, got)
     if probability is None:
         return number, None
     chance = as_real(probability)
     if chance is None or not 0.0 < chance <= 1.0:
-        raise LearnerError(
-            f"{who}: the probability that `choose` returns must be in (0, 1] or None, got {shown(probability)}."
-        )
+        raise _wrong(owner, "the probability that `choose` returns", "be in (0, 1] or None", probability)
     return number, chance
 
 
 def _nothing(owner: object, value: object, n_actions: int) -> None:  # noqa: ARG001
     """Reject a value that `update` returned."""
     if value is not None:
-        raise LearnerError(
-            f"{type(owner).__name__}: `update` must return nothing; write into the memory instead, got {shown(value)}."
-        )
+        raise _wrong(owner, "`update`", "return nothing; write into the memory instead", value)
 
 
 #: what a method returned, checked; they raise `LearnerError`
@@ -358,7 +351,7 @@ class PythonRounds(Learner):
         generator = np.random.Generator(np.random.SFC64(seed))
         made: object = self.first_memory(n_actions, generator)
         if not isinstance(made, Mapping) or not made:
-            raise LearnerError(f"{type(self).__name__}: `first_memory` must return {_RULE}, got {shown(made)}.")
+            raise _wrong(self, "`first_memory`", f"return {_RULE}", made)
         arrays = {name: _as_array(self, name, value, generator) for name, value in made.items()}
         return _memory_type(tuple(arrays))(*arrays.values())
 
