@@ -453,7 +453,8 @@ def _expect_numbers(what: str, values: list[float], high: float) -> None:
 
 def _expect_alarms(found: Beliefs) -> None:
     if found.alarms is None or found.n_alarms is None:
-        expect(found.alarms is found.n_alarms, f"only one of `alarms` and `n_alarms` is given: {found}")
+        neither = found.alarms is None and found.n_alarms is None
+        expect(neither, f"only one of `alarms` and `n_alarms` is given: {found}")
         return
     shown = f"alarms in rounds {found.alarms}, {found.n_alarms} in all, after {found.rounds} rounds"
     expect(all(type(t) is int and 0 <= t < found.rounds for t in found.alarms), shown)

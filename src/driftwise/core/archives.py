@@ -19,6 +19,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -123,14 +124,14 @@ _IN_EXTRA = 0xFFFFFFFF
 _UTF8_NAME = 0x800
 
 
-def write_archive(stream: IO[bytes], kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+def write_archive(file: Path | IO[bytes], kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write arrays and a header as `np.savez` does; reject an array of objects."""
 
     def reject(value: Any) -> NoReturn:
         raise InvalidInput(f"{kind}: parameters must be numbers, texts, or lists of them, got {shown(value)}.")
 
     text = np.array(json.dumps(header, sort_keys=True, default=reject))
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, value in {_header_name(kind): text, **arrays}.items():
             array = np.asanyarray(value)
             if array.dtype.hasobject:
