@@ -94,12 +94,12 @@ class Registry(Generic[C]):
         if not isinstance(name, str):
             raise InvalidInput(f"A {self.kind} spec must have a `name`, got {shown(spec)}.")
         member = self.get(name)
-        known = [field.name for field in dataclasses.fields(member) if field.init]  # type: ignore[arg-type]
-        for given in values:
-            if given not in known:
-                raise UnknownName("parameter", given, known, f"of the {self.kind} '{name}'")
-        needed = [field.name for field in dataclasses.fields(member) if _is_required(field)]  # type: ignore[arg-type]
-        if missing := [f"`{each}`" for each in needed if each not in values]:
+        fields = {field.name: field for field in dataclasses.fields(member) if field.init}  # type: ignore[arg-type]
+        for parameter in values:
+            if parameter not in fields:
+                raise UnknownName("parameter", parameter, fields, f"of the {self.kind} '{name}'")
+        required = (key for key, f in fields.items() if f.default is f.default_factory is dataclasses.MISSING)
+        if missing := [f"`{key}`" for key in required if key not in values]:
             raise InvalidInput(f"The {self.kind} '{name}' needs {' and '.join(missing)}.")
         return member(**values)
 
@@ -122,10 +122,6 @@ class Registry(Generic[C]):
         return cast(C, value)
 
 
-def _is_required(field: dataclasses.Field[Any]) -> bool:
-    return field.init and field.default is field.default_factory is dataclasses.MISSING
-
-
 def to_spec(member: Any) -> dict[str, Any]:
     """Return plain values from which `Registry.build` makes an equal member; None by default is left out."""
     spec = {"name": member.name}
@@ -146,14 +142,11 @@ def versions(member: Any) -> dict[str, int]:
     """
     if isinstance(member, type) or not dataclasses.is_dataclass(member):
         raise rejection("versions", "member", "a member of a registry or an environment", member)
-    found: dict[str, int] = {}
-    if isinstance(member, Registered):
-        if "kind" not in vars(type(member)):  # its inherited name is that of another class, with other plays
-            raise InvalidInput(f"versions: {type(member).__name__} must be registered, only its base class is.")
-        found[f"{member.kind} {member.name}"] = member.version
-    for inner in member.inner_members() if isinstance(member, Registered) else _in_fields(member):
-        found |= versions(inner)
-    return dict(sorted(found.items()))
+    parts = list(_registered_parts(member))
+    for part in parts:
+        if "kind" not in vars(type(part)):  # its inherited name is that of another class, with other plays
+            raise InvalidInput(f"versions: {type(part).__name__} must be registered, only its base class is.")
+    return dict(sorted((f"{part.kind} {part.name}", part.version) for part in parts))
 
 
 def modules(member: Any) -> set[str]:
@@ -163,10 +156,15 @@ def modules(member: Any) -> set[str]:
     >>> sorted(modules(SAOL(base="ada-hedge")))
     ['driftwise.learners.experts.ada_hedge', 'driftwise.learners.meta.saol']
     """
-    found = {type(member).__module__} if isinstance(member, Registered) else set()
+    return {type(part).__module__ for part in _registered_parts(member)}
+
+
+def _registered_parts(member: Any) -> Iterator[Registered]:
+    """Yield the members in a member or an environment, itself included, however nested."""
+    if isinstance(member, Registered):
+        yield member
     for inner in member.inner_members() if isinstance(member, Registered) else _in_fields(member):
-        found |= modules(inner)
-    return found
+        yield from _registered_parts(inner)
 
 
 def _in_fields(member: Any) -> list[Registered]:

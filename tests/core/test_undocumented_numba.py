@@ -87,7 +87,7 @@ def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
 
 @pytest.mark.parametrize("learner", [Hedge(), UCB1()], ids=str)
 def test_a_table_that_cannot_be_compiled_is_replaced_by_a_pair(learner, monkeypatch):
-    for entries in (loops._expert, loops._vector_entry, loops._bandit):
+    for entries in (loops._choose_and_step, loops._entry):
         monkeypatch.setattr(loops, entries.__name__, entries.__wrapped__)
     monkeypatch.setattr(loops, "_AS_TABLE", loops._AS_TABLE._replace(rebuild=broken))
     expected = plays(learner.name)

@@ -106,8 +106,8 @@ def test_a_save_that_fails_leaves_the_old_session(tmp_path, monkeypatch):
     session = Session(OptimisticGD(), 2)
     session.save(tmp_path / "session")
 
-    def write_half(stream, *_):
-        stream.write(b"PK")
+    def write_half(file, *_):
+        file.write_bytes(b"PK")
         raise OSError(28, "No space left on device")
 
     session.update([0.0, 1.0])

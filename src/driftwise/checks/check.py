@@ -136,18 +136,20 @@ def expect_no_shared_memory(one: State, other: State) -> None:
         expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")
 
 
-def expect_rejected(what: str, state: State, call: Callable[..., object], *arguments: object) -> None:
-    """Expect ``call(state, *arguments)`` to raise `InvalidInput` and to leave the state unchanged."""
-    before = state.copy()
-    memory = state.memory
+def rejects(what: str, call: Callable[..., object], *arguments: object) -> bool:
+    """Return whether a call raises `InvalidInput`; another error is a counterexample."""
     try:
-        call(state, *arguments)
+        call(*arguments)
     except InvalidInput:
-        pass
+        return True
     except Exception as error:
         raise Counterexample(f"{what} raised {type(error).__name__} instead of InvalidInput: {error}") from None
-    else:
-        raise Counterexample(f"{what} was accepted")
+    return False
+
+
+def expect_rejected(what: str, state: State, call: Callable[..., object], *arguments: object) -> None:
+    """Expect ``call(state, *arguments)`` to raise `InvalidInput` and to leave the state unchanged."""
+    before, memory = state.copy(), state.memory
+    expect(rejects(what, call, state, *arguments), f"{what} was accepted")
     expect_same(state, before, f"before and after {what}")
-    if state.memory is not memory:
-        raise Counterexample(f"{what} gave the state a new memory")
+    expect(state.memory is memory, f"{what} gave the state a new memory")

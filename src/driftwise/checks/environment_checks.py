@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from driftwise.checks.check import Check, Counterexample, check, expect, expect_equal
+from driftwise.checks.check import Check, check, expect, expect_equal, rejects
 from driftwise.core.errors import InvalidInput
 from driftwise.core.types import Matrix, Vector
 from driftwise.environments import Block, Environment, LossSource, Replay
@@ -50,7 +50,7 @@ def losses_do_not_depend_on_the_block_size(environment: LossSource, n_rounds: in
     whole = environment.start(n_rounds, seed=1).draw(n_rounds)
     for size in _SIZES:
         stream = environment.start(n_rounds, seed=1)
-        blocks = [stream.draw(min(size, n_rounds - first)) for first in range(0, n_rounds, size)]
+        blocks = [stream.draw(n) for n in _blocks_of(size, n_rounds)]
         for name, expected, parts in zip(Block._fields, whole, zip(*blocks, strict=True), strict=True):
             if expected is not None:
                 expect_equal(f"`{name}` in blocks of {size}", np.concatenate(parts), expected)
@@ -91,8 +91,8 @@ def writing_into_a_block_changes_no_other_block(environment: LossSource, n_round
         expected, block = alone.draw(n).losses, overwritten.draw(n)
         expect_equal("the losses after a block was written into", block.losses, expected)
         kept.append((expected, expected.copy()))
-        for part in _arrays(block):
-            if part.flags.writeable:
+        for part in block:
+            if part is not None and part.flags.writeable:
                 part[:] = 0.5
     for block_now, block_then in kept:
         expect_equal("a block after later ones were drawn", block_now, block_then)
@@ -137,7 +137,7 @@ def measures_match_the_run(environment: LossSource, n_rounds: int = N_ROUNDS) ->
     """`measures` agrees with a computation on all means of the run; without means it raises `InvalidInput`."""
     _, means, variances = environment.start(n_rounds, seed=1).draw(n_rounds)
     if means is None or variances is None:
-        expect(_rejects(environment.measures, n_rounds), "a recording without means has measures")
+        expect(rejects(f"{n_rounds} rounds", environment.measures, n_rounds), "a recording without means has measures")
         return
     found = environment.measures(n_rounds, seed=1)
     moves = np.abs(np.diff(means, axis=0, prepend=np.zeros((1, means.shape[1]))))
@@ -172,10 +172,11 @@ def too_many_rounds_are_rejected(environment: LossSource, n_rounds: int = N_ROUN
     """Drawing more rounds than are left is rejected, and the rounds that are left can still be drawn."""
     stream = environment.start(n_rounds, seed=1)
     expected = environment.start(n_rounds, seed=1).draw(n_rounds).losses
-    expect(_rejects(stream.draw, n_rounds + 1), f"{n_rounds + 1} rounds were drawn from a run of {n_rounds}")
+    more = f"{n_rounds + 1} rounds"
+    expect(rejects(more, stream.draw, n_rounds + 1), f"{more} were drawn from a run of {n_rounds}")
     expect_equal("the losses after a rejected draw", stream.draw(n_rounds).losses, expected)
-    expect(_rejects(stream.draw, 1), f"one more round was drawn after all {n_rounds}")
-    expect(_rejects(environment.start, 0), "a run of 0 rounds was started")
+    expect(rejects("1 rounds", stream.draw, 1), f"one more round was drawn after all {n_rounds}")
+    expect(rejects("0 rounds", environment.start, 0), "a run of 0 rounds was started")
 
 
 @check(CHECKS)
@@ -190,17 +191,3 @@ def spec_round_trips(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
 def _blocks_of(size: int, n_rounds: int) -> Iterator[int]:
     for first in range(0, n_rounds, size):
         yield min(size, n_rounds - first)
-
-
-def _arrays(block: Block) -> Iterator[Matrix]:
-    return (part for part in block if part is not None)
-
-
-def _rejects(call: Callable[[int], object], n: int) -> bool:
-    try:
-        call(n)
-    except InvalidInput:
-        return True
-    except Exception as error:
-        raise Counterexample(f"{n} rounds raised {type(error).__name__} instead of InvalidInput: {error}") from None
-    return False

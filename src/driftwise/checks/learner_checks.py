@@ -220,13 +220,10 @@ def global_random_numbers_are_not_used(learner: PythonLearner) -> None:
 
 def _attributes(part: object) -> dict[str, str]:
     """Return the attributes as texts with all digits, without methods and what Python itself keeps."""
-    found = {}
+    cached = {name for name in vars(part) if isinstance(getattr(type(part), name, None), functools.cached_property)}
+    kept = {name: value for name, value in vars(part).items() if not (name.startswith("__") or callable(value))}
     with np.printoptions(threshold=sys.maxsize, precision=17):
-        for name, value in vars(part).items():
-            cached = isinstance(getattr(type(part), name, None), functools.cached_property)
-            if not (name.startswith("__") or callable(value) or cached):
-                found[name] = repr(value)
-    return found
+        return {name: repr(value) for name, value in kept.items() if name not in cached}
 
 
 @check(_CHECKS["full"])
@@ -275,17 +272,17 @@ def weights_survive_a_million_constant_rounds(learner: ExpertLearner, n_rounds: 
     as a number, not as a logarithm, has become 0 in the meantime. Parameters with which a learner cannot learn
     (`no_learning`) are exempt from moving the weight.
     """
-    state = learner.start(2)
-    turn = n_rounds // 5
+    state, turn, cannot_learn = learner.start(2), n_rounds // 5, learner.no_learning != ""
     for losses, length, best in (((0.4, 0.5), n_rounds, 0), ((1.0, 0.0), turn, 1), ((0.0, 1.0), turn, 0)):
-        for first in range(0, length, _BLOCK):
-            block = fixed_losses(losses, min(_BLOCK, length - first))
+        for block in _constant_blocks(losses, length):
             _expect_distributions(learner.run(state, block))
         weights = learner.predict(state)
-        expect(
-            weights[best] > 0.5 or learner.no_learning != "",
-            f"after {length} rounds of the losses {losses}, action {best} must have a weight above 0.5, got {weights}",
-        )
+        seen = f"action {best} must have a weight above 0.5, got {weights}"
+        expect(weights[best] > 0.5 or cannot_learn, f"after {length} rounds of the losses {losses}, {seen}")
+
+
+def _constant_blocks(losses: tuple[float, ...], n_rounds: int) -> Iterator[Matrix]:
+    return (fixed_losses(losses, min(_BLOCK, n_rounds - first)) for first in range(0, n_rounds, _BLOCK))
 
 
 def _expect_distributions(weights: Matrix) -> None:
@@ -328,11 +325,9 @@ def a_higher_hint_lowers_the_weight(learner: HintedLearner) -> None:
     weight_at_zero = learner.predict(state)[0]
     learner.hint(state, [1.0, 0.5, 0.5])
     weight_at_one = learner.predict(state)[0]
-    extreme = weight_at_zero in (0.0, 1.0)  # a weight of 0 or 1 need not change
-    expect(
-        weight_at_one < weight_at_zero or extreme or learner.no_learning != "",
-        f"the weight is {weight_at_zero} when the hint is 0 and {weight_at_one} when it is 1",
-    )
+    exempt = weight_at_zero in (0.0, 1.0) or learner.no_learning != ""  # a weight of 0 or 1 need not change
+    seen = f"the weight is {weight_at_zero} when the hint is 0 and {weight_at_one} when it is 1"
+    expect(weight_at_one < weight_at_zero or exempt, seen)
 
 
 @check(_CHECKS["hinted"])
@@ -367,11 +362,8 @@ def unobserved_losses_have_no_effect(learner: BanditLearner) -> None:
 def every_action_is_tried(learner: BanditLearner) -> None:
     """Each of three actions is chosen at least once in thirty rounds, for low, high and mixed losses."""
     n_actions, n_rounds = 3, 30
-    for losses in (
-        fixed_losses((0.0,) * n_actions, n_rounds),
-        fixed_losses((1.0,) * n_actions, n_rounds),
-        mixed_losses(n_rounds, n_actions),
-    ):
+    constant = (fixed_losses((loss,) * n_actions, n_rounds) for loss in (0.0, 1.0))
+    for losses in (*constant, mixed_losses(n_rounds, n_actions)):
         chosen = np.unique(learner.run(learner.start(n_actions, seed=1), losses))
         enough = len(chosen) == n_actions or learner.no_learning != ""
         expect(enough, f"only the actions {chosen} were chosen in {n_rounds} rounds")
@@ -399,15 +391,10 @@ def choices_survive_a_million_constant_rounds(learner: BanditLearner, n_rounds: 
     """
     state = learner.start(2, seed=1)
     for losses, length, best in (((0.4, 0.5), n_rounds, 0), ((1.0, 0.0), n_rounds // 5, 1)):
-        actions = np.empty(length, np.int64)
-        for first in range(0, length, _BLOCK):
-            n = min(_BLOCK, length - first)
-            actions[first : first + n] = learner.run(state, fixed_losses(losses, n))
-        share = float((actions[-length // 10 :] == best).mean())
-        expect(
-            share > 0.5 or learner.no_learning != "",
-            f"after {length} rounds of the losses {losses} the best action is chosen in a share of {share:.2g}",
-        )
+        actions = [learner.run(state, block) for block in _constant_blocks(losses, length)]
+        share = float((np.concatenate(actions)[-length // 10 :] == best).mean())
+        seen = f"after {length} rounds of the losses {losses} the best action is chosen in a share of {share:.2g}"
+        expect(share > 0.5 or learner.no_learning != "", seen)
 
 
 @check(_CHECKS["every"])
@@ -466,9 +453,8 @@ def _expect_numbers(what: str, values: list[float], high: float) -> None:
 
 def _expect_alarms(found: Beliefs) -> None:
     if found.alarms is None or found.n_alarms is None:
-        expect(
-            found.alarms is None and found.n_alarms is None, f"only one of `alarms` and `n_alarms` is given: {found}"
-        )
+        neither = found.alarms is None and found.n_alarms is None
+        expect(neither, f"only one of `alarms` and `n_alarms` is given: {found}")
         return
     shown = f"alarms in rounds {found.alarms}, {found.n_alarms} in all, after {found.rounds} rounds"
     expect(all(type(t) is int and 0 <= t < found.rounds for t in found.alarms), shown)

@@ -12,7 +12,8 @@ written to files. Arrays must be contiguous, aligned and writable, because the t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,9 @@ def rebuilder(*kinds: Any) -> tuple[Callable[[Actions], Any], str]:
     def rebuild(typingctx: Any, table: Any) -> Any:  # noqa: ARG001
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             source = context.make_array(signature.args[0])(context, builder, arguments[0])
-            return _Reader(context, builder, source.data).value(result)
+            places = (context.get_constant(types.intp, i) for i in itertools.count())
+            words = (builder.load(builder.gep(source.data, [place])) for place in places)
+            return _value(context, builder, result, words)
 
         return result(table), codegen
 
@@ -73,49 +76,39 @@ def _fields(kind: Any) -> Any:
     return [getattr(kind, "fields", ""), inner]
 
 
-class _Reader:
-    """Emits the instructions that read one value after the other from a table."""
+def _value(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
+    """Emit the instructions that read a value from the next words of a table."""
+    if isinstance(kind, types.BaseTuple):  # which can be iterated over
+        parts = [_value(context, builder, inner, words) for inner in kind]  # type: ignore[attr-defined]
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Array):
+        return _array(context, builder, kind, words)
+    word = next(words)
+    if kind == types.float64:
+        return builder.bitcast(word, context.get_value_type(kind))
+    if kind == types.boolean:
+        return builder.icmp_signed("!=", word, word.type(0))
+    if kind == types.int64:
+        return word
+    raise TypeError(f"a table of addresses cannot hold {kind}")
 
-    def __init__(self, context: Any, builder: Any, words: Any) -> None:
-        self._context, self._builder, self._words = context, builder, words
-        self._at = 0
 
-    def value(self, kind: Any) -> Any:
-        if isinstance(kind, types.BaseTuple):  # which can be iterated over
-            return self._context.make_tuple(self._builder, kind, [self.value(inner) for inner in kind])  # type: ignore[attr-defined]
-        if isinstance(kind, types.Array):
-            return self._array(kind)
-        word = self._word()
-        if kind == types.float64:
-            return self._builder.bitcast(word, self._context.get_value_type(kind))
-        if kind == types.boolean:
-            return self._builder.icmp_signed("!=", word, word.type(0))
-        if kind == types.int64:
-            return word
-        raise TypeError(f"a table of addresses cannot hold {kind}")
-
-    def _word(self) -> Any:
-        at = self._context.get_constant(types.intp, self._at)
-        self._at += 1
-        return self._builder.load(self._builder.gep(self._words, [at]))
-
-    def _array(self, kind: Any) -> Any:
-        context, builder = self._context, self._builder
-        item = context.get_data_type(kind.dtype)
-        width = context.get_constant(types.intp, context.get_abi_sizeof(item))
-        address, shape = self._word(), [self._word() for _ in range(kind.ndim)]
-        strides: list[Any] = []
-        stride = width
-        for length in reversed(shape):
-            strides.insert(0, stride)
-            stride = builder.mul(stride, length)
-        array = context.make_array(kind)(context, builder)
-        populate_array(
-            array,
-            data=builder.inttoptr(address, item.as_pointer()),
-            shape=cgutils.pack_array(builder, shape),
-            strides=cgutils.pack_array(builder, strides),
-            itemsize=width,
-            meminfo=None,
-        )
-        return array._getvalue()
+def _array(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
+    item = context.get_data_type(kind.dtype)
+    width = context.get_constant(types.intp, context.get_abi_sizeof(item))
+    address, *shape = itertools.islice(words, 1 + kind.ndim)
+    strides: list[Any] = []
+    stride = width
+    for length in reversed(shape):
+        strides.insert(0, stride)
+        stride = builder.mul(stride, length)
+    array = context.make_array(kind)(context, builder)
+    populate_array(
+        array,
+        data=builder.inttoptr(address, item.as_pointer()),
+        shape=cgutils.pack_array(builder, shape),
+        strides=cgutils.pack_array(builder, strides),
+        itemsize=width,
+        meminfo=None,
+    )
+    return array._getvalue()

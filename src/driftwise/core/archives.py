@@ -19,6 +19,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -31,13 +32,14 @@ _MAGIC = b"\x93NUMPY"
 _LENGTH_BYTES = {1: 2, 2: 4, 3: 4}  # of the header's length, by version
 _MOST_DIMENSIONS = 32
 _ITEM = re.compile(
-    r"""\s*(?P<mark>['"])(?P<key>descr|fortran_order|shape)(?P=mark)\s*:\s*
-    (?: '(?P<one>[^']*)' | "(?P<two>[^"]*)" | (?P<flag>True|False) | \((?P<shape>[^()]*)\) | (?P<other>[^,]*) )
+    r"""\s*(?: (['"])descr\1\s*:\s*(?P<descr> '[^']*' | "[^"]*" | \([^()]*\) | [^,]* )
+    | (['"])fortran_order\3\s*:\s*(?P<fortran_order> True | False )
+    | (['"])shape\5\s*:\s*\((?P<shape> [^()]* )\) )
     \s*(?:,|$)""",
     re.VERBOSE,
 )
-_PLAIN_KIND = re.compile(r"[<>|=]?[biufcSU][0-9]{1,9}")
-_DIMENSION = re.compile(r"\s*([0-9]{1,18})L?\s*")
+_PLAIN_KIND = re.compile(r"""(['"])([<>|=]?[biufcSU][0-9]{1,9})\1""")
+_SHAPE = re.compile(r"\s*([0-9]{1,18}L?\s*(,\s*|\Z))*")
 
 
 class NpyHeader(NamedTuple):
@@ -73,52 +75,38 @@ def npy_header(beginning: bytes) -> NpyHeader:
         raise ValueError("it ends within its header")
     try:
         items = _items(beginning[start:end].decode("ascii"))
-        return NpyHeader(_dtype(items["descr"]), _flag(items["fortran_order"]), _shape(items["shape"]), end)
+        return NpyHeader(_dtype(items["descr"]), items["fortran_order"] == "True", _shape(items["shape"]), end)
     except (KeyError, UnicodeDecodeError):
         raise ValueError("its header is damaged") from None
 
 
-def _items(text: str) -> dict[str, re.Match[str]]:
+def _items(text: str) -> dict[str | None, str]:
+    """Return the values of a header as texts, by name."""
     text = text.strip()
-    if text[:1] != "{" or text[-1:] != "}":
-        raise ValueError("its header is damaged")
     body, position = text[1:-1].rstrip(), 0
-    items: dict[str, re.Match[str]] = {}
+    items: dict[str | None, str] = {}
     while position < len(body):
         item = _ITEM.match(body, position)
-        if item is None or item["key"] in items:
+        if text[0] + text[-1] != "{}" or item is None or item.lastgroup in items:
             raise ValueError("its header is damaged")
-        items[item["key"]] = item
+        items[item.lastgroup] = item[item.lastgroup or 0]
         position = item.end()
     return items
 
 
-def _dtype(item: re.Match[str]) -> np.dtype[Any]:
-    name = item["one"] or item["two"] or ""
-    if not _PLAIN_KIND.fullmatch(name):
-        raise ValueError("its values are not plain numbers")
+def _dtype(text: str) -> np.dtype[Any]:
+    name = _PLAIN_KIND.fullmatch(text)
     try:
-        return np.dtype(name)
+        return np.dtype(name[2] if name else "")
     except (TypeError, ValueError):
         raise ValueError("its values are not plain numbers") from None
 
 
-def _flag(item: re.Match[str]) -> bool:
-    if item["flag"] is None:
-        raise ValueError("its header is damaged")
-    return item["flag"] == "True"
-
-
-def _shape(item: re.Match[str]) -> tuple[int, ...]:
-    if item["shape"] is None:
-        raise ValueError("its header is damaged")
-    *numbers, last = item["shape"].split(",")  # a tuple of one number ends in a comma
-    if last.strip():
-        numbers.append(last)
-    dimensions = [_DIMENSION.fullmatch(number) for number in numbers]
-    if len(dimensions) > _MOST_DIMENSIONS or not all(dimensions):
+def _shape(text: str) -> tuple[int, ...]:
+    dimensions = re.findall("[0-9]+", text)
+    if len(dimensions) > _MOST_DIMENSIONS or not _SHAPE.fullmatch(text):
         raise ValueError("its shape is damaged")
-    return tuple(int(dimension[1]) for dimension in dimensions if dimension)
+    return tuple(map(int, dimensions))
 
 
 Array = np.ndarray[Any, Any]
@@ -136,14 +124,14 @@ _IN_EXTRA = 0xFFFFFFFF
 _UTF8_NAME = 0x800
 
 
-def write_archive(stream: IO[bytes], kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+def write_archive(file: Path | IO[bytes], kind: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write arrays and a header as `np.savez` does; reject an array of objects."""
 
     def reject(value: Any) -> NoReturn:
         raise InvalidInput(f"{kind}: parameters must be numbers, texts, or lists of them, got {shown(value)}.")
 
     text = np.array(json.dumps(header, sort_keys=True, default=reject))
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, value in {_header_name(kind): text, **arrays}.items():
             array = np.asanyarray(value)
             if array.dtype.hasobject:

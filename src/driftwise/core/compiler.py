@@ -34,6 +34,7 @@ from driftwise.core.errors import InvalidInput, shown
 
 VARIABLE = "DRIFTWISE_PRIVATE_NUMBA"
 _CACHE_METHODS = ("_load_index", "_load_data", "_data_path", "_open_for_write")
+_HOOKS = ("_compile_for_args", "add_overload", "overloads")
 _ARRAY_FIELDS = ("array", "data", "shape", "strides", "itemsize", "meminfo")
 
 try:
@@ -52,18 +53,22 @@ except ImportError:
     events = None  # type: ignore[assignment]
 
 
-def _has_option(name: str) -> bool:
+def _has_options(*names: str) -> bool:
     from numba.core.cpu import CPUTargetOptions
 
-    return hasattr(CPUTargetOptions, name)
+    return _has(CPUTargetOptions, *names)
+
+
+def _has(owner: object, *names: str) -> bool:
+    return all(hasattr(owner, name) for name in names)
 
 
 def _has_cache_classes() -> bool:
     from numba.core.caching import IndexDataCacheFile
 
     with contextlib.suppress(RuntimeError):  # no writable folder: nothing is cached in either case
-        KernelCache(_has_option)
-    return hasattr(numba.njit(_has_option), "_cache") and all(hasattr(IndexDataCacheFile, m) for m in _CACHE_METHODS)
+        KernelCache(_has)
+    return _has(numba.njit(_has), "_cache") and _has(IndexDataCacheFile, *_CACHE_METHODS)
 
 
 def _has_tables() -> bool:
@@ -72,19 +77,13 @@ def _has_tables() -> bool:
     return rebuilder is not None and set(_ARRAY_FIELDS) <= inspect.signature(populate_array).parameters.keys()
 
 
-def _has_unwrapped() -> bool:
-    hooks = ("_compile_for_args", "add_overload", "overloads")
-    has_hooks = all(hasattr(numba.njit(_has_option), hook) for hook in hooks)
-    return has_hooks and _has_option("no_cpython_wrapper") and _has_option("no_cfunc_wrapper")
-
-
 _PROBES: dict[str, Callable[[], bool]] = {
-    "uncounted": lambda: _has_option("_nrt"),
-    "forceinline": lambda: _has_option("forceinline"),
-    "unwrapped": _has_unwrapped,
+    "uncounted": lambda: _has_options("_nrt"),
+    "forceinline": lambda: _has_options("forceinline"),
+    "unwrapped": lambda: _has(numba.njit(_has), *_HOOKS) and _has_options("no_cpython_wrapper", "no_cfunc_wrapper"),
     "checksums": _has_cache_classes,
     "tables": _has_tables,
-    "closed": lambda: hasattr(numba.njit(_has_option), "disable_compile"),
+    "closed": lambda: _has(numba.njit(_has), "disable_compile"),
 }
 PARTS = tuple(_PROBES)
 

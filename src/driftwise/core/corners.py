@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ ONLY_EXPLORES = NoLearning(1.0, "it explores in every round")
 FORGETS_ALL = NoLearning(1, "it forgets everything in every round")
 
 
-class Corners(Mapping[str, tuple[Any, ...]]):
+class Corners(dict[str, tuple[Any, ...]]):
     """The corners of each parameter of a class: both ends of its range, and values in which the code branches.
 
     >>> for setting in Corners(rate=(0.0, 1.0), cover=("every",)).settings():
@@ -45,33 +44,22 @@ class Corners(Mapping[str, tuple[Any, ...]]):
     """
 
     def __init__(self, **values: tuple[Any, ...]) -> None:
-        self._values = {name: tuple(map(_value, corners)) for name, corners in values.items()}
-        self._no_learning = [
-            (name, c) for name, corners in values.items() for c in corners if isinstance(c, NoLearning)
-        ]
-
-    def __getitem__(self, name: str) -> tuple[Any, ...]:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        super().__init__({name: tuple(map(_value, corners)) for name, corners in values.items()})
+        self._declared = values
 
     def no_learning(self, member: object) -> str:
         """Return the reason why a member with these corners cannot learn, '' if it can."""
-        reasons = (corner.why for name, corner in self._no_learning if getattr(member, name) == corner.value)
-        return next(reasons, "")
+        corners = ((getattr(member, name), corner) for name, values in self._declared.items() for corner in values)
+        return next((c.why for value, c in corners if isinstance(c, NoLearning) and c.value == value), "")
 
     def settings(self) -> list[dict[str, Any]]:
         """Return every corner of one parameter, the others at their defaults; then all first and all last corners."""
-        found = [{name: value} for name, values in self.items() for value in values]
+        settings = [{name: value} for name, values in self.items() for value in values]
         for at in (0, -1):
             every = {name: values[at] for name, values in self.items()}
-            if every and every not in found:
-                found.append(every)
-        return found
+            if every and every not in settings:
+                settings.append(every)
+        return settings
 
 
 def _value(corner: Any) -> Any:

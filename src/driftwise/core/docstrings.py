@@ -57,7 +57,7 @@ def described(member: Any) -> Description:
     return Description(
         summary=_one_line(parsed.short_description or ""),
         description=parsed.long_description or "",
-        parameters=tuple(_parameter(each) for each in parsed.params if each.args[0] == "param"),
+        parameters=tuple(_parameter(entry) for entry in parsed.params if entry.args[0] == "param"),
         notes="\n\n".join(paragraph for paragraph in paragraphs if not _fact(paragraph)[0]),
         facts=facts,
         references=tuple(map(_one_line, "\n\n".join(sections.get("references", [])).split("\n\n"))),
@@ -81,9 +81,9 @@ def shown_default(field: dataclasses.Field[Any]) -> str:
     return f"{type(field.default).__name__}()" if dataclasses.is_dataclass(field.default) else repr(field.default)
 
 
-def _parameter(found: Any) -> Parameter:
-    kind, _, default = (found.type_name or "").partition(", default ")  # before version 0.18 it is part of the type
-    return Parameter(found.arg_name, kind, default or found.default or "", _one_line(found.description or ""))
+def _parameter(entry: Any) -> Parameter:
+    kind, _, default = (entry.type_name or "").partition(", default ")  # before version 0.18 it is part of the type
+    return Parameter(entry.arg_name, kind, default or entry.default or "", _one_line(entry.description or ""))
 
 
 def _fact(paragraph: str) -> tuple[str, str]:

@@ -74,8 +74,12 @@ def rejection(owner: object, name: str, rule: str, got: object, hint: str = "") 
     >>> print(rejection("OptimisticGD", "learning_rate", "> 0", -1.0))
     OptimisticGD: `learning_rate` must be > 0, got -1.0.
     """
-    name_of_owner = owner if isinstance(owner, str) else type(owner).__name__
-    return InvalidInput(f"{name_of_owner}: `{name}` must be {rule}, got {shown(got)}.{' ' + hint if hint else ''}")
+    return InvalidInput(f"{name_of(owner)}: `{name}` must be {rule}, got {shown(got)}.{' ' + hint if hint else ''}")
+
+
+def name_of(owner: object) -> str:
+    """Return a text as it is, and the name of the class of anything else."""
+    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 def outside(owner: object, name: str, got: float, where: str) -> InvalidInput:

@@ -90,34 +90,33 @@ def _create(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
         path.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
-    """Call `write` with a temporary file, flush it to disk, and rename it to `path`."""
+def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object], suffix: str | None = None) -> None:
+    """Call `write` with a temporary file, flush it to disk, and rename it to `path`.
+
+    The temporary file has the suffix of `path`, unless another is given.
+    """
     with _errors_in_one_line(path):
         target = destination(path)
-        _write(target, write, target.suffix)
+        if target.is_stream:
+            _write_stream(target, write)
+            return
+        _existing_folder(target.path)
+        folder = target.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        ending = target.suffix if suffix is None else suffix
+        with temporary_file(folder, ending, private=target.before is not None) as temporary:
+            write(temporary)
+            with temporary.open("rb+") as file:
+                if target.before is not None:
+                    _copy_owner_and_mode(file.fileno(), target.before)
+                os.fsync(file.fileno())
+            temporary.replace(target.path)
+        flush_folder(folder)
 
 
 def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file as `write_atomically` does; the temporary file has no suffix, so `*.parquet` does not match it."""
-    with _errors_in_one_line(path):
-        _write(destination(path), lambda file: file.write_bytes(content), "")
-
-
-def _write(target: Destination, write: Callable[[Path], object], suffix: str) -> None:
-    if target.is_stream:
-        _write_stream(target, write)
-        return
-    _existing_folder(target.path)
-    folder = target.path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with temporary_file(folder, suffix, private=target.before is not None) as temporary:
-        write(temporary)
-        with temporary.open("rb+") as file:
-            if target.before is not None:
-                _copy_owner_and_mode(file.fileno(), target.before)
-            os.fsync(file.fileno())
-        temporary.replace(target.path)
-    flush_folder(folder)
+    write_atomically(path, lambda file: file.write_bytes(content), suffix="")
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -206,8 +205,6 @@ def destination(path: str | os.PathLike[str]) -> Destination:
     try:
         before = given.stat()
     except FileNotFoundError:
-        before = None
-    if before is None:
         return Destination(_follow(given), given.suffix, None)
     _require_writable(given, before.st_mode)
     if not stat.S_ISREG(before.st_mode):

@@ -104,10 +104,8 @@ def clone(
 def kinds_of(*owners: type) -> tuple[type, ...]:
     """Return the NamedTuples in the modules of some classes."""
     modules = [vars(sys.modules[owner.__module__]) for owner in owners]
-    found = {
-        kind for module in modules for kind in module.values() if isinstance(kind, type) and hasattr(kind, "_fields")
-    }
-    return tuple(sorted(found, key=lambda kind: (kind.__module__, kind.__qualname__)))
+    kinds = {kind for module in modules for kind in module.values() if _is_named_tuple(kind)}
+    return tuple(sorted(kinds, key=lambda kind: (kind.__module__, kind.__qualname__)))
 
 
 def unbound(*_: Any) -> Any:
@@ -130,7 +128,11 @@ def _kinds(function: FunctionType, kinds: Iterable[type]) -> list[Any]:
     """Return the NamedTuples that a function names in its annotations, and those given."""
     notes: Iterable[Any] = function.__annotations__.values()
     named = [function.__globals__.get(note) if isinstance(note, str) else note for note in notes]
-    return [kind for kind in (*named, *kinds) if isinstance(kind, type) and hasattr(kind, "_fields")]
+    return [kind for kind in (*named, *kinds) if _is_named_tuple(kind)]
+
+
+def _is_named_tuple(kind: object) -> bool:
+    return isinstance(kind, type) and hasattr(kind, "_fields")
 
 
 def _digest(

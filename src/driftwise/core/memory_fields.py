@@ -39,60 +39,55 @@ class Field:
     """The shape of an array and the rule for its values."""
 
     shape: tuple[int | str, ...]
-    rule: Callable[[Limits], str]  # as a text
-    holds: Callable[[Array, Limits], bool]
+    text: Callable[..., str]  # of the rule, from the values of the bounds
+    test: Callable[..., bool | np.bool_]  # of an array, from it and the values of the bounds
+    bounds: tuple[Bound, ...] = ()
+
+    def fault(self, array: Array, limits: Limits) -> str:
+        """Return the rule that an array breaks, '' if it breaks none."""
+        values = [limits[bound] if isinstance(bound, str) else bound for bound in self.bounds]
+        return "" if self.test(array, *values) else self.text(*values)
 
 
 def between(low: Bound, high: Bound, *shape: int | str) -> Field:
     """Declare numbers in [low, high], up to rounding; NaN is rejected."""
-    return Field(
-        shape,
-        lambda limits: f"in [{_value(low, limits):.12g}, {_value(high, limits):.12g}]",
-        lambda array, limits: within(array, _value(low, limits), _value(high, limits)),
-    )
+    return Field(shape, "in [{:.12g}, {:.12g}]".format, within, (low, high))
 
 
 def exactly(value: Bound, *shape: int | str) -> Field:
     """Declare numbers that all equal `value`."""
-    return Field(
-        shape,
-        lambda limits: f"{_value(value, limits):.12g}",
-        lambda array, limits: bool((array == _value(value, limits)).all()),
-    )
+    return Field(shape, "{:.12g}".format, lambda array, value: (array == value).all(), (value,))
 
 
 def distribution(*shape: int | str) -> Field:
     """Declare weights: not negative, each row with sum 1."""
-    return Field(shape, lambda _: "a distribution", lambda array, _: _is_distribution(array))
+    return Field(shape, "a distribution".format, _is_distribution)
 
 
 def chances(*shape: int | str) -> Field:
     """Declare probabilities to draw from: a distribution, with no number above 1 by rounding."""
-    return Field(
-        shape,
-        lambda _: "a distribution, with no number above 1",
-        lambda array, _: _is_distribution(array) and bool((array <= 1.0).all()),
-    )
+    text = "a distribution, with no number above 1"
+    return Field(shape, text.format, lambda array: _is_distribution(array) and (array <= 1.0).all())
 
 
 def index(size: str, *shape: int | str, none: bool = False) -> Field:
     """Declare indices into an array of `size`; with `none`, -1 stands for no index."""
     low = -1 if none else 0
-    return Field(
-        shape,
-        lambda limits: f"a whole number in [{low}, {int(limits[size]) - 1}]",
-        lambda array, limits: bool(((array >= low) & (array < limits[size])).all()),
-    )
+
+    def text(size: float) -> str:
+        return f"a whole number in [{low}, {int(size) - 1}]"
+
+    return Field(shape, text, lambda array, size: ((array >= low) & (array < size)).all(), (size,))
 
 
 def generator() -> Field:
     """Declare the words of a random number generator, which must not all be zero."""
-    return Field((4,), lambda _: "words that are not all zero", lambda array, _: bool(array.any()))
+    return Field((4,), "words that are not all zero".format, np.any)
 
 
 def scratch(*shape: int | str) -> Field:
     """Declare temporary space, which is written before it is read."""
-    return Field(shape, lambda _: "any numbers", lambda array, limits: True)  # noqa: ARG005
+    return Field(shape, "any numbers".format, lambda _: True)
 
 
 def packed(*shape: int | str) -> Field:
@@ -158,10 +153,6 @@ def broken_rule(memory: Any, limits: Limits) -> str:
     for (name, field), array in zip(fields_of(kind).items(), memory, strict=True):
         if field is None:
             return f"`{name}` must declare its shape and values"
-        if not field.holds(array, limits):
-            return f"`{name}` must be {field.rule(limits)}"
+        if rule := field.fault(array, limits):
+            return f"`{name}` must be {rule}"
     return ""
-
-
-def _value(bound: Bound, limits: Limits) -> float:
-    return limits[bound] if isinstance(bound, str) else bound

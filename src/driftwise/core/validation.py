@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.errors import InvalidInput, name_of, rejection
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Matrix, Vector
 
@@ -126,15 +126,9 @@ def as_losses(owner: object, values: Any, shape: tuple[int | None, ...], name: s
         array = values if isinstance(values, np.ndarray) else np.asarray(values)
     except ValueError:
         raise rejection(owner, name, "an array of numbers", values, "Are its rows of one length?") from None
-    if array.ndim != len(shape) or any(
-        want is not None and have != want for have, want in zip(array.shape, shape, strict=True)
-    ):
-        wanted = "(" + ", ".join("n_rounds" if n is None else str(n) for n in shape)
-        wanted += ",)" if len(shape) == 1 else ")"
-        raise InvalidInput(
-            f"{owner if isinstance(owner, str) else type(owner).__name__}: `{name}` must have shape {wanted},"
-            f" got {array.shape}."
-        )
+    if array.ndim != len(shape) or any(want not in (None, have) for have, want in zip(array.shape, shape, strict=True)):
+        wanted = str(shape).replace("None", "n_rounds")
+        raise InvalidInput(f"{name_of(owner)}: `{name}` must have shape {wanted}, got {array.shape}.")
     if array.dtype.kind not in LOSS_KINDS:
         raise rejection(owner, name, "an array of real numbers", array.dtype.name)
     with np.errstate(over="ignore"):  # a wider float that overflows becomes infinite, which is rejected as a loss

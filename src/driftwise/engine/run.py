@@ -9,7 +9,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +20,9 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures, collected
 from driftwise.core.random import draw_from
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import memory_bytes
+from driftwise.core.validation import count, memory_bytes
 from driftwise.core.vectors import add_term, read_sum, write_sum
-from driftwise.environments import LossSource, Stream
+from driftwise.environments import LossSource, Replay, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner, Player
 from driftwise.registry import to_spec
@@ -53,74 +53,69 @@ class LabelledPlayer:
     copy: int = 0
 
 
-class SimulationPlan(NamedTuple):
-    """Settings that all runs share."""
+@dataclass(frozen=True)
+class SimulationPlan:
+    """Settings that all runs share; their regret is recorded at `points` rounds, the last of them at the end."""
 
     environment: LossSource
-    players: list[LabelledPlayer]
-    comparator: Comparator
-    play: str
+    players: Sequence[LabelledPlayer]
     n_rounds: int
     seed: int
-    block_size: int
+    comparator: Comparator
+    play: str
     realised: bool  # whether to compute the best loss L*
-    path_bytes: int  # the memory in which a run may keep the means of its path
-    rounds: Actions
-    bound_rounds: Actions
-    bound: Callable[[Learner, Measures], float | None] | None  # None for a comparator without bounds
-    advance: Callable[[int], None]  # called with the number of rounds just played
-    stop: threading.Event  # set after a failure or an interrupt: runs stop at their next block
+    points: int
+    most_in_block: int | None = None  # rounds; None for the usual number
+    n_threads: int = 1
+    advance: Callable[[int], None] = lambda _: None  # called with the number of rounds just played
+    stop: threading.Event = field(default_factory=threading.Event)  # set after a failure: runs stop at their next block
 
+    def __post_init__(self) -> None:
+        self.comparator.span(self.n_rounds)  # rejects a comparator of other rounds
 
-def make_plan(
-    environment: LossSource,
-    players: Sequence[LabelledPlayer],
-    n_rounds: int,
-    seed: int,
-    comparator: Comparator,
-    play: str,
-    realised: bool,
-    points: int,
-    *,
-    block_size: int | None = None,
-    n_threads: int = 1,
-    advance: Callable[[int], None] = lambda _: None,
-) -> SimulationPlan:
-    """Return the plan of runs whose regret is recorded at `points` rounds, the last of them at the end."""
-    first, end = comparator.span(n_rounds)
-    rounds = marked_rounds(first, end, points)
-    # A bound is on the expected pseudo-regret, against the best action of every round or the best fixed action.
-    provable = isinstance(comparator, Dynamic | Static) and environment.has_means
-    # Runs on the same path evaluate the same bounds.
-    bound = functools.lru_cache(2 * _BOUND_POINTS * len(players))(
-        _static_bound if isinstance(comparator, Static) else _dynamic_bound
-    )
-    return SimulationPlan(
-        environment=environment,
-        players=list(players),
-        comparator=comparator,
-        play=play,
-        n_rounds=n_rounds,
-        seed=seed,
-        block_size=min(block_size or default_block(environment.n_actions), n_rounds),
-        realised=realised,
-        path_bytes=min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // n_threads,
-        rounds=rounds,
-        bound_rounds=rounds[marked_rounds(0, len(rounds), _BOUND_POINTS)] if provable else rounds[-1:],
-        bound=bound if provable else None,
-        advance=advance,
-        stop=threading.Event(),
-    )
+    @functools.cached_property
+    def block_size(self) -> int:
+        """The number of rounds that are drawn at a time."""
+        return min(self.most_in_block or default_block(self.environment.n_actions), self.n_rounds)
 
+    @functools.cached_property
+    def path_bytes(self) -> int:
+        """The memory in which a run may keep the means of its path."""
+        return min(_KEPT_BYTES, memory_bytes() // _KEPT_SHARE) // self.n_threads
 
-def _dynamic_bound(learner: Learner, measures: Measures) -> float | None:
-    return learner.bound(measures)
+    @functools.cached_property
+    def rounds(self) -> Actions:
+        """The rounds at which the regret is recorded."""
+        return marked_rounds(*self.comparator.span(self.n_rounds), self.points)
+
+    @functools.cached_property
+    def bound_rounds(self) -> Actions:
+        """The rounds at which the bounds are evaluated."""
+        return self.rounds[marked_rounds(0, len(self.rounds), _BOUND_POINTS) if self.bound else [-1]]
+
+    @functools.cached_property
+    def bound(self) -> Callable[[Learner, Measures], float | None] | None:
+        """The bound on the expected pseudo-regret against the comparator, None for a comparator without bounds."""
+        if not isinstance(self.comparator, Dynamic | Static) or not self.environment.has_means:
+            return None
+        bound = _static_bound if isinstance(self.comparator, Static) else lambda learner, so_far: learner.bound(so_far)
+        # Runs on the same path evaluate the same bounds.
+        return functools.lru_cache(2 * _BOUND_POINTS * len(self.players))(bound)
 
 
 def _static_bound(learner: Learner, measures: Measures) -> float | None:
     """Return the bound on the static regret, which is at most the dynamic regret."""
-    found = learner.static_bound(measures)
-    return learner.bound(measures) if found is None else found
+    bound = learner.static_bound(measures)
+    return learner.bound(measures) if bound is None else bound
+
+
+def rounds_to_play(owner: str, source: LossSource, n_rounds: int | None) -> int:
+    """Return the number of rounds that the function `owner` plays; None stands for all recorded losses."""
+    if n_rounds is None:
+        if not isinstance(source, Replay):
+            raise InvalidInput(f"{owner}: `n_rounds` must be given, unless recorded losses are replayed.")
+        n_rounds = source.n_rounds
+    return count(owner, "n_rounds", n_rounds)
 
 
 def default_block(n_actions: int) -> int:
@@ -149,22 +144,18 @@ class Run(NamedTuple):
 
 def play_run(plan: SimulationPlan, run: int) -> Run:
     """Play one run with its own seeds; if `plan.stop` is set meanwhile, its outcome is incomplete."""
-    environment, n_rounds = plan.environment, plan.n_rounds
+    environment, n_rounds, n_actions = plan.environment, plan.n_rounds, plan.environment.n_actions
     seed = _branch(plan.seed, run, _ENVIRONMENT)
     stream, measures = _start_environment(plan, seed)
     learners, caveats = _make_learners(plan, measures)
-    states = [
-        learner.start(environment.n_actions, _integer_seed(_branch(plan.seed, run, _LEARNER, labelled.copy)))
-        for labelled, learner in zip(plan.players, learners, strict=True)
-    ]
+    seeds = [_branch(plan.seed, run, _LEARNER, labelled.copy).generate_state(1, np.uint64) for labelled in plan.players]
+    states = [learner.start(n_actions, int(seed[0])) for learner, seed in zip(learners, seeds, strict=True)]
     sampled = plan.players if plan.play == "sample" else []
     samplers = [np.random.default_rng(_branch(plan.seed, run, _SAMPLER, labelled.copy)) for labelled in sampled]
     accumulators = [LossAccumulator() for _ in learners]
-    follower = plan.comparator.start(environment.n_actions, n_rounds)
-    realised = RealisedAccumulator(
-        environment.n_actions, best_follower(measures) if plan.realised and measures else None
-    )
-    path_measures = MeasuresAccumulator(environment.n_actions)
+    follower = plan.comparator.start(n_actions, n_rounds)
+    realised = RealisedAccumulator(n_actions, best_follower(measures) if plan.realised and measures else None)
+    path_measures = MeasuresAccumulator(n_actions)
     first, end = plan.comparator.span(n_rounds)
     regrets = np.empty((len(learners), len(plan.rounds)))
     measures_at_marks = np.empty((len(plan.bound_rounds), 5))
@@ -183,19 +174,18 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
         if block.means is not None and block.variances is not None:
             bounded, bound_marks = _marks_within(plan.bound_rounds, start, stop)
             path_measures.record(block.means, block.variances, bound_marks, measures_at_marks[bounded])
-            bounds[:, bounded] = _bounds(plan, learners, bounded, measures_at_marks[bounded])
+            _evaluate_bounds(plan, learners, bounded, measures_at_marks[bounded], bounds[:, bounded])
         for i, learner in enumerate(learners):
             began = time.perf_counter()
             played = learner.play_block(states[i], block.losses)
             seconds[i] += time.perf_counter() - began
-            if plan.play == "sample":
-                played = sample_actions(played, samplers[i])
+            if plan.play == "sample" and played.ndim == 2:
+                played = _sampled(played, samplers[i])
             regrets[i, recorded] = accumulators[i].add_block(played[counted], target[counted], marks) - best
             plan.advance(stop - start)
     if measures is None and environment.has_means and not plan.stop.is_set():
-        measures = (
-            path_measures.measures() if path_measures.n_rounds == n_rounds else environment.measures(n_rounds, seed)
-        )
+        complete = path_measures.n_rounds == n_rounds
+        measures = path_measures.measures() if complete else environment.measures(n_rounds, seed)
     specs = [to_spec(learner) for learner in learners]
     return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
 
@@ -222,24 +212,22 @@ def _make_learners(plan: SimulationPlan, measures: Measures | None) -> tuple[lis
     return learners, caveats
 
 
-def _bounds(plan: SimulationPlan, learners: Sequence[Learner], at: slice, measures_at_marks: Matrix) -> Matrix:
-    """Evaluate every learner's bound on the measures up to each of some bound marks.
+def _evaluate_bounds(
+    plan: SimulationPlan, learners: Sequence[Learner], at: slice, measures_at_marks: Matrix, bounds: Matrix
+) -> None:
+    """Write every learner's bound on the measures up to each of some bound marks; NaN stays where there is none.
 
     This is done block by block: all bounds at once would hold the interpreter's lock while other runs wait.
     """
-    bounds = np.full((len(learners), len(measures_at_marks)), np.nan)
     bounded = [i for i, learner in enumerate(learners) if _has_bound(type(learner))]
     if plan.bound is None or not bounded:
-        return bounds
+        return
     for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], measures_at_marks, strict=True)):
-        segments, drift, variance, within, squared = (float(x) for x in row)
-        so_far = Measures(
-            plan.environment.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared
-        )  # fmt: skip
+        segments, drift, variance, within, squared = map(float, row)
+        so_far = Measures(plan.environment.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared)
         for i in bounded:
-            value = plan.bound(learners[i], so_far)
-            bounds[i, j] = np.nan if value is None else value
-    return bounds
+            bound = plan.bound(learners[i], so_far)
+            bounds[i, j] = np.nan if bound is None else bound
 
 
 def _has_bound(kind: type[Learner]) -> bool:
@@ -267,10 +255,6 @@ def _branch(seed: int, *key: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=key)
 
 
-def _integer_seed(sequence: np.random.SeedSequence) -> int:
-    return int(sequence.generate_state(1, np.uint64)[0])
-
-
 class LossAccumulator:
     """The cumulative loss of one learner in one run, added round by round, so that block sizes do not change it."""
 
@@ -285,13 +269,10 @@ class LossAccumulator:
         return cumulative[marks]
 
 
-def sample_actions(played: Matrix | Actions, generator: np.random.Generator) -> Actions:
-    """Return one action per round, drawn from the weights of the round; actions are returned as they are."""
-    actions = np.empty(len(played), np.int64)
-    if played.ndim == 1:
-        actions[:] = played
-    else:
-        _sample(played, generator.random(len(played)), actions)
+def _sampled(weights: Matrix | Actions, generator: np.random.Generator) -> Actions:
+    """Return one action per round, drawn from the weights of the round."""
+    actions = np.empty(len(weights), np.int64)
+    _sample(weights, generator.random(len(weights)), actions)
     return actions
 
 

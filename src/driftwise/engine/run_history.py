@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.measures import SAYS_NOTHING, Measures, collected, marked, report
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import check_memory, check_seed, count
-from driftwise.engine.run import default_block
-from driftwise.environments import LossSource, Replay, Stream
+from driftwise.engine.run import default_block, rounds_to_play
+from driftwise.environments import LossSource, Stream
 from driftwise.learners import AnyPlayer, Beliefs, Learner, Player, State
 from driftwise.report.figures import EnvironmentCurves, HistoryCurves, environment_figure, history_figure, save_figure
 from driftwise.report.tables import number
@@ -26,29 +26,21 @@ _SHARES = 125  # the most stretches in which shares of plays are drawn
 ESTIMATES = ("segments", "drift", "variance", "n_alarms")
 
 
-class _SingleRun(NamedTuple):
-    """A run before its first round, with its checked arguments."""
+def _start_single_run(
+    owner: str, source: LossSource, n_rounds: int | None, points: int, seed: int
+) -> tuple[int, int, int, Measures | None, Stream]:
+    """Check the arguments of the function `owner` and start a run of an environment.
 
-    n_rounds: int
-    points: int  # the most stretches of equal length, at most the number of rounds
-    seed: int
-    measures: Measures | None  # None if the means are unknown
-    stream: Stream
-
-
-def _start_single_run(owner: str, source: LossSource, n_rounds: int | None, points: int, seed: int) -> _SingleRun:
-    """Check the arguments of the function `owner` and start a run of an environment."""
+    Return the rounds, the most stretches of equal length, the seed, the measures (None if the means are unknown) and
+    the stream.
+    """
     if not isinstance(source, LossSource):
         raise InvalidInput(f"{owner}: `source` must be an environment, got {type(source).__name__}.")
-    if n_rounds is None:
-        if not isinstance(source, Replay):
-            raise InvalidInput(f"{owner}: `n_rounds` must be given, unless recorded losses are replayed.")
-        n_rounds = source.n_rounds
-    n_rounds, points = count(owner, "n_rounds", n_rounds), count(owner, "points", points)
+    n_rounds, points = rounds_to_play(owner, source, n_rounds), count(owner, "points", points)
     seed, points = check_seed(owner, seed), min(points, n_rounds)
     check_memory(owner, "points", points, 16 * points * source.n_actions)
     measures = source.measures(n_rounds, seed) if source.has_means else None
-    return _SingleRun(n_rounds, points, seed, measures, source.start(n_rounds, seed))
+    return n_rounds, points, seed, measures, source.start(n_rounds, seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,9 +91,8 @@ class Session:
         if learner is None:
             learner = DEFAULT_LEARNERS[feedback or "full"]()
         if not isinstance(learner, Learner):
-            raise InvalidInput(
-                f"Session: `learner` must be a learner, got {what_was_meant(learner) or shown(learner)}."
-            )
+            got = what_was_meant(learner) or shown(learner)
+            raise InvalidInput(f"Session: `learner` must be a learner, got {got}.")
         if feedback not in (None, learner.feedback):
             rule = f"'{learner.feedback}', the feedback of {learner.name}"
             raise rejection("Session", "feedback", rule, feedback)
@@ -177,18 +175,9 @@ class Session:
         """Write the session to a file; an existing file is replaced only when the new one is complete."""
         with self._lock:
             state = self.state.copy()
-        header = {
-            "format": FORMAT,
-            "learner": to_spec(self.learner),
-            "n_actions": state.n_actions,
-            "rounds": state.rounds,
-        }
-
-        def write(file: Path) -> None:
-            with file.open("wb") as stream:
-                write_archive(stream, "session", header, state.arrays())
-
-        write_atomically(path, write)
+        numbers = {"format": FORMAT, "n_actions": state.n_actions, "rounds": state.rounds}
+        header = {"learner": to_spec(self.learner), **numbers}
+        write_atomically(path, lambda file: write_archive(file, "session", header, state.arrays()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Session:

@@ -17,7 +17,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, rejection, shown
 from driftwise.core.measures import report
 from driftwise.core.validation import check_memory, check_seed, count
-from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, make_plan, play_run
+from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, play_run, rounds_to_play
 from driftwise.environments import LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS
 from driftwise.learners import AnyPlayer, Learner, Player, learners as registered
@@ -96,13 +96,10 @@ def simulate(
         raise InvalidInput(f"simulate: `environment` must be an environment, got {type(environment).__name__}.{hint}")
     if comparator is not None and not isinstance(comparator, Comparator):
         raise rejection("simulate", "comparator", "a comparator such as `Static()`", comparator)
-    if n_rounds is None:
-        if not isinstance(environment, Replay):
-            raise InvalidInput("simulate: `n_rounds` must be given, unless recorded losses are replayed.")
-        n_rounds = environment.n_rounds
+    n_rounds = rounds_to_play("simulate", environment, n_rounds)
     if n_runs is None:
         n_runs = 1 if isinstance(environment, Replay) else 10
-    n_rounds, n_runs = count("simulate", "n_rounds", n_rounds), count("simulate", "n_runs", n_runs)
+    n_runs = count("simulate", "n_runs", n_runs)
     n_threads = os.cpu_count() or 1 if n_threads is None else count("simulate", "n_threads", n_threads)
     n_threads = min(n_runs, n_threads, _MOST_THREADS)
     seed, comparator = check_seed("simulate", seed), comparator or Dynamic()
@@ -123,10 +120,9 @@ def simulate(
 
     if block_size is not None:
         block_size = count("simulate", "block_size", block_size)
-    plan = make_plan(
-        environment, players, n_rounds, seed, comparator, play, realised, _POINTS,
-        block_size=block_size, n_threads=n_threads, advance=advance,
-    )  # fmt: skip
+    plan = SimulationPlan(
+        environment, players, n_rounds, seed, comparator, play, realised, _POINTS, block_size, n_threads, advance
+    )
     check_memory("simulate", "n_runs", n_runs, 2 * 8 * len(plan.rounds) * len(players) * n_runs)
     cause = ("n_actions", environment.n_actions) if block_size is None else ("block_size", plan.block_size)
     check_memory("simulate", *cause, BYTES_PER_LOSS * plan.block_size * environment.n_actions)

@@ -20,7 +20,7 @@ from driftwise.registry import modules, plain, spec_text, to_spec, versions
 TUNED_TO = ("measures", "rounds", "budget")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Player:
     """A learner with given parameters, or one whose parameters a tuning rule sets in each run.
 
@@ -46,11 +46,11 @@ class Player:
     {'name': 'optimistic-gd', 'tuned': 'rounds', 'rule': 'sharp'}
     """
 
-    name: str
-    tuned: str | None = None
-    settings: Mapping[str, object] = field(default_factory=dict)
+    name: str = field(compare=False)
+    tuned: str | None = field(default=None, compare=False)
+    settings: Mapping[str, object] = field(default_factory=dict, compare=False)
     text: str = field(init=False, default="")  # the spec as text: equal players have equal texts
-    _fixed: Learner | None = field(init=False, default=None)
+    _fixed: Learner | None = field(init=False, default=None, compare=False)
 
     def __post_init__(self) -> None:
         kind = learners.get(self.name)
@@ -77,7 +77,7 @@ class Player:
             return value
         if isinstance(value, Learner):
             _check_registered(type(value))
-            return cls(value.name, None, {key: item for key, item in to_spec(value).items() if key != "name"})
+            return cls.from_spec(to_spec(value))
         if isinstance(value, Mapping):
             return cls.from_spec(value)
         if (rule := tuning_rule(value)) is not None:
@@ -170,12 +170,6 @@ class Player:
     def needs_measures(self) -> bool:
         """Whether the measures of a run must be known before its first round."""
         return self.tuned in ("measures", "budget")
-
-    def __eq__(self, other: object) -> bool:
-        return self.text == other.text if isinstance(other, Player) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.text)
 
     def __repr__(self) -> str:
         tuned = [] if self.tuned is None else [f"tuned={self.tuned!r}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import os
@@ -14,7 +15,7 @@ import numpy as np
 
 from driftwise.core.errors import DriftwiseError, one_line
 from driftwise.core.measures import collected
-from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, make_plan, play_run
+from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, play_run
 from driftwise.environments import LossSource
 from driftwise.learners import Player
 from driftwise.regret.comparators import make_comparator
@@ -91,6 +92,7 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
     except Exception as error:
         yield failed_records(batch, _reason(error))
         return
+    plan = dataclasses.replace(plan, stop=stop)
     for j in range(len(batch.group.runs)):
         records = _play_run(batch, j, plan)
         if stop.is_set():
@@ -110,7 +112,7 @@ def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
         return [
             record
             for i, player in enumerate(plan.players)
-            for record in _play_run(batch.select([i], [j]), 0, plan._replace(players=[player]))
+            for record in _play_run(batch.select([i], [j]), 0, dataclasses.replace(plan, players=[player]))
         ]
     shared = (time.perf_counter() - began - float(outcome.seconds.sum())) / len(keys)
     return [_record(group, plan, outcome, i, group.runs[j], key, shared) for i, key in enumerate(keys)]
@@ -128,7 +130,7 @@ def _plan(group: Group) -> SimulationPlan:
     environment = make(group.n_rounds, group.seed)
     players = [LabelledPlayer(player.label, player) for player in group.players]
     comparator = make_comparator(outputs.comparator, "Sweep")
-    return make_plan(
+    return SimulationPlan(
         environment, players, group.n_rounds, group.seed, comparator, outputs.play, outputs.best_loss, outputs.points,
         n_threads=os.cpu_count() or 1,  # as many batches may be played at once, and they share the memory
     )  # fmt: skip

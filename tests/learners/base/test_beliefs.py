@@ -110,9 +110,9 @@ def test_the_log_keeps_the_latest_64_alarms(n_alarms):
         alarm_log.record_alarm(log, t)
     assert alarm_log.latest_alarms(log) == tuple(rounds[-64:])
     assert alarm_log.alarms(log)["n_alarms"] == n_alarms
-    assert alarm_log.alarm_log().holds(log, {"rounds": 500})
-    assert alarm_log.alarm_log().holds(log, {"rounds": max(rounds, default=-1) + 1})
-    assert not rounds or not alarm_log.alarm_log().holds(log, {"rounds": rounds[-1]})
+    assert not alarm_log.alarm_log().fault(log, {"rounds": 500})
+    assert not alarm_log.alarm_log().fault(log, {"rounds": max(rounds, default=-1) + 1})
+    assert not rounds or alarm_log.alarm_log().fault(log, {"rounds": rounds[-1]})
 
 
 DAMAGED = {
@@ -132,17 +132,17 @@ def test_a_damaged_log_is_not_one(what):
     for t in range(70):
         alarm_log.record_alarm(log, 4 * t + 4)  # the ring holds those of 28 to 280; place 6 has the latest
     assert (log[0], log[6], log[7]) == (70, 280, 28)
-    assert alarm_log.alarm_log().holds(log, {"rounds": 300})
+    assert not alarm_log.alarm_log().fault(log, {"rounds": 300})
     place, value = DAMAGED[what]
     log[place] = value
-    assert not alarm_log.alarm_log().holds(log, {"rounds": 300})
+    assert alarm_log.alarm_log().fault(log, {"rounds": 300})
 
 
 def test_a_number_after_the_last_alarm_is_not_allowed():
     log = alarm_log.empty_log()
     alarm_log.record_alarm(log, 3)
     log[2] = 4
-    assert not alarm_log.alarm_log().holds(log, {"rounds": 10})
+    assert alarm_log.alarm_log().fault(log, {"rounds": 10})
 
 
 @pytest.mark.parametrize("learner", [*RESTARTING.values(), AdSwitch(60, threshold_scale=0.1), Master(100, 0.9, 0.001)])

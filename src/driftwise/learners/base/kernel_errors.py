@@ -10,14 +10,14 @@ import difflib
 import inspect
 import re
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numba
 from numba import types
 
 from driftwise.core.errors import KernelError
 from driftwise.learners.base.learner import Learner
-from driftwise.learners.base.loops import AnyMemory, AnyRates, Kernel, Kernels
+from driftwise.learners.base.loops import Kernel, Kernels
 
 CompilerError = numba.NumbaError
 
@@ -39,7 +39,7 @@ _EMPTY = ("Failed in nopython mode pipeline", "- Resolution failure")  # lines w
 
 
 def raise_kernel_error(
-    owner: Learner, kernels: Kernels, memory: AnyMemory, rates: AnyRates, error: Exception
+    owner: Learner, kernels: Kernels, memory: NamedTuple, rates: NamedTuple, error: Exception
 ) -> NoReturn:
     """Raise one sentence on what is wrong with the kernels of a learner, or with the memory that they read.
 
@@ -52,13 +52,6 @@ def raise_kernel_error(
     raise KernelError(f"{type(owner).__name__}: {first_line(text)}") from error
 
 
-def check_choice(owner: object, kernels: Kernels, entry: Kernel) -> None:
-    """Reject a compiled kernel that chooses but does not return an action and a probability."""
-    for signature in getattr(entry, "nopython_signatures", ()):
-        if wrong := _wrong_choice(kernels.choose, signature.return_type):
-            raise KernelError(f"{type(owner).__name__}: {wrong}")
-
-
 def returns_something(owner: object, kernel: Kernel | None) -> KernelError:
     """Return the error for a kernel that returns a value where it must write into the memory."""
     return KernelError(
@@ -66,7 +59,7 @@ def returns_something(owner: object, kernel: Kernel | None) -> KernelError:
     )
 
 
-def _in_the_memory(owner: Learner, memory: AnyMemory) -> str:
+def _in_the_memory(owner: Learner, memory: NamedTuple) -> str:
     fields = getattr(memory, "_fields", None)
     if fields is None:
         return f"`first_memory` must return a NamedTuple of arrays, got {type(memory).__name__}."
@@ -85,22 +78,25 @@ def _in_the_kernels(owner: Learner, kernels: Kernels) -> str:
         wanted, given = _ARGUMENTS[owner.feedback, role], inspect.signature(kernel.py_func).parameters
         if len(given) != len(wanted):
             return f"the kernel `{_name(kernel)}` must take ({', '.join(wanted)}), got ({', '.join(given)})."
-        if role == "choose":
-            for signature in kernel.nopython_signatures:
-                if wrong := _wrong_choice(kernel, signature.return_type):
-                    return wrong
+        if role == "choose" and (wrong := wrong_choice(kernel, kernel)):
+            return wrong
     return ""
 
 
-def _wrong_choice(kernel: Kernel | None, returned: object) -> str:
-    parts = [types.unliteral(part) for part in returned] if isinstance(returned, types.BaseTuple) else []  # type: ignore[attr-defined]
-    if len(parts) == 2 and isinstance(parts[0], types.Integer) and isinstance(parts[1], types.Integer | types.Float):
-        return ""
-    got = f"({', '.join(map(str, parts))})" if parts else str(types.unliteral(returned))
-    return f"the kernel `{_name(kernel)}` must return (action, probability), a whole number and a float, got {got}."
+def wrong_choice(kernel: Kernel | None, entry: Kernel | None) -> str:
+    """Return what is wrong with what a kernel chooses, '' if it is an action and a probability; `entry` calls it."""
+    for signature in getattr(entry, "nopython_signatures", ()):
+        returned = signature.return_type
+        parts = [types.unliteral(part) for part in returned] if isinstance(returned, types.BaseTuple) else []  # type: ignore[attr-defined]
+        number = types.Integer | types.Float
+        if len(parts) != 2 or not isinstance(parts[0], types.Integer) or not isinstance(parts[1], number):
+            got = f"({', '.join(map(str, parts))})" if parts else str(types.unliteral(returned))
+            rule = "(action, probability), a whole number and a float"
+            return f"the kernel `{_name(kernel)}` must return {rule}, got {got}."
+    return ""
 
 
-def _in_the_text(text: str, memory: AnyMemory, rates: AnyRates) -> str:
+def _in_the_text(text: str, memory: NamedTuple, rates: NamedTuple) -> str:
     who, where = _kernel_of(text), _place(text)
     if _RETURNED_ARRAY.search(text):
         return f"{who} returns an array; write into one of the memory instead."
@@ -127,7 +123,7 @@ def _kernel_of(text: str) -> str:
     return f"the kernel `{callee[1].rpartition('.')[2] or callee[1]}`" if callee else "a kernel"
 
 
-def _owner_of(field: re.Match[str], memory: AnyMemory, rates: AnyRates) -> str:
+def _owner_of(field: re.Match[str], memory: NamedTuple, rates: NamedTuple) -> str:
     """Return the end of a sentence about a missing field, with the field that may be meant."""
     for part in (memory, rates):
         kind = type(part)

@@ -9,11 +9,11 @@ from typing import ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import InvalidInput, outside, rejection
+from driftwise.core.errors import InvalidInput, KernelError, outside, rejection
 from driftwise.core.kernel import kinds_of
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, as_real, count
-from driftwise.learners.base.kernel_errors import CompilerError, check_choice, raise_kernel_error, returns_something
+from driftwise.learners.base.kernel_errors import CompilerError, raise_kernel_error, returns_something, wrong_choice
 from driftwise.learners.base.learner import Learner, M, R, State, registered
 from driftwise.learners.base.loops import (
     FINE,
@@ -21,13 +21,11 @@ from driftwise.learners.base.loops import (
     RETURNED,
     AnyMemory,
     Kernel,
-    LiveBandit,
-    LiveExpert,
+    LiveRounds,
     Loops,
     bandit_loops,
     expert_loops,
-    live_bandit,
-    live_expert,
+    live_rounds,
 )
 
 
@@ -44,6 +42,18 @@ class KernelLearner(Learner[M, R]):
     def entry_points(self) -> dict[str, Kernel | None]:
         """Return every compiled function that plays rounds of this learner, by name."""
         return {"run": self.loops.run, "run_hinted": self.loops.run_hinted}
+
+    def _live(self, state: State[M, R]) -> LiveRounds:
+        """Make the entry points of live rounds; the first of a type of memory compiles them."""
+        kernels = self.loops.kernels
+        try:
+            live = live_rounds(kernels, state.memory, state.rates)
+        except CompilerError as error:
+            raise_kernel_error(self, kernels, state.memory, state.rates, error)
+        if wrong := wrong_choice(kernels.choose, live.choose):
+            raise KernelError(f"{type(self).__name__}: {wrong}")
+        state.live = live
+        return live
 
     def _play(self, state: State[M, R], loop: Kernel, *blocks: Matrix | Actions) -> None:
         """Play a block with a compiled loop, whose first call compiles it; its last argument is written."""
@@ -80,15 +90,6 @@ class ExpertLearner(KernelLearner[M, R]):
         if self.grows:
             state.memory = self.make_room(state.memory, 1)
 
-    def _live(self, state: State[M, R]) -> LiveExpert:
-        kernels = self.loops.kernels
-        try:
-            live = live_expert(kernels, state.memory, state.rates)
-        except CompilerError as error:
-            raise_kernel_error(self, kernels, state.memory, state.rates, error)
-        state.live = live
-        return live
-
     def _take(self, state: State[M, R], entry: Kernel, table: object, values: npt.ArrayLike, name: str) -> None:
         """Pass a vector to compiled code, which checks it; other arrays and sequences are converted first."""
         try:
@@ -121,7 +122,6 @@ class HintedLearner(ExpertLearner[M, R]):
         """Replace the guess of the next losses and compute the weights with it; it holds until the next `update`."""
         self._claim(state)
         live = state.live or self._live(state)
-        assert live.hint is not None
         try:
             self._take(state, live.hint, live.table, guess, "guess")
         except CompilerError as error:
@@ -163,23 +163,13 @@ class BanditLearner(KernelLearner[M, R]):
             chance = math.nan
         else:
             chance, usual = probability, usual and isinstance(probability, float) and 0.0 < probability <= 1.0
-        if not (usual and live.update(live.table, action, loss, chance)):
+        if not (usual and live.step(live.table, action, loss, chance)):
             checked = checked_feedback(self, state.n_actions, action, loss, probability)
-            if not live.update(live.table, *checked):
+            if not live.step(live.table, *checked):
                 raise returns_something(self, self.loops.kernels.update)
         state.rounds += 1
         if self.grows:
             state.memory = self.make_room(state.memory, 1)
-
-    def _live(self, state: State[M, R]) -> LiveBandit:
-        kernels = self.loops.kernels
-        try:
-            live = live_bandit(kernels, state.memory, state.rates)
-        except CompilerError as error:
-            raise_kernel_error(self, kernels, state.memory, state.rates, error)
-        check_choice(self, kernels, live.choose)
-        state.live = live
-        return live
 
     def run(self, state: State[M, R], losses: npt.ArrayLike) -> Actions:
         """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""
@@ -210,25 +200,22 @@ def checked_feedback(
     return action, number, chance
 
 
-E = TypeVar("E", bound=type[ExpertLearner])
-B = TypeVar("B", bound=type[BanditLearner])
+K = TypeVar("K", bound=type[KernelLearner])
 
 
-def expert(name: str, *, update: Kernel, hint: Kernel | None = None) -> Callable[[E], E]:
+def expert(name: str, *, update: Kernel, hint: Kernel | None = None) -> Callable[[K], K]:
     """Register a full-feedback learner under `name` and bind its kernels to the loops."""
-
-    def enter(member: E) -> E:
-        member.compiled_loops = expert_loops(name, kinds_of(member), update, hint)
-        return registered(name, member)
-
-    return enter
+    return _with_loops(name, expert_loops, update, hint)
 
 
-def bandit(name: str, *, choose: Kernel, update: Kernel) -> Callable[[B], B]:
+def bandit(name: str, *, choose: Kernel, update: Kernel) -> Callable[[K], K]:
     """Register a bandit learner under `name` and bind its kernels to the loops."""
+    return _with_loops(name, bandit_loops, choose, update)
 
-    def enter(member: B) -> B:
-        member.compiled_loops = bandit_loops(name, kinds_of(member), choose, update)
+
+def _with_loops(name: str, make_loops: Callable[..., Loops], *kernels: Kernel | None) -> Callable[[K], K]:
+    def enter(member: K) -> K:
+        member.compiled_loops = make_loops(name, kinds_of(member), *kernels)
         return registered(name, member)
 
     return enter

@@ -37,8 +37,7 @@ T = TypeVar("T")
 # Returned by a step: no fault, the vector has another size, or the kernel returned something, which it must not;
 # otherwise the action whose loss is outside [0, 1].
 FINE, OTHER_SIZE, RETURNED = -1, -2, -3
-_LOSSES = types.float64[::1]
-UPDATE = CHOOSE = HINT = REBUILD = TAKE = unbound  # kernels that `clone` binds
+UPDATE = CHOOSE = HINT = REBUILD = KERNEL = unbound  # kernels that `clone` binds
 
 
 class Kernels(NamedTuple):
@@ -74,7 +73,7 @@ def bandit_loops(name: str, kinds: Iterable[type], choose: Kernel, update: Kerne
     return Loops(run, None, Kernels(name, tuple(kinds), update, choose))
 
 
-def _run_expert(memory: AnyMemory, rates: AnyRates, losses: Matrix, played: Matrix) -> bool:
+def _run_expert(memory: AnyMemory, rates: NamedTuple, losses: Matrix, played: Matrix) -> bool:
     weights = memory.weights
     for t in range(losses.shape[0]):
         for k in range(losses.shape[1]):
@@ -84,7 +83,7 @@ def _run_expert(memory: AnyMemory, rates: AnyRates, losses: Matrix, played: Matr
     return True
 
 
-def _run_hinted(memory: AnyMemory, rates: AnyRates, losses: Matrix, hints: Matrix, played: Matrix) -> bool:
+def _run_hinted(memory: AnyMemory, rates: NamedTuple, losses: Matrix, hints: Matrix, played: Matrix) -> bool:
     weights = memory.weights
     for t in range(losses.shape[0]):
         HINT(memory, rates, hints[t])
@@ -95,7 +94,7 @@ def _run_hinted(memory: AnyMemory, rates: AnyRates, losses: Matrix, hints: Matri
     return True
 
 
-def _run_bandit(memory: AnyMemory, rates: AnyRates, losses: Matrix, actions: Actions) -> bool:
+def _run_bandit(memory: NamedTuple, rates: NamedTuple, losses: Matrix, actions: Actions) -> bool:
     for t in range(losses.shape[0]):
         action, probability = CHOOSE(memory, rates)
         actions[t] = action
@@ -104,14 +103,10 @@ def _run_bandit(memory: AnyMemory, rates: AnyRates, losses: Matrix, actions: Act
     return True
 
 
+@generic_kernel
 def as_it_is(parts: T) -> T:
     """Return the parts of a tuple."""
     return parts
-
-
-@functools.cache
-def _compiled_as_it_is() -> Kernel:
-    return generic_kernel(as_it_is)
 
 
 class Crossing(NamedTuple):
@@ -123,7 +118,7 @@ class Crossing(NamedTuple):
 
 
 _AS_TABLE = Crossing(address_table, lambda *_: types.int64[::1], lambda *kinds: mark_digest(*rebuilder(*kinds)))
-_AS_TUPLE = Crossing(lambda *parts: parts, lambda *kinds: types.Tuple(kinds), lambda *_: _compiled_as_it_is())
+_AS_TUPLE = Crossing(lambda *parts: parts, lambda *kinds: types.Tuple(kinds), lambda *_: as_it_is)
 
 
 def first_that_compiles(compiled: Callable[[Crossing], T]) -> tuple[Crossing, T]:
@@ -134,68 +129,44 @@ def first_that_compiles(compiled: Callable[[Crossing], T]) -> tuple[Crossing, T]
     return _AS_TUPLE, compiled(_AS_TUPLE)
 
 
-def _closed(entry: Kernel, *arguments: object) -> bool:
-    """Compile an entry for these types; return whether it rejects others now, which an interpreted one does not."""
-    return not numba.config.DISABLE_JIT and close(entry, *arguments)  # type: ignore[attr-defined]
-
-
-class LiveExpert(NamedTuple):
-    """The entry points of a state with full feedback, and its table of addresses."""
+class LiveRounds(NamedTuple):
+    """The entry points of a state for live rounds, and its table of addresses, their first argument."""
 
     table: object
-    step: Kernel
-    hint: Kernel | None
+    step: Kernel  # takes losses, or the action, its loss and its probability
+    choose: Kernel  # of a learner with bandit feedback
+    hint: Kernel  # of a learner that takes hints
 
 
-class LiveBandit(NamedTuple):
-    """The entry points of a state with bandit feedback, and its table of addresses."""
-
-    table: object
-    choose: Kernel
-    update: Kernel
-
-
-def live_expert(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> LiveExpert:
+def live_rounds(kernels: Kernels, memory: NamedTuple, rates: NamedTuple) -> LiveRounds:
     """Return the entry points for a memory; they are valid as long as the memory is referenced."""
     kinds = numba.typeof(memory), numba.typeof(rates)
-    crossing, step = _expert(kernels, *kinds)
+    crossing, (choose, step) = _choose_and_step(kernels, *kinds)
 
     def hint(table: object, guess: Vector) -> object:  # compiled with the first hint: most learners never get one
-        assert kernels.hint is not None
-        return _vector_entry(kernels, kernels.hint, *kinds, crossing)(table, guess)
+        return _entry(kernels, _take, kernels.hint, crossing, *kinds)(table, guess)
 
-    return LiveExpert(crossing.pack(memory, rates), step, hint if kernels.hint else None)
-
-
-def live_bandit(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> LiveBandit:
-    """Return the entry points for a memory; they are valid as long as the memory is referenced."""
-    crossing, entries = _bandit(kernels, numba.typeof(memory), numba.typeof(rates))
-    return LiveBandit(crossing.pack(memory, rates), *entries)
+    return LiveRounds(crossing.pack(memory, rates), step, choose, hint if kernels.hint else unbound)
 
 
 @functools.cache
-def _expert(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> tuple[Crossing, Kernel]:
-    return first_that_compiles(lambda crossing: _vector_entry(kernels, kernels.update, memory, rates, crossing))
-
-
-@functools.cache
-def _vector_entry(kernels: Kernels, take: Kernel, memory: AnyMemory, rates: AnyRates, crossing: Crossing) -> Kernel:
-    parts = {"TAKE": take, "REBUILD": crossing.rebuild(memory, rates)}
-    entry = clone(_take, kernels.name, kernels.kinds, **parts)
-    return entry if _closed(entry, crossing.kind(memory, rates), _LOSSES) else _typed(entry)
-
-
-@functools.cache
-def _bandit(kernels: Kernels, memory: AnyMemory, rates: AnyRates) -> tuple[Crossing, tuple[Kernel, Kernel]]:
+def _choose_and_step(kernels: Kernels, *kinds: object) -> tuple[Crossing, tuple[Kernel, Kernel]]:
     def compiled(crossing: Crossing) -> tuple[Kernel, Kernel]:
-        table, rebuild = crossing.kind(memory, rates), crossing.rebuild(memory, rates)
-        choose = clone(_choose, kernels.name, kernels.kinds, CHOOSE=kernels.choose, REBUILD=rebuild)
-        update = clone(_update, kernels.name, kernels.kinds, UPDATE=kernels.update, REBUILD=rebuild)
-        _closed(choose, table)
-        _closed(update, table, types.int64, types.float64, types.float64)
-        return choose, update
+        if kernels.choose is None:
+            return unbound, _entry(kernels, _take, kernels.update, crossing, *kinds)
+        choose = _entry(kernels, _choose, kernels.choose, crossing, *kinds)
+        return choose, _entry(kernels, _update, kernels.update, crossing, *kinds)
 
     return first_that_compiles(compiled)
+
+
+@functools.cache
+def _entry(kernels: Kernels, template: Kernel, kernel: Kernel, crossing: Crossing, *kinds: object) -> Kernel:
+    """Compile an entry point that passes its arguments to a kernel; where it can be, for their types only."""
+    entry = clone(template, kernels.name, kernels.kinds, KERNEL=kernel, REBUILD=crossing.rebuild(*kinds))
+    arguments = crossing.kind(*kinds), *_ARGUMENTS[template]
+    closed = not numba.config.DISABLE_JIT and close(entry, *arguments)  # type: ignore[attr-defined]
+    return entry if closed or template is not _take else _typed(entry)
 
 
 def _typed(entry: Kernel) -> Kernel:
@@ -215,14 +186,14 @@ def _take(table: Actions, values: Vector) -> int:
     if values.size != memory.weights.size:
         return OTHER_SIZE
     bad: int = first_bad_loss(values)
-    if bad < 0 and TAKE(memory, rates, values) is not None:
+    if bad < 0 and KERNEL(memory, rates, values) is not None:
         return RETURNED
     return bad
 
 
 def _choose(table: Actions) -> tuple[int, float]:
     memory, rates = REBUILD(table)
-    choice: tuple[int, float] = CHOOSE(memory, rates)
+    choice: tuple[int, float] = KERNEL(memory, rates)
     return choice
 
 
@@ -234,4 +205,11 @@ def _update(table: Actions, action: int, loss: float, probability: float) -> boo
     memory, rates = REBUILD(table)
     if not 0.0 <= loss <= 1.0:
         return False
-    return UPDATE(memory, rates, action, loss, probability) is None
+    return KERNEL(memory, rates, action, loss, probability) is None
+
+
+_ARGUMENTS: dict[Kernel, tuple[object, ...]] = {  # their types, after the table
+    _take: (types.float64[::1],),
+    _choose: (),
+    _update: (types.int64, types.float64, types.float64),
+}

@@ -15,6 +15,7 @@ stored after.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -22,8 +23,8 @@ import inspect
 import keyword
 import operator
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,6 @@ from driftwise.learners.base.learner import Learner, NoRates, State, learners
 from driftwise.learners.base.loops import AnyMemory
 
 Method = Callable[..., Any]
-T = TypeVar("T")
 GENERATOR = "generator"  # the name of the field that a learner with random draws keeps
 _KINDS = "biuf"  # of NumPy's types: truth values, whole numbers, real numbers
 _RULE = "a dictionary of NumPy arrays and numbers, and `generator` if it draws"
@@ -77,9 +77,8 @@ class PythonMemory:
         if value is array:  # after an operation in place, `memory.plays += 1`
             return
         if self._writer != "update":
-            raise LearnerError(
-                f"{self._owner}: `{self._writer}` must not change `memory.{name}`; change it in `update`."
-            )
+            advice = f"must not change `memory.{name}`; change it in `update`"
+            raise LearnerError(f"{self._owner}: `{self._writer}` {advice}.")
         given = np.asarray(value)
         if given.shape != array.shape or not _fits(given, array.dtype):
             raise LearnerError(_keeps(self._owner, name, array.shape, array.dtype, given))
@@ -118,11 +117,8 @@ class LiveMemory:
         played = "choose" if owner.feedback == "bandit" else "predict"
         self.reading = PythonMemory(owner, {name: _read_only(array) for name, array in arrays.items()}, played)
         self.writing = PythonMemory(owner, {name: array.view() for name, array in arrays.items()}, "update")
-        self._views = [
-            (name, view, view.shape, view.dtype)
-            for seen in (self.writing, self.reading)
-            for name, view in seen._arrays.items()
-        ]
+        views = (*self.writing._arrays.items(), *self.reading._arrays.items())
+        self._views = [(name, view, view.shape, view.dtype) for name, view in views]
         if self._words is not None:
             seed: Any = _NoSpawning()  # `load` sets the state
             self._bits = np.random.SFC64(seed)
@@ -134,12 +130,12 @@ class LiveMemory:
     def load(self) -> None:
         """Set the generator to the words in the memory."""
         if self._words is not None:
-            *state, has_half, half = self._words
+            words, (has, half) = self._words[:-2], map(int, self._words[-2:])
             self._bits.state = {
                 "bit_generator": "SFC64",
-                "state": {"state": np.array(state)},
-                "has_uint32": int(has_half),
-                "uinteger": int(half),
+                "state": {"state": words},
+                "has_uint32": has,
+                "uinteger": half,
             }
 
     def store(self) -> None:
@@ -163,21 +159,11 @@ class LiveMemory:
             array[...] = copy
 
 
-def first_arrays(owner: Learner, n_actions: int, seed: int) -> AnyMemory:
-    """Return what `first_memory` of a learner makes, as a NamedTuple of arrays that nothing else refers to."""
-    generator = np.random.Generator(np.random.SFC64(seed))
-    made: object = owner.first_memory(n_actions, generator)
-    if not isinstance(made, Mapping) or not made:
-        raise LearnerError(f"{type(owner).__name__}: `first_memory` must return {_RULE}, got {shown(made)}.")
-    arrays = {name: _as_array(owner, name, value, generator) for name, value in made.items()}
-    return _memory_type(tuple(arrays))(*arrays.values())
-
-
 def _as_array(owner: object, name: object, value: object, generator: np.random.Generator) -> Array:
     who = type(owner).__name__
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        rule = "letters, digits and underscores, starting with a letter, and no keyword of Python"
-        raise LearnerError(f"{who}: a name in the memory must be {rule}, got {shown(name)}.")
+        rule = "be letters, digits and underscores, starting with a letter, and no keyword of Python"
+        raise _wrong(owner, "a name in the memory", rule, name)
     if name == GENERATOR:
         if value is not generator:
             raise LearnerError(f"{who}: `generator` in the memory must be the one given to `first_memory`.")
@@ -215,6 +201,11 @@ def _keeps(who: str, name: str, shape: tuple[int, ...], kind: np.dtype[np.generi
     return f"{who}: `memory.{name}` {rule}, got {got.dtype} of shape {got.shape}."
 
 
+def _wrong(owner: object, what: str, rule: str, got: object) -> LearnerError:
+    """Return the error for a rule that the user's class breaks."""
+    return LearnerError(f"{type(owner).__name__}: {what} must {rule}, got {shown(got)}.")
+
+
 def _no_such_field(name: str, known: Mapping[str, Array]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     advice = f"Did you mean `{near[0]}`?" if near else f"Its fields are {', '.join(known)}; `first_memory` makes them."
@@ -236,13 +227,11 @@ def __getattr__(name: str) -> Any:
     return _memory_type(tuple(name.removeprefix(_PREFIX).split(",")))
 
 
+_FIRST = {"first_memory": ("n_actions", "generator")}
 _ARGUMENTS = {
-    ("full", "predict"): ("memory",),
-    ("full", "update"): ("memory", "losses"),
-    ("bandit", "choose"): ("memory",),
-    ("bandit", "update"): ("memory", "action", "loss", "probability"),
+    "full": {**_FIRST, "predict": ("memory",), "update": ("memory", "losses")},
+    "bandit": {**_FIRST, "choose": ("memory",), "update": ("memory", "action", "loss", "probability")},
 }
-_FIRST_MEMORY = ("n_actions", "generator")
 _CLOSE = 1e-9  # relative rounding error of a sum of weights
 _FEW = 32  # weights: a list is faster than an array up to here
 
@@ -255,42 +244,37 @@ def check_methods(member: type[PythonLearner]) -> str:
         rule = "must define `predict` (full feedback) or `choose` (bandit feedback)"
         raise InvalidInput(f"{who}: it {rule}, got {'both' if plays else 'neither'}.")
     feedback = "full" if plays == ["predict"] else "bandit"
-    _check_arguments(member, "first_memory", _FIRST_MEMORY)
-    for name in (*plays, "update"):
-        _check_arguments(member, name, _ARGUMENTS[feedback, name])
+    for name, wanted in _ARGUMENTS[feedback].items():
+        _check_arguments(member, name, wanted)
     return feedback
 
 
 def _check_arguments(member: type[PythonLearner], name: str, wanted: tuple[str, ...]) -> None:
     call = f"{name}(self, {', '.join(wanted)})"
-    written = inspect.unwrap(getattr(member, name, None) or _none)
-    if written is _none or getattr(written, "__isabstractmethod__", False):
+    method: Any = getattr(member, name, None)
+    if not method or getattr(method, "__isabstractmethod__", False):
         raise InvalidInput(f"{member.__name__}: it must define `{call}`.")
+    written = inspect.unwrap(method)
     if not inspect.isfunction(written):
         raise InvalidInput(f"{member.__name__}: `{name}` must be a method, got {shown(written)}.")
     try:
         inspect.signature(written).bind(None, *wanted)
     except TypeError:
-        raise InvalidInput(
-            f"{member.__name__}: it must define `{call}`, got {name}{inspect.signature(written)}."
-        ) from None
-
-
-def _none() -> None:
-    """Stand for a method that is missing."""
+        got = f"{name}{inspect.signature(written)}"
+        raise InvalidInput(f"{member.__name__}: it must define `{call}`, got {got}.") from None
 
 
 def _weights(owner: object, value: object, n_actions: int) -> Vector:
     """Return what `predict` returned as new weights, or raise `LearnerError`."""
-    who = type(owner).__name__
     try:
         weights = np.array(value)
     except ValueError:  # rows of unequal length
         weights = np.empty(0, object)
     if weights.dtype.kind not in "fiub":
-        raise LearnerError(f"{who}: `predict` must return an array of {n_actions} weights, got {shown(value)}.")
+        raise _wrong(owner, "`predict`", f"return an array of {n_actions} weights", value)
     if weights.shape != (n_actions,):
-        raise LearnerError(f"{who}: `predict` must return weights of shape ({n_actions},), got shape {weights.shape}.")
+        rule = f"must return weights of shape ({n_actions},), got shape {weights.shape}"
+        raise LearnerError(f"{type(owner).__name__}: `predict` {rule}.")
     weights = weights.astype(np.float64, copy=False)
     if n_actions <= _FEW:
         numbers = weights.tolist()
@@ -299,53 +283,38 @@ def _weights(owner: object, value: object, n_actions: int) -> Vector:
         with np.errstate(invalid="ignore", over="ignore"):
             total, least = weights.sum(), weights.min()
     if not (abs(total - 1.0) <= _CLOSE and least >= 0.0):  # with NaN or infinity, the sum is not close to 1
-        raise LearnerError(
-            f"{who}: the weights that `predict` returns must be >= 0 and sum to 1, got {shown(weights.tolist())}."
-        )
+        raise _wrong(owner, "the weights that `predict` returns", "be >= 0 and sum to 1", weights.tolist())
     return weights
 
 
 def _choice(owner: object, value: Any, n_actions: int) -> tuple[int, float | None]:
     """Return what `choose` returned as an action and a probability, or raise `LearnerError`."""
     action, probability = value if type(value) is tuple and len(value) == 2 else (value, None)
-    who = type(owner).__name__
     try:
         number = operator.index(action)
         known = not isinstance(action, (bool, np.bool_)) and 0 <= number < n_actions
     except TypeError:
         known = False
     if not known:
-        rule = f"an action, a whole number in [0, {n_actions - 1}], or (action, probability)"
+        rule = f"return an action, a whole number in [0, {n_actions - 1}], or (action, probability)"
         got = value.item() if isinstance(value, np.generic) else value  # 3, not np.int64(3)
-        raise LearnerError(f"{who}: `choose` must return {rule}, got {shown(got)}.")
+        raise _wrong(owner, "`choose`", rule, got)
     if probability is None:
         return number, None
     chance = as_real(probability)
     if chance is None or not 0.0 < chance <= 1.0:
-        raise LearnerError(
-            f"{who}: the probability that `choose` returns must be in (0, 1] or None, got {shown(probability)}."
-        )
+        raise _wrong(owner, "the probability that `choose` returns", "be in (0, 1] or None", probability)
     return number, chance
 
 
 def _nothing(owner: object, value: object, n_actions: int) -> None:  # noqa: ARG001
     """Reject a value that `update` returned."""
     if value is not None:
-        raise LearnerError(
-            f"{type(owner).__name__}: `update` must return nothing; write into the memory instead, got {shown(value)}."
-        )
+        raise _wrong(owner, "`update`", "return nothing; write into the memory instead", value)
 
 
 #: what a method returned, checked; they raise `LearnerError`
 CHECKED: dict[str, Callable[[object, Any, int], Any]] = {"predict": _weights, "choose": _choice, "update": _nothing}
-
-
-def error_note(owner: object, role: str, t: int, error: Exception) -> str:
-    """Return which method of which learner raised an error, and in which round."""
-    about = f"Raised in `{role}` of {type(owner).__name__}, in round {t}, counted from 0."
-    if isinstance(error, ValueError) and "read-only" in str(error) and role != "update":
-        about += f" `{role}` must not change the memory; change it in `update`."
-    return f"{about} The state was not changed."
 
 
 #: why another learner or a mixture cannot use it
@@ -378,7 +347,13 @@ class PythonRounds(Learner):
         return ""
 
     def _seeded_memory(self, n_actions: int, seed: int) -> AnyMemory:
-        return first_arrays(self, n_actions, seed)
+        """Return what `first_memory` makes, as a NamedTuple of arrays that nothing else refers to."""
+        generator = np.random.Generator(np.random.SFC64(seed))
+        made: object = self.first_memory(n_actions, generator)
+        if not isinstance(made, Mapping) or not made:
+            raise _wrong(self, "`first_memory`", f"return {_RULE}", made)
+        arrays = {name: _as_array(self, name, value, generator) for name, value in made.items()}
+        return _memory_type(tuple(arrays))(*arrays.values())
 
     def run(self, state: State, losses: npt.ArrayLike) -> Matrix | Actions:
         """Play a block of rounds, (n_rounds, n_actions), and return the weights played, or the actions."""
@@ -387,24 +362,17 @@ class PythonRounds(Learner):
     def play_block(self, state: State, losses: Matrix) -> Matrix | Actions:
         """Play a block of rounds; its losses have been checked. If a round fails, the state does not change."""
         full = self.feedback == "full"
-        play: Callable[..., Matrix | Actions] = self._weights_of_block if full else self._actions_of_block
-        played = self._changing(state, play, losses)
+        played: Matrix | Actions = np.empty_like(losses) if full else np.empty(len(losses), np.int64)
+        with self._changing(state):
+            for t, row in enumerate(losses):
+                if full:
+                    played[t] = self._call("predict", state, t)
+                    self._call("update", state, t, row.copy())
+                else:
+                    action, probability = self._call("choose", state, t)
+                    played[t] = action
+                    self._call("update", state, t, action, float(row[action]), probability)
         state.rounds += len(losses)
-        return played
-
-    def _weights_of_block(self, state: State, losses: Matrix) -> Matrix:
-        played = np.empty_like(losses)
-        for t in range(len(losses)):
-            played[t] = self._call("predict", state, t)
-            self._call("update", state, t, losses[t].copy())
-        return played
-
-    def _actions_of_block(self, state: State, losses: Matrix) -> Actions:
-        played = np.empty(len(losses), np.int64)
-        for t in range(len(losses)):
-            action, probability = self._call("choose", state, t)
-            played[t] = action
-            self._call("update", state, t, action, float(losses[t, action]), probability)
         return played
 
     def _predict(self, state: State) -> Vector:
@@ -426,8 +394,9 @@ class PythonRounds(Learner):
         """Update the state with the losses, or with the action, its loss and its probability."""
         self._claim(state)
         take = self._losses if self.feedback == "full" else self._chosen_loss
-        given = take(state, *feedback, **named)
-        self._changing(state, lambda state: self._call("update", state, 0, *given))
+        checked = take(state, *feedback, **named)
+        with self._changing(state):
+            self._call("update", state, 0, *checked)
         state.rounds += 1
 
     def _losses(self, state: State, losses: npt.ArrayLike) -> tuple[Vector]:
@@ -442,20 +411,20 @@ class PythonRounds(Learner):
         action, loss, chance = checked_feedback(self, state.n_actions, action, loss, probability)
         return action, loss, None if probability is None else chance
 
-    def _changing(self, state: State, change: Callable[..., T], *given: object) -> T:
-        """Call a function that changes the memory; if it fails, or is interrupted, the state does not change."""
+    @contextlib.contextmanager
+    def _changing(self, state: State) -> Iterator[None]:
+        """Run code that changes the memory; if it fails, or is interrupted, the state does not change."""
         live = _live(state)
         before = live.snapshot()
         live.load()
         try:
-            made = change(state, *given)
+            yield
             live.check_views()
         except BaseException:
             live.restore(before)
             state.live = None  # a method may have changed the views
             raise
         live.store()
-        return made
 
     def _call(self, role: str, state: State, ahead: int, *given: object) -> Any:
         """Call a method of the user in the round `ahead` of that of the state, and check what it returns.
@@ -467,7 +436,10 @@ class PythonRounds(Learner):
         try:
             return CHECKED[role](self, getattr(self, role)(memory, *given), state.n_actions)
         except Exception as error:
-            error.add_note(error_note(self, role, state.rounds + ahead, error))
+            about = f"Raised in `{role}` of {type(self).__name__}, in round {state.rounds + ahead}, counted from 0."
+            if isinstance(error, ValueError) and "read-only" in str(error) and role != "update":
+                about += f" `{role}` must not change the memory; change it in `update`."
+            error.add_note(f"{about} The state was not changed.")
             raise
 
 

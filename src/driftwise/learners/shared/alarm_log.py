@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.kernel import kernel
-from driftwise.core.memory_fields import Array, Field, Limits
+from driftwise.core.memory_fields import Array, Field
 from driftwise.core.types import Actions
 
 _KEPT = 64
@@ -51,13 +51,13 @@ def alarms(log: Actions) -> dict[str, Any]:
 
 def alarm_log(size: int | str = LOG_SIZE) -> Field:
     """Declare an alarm log; a size in `memory_limits` may be 0 for learners without alarms."""
-    return Field((size,), lambda limits: f"increasing rounds below {limits['rounds']:.0f} and their number", _is_log)
+    return Field((size,), "increasing rounds below {:.0f} and their number".format, _is_log, ("rounds",))
 
 
-def _is_log(log: Array, limits: Limits) -> bool:
+def _is_log(log: Array, rounds: float) -> bool:
     if log.size == 0:
         return True
-    n, rounds = int(log[0]), limits["rounds"]
+    n = int(log[0])
     if not 0 <= n <= rounds or log[1 + n :].any():
         return False
     latest = latest_alarms(log)
