@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
+from driftwise.core.validation import Domains
 
 ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
 _MANY = 24  # of more names than these, as there are learners, an error does not list all
@@ -31,6 +32,11 @@ class Registered:
     # the change that alters its plays (a learner's weights, actions, tuning or bound; a path's means; a noise's losses;
     # an adversary's environments; a detector's alarms). Faster code with the same plays keeps the version.
     version: ClassVar[int] = 1
+    _domains: ClassVar[Domains] = {}  # of the parameters
+
+    def __post_init__(self) -> None:
+        for name, domain in self._domains.items():
+            domain(self, name)
 
     def inner_members(self) -> list[Registered]:
         """Return the members that it holds: those in its fields; a class with a field for a name adds that member."""

@@ -49,7 +49,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, generator, packed, within
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, check_memory, optional, reals
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.learner import zero_memory
 from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
@@ -293,13 +293,12 @@ class AdSwitch(BanditLearner[Memory, Rates]):
         check_depth=(2.0, NoLearning(LARGEST, "a check of a BAD action never ends")),
         resolution=(1, 16),
     )
-
-    def __post_init__(self) -> None:
-        if self.n_rounds is not None:
-            require_count(self, "n_rounds")
-        require_number(self, "threshold_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
-        require_number(self, "check_depth", lambda x: 2 <= x < math.inf, "a finite number >= 2")
-        require_count(self, "resolution")
+    _domains = Domains(
+        n_rounds=optional(COUNT),
+        threshold_scale=POSITIVE,
+        check_depth=reals("a finite number >= 2", lambda x: 2 <= x < math.inf),
+        resolution=COUNT,
+    )
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

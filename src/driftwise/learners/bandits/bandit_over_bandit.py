@@ -16,7 +16,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, check_memory, interval
 from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.bandits.ucb1 import SlidingWindowUCB
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
@@ -129,11 +129,7 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
         exploration_rate=(SMALLEST, ONLY_EXPLORES),
         log_scale=(SMALLEST, TOO_WIDE),
     )
-
-    def __post_init__(self) -> None:
-        require_count(self, "restart_every")
-        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(restart_every=COUNT, exploration_rate=interval("(0, 1]"), log_scale=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

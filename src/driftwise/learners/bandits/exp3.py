@@ -15,7 +15,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, generator
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval
 from driftwise.learners.base import BanditLearner, bandit
 from driftwise.learners.shared.distributions import chance, draw_action, exponential_weights, share
 from driftwise.theory import adversarial
@@ -98,9 +98,7 @@ class Exp3(BanditLearner[Memory, Rates]):
     exploration_rate: float = 0.05
 
     corners = Corners(exploration_rate=(SMALLEST, ONLY_EXPLORES))
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(exploration_rate=interval("(0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -16,7 +16,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import chances, distribution, generator
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval
 from driftwise.core.vectors import assign
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.beliefs import faded_rounds
@@ -107,10 +107,7 @@ class Exp3S(BanditLearner[Memory, Rates]):
     switch_rate: float = 0.001
 
     corners = Corners(exploration_rate=(SMALLEST, ONLY_EXPLORES), switch_rate=(SMALLEST, 1.0))
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "switch_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(exploration_rate=interval("(0, 1]"), switch_rate=interval("(0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.divergence import least_mean, least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import generic_kernel
-from driftwise.core.validation import require_number
+from driftwise.core.validation import COUNT, NOT_NEGATIVE, Domains, interval, optional
 from driftwise.learners.base.loops import AnyRates
 from driftwise.learners.shared.index_learner import (
     WINDOWS,
@@ -109,9 +108,7 @@ class KLUCB(IndexLearner[Extra]):
     loglog_scale: float = 0.0
 
     corners = Corners(loglog_scale=(0.0, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+    _domains = Domains(loglog_scale=NOT_NEGATIVE)
 
     def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""
@@ -174,10 +171,7 @@ class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
     loglog_scale: float = 0.0
 
     corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), loglog_scale=(0.0, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+    _domains = Domains(discount=interval("(0, 1]"), loglog_scale=NOT_NEGATIVE)
 
     def rates(self, n_actions: int) -> DiscountedExtra:
         """Return the parameters."""
@@ -236,10 +230,7 @@ class SlidingWindowKLUCB(WindowedLearner[Extra]):
     loglog_scale: float = 0.0
 
     corners = Corners(window=WINDOWS, loglog_scale=(0.0, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+    _domains = Domains(window=optional(COUNT), loglog_scale=NOT_NEGATIVE)
 
     def rates(self, n_actions: int) -> Extra:
         """Return the parameter."""

@@ -10,7 +10,7 @@ from typing import Self
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners, NoLearning
 from driftwise.core.errors import rejection
 from driftwise.core.measures import Measures
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval
 from driftwise.detectors import WindowedShift
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.base import composed
@@ -75,12 +75,7 @@ class MUCB(RestartingLearner):
         window=(2, 10_000),
         threshold=(NoLearning(SMALLEST, "a change is detected in every round"), math.inf),
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
-        detector = self.parts[1]
-        for name in ("window", "threshold"):
-            object.__setattr__(self, name, getattr(detector, name))  # checked there
+    _domains = Domains(exploration_rate=interval("[0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures, least_change: float = 0.2) -> Self:

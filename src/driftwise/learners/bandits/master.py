@@ -45,7 +45,7 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, exactly, generator, packed
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import count, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, count, interval
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.learner import zero_memory
 from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
@@ -233,11 +233,7 @@ class Master(BanditLearner[Memory, Rates]):
         failure_probability=(SMALLEST, BELOW_ONE),
         threshold_scale=(NoLearning(SMALLEST, "every test fails"), LARGEST),
     )
-
-    def __post_init__(self) -> None:
-        require_count(self, "n_rounds")
-        require_number(self, "failure_probability", lambda x: 0 < x < 1, "in (0, 1)")
-        require_number(self, "threshold_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(n_rounds=COUNT, failure_probability=interval("(0, 1)"), threshold_scale=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

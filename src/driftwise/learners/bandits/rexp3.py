@@ -12,7 +12,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, exactly, generator
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import require_count, require_number
+from driftwise.core.validation import COUNT, Domains, interval, optional
 from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.shared.distributions import draw_action
@@ -97,11 +97,7 @@ class Rexp3(BanditLearner[Memory, Rates]):
         restart_every=(FORGETS_ALL, NoLearning(2, "it restarts after every other round"), LONGEST),
         exploration_rate=(SMALLEST, ONLY_EXPLORES),
     )
-
-    def __post_init__(self) -> None:
-        require_count(self, "restart_every")
-        if self.exploration_rate is not None:
-            require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(restart_every=COUNT, exploration_rate=optional(interval("(0, 1]")))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -19,7 +19,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, exactly, generator
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_choice
+from driftwise.core.validation import Domains, one_of
 from driftwise.core.vectors import largest, least
 from driftwise.learners.base import BanditLearner, bandit
 from driftwise.learners.shared.distributions import RAREST, chance, draw_action
@@ -132,9 +132,7 @@ class TsallisINF(BanditLearner[Memory, Rates]):
     estimator: str = "reduced-variance"
 
     corners = Corners(estimator=("reduced-variance", "importance-weighted"))
-
-    def __post_init__(self) -> None:
-        require_choice(self, "estimator", ("reduced-variance", "importance-weighted"))
+    _domains = Domains(estimator=one_of("reduced-variance", "importance-weighted"))
 
     def static_bound(self, measures: Measures) -> float:
         """Return the bound for adversarial losses, against the best fixed action."""

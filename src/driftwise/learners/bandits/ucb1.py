@@ -15,7 +15,7 @@ import numpy as np
 from driftwise.core.corners import SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.measures import Measures
-from driftwise.core.validation import require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, interval, optional
 from driftwise.learners.base.loops import AnyRates
 from driftwise.learners.shared.index_learner import (
     WINDOWS,
@@ -89,9 +89,7 @@ class UCB1(IndexLearner[Width]):
     log_scale: float = 2.0
 
     corners = Corners(log_scale=(TOO_NARROW, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(log_scale=POSITIVE)
 
     def bound(self, measures: Measures) -> float | None:
         """Return the bound that holds for any gaps, or None if the means change or `log_scale` is not 2."""
@@ -167,10 +165,7 @@ class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
     corners = Corners(
         discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), log_scale=(SMALLEST, TOO_WIDE)
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(discount=interval("(0, 1]"), log_scale=POSITIVE)
 
     def rates(self, n_actions: int) -> DiscountedWidth:
         """Return the parameters."""
@@ -223,10 +218,7 @@ class SlidingWindowUCB(WindowedLearner[Width]):
     log_scale: float = 0.6
 
     corners = Corners(window=WINDOWS, log_scale=(SMALLEST, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(window=optional(COUNT), log_scale=POSITIVE)
 
     def rates(self, n_actions: int) -> Width:
         """Return the factor on the logarithm."""

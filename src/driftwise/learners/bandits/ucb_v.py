@@ -5,7 +5,6 @@ Algorithm 1 of Wei, Hong and Lu (`rerun-ucbv`) has other constants and restarts.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
-from driftwise.core.validation import require_number
+from driftwise.core.validation import NOT_NEGATIVE, POSITIVE, Domains
 from driftwise.learners.base import Beliefs, State
 from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
 
@@ -85,10 +84,7 @@ class UCBV(IndexLearner[Rates]):
     corners = Corners(
         log_scale=(TOO_NARROW, TOO_WIDE), bias=(NoLearning(0.0, "losses without variance have a radius of 0"), TOO_WIDE)
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
-        require_number(self, "bias", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+    _domains = Domains(log_scale=POSITIVE, bias=NOT_NEGATIVE)
 
     def beliefs(self, state: State[IndexMemory, Rates]) -> Beliefs:
         """Return the estimate of the variance: that of a round, summed over the actions, times the rounds."""

@@ -23,7 +23,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import require_choice
+from driftwise.core.validation import Domains, one_of
 from driftwise.learners.base import expert
 from driftwise.learners.shared.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.learners.shared.time_intervals import COVERS, TRACKING, Cover
@@ -154,8 +154,7 @@ class AdaNormalHedgeTV(SleepingLearner):
 
     rule = NORMAL
 
-    def __post_init__(self) -> None:
-        require_choice(self, "cover", TRACKING)
+    _domains = Domains(cover=one_of(*TRACKING))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against the best action of every segment."""

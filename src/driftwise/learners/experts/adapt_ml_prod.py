@@ -35,7 +35,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import require_choice, require_count
+from driftwise.core.validation import COUNT, Domains, one_of, optional
 from driftwise.learners.base import expert
 from driftwise.learners.shared.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.learners.shared.time_intervals import COVERS, TRACKING, Cover
@@ -181,10 +181,7 @@ class SleepingAdaptMLProd(SleepingLearner):
 
     rule = PROD
 
-    def __post_init__(self) -> None:
-        require_choice(self, "cover", TRACKING)
-        if self.n_rounds is not None:
-            require_count(self, "n_rounds")
+    _domains = Domains(cover=one_of(*TRACKING), n_rounds=optional(COUNT))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

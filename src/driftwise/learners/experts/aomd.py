@@ -6,7 +6,6 @@ one phase: $\lambda$ is constant, and `tuned` sets it from the number of segment
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
@@ -17,7 +16,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import POSITIVE, Domains
 from driftwise.learners.base import Beliefs, ExpertLearner, State, expert
 from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, pathwise_meta, tuning, vacuous
@@ -100,9 +99,7 @@ class AOMD(ExpertLearner[Memory, Rates]):
     rate_scale: float = 2.0
 
     corners = Corners(rate_scale=(TOO_SLOW, LARGEST))
-
-    def __post_init__(self) -> None:
-        require_number(self, "rate_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(rate_scale=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

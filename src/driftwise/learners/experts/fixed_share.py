@@ -30,7 +30,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, scratch
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import POSITIVE, Domains, interval
 from driftwise.core.vectors import largest, least
 from driftwise.learners.base import Beliefs, ExpertLearner, HintedLearner, State, expert
 from driftwise.learners.base.beliefs import faded_rounds
@@ -99,10 +99,7 @@ class FixedShareLearner(ExpertLearner[M, Rates]):
         # 0 is last, so that it is tried with the largest rate: without sharing, weights vanish.
         switch_rate=(NoLearning(1.0, "all weight is shared out in every round"), SMALLEST, 0.0),
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
-        require_number(self, "switch_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
+    _domains = Domains(learning_rate=POSITIVE, switch_rate=interval("[0, 1]"))
 
     @abstractmethod
     def bound(self, measures: Measures) -> float:

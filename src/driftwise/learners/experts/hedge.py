@@ -18,7 +18,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, exactly, scratch
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import POSITIVE, Domains, optional
 from driftwise.learners.base import ExpertLearner, HintedLearner, expert
 from driftwise.learners.base.learner import M
 from driftwise.learners.shared.distributions import exponential_weights
@@ -58,10 +58,7 @@ class HedgeLearner(ExpertLearner[M, Rates]):
     learning_rate: float | None = None
 
     corners = Corners(learning_rate=(TOO_SLOW, LARGEST, None))
-
-    def __post_init__(self) -> None:
-        if self.learning_rate is not None:
-            require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(learning_rate=optional(POSITIVE))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the fixed rate, 0 for the anytime rate, and ln K."""

@@ -13,7 +13,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import POSITIVE, Domains
 from driftwise.learners.base import ExpertLearner, expert
 from driftwise.learners.experts.optimistic_gd import Rates
 from driftwise.learners.shared.distributions import proximal_step
@@ -73,9 +73,7 @@ class OnlineGD(ExpertLearner[Memory, Rates]):
     learning_rate: float = 0.1
 
     corners = Corners(learning_rate=(TOO_SLOW, LARGEST))
-
-    def __post_init__(self) -> None:
-        require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(learning_rate=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -57,7 +57,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, scratch, within
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import check_memory, require_choice, require_count
+from driftwise.core.validation import COUNT, Domains, check_memory, one_of, optional
 from driftwise.core.vectors import assign
 from driftwise.learners.base import Beliefs, ExpertLearner, HintedLearner, State, expert
 from driftwise.learners.base.beliefs import mean_age, shares_by_age
@@ -322,9 +322,7 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
     prior: str = "inside"
 
     corners = Corners(prior=("inside", "outside"))
-
-    def __post_init__(self) -> None:
-        require_choice(self, "prior", ("inside", "outside"))
+    _domains = Domains(prior=one_of("inside", "outside"))
 
     def static_bound(self, measures: Measures) -> float | None:
         """Return the closed form of Theorem 3.4 (RTk_bound); None if the prior is outside."""
@@ -430,12 +428,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, SleepingRates]):
     resolution: int = 2
 
     corners = Corners(memory=("exact", "merged"), n_rounds=(1, LONGEST, None), resolution=(1, 8))
-
-    def __post_init__(self) -> None:
-        require_choice(self, "memory", ("exact", "merged"))
-        require_count(self, "resolution")
-        if self.n_rounds is not None:
-            require_count(self, "n_rounds")
+    _domains = Domains(memory=one_of("exact", "merged"), resolution=COUNT, n_rounds=optional(COUNT))
 
     @property
     def skipped_checks(self) -> dict[str, str]:

@@ -17,7 +17,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import count, require_number
+from driftwise.core.validation import Domains, count, reals
 from driftwise.learners.base import ExpertLearner, expert
 from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, tuning, vacuous
@@ -97,10 +97,9 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
     prox_scale: float = 1.0
 
     corners = Corners(learning_rate=(TOO_SLOW, LARGEST, math.inf), prox_scale=(0.5, 1.0))
-
-    def __post_init__(self) -> None:
-        require_number(self, "learning_rate", lambda x: x > 0, "> 0")
-        require_number(self, "prox_scale", lambda x: x in (0.5, 1.0), "0.5 or 1.0")
+    _domains = Domains(
+        learning_rate=reals("> 0", lambda x: x > 0), prox_scale=reals("0.5 or 1.0", lambda x: x in (0.5, 1.0))
+    )
 
     @classmethod
     def tuned(cls, measures: Measures, comparator_segments: int | None = None, rule: str = "paper") -> Self:

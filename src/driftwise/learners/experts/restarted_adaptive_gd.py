@@ -17,7 +17,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, exactly
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import require_count
+from driftwise.core.validation import COUNT, Domains, optional
 from driftwise.learners.base import Beliefs, ExpertLearner, State, expert
 from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, tuning
@@ -107,10 +107,7 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
     restart_every: int | None = None
 
     corners = Corners(restart_every=(1, 2, LONGEST, None))
-
-    def __post_init__(self) -> None:
-        if self.restart_every is not None:
-            require_count(self, "restart_every")
+    _domains = Domains(restart_every=optional(COUNT))
 
     @classmethod
     def tuned(cls, measures: Measures, rule: str = "paper") -> Self:

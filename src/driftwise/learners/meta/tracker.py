@@ -67,7 +67,7 @@ from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, packed, scratch
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import require
+from driftwise.core.validation import Domains, flag, require
 from driftwise.core.vectors import largest, least
 from driftwise.learners.base import Beliefs, HintedLearner, State
 from driftwise.learners.base.learner import zero_memory
@@ -441,9 +441,7 @@ class Tracker(GridLearner, HintedLearner):
 
     both_guesses: bool = False
     corners = Corners(both_guesses=(True,))
-
-    def __post_init__(self) -> None:
-        require(self, "both_guesses", isinstance(self.both_guesses, bool), "True or False")
+    _domains = Domains(both_guesses=flag)
 
     def banks(self, n_actions: int) -> list[TrackingBank]:
         """Return the bank of all bases."""

@@ -27,7 +27,7 @@ from driftwise.core.kernel import clone, generic_kernel, kernel, unbound
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, generator, index, packed, within
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.core.validation import COUNT, Domains, check_memory, interval, optional
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.beliefs import faded_rounds
 from driftwise.learners.base.learner import R, zero_memory
@@ -322,8 +322,7 @@ class DiscountedLearner(IndexLearner[R]):
 
     discount: float
 
-    def __post_init__(self) -> None:
-        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(discount=interval("(0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -344,9 +343,7 @@ class WindowedLearner(IndexLearner[R]):
 
     window: int | None
 
-    def __post_init__(self) -> None:
-        if self.window is not None:
-            require_count(self, "window")
+    _domains = Domains(window=optional(COUNT))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

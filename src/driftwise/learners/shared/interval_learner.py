@@ -89,20 +89,14 @@ def shares_contradiction(memory: AnyMemory) -> str:
     return "" if within(memory.weights, mixed, mixed) else "`weights` must follow from `shares` and `plays`"
 
 
-START = IN_USE = UPDATE = SCORE_ROUND = WRITE_SHARES = NEXT_ROUND = ROW = COPY = KIND = (
-    unbound  # kernels that `clone` binds
-)
+# Kernels that `clone` binds
+START = IN_USE = UPDATE = SCORE_ROUND = WRITE_SHARES = NEXT_ROUND = ROW = COPY = KIND = unbound
 WEIGHTS = LAST = 0
 FIRST = len(IntervalRows._fields)  # the arrays of the bases follow
 
 
-BASES = (
-    "hedge",
-    "optimistic-gd",
-    "optimistic-adapt-ml-prod",
-    "ada-hedge",
-    "restarted-adaptive-gd",
-)  # the checks run on these: their memories have fields of every kind
+# The checks run on these: their memories have fields of every kind.
+BASES = ("hedge", "optimistic-gd", "optimistic-adapt-ml-prod", "ada-hedge", "restarted-adaptive-gd")
 
 
 class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
@@ -119,6 +113,7 @@ class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
         kind = learners.get(self.base)
         hint = NO_KERNELS if issubclass(kind, PythonLearner) else ""
         require(self, "base", can_be_base(kind), BASE_RULE, hint)
+        super().__post_init__()
 
     @property
     def base_type(self) -> type[ExpertLearner]:

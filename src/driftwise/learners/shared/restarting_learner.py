@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -87,6 +87,7 @@ def _update(memory: IndexMemory, rates: RestartingRates, action: int, loss: floa
 class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
     """An index learner whose statistics are reset by the alarms of a detector."""
 
+    exploration_rate: float
     by_age = False  # whether the level is a function of the rounds since the action's reset, not of all counted plays
 
     @functools.cached_property
@@ -97,6 +98,14 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
     @abstractmethod
     def restarts(self, n_actions: int) -> RestartRule:
         """Return how to explore and what an alarm resets."""
+
+    def __post_init__(self) -> None:
+        """Take the parameters of the parts from these, which have checked them."""
+        super().__post_init__()
+        own = {field.name for field in fields(self)}  # type: ignore[arg-type]
+        for part in self.parts:
+            for name in own & {field.name for field in fields(part)}:  # type: ignore[arg-type]
+                object.__setattr__(self, name, getattr(part, name))
 
     @functools.cached_property
     def loops(self) -> Loops:
