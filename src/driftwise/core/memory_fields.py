@@ -17,9 +17,9 @@ in `memory_limits`. A size that is not known may be any number, the same in all 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -34,13 +34,14 @@ Limits = Mapping[str, float]
 Bound = float | str
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Field:
     """The shape of an array and the rule for its values."""
 
     shape: tuple[int | str, ...]
     rule: Callable[[Limits], str]  # as a text
     holds: Callable[[Array, Limits], bool]
+    uniform: bool = dataclasses.field(default=False, repr=False)  # whether it begins uniform, with sum 1, not with 0
 
 
 def between(low: Bound, high: Bound, *shape: int | str) -> Field:
@@ -63,7 +64,7 @@ def exactly(value: Bound, *shape: int | str) -> Field:
 
 def distribution(*shape: int | str) -> Field:
     """Declare weights: not negative, each row with sum 1."""
-    return Field(shape, lambda _: "a distribution", lambda array, _: _is_distribution(array))
+    return Field(shape, lambda _: "a distribution", lambda array, _: _is_distribution(array), uniform=True)
 
 
 def chances(*shape: int | str) -> Field:
@@ -72,6 +73,7 @@ def chances(*shape: int | str) -> Field:
         shape,
         lambda _: "a distribution, with no number above 1",
         lambda array, _: _is_distribution(array) and bool((array <= 1.0).all()),
+        uniform=True,
     )
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -108,11 +106,3 @@ class Exp3(BanditLearner[Memory, Rates]):
     def static_bound(self, measures: Measures) -> float:
         """Return the bound against the best fixed action."""
         return adversarial.exp3(measures, self.exploration_rate)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and no gains."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), generator)
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the parameters."""
-        return Rates(self.exploration_rate)

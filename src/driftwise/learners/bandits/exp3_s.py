@@ -122,11 +122,6 @@ class Exp3S(BanditLearner[Memory, Rates]):
         """Return the bound of Theorem 8.1 for these parameters and the segments of the means."""
         return adversarial.exp3_s(measures, self.exploration_rate, self.switch_rate)
 
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and weights."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(uniform, uniform.copy(), generator)
-
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         r"""Return the effective memory of a share $e \alpha / (1 + e \alpha)$ of the weights that becomes uniform."""
         found, shared = super().beliefs(state), state.rates.shared

@@ -110,10 +110,6 @@ class KLUCB(IndexLearner[Extra]):
     corners = Corners(loglog_scale=(0.0, TOO_WIDE))
     _domains = Domains(loglog_scale=NOT_NEGATIVE)
 
-    def rates(self, n_actions: int) -> Extra:
-        """Return the parameter."""
-        return Extra(self.loglog_scale)
-
 
 class DiscountedExtra(NamedTuple):
     """Parameters as the kernels take them."""
@@ -173,10 +169,6 @@ class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
     corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), loglog_scale=(0.0, TOO_WIDE))
     _domains = Domains(discount=interval("(0, 1]"), loglog_scale=NOT_NEGATIVE)
 
-    def rates(self, n_actions: int) -> DiscountedExtra:
-        """Return the parameters."""
-        return DiscountedExtra(self.loglog_scale, self.discount)
-
 
 @index_learner("sliding-window-kl-ucb", keep=slide, level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
@@ -231,7 +223,3 @@ class SlidingWindowKLUCB(WindowedLearner[Extra]):
 
     corners = Corners(window=WINDOWS, loglog_scale=(0.0, TOO_WIDE))
     _domains = Domains(window=optional(COUNT), loglog_scale=NOT_NEGATIVE)
-
-    def rates(self, n_actions: int) -> Extra:
-        """Return the parameter."""
-        return Extra(self.loglog_scale)

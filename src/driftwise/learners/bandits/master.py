@@ -47,7 +47,6 @@ from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import COUNT, POSITIVE, Domains, count, interval
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.base.learner import zero_memory
 from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
 
 ORDERS = 48  # enough for 2^48 rounds, which at a microsecond each take nine years
@@ -248,8 +247,7 @@ class Master(BanditLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a block of one round with one instance, which plays action 0."""
-        ends = np.eye(1, ORDERS, dtype=np.int64)[0]
-        return zero_memory(Memory, {"actions": n_actions}, ends=ends, generator=generator)
+        return super().first_memory(n_actions, generator)._replace(ends=np.eye(1, ORDERS, dtype=np.int64)[0])
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds of failed tests, and the plays of the instance that chooses the next action."""

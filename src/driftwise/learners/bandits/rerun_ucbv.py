@@ -181,8 +181,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a block without plays, in which every index is -1."""
-        plays, total, squares = np.zeros((3, n_actions))
-        return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
+        return super().first_memory(n_actions, generator)._replace(score=np.full(n_actions, -1.0))
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds since the last restart."""

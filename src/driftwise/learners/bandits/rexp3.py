@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import FORGETS_ALL, LONGEST, ONLY_EXPLORES, SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
@@ -114,10 +112,6 @@ class Rexp3(BanditLearner[Memory, Rates]):
     def bound(self, measures: Measures) -> float:
         """Return the bound of Theorem 2, with constants, for these parameters."""
         return adversarial.rexp3(measures, self._exploration_rate(measures.n_actions), self.restart_every)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and no gains."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1, np.int64), generator)
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds since the last restart."""

@@ -83,10 +83,6 @@ class Thompson(IndexLearner[NoRates]):
     (0, None)
     """
 
-    def rates(self, n_actions: int) -> NoRates:
-        """Return the placeholder."""
-        return NoRates()
-
 
 class Discount(NamedTuple):
     """Parameter as the kernels take it."""
@@ -141,7 +137,3 @@ class DiscountedThompson(DiscountedLearner[Discount]):
     discount: float = 0.995
 
     corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0))
-
-    def rates(self, n_actions: int) -> Discount:
-        """Return the parameter."""
-        return Discount(self.discount)

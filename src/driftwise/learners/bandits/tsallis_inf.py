@@ -138,10 +138,6 @@ class TsallisINF(BanditLearner[Memory, Rates]):
         """Return the bound for adversarial losses, against the best fixed action."""
         return adversarial.tsallis_inf(measures, self._reduces_variance)
 
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and no losses."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1), generator)
-
     def rates(self, n_actions: int) -> Rates:
         """Return the scale of the learning rate and the baseline of the estimator."""
         return Rates(scale=4.0, baseline=0.5) if self._reduces_variance else Rates(scale=2.0, baseline=0.0)

@@ -34,7 +34,7 @@ from driftwise.learners.shared.index_learner import (
 class Width(NamedTuple):
     """Parameter as the kernels take it."""
 
-    width: float  # xi
+    log_scale: float  # xi
 
 
 @generic_kernel
@@ -43,7 +43,7 @@ def mean_less_radius(memory: IndexMemory, rates: AnyRates, action: int, level: f
     n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
-    return float(memory.total[action] / n - np.sqrt(rates.width * level / n))
+    return float(memory.total[action] / n - np.sqrt(rates.log_scale * level / n))
 
 
 @index_learner("ucb1", keep=add, level=log_level, score=mean_less_radius)
@@ -100,15 +100,11 @@ class UCB1(IndexLearner[Width]):
             return 0.0
         return min(T, math.sqrt(8 * K * T * math.log(T)) + (1 + math.pi**2 / 3) * K)
 
-    def rates(self, n_actions: int) -> Width:
-        """Return the factor on the logarithm."""
-        return Width(self.log_scale)
-
 
 class DiscountedWidth(NamedTuple):
     """Parameters as the kernels take them."""
 
-    width: float  # 4 xi
+    log_scale: float  # 4 xi
     discount: float
 
 
@@ -169,7 +165,7 @@ class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
 
     def rates(self, n_actions: int) -> DiscountedWidth:
         """Return the parameters."""
-        return DiscountedWidth(width=4.0 * self.log_scale, discount=self.discount)
+        return DiscountedWidth(log_scale=4.0 * self.log_scale, discount=self.discount)
 
 
 @index_learner("sliding-window-ucb", keep=slide, level=log_level, score=mean_less_radius)
@@ -219,7 +215,3 @@ class SlidingWindowUCB(WindowedLearner[Width]):
 
     corners = Corners(window=WINDOWS, log_scale=(SMALLEST, TOO_WIDE))
     _domains = Domains(window=optional(COUNT), log_scale=POSITIVE)
-
-    def rates(self, n_actions: int) -> Width:
-        """Return the factor on the logarithm."""
-        return Width(self.log_scale)

@@ -92,7 +92,3 @@ class UCBV(IndexLearner[Rates]):
         plays = np.maximum(1.0, memory.plays)
         variances = np.maximum(0.0, memory.squares / plays - (memory.total / plays) ** 2)
         return replace(found, variance=state.rounds * float(variances.sum()))
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the parameters."""
-        return Rates(self.log_scale, self.bias)

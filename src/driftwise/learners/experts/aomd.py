@@ -34,12 +34,12 @@ class Memory(NamedTuple):
 class Rates(NamedTuple):
     """Parameters passed to the kernel."""
 
-    scale: float
+    rate_scale: float
 
 
 @kernel
 def _step(memory: Memory, rates: Rates) -> float:
-    return rates.scale / float(np.sqrt(memory.deviation[0]) + np.sqrt(memory.deviation[1]))
+    return rates.rate_scale / float(np.sqrt(memory.deviation[0]) + np.sqrt(memory.deviation[1]))
 
 
 @kernel
@@ -117,8 +117,7 @@ class AOMD(ExpertLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform weights, zero losses and A = 1."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.ones(2))
+        return super().first_memory(n_actions, generator)._replace(deviation=np.ones(2))
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         r"""Return $(A_t - 1) / 2$ as the estimate of the variance: the losses of two rounds differ by twice theirs."""
@@ -127,7 +126,3 @@ class AOMD(ExpertLearner[Memory, Rates]):
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the largest possible A after `rounds` rounds."""
         return {"most_deviation": 1 + n_actions * rounds}
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the scale."""
-        return Rates(scale=self.rate_scale)

@@ -104,8 +104,7 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform weights for every rate, and zero losses."""
         check_memory(self, "n_rates", self.n_rates, 8 * self.n_rates * (n_actions + 1))
-        plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
-        return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
+        return super().first_memory(n_actions, generator)
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the weight of each rate: 1 for the one that is played, 0 for the others."""
@@ -116,7 +115,3 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rates."""
         return {"rates": self.n_rates}
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the largest rate of the grid."""
-        return Rates(largest_rate=self.largest_rate)

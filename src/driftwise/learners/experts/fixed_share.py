@@ -29,7 +29,7 @@ from driftwise.core.corners import LARGEST, SMALLEST, TOO_SLOW, Corners, NoLearn
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, scratch
-from driftwise.core.types import Vector, Words
+from driftwise.core.types import Vector
 from driftwise.core.validation import POSITIVE, Domains, interval
 from driftwise.core.vectors import largest, least
 from driftwise.learners.base import Beliefs, ExpertLearner, HintedLearner, State, expert
@@ -194,10 +194,6 @@ class FixedShare(FixedShareLearner[Memory]):
         length = fixed_share_bounds.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / self.learning_rate + self.learning_rate * T / 8)
 
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights and zero totals."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions))
-
 
 class AheadMemory(NamedTuple):
     """State of the learner between rounds."""
@@ -280,7 +276,3 @@ class OptimisticFixedShare(FixedShareLearner[AheadMemory], HintedLearner[AheadMe
         T, eta = measures.n_rounds, self.learning_rate
         length = fixed_share_bounds.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / eta + eta / 2 * expected.largest_deviation(measures))
-
-    def first_memory(self, n_actions: int, generator: Words) -> AheadMemory:
-        """Return uniform weights and zero totals."""
-        return AheadMemory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(n_actions))

@@ -17,7 +17,7 @@ from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, exactly, scratch
-from driftwise.core.types import Vector, Words
+from driftwise.core.types import Vector
 from driftwise.core.validation import POSITIVE, Domains, optional
 from driftwise.learners.base import ExpertLearner, HintedLearner, expert
 from driftwise.learners.base.learner import M
@@ -122,10 +122,6 @@ class Hedge(HedgeLearner[Memory]):
         T = measures.n_rounds
         return min(T, pathwise_meta.hedge(T, measures.n_actions, self.learning_rate))
 
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights, zero losses and zero rounds."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
-
 
 class GuessMemory(NamedTuple):
     """State of the learner between rounds."""
@@ -219,8 +215,3 @@ class OptimisticHedge(HedgeLearner[GuessMemory], HintedLearner[GuessMemory, Rate
         """Return the bound against the best fixed action."""
         T, deviation = measures.n_rounds, expected.largest_deviation(measures)
         return min(T, pathwise_meta.optimistic_hedge(deviation, measures.n_actions, self.learning_rate))
-
-    def first_memory(self, n_actions: int, generator: Words) -> GuessMemory:
-        """Return uniform weights, zero losses and a guess of zero losses."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return GuessMemory(uniform, np.zeros(n_actions), np.zeros(n_actions), np.zeros(1), np.zeros(n_actions))

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
-from driftwise.core.types import Vector, Words
+from driftwise.core.types import Vector
 from driftwise.core.validation import POSITIVE, Domains
 from driftwise.learners.base import ExpertLearner, expert
 from driftwise.learners.experts.optimistic_gd import Rates
@@ -88,10 +86,6 @@ class OnlineGD(ExpertLearner[Memory, Rates]):
         """Return the bound against comparators with as many segments as the means."""
         K, T = measures.n_actions, measures.n_rounds
         return min(T, pathwise_meta.online_gd(K * T, K, self.learning_rate, measures.segments))
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights."""
-        return Memory(np.full(n_actions, 1.0 / n_actions))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the size of the projected step."""

@@ -61,7 +61,7 @@ from driftwise.core.validation import COUNT, Domains, check_memory, one_of, opti
 from driftwise.core.vectors import assign
 from driftwise.learners.base import Beliefs, ExpertLearner, HintedLearner, State, expert
 from driftwise.learners.base.beliefs import mean_age, shares_by_age
-from driftwise.learners.base.learner import with_more_rows, zero_memory
+from driftwise.learners.base.learner import initial_memory, with_more_rows
 from driftwise.theory import expected
 
 RATE_CAP = 0.25
@@ -89,8 +89,7 @@ class ProdExperts(NamedTuple):
 
 def new_experts(n_rows: int, n_actions: int) -> ProdExperts:
     """Return a memory for `n_rows` rows, none awake, with uniform weights."""
-    sizes = {"rows": n_rows, "actions": n_actions}
-    return zero_memory(ProdExperts, sizes, weights=np.full(n_actions, 1.0 / n_actions))
+    return initial_memory(ProdExperts, {"rows": n_rows, "actions": n_actions})
 
 
 def row_shares(experts: ProdExperts) -> Vector:

@@ -9,14 +9,12 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.errors import rejection
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
-from driftwise.core.types import Vector, Words
+from driftwise.core.types import Vector
 from driftwise.core.validation import Domains, count, reals
 from driftwise.learners.base import ExpertLearner, expert
 from driftwise.learners.shared.distributions import proximal_step
@@ -117,11 +115,6 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
     def bound(self, measures: Measures) -> float:
         """Return the corrected bound of Theorem 3.2 (dev) for this learning rate."""
         return expected.optimistic_gd(measures, self.learning_rate, self.prox_scale)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights and a uniform center."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(weights=uniform, center=uniform.copy())
 
     def rates(self, n_actions: int) -> Rates:
         """Return the size of the projected step."""

@@ -30,7 +30,7 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import COUNT, Domains, check_memory, interval, optional
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.beliefs import faded_rounds
-from driftwise.learners.base.learner import R, zero_memory
+from driftwise.learners.base.learner import R
 from driftwise.learners.base.loops import AnyMemory, AnyRates, Bindings, Kernel
 from driftwise.learners.shared.alarm_log import alarm_log
 from driftwise.theory import tuning, vacuous
@@ -194,8 +194,7 @@ class IndexLearner(BanditLearner[IndexMemory, R]):
     def first_memory(self, n_actions: int, generator: Words) -> IndexMemory:
         """Return statistics of no rounds."""
         check_memory(self, "window", self.ring, 16 * self.ring)
-        sizes = self.all_limits(n_actions, rounds=0)
-        return zero_memory(IndexMemory, sizes, ring_actions=np.full(self.ring, -1), generator=generator)
+        return super().first_memory(n_actions, generator)._replace(ring_actions=np.full(self.ring, -1))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the sizes of ring, detector's memory and alarm log, and how far below 0 rounding may leave sums."""

@@ -25,7 +25,7 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
 from driftwise.learners.base import Beliefs, ExpertLearner, PythonLearner, State, learners
 from driftwise.learners.base.beliefs import mean_age, shares_by_label
-from driftwise.learners.base.learner import NoRates, registered, returned_type, zero_memory
+from driftwise.learners.base.learner import NoRates, initial_memory, registered, returned_type
 from driftwise.learners.base.loops import AnyMemory, AnyRates, Kernel, Loops, expert_loops
 from driftwise.learners.base.python_learner import NO_KERNELS
 from driftwise.learners.shared.distributions import dot
@@ -152,7 +152,7 @@ class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
         rates = self.rates(n_actions)
         first, n_slots = rates.first._asdict(), self.slots.n_slots
         stacks = {name: np.zeros((n_slots, *array.shape), array.dtype) for name, array in first.items()}
-        rows = zero_memory(IntervalRows, {"actions": n_actions, "slots": n_slots}, plays=stacks.pop("weights"))
+        rows = initial_memory(IntervalRows, {"actions": n_actions, "slots": n_slots}, plays=stacks.pop("weights"))
         memory = self.memory_type(*rows, *stacks.values())
         _, next_round = _loops(type(self), self.base_type)
         next_round(memory, rates)

@@ -26,7 +26,7 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.vectors import assign, least
 from driftwise.learners.base import Beliefs, ExpertLearner, State
 from driftwise.learners.base.beliefs import mean_age, shares_by_age
-from driftwise.learners.base.learner import with_more_rows, zero_memory
+from driftwise.learners.base.learner import initial_memory, with_more_rows
 from driftwise.learners.base.loops import AnyRates, Kernel
 from driftwise.learners.shared.time_intervals import COVERS, Cover, last_round
 
@@ -161,7 +161,7 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
     def first_memory(self, n_actions: int, generator: Words) -> SleepingExperts:
         """Return the memory in which the row of round 1 has started, unless there is one action only."""
         sizes = {"rows": _FIRST_ROWS, **self.all_limits(n_actions, rounds=0)}
-        memory = zero_memory(SleepingExperts, sizes, weights=np.full(n_actions, 1.0 / n_actions))
+        memory = initial_memory(SleepingExperts, sizes)
         self.rule.next_weights(memory, self.rates(n_actions))
         return memory
 
