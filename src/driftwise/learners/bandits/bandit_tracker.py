@@ -52,7 +52,7 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.learner import NoRates
 from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
-from driftwise.learners.shared.index_learner import Pruning, lowest_by_pruning, no_level
+from driftwise.learners.shared.index_learner import lowest_by_pruning, no_level
 
 Buckets = npt.NDArray[np.float64]  # (n_actions, BUCKETS, 2)
 
@@ -262,7 +262,7 @@ def _no_count(memory: Memory, action: int) -> float:  # noqa: ARG001
 
 
 lowest = lowest_by_pruning(
-    "bandit-tracker", Pruning(_estimate, _exceeds), COUNTED=_no_count, LEVEL=no_level, SCORE=_index, CHANCE=1.0
+    "bandit-tracker", (_estimate, _exceeds), COUNTED=_no_count, LEVEL=no_level, SCORE=_index, CHANCE=1.0
 )
 
 

@@ -11,19 +11,8 @@ from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.divergence import least_mean, least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.validation import COUNT, NOT_NEGATIVE, Domains, interval, optional
-from driftwise.learners.base.loops import AnyRates
-from driftwise.learners.shared.index_learner import (
-    WINDOWS,
-    DiscountedLearner,
-    IndexLearner,
-    IndexMemory,
-    Pruning,
-    WindowedLearner,
-    add,
-    fade,
-    index_learner,
-    slide,
-)
+from driftwise.learners.base.loops import AnyMemory, AnyRates
+from driftwise.learners.shared.index_learner import WINDOWS, DiscountedLearner, IndexLearner, WindowedLearner, indexed
 
 
 class Extra(NamedTuple):
@@ -40,7 +29,7 @@ def kl_level(count: float, rates: AnyRates) -> float:
 
 
 @generic_kernel
-def kl_score(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
+def kl_score(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
     """Return the lower confidence bound on the mean loss."""
     n: float = memory.plays[action]
     if n <= 0.0:
@@ -49,7 +38,7 @@ def kl_score(memory: IndexMemory, rates: AnyRates, action: int, level: float) ->
 
 
 @generic_kernel
-def _estimate(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
+def _estimate(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
     n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
@@ -57,15 +46,15 @@ def _estimate(memory: IndexMemory, rates: AnyRates, action: int, level: float) -
 
 
 @generic_kernel
-def _exceeds(memory: IndexMemory, rates: AnyRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
+def _exceeds(memory: AnyMemory, rates: AnyRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
     n: float = memory.plays[action]
     return n > 0.0 and least_mean_exceeds(memory.total[action] / n, level / n, bound)
 
 
-kl_pruning = Pruning(_estimate, _exceeds)
+kl_pruning = _estimate, _exceeds
 
 
-@index_learner("kl-ucb", keep=add, level=kl_level, score=kl_score, pruning=kl_pruning)
+@indexed("kl-ucb", level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class KLUCB(IndexLearner[Extra]):
     r"""KL-UCB (Garivier and Cappe, 2011): confidence bounds by the Bernoulli divergence, valid on [0, 1].
@@ -118,7 +107,7 @@ class DiscountedExtra(NamedTuple):
     discount: float
 
 
-@index_learner("discounted-kl-ucb", keep=fade, level=kl_level, score=kl_score, pruning=kl_pruning)
+@indexed("discounted-kl-ucb", level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
     r"""Discounted KL-UCB (Besson, 2018): KL-UCB with exponentially discounted plays and losses.
@@ -170,7 +159,7 @@ class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
     _domains = Domains(discount=interval("(0, 1]"), loglog_scale=NOT_NEGATIVE)
 
 
-@index_learner("sliding-window-kl-ucb", keep=slide, level=kl_level, score=kl_score, pruning=kl_pruning)
+@indexed("sliding-window-kl-ucb", level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class SlidingWindowKLUCB(WindowedLearner[Extra]):
     r"""Sliding-window KL-UCB (Combes and Proutiere, 2014): KL-UCB on the latest rounds.

@@ -16,19 +16,8 @@ from driftwise.core.corners import SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLe
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.measures import Measures
 from driftwise.core.validation import COUNT, POSITIVE, Domains, interval, optional
-from driftwise.learners.base.loops import AnyRates
-from driftwise.learners.shared.index_learner import (
-    WINDOWS,
-    DiscountedLearner,
-    IndexLearner,
-    IndexMemory,
-    WindowedLearner,
-    add,
-    fade,
-    index_learner,
-    log_level,
-    slide,
-)
+from driftwise.learners.base.loops import AnyMemory, AnyRates
+from driftwise.learners.shared.index_learner import WINDOWS, DiscountedLearner, IndexLearner, WindowedLearner, indexed
 
 
 class Width(NamedTuple):
@@ -38,7 +27,7 @@ class Width(NamedTuple):
 
 
 @generic_kernel
-def mean_less_radius(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:
+def mean_less_radius(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> float:
     r"""Return $\hat\mu - \sqrt{\xi \cdot level / n}$."""
     n: float = memory.plays[action]
     if n <= 0.0:
@@ -46,7 +35,7 @@ def mean_less_radius(memory: IndexMemory, rates: AnyRates, action: int, level: f
     return float(memory.total[action] / n - np.sqrt(rates.log_scale * level / n))
 
 
-@index_learner("ucb1", keep=add, level=log_level, score=mean_less_radius)
+@indexed("ucb1", score=mean_less_radius)
 @dataclass(frozen=True)
 class UCB1(IndexLearner[Width]):
     r"""UCB1 (Auer, Cesa-Bianchi and Fischer, 2002): plays the lowest confidence bound on the mean loss.
@@ -108,7 +97,7 @@ class DiscountedWidth(NamedTuple):
     discount: float
 
 
-@index_learner("discounted-ucb", keep=fade, level=log_level, score=mean_less_radius)
+@indexed("discounted-ucb", score=mean_less_radius)
 @dataclass(frozen=True)
 class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
     r"""Discounted UCB (Garivier and Moulines, 2011): UCB1 with exponentially discounted plays and losses.
@@ -168,7 +157,7 @@ class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
         return DiscountedWidth(log_scale=4.0 * self.log_scale, discount=self.discount)
 
 
-@index_learner("sliding-window-ucb", keep=slide, level=log_level, score=mean_less_radius)
+@indexed("sliding-window-ucb", score=mean_less_radius)
 @dataclass(frozen=True)
 class SlidingWindowUCB(WindowedLearner[Width]):
     r"""Sliding-window UCB (Garivier and Moulines, 2011): UCB1 on the latest rounds.

@@ -14,7 +14,7 @@ from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.validation import NOT_NEGATIVE, POSITIVE, Domains
 from driftwise.learners.base import Beliefs, State
-from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
+from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, indexed
 
 
 class Rates(NamedTuple):
@@ -35,7 +35,7 @@ def _score(memory: IndexMemory, rates: Rates, action: int, level: float) -> floa
     return float(mean - np.sqrt(2.0 * variance * level_per_play) - 3.0 * rates.bias * level_per_play)
 
 
-@index_learner("ucb-v", keep=add, level=log_level, score=_score)
+@indexed("ucb-v", score=_score)
 @dataclass(frozen=True)
 class UCBV(IndexLearner[Rates]):
     r"""UCB-V (Audibert, Munos and Szepesvari, 2009): confidence bounds that use the variance of the losses.

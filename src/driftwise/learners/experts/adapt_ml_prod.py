@@ -38,7 +38,7 @@ from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import COUNT, Domains, one_of, optional
 from driftwise.learners.base import expert
 from driftwise.learners.shared.sleeping_experts import Rates, SleepingLearner, rule
-from driftwise.learners.shared.time_intervals import COVERS, TRACKING, Cover
+from driftwise.learners.shared.time_intervals import TRACKING
 from driftwise.theory import pathwise_prod
 
 RATE_CAP = 0.5
@@ -193,10 +193,6 @@ class SleepingAdaptMLProd(SleepingLearner):
         n_pieces = measures.segments * self.starts().rows_to_cover(measures.n_rounds)
         K, T = measures.n_actions, measures.n_rounds
         return pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, n_pieces, self.n_rounds)
-
-    def starts(self) -> Cover:
-        """Return the cover."""
-        return COVERS[self.cover]
 
     def log_experts(self, n_actions: int) -> float:
         """Return ln(KT); 0 for the anytime prior."""

@@ -36,6 +36,7 @@ from driftwise.learners.shared.alarm_log import alarm_log
 from driftwise.theory import tuning, vacuous
 
 KEEP = COUNTED = LEVEL = SCORE = ESTIMATE = EXCEEDS = LIKELY = unbound  # kernels that `clone` binds
+Pruning = tuple[Kernel, Kernel]  # kernels that estimate an index, and that return whether it exceeds a bound
 CHANCE = 1.0  # the probability of the choice; `clone` binds it
 _LAST_BIT = 2.0**-52  # of 1; a sum is rounded by at most half of this, relative to it
 
@@ -172,7 +173,7 @@ def _update(memory: IndexMemory, rates: AnyRates, action: int, loss: float, prob
 class IndexLearner(BanditLearner[IndexMemory, R]):
     """A bandit learner that plays the action with the lowest index."""
 
-    keep: ClassVar[Kernel]
+    keep: ClassVar[Kernel] = add
     level: ClassVar[Kernel]
     score: ClassVar[Kernel]
     pruning: ClassVar[Pruning | None] = None  # for an index that is expensive
@@ -210,24 +211,23 @@ class IndexLearner(BanditLearner[IndexMemory, R]):
 L = TypeVar("L", bound=type[IndexLearner])
 
 
-def index_learner(
-    name: str, *, keep: Kernel, level: Kernel, score: Kernel, pruning: Pruning | None = None, probability: float = 1.0
+def indexed(
+    name: str,
+    *,
+    score: Kernel,
+    keep: Kernel | None = None,
+    level: Kernel = log_level,
+    pruning: Pruning | None = None,
+    probability: float = 1.0,
 ) -> Callable[[L], L]:
     """Register an index learner under `name` and combine its kernels."""
 
     def enter(member: L) -> L:
-        member.name, member.keep, member.level, member.score = name, keep, level, score
+        member.name, member.keep, member.level, member.score = name, keep or member.keep, level, score
         member.pruning, member.chance = pruning, probability
-        return bandit(name, choose=lowest(member), update=clone(_update, name, KEEP=keep))(member)
+        return bandit(name, choose=lowest(member), update=clone(_update, name, KEEP=member.keep))(member)
 
     return enter
-
-
-class Pruning(NamedTuple):
-    """The cheap kernels of an index."""
-
-    estimate: Kernel
-    exceeds: Kernel
 
 
 def _likely(memory: AnyMemory, rates: AnyRates) -> int:
@@ -266,8 +266,8 @@ def _choose_by_pruning(memory: AnyMemory, rates: AnyRates) -> tuple[int, float]:
 
 def lowest_by_pruning(name: str, pruning: Pruning, **parts: Any) -> Kernel:
     """Return the kernel that chooses the lowest index; `parts` are `COUNTED`, `LEVEL`, `SCORE` and `CHANCE`."""
-    likely = clone(_likely, name, **parts, ESTIMATE=pruning.estimate)
-    return clone(_choose_by_pruning, name, **parts, EXCEEDS=pruning.exceeds, LIKELY=likely)
+    likely = clone(_likely, name, **parts, ESTIMATE=pruning[0])
+    return clone(_choose_by_pruning, name, **parts, EXCEEDS=pruning[1], LIKELY=likely)
 
 
 def rounding(window: int) -> float:
@@ -319,6 +319,7 @@ WINDOWS = (
 class DiscountedLearner(IndexLearner[R]):
     """An index learner that discounts the past."""
 
+    keep = fade
     discount: float
 
     _domains = Domains(discount=interval("(0, 1]"))
@@ -340,6 +341,7 @@ class DiscountedLearner(IndexLearner[R]):
 class WindowedLearner(IndexLearner[R]):
     """An index learner that counts only the latest rounds."""
 
+    keep = slide
     window: int | None
 
     _domains = Domains(window=optional(COUNT))

@@ -141,18 +141,19 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
     """A learner whose experts have one rule for their weights and one cover."""
 
     rule: ClassVar[WeightRule]
+    cover: str = "single"  # one row that is always awake, unless a learner has it as a parameter
 
     @property
     def skipped_checks(self) -> dict[str, str]:
         """Return why a check of a million rounds is skipped where every row is kept."""
-        if self.starts() != COVERS["every"]:
+        if self.cover != "every":
             return {}
         why = "the cover 'every' keeps one row per round: a million rounds would take 10^12 operations"
         return {"weights_survive_a_million_constant_rounds": why}
 
     def starts(self) -> Cover:
-        """Return the cover; by default one row that is always awake."""
-        return COVERS["single"]
+        """Return the cover."""
+        return COVERS[self.cover]
 
     def log_experts(self, n_actions: int) -> float:
         """Return the logarithm of the number of experts for the learning rates, 0 where they do not use it."""
@@ -194,7 +195,7 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
     def beliefs(self, state: State[SleepingExperts, Rates]) -> Beliefs:
         """Return the share of the weights that rows of each age have, and their mean age, if there are rows."""
         found, memory = super().beliefs(state), state.memory
-        if self.starts() == COVERS["single"] or not memory.awake[0]:
+        if self.cover == "single" or not memory.awake[0]:
             return found
         rows = slice(int(memory.awake[0]))
         ages, shares = state.rounds + 1 - memory.starts[rows], _scaled(memory.log_weights[rows]).sum(axis=1)
