@@ -44,6 +44,7 @@ class Registered:
 
 
 C = TypeVar("C", bound=Registered)
+T = TypeVar("T", bound=type[Registered])
 
 
 def load_plugins() -> None:
@@ -70,14 +71,15 @@ class Registry(Generic[C]):
         self.kind = kind
         self._classes: dict[str, type[C]] = {}
 
-    def add(self, name: str, member: type[C]) -> None:
+    def add(self, name: str, member: T) -> T:
         """Register a class under a kebab-case name."""
-        taken = self._classes.get(name, member)
+        taken: type[Registered] = self._classes.get(name, member)
         if (taken.__module__, taken.__qualname__) != (member.__module__, member.__qualname__):  # a cell may run twice
             where = f" of the module {taken.__module__}" if taken.__name__ == member.__name__ else ""
             raise InvalidInput(f"The {self.kind} name '{name}' is taken by {taken.__name__}{where}.")
-        member.kind = self.kind
-        self._classes[name] = member
+        member.kind, member.name = self.kind, name
+        self._classes[name] = cast("type[C]", member)
+        return member
 
     def find(self, name: str) -> type[C] | None:
         """Return the class with this name, None if there is none; installed packages may add one."""

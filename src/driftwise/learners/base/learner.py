@@ -318,9 +318,7 @@ L = TypeVar("L", bound=type[Learner])
 
 def registered(name: str, member: L) -> L:
     """Add a class to the registry under `name` and return it."""
-    member.name = name
-    learners.add(name, member)
-    return member
+    return learners.add(name, member)
 
 
 def composed(name: str) -> Callable[[L], L]:

@@ -122,10 +122,6 @@ class AdaptMLProd(SleepingLearner):
         """Return the bound against the best fixed action."""
         return pathwise_prod.adapt_ml_prod_worst(measures.n_actions, measures.n_rounds)
 
-    def log_experts(self, n_actions: int) -> float:
-        """Return ln K."""
-        return math.log(n_actions)
-
 
 @expert("sleeping-adapt-ml-prod", update=PROD.update)
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from driftwise.core.kernel import clone, kernel, kinds_of, unbound
+from driftwise.core.measures import Measures
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Words
 from driftwise.core.validation import check_memory
@@ -27,6 +28,7 @@ from driftwise.learners.base import BanditLearner, Beliefs, State
 from driftwise.learners.base.loops import AnyRates, Loops, bandit_loops
 from driftwise.learners.shared.alarm_log import LOG_SIZE, alarms, empty_log, latest_alarms, record_alarm
 from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, counted, lowest, reset_action
+from driftwise.theory import vacuous
 
 _RAREST = 5e-324  # the smallest number above 0: a probability that is smaller must not become 0
 _LONGEST = 2.0**62  # a period that fits into 64 bits
@@ -106,6 +108,10 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
         for part in self.parts:
             for name in own & {field.name for field in fields(part)}:  # type: ignore[arg-type]
                 object.__setattr__(self, name, getattr(part, name))
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it explores in half of the rounds or more."""
+        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def loops(self) -> Loops:

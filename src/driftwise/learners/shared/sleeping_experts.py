@@ -13,6 +13,7 @@ of actions.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, ClassVar, NamedTuple
@@ -156,8 +157,8 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
         return COVERS[self.cover]
 
     def log_experts(self, n_actions: int) -> float:
-        """Return the logarithm of the number of experts for the learning rates, 0 where they do not use it."""
-        return 0.0
+        """Return the logarithm of the number of experts, for rules whose learning rates use it."""
+        return math.log(n_actions)
 
     def first_memory(self, n_actions: int, generator: Words) -> SleepingExperts:
         """Return the memory in which the row of round 1 has started, unless there is one action only."""
