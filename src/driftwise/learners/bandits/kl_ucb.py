@@ -11,8 +11,8 @@ from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.divergence import least_mean, least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.validation import COUNT, NOT_NEGATIVE, Domains, interval, optional
-from driftwise.learners.base.loops import AnyMemory, AnyRates
-from driftwise.learners.shared.index_learner import WINDOWS, DiscountedLearner, IndexLearner, WindowedLearner, indexed
+from driftwise.learners.base.loops import AnyRates
+from driftwise.learners.shared.index_learner import DiscountedLearner, IndexLearner, IndexMemory, WindowLearner, indexed
 
 
 class Extra(NamedTuple):
@@ -29,7 +29,7 @@ def kl_level(count: float, rates: AnyRates) -> float:
 
 
 @generic_kernel
-def kl_score(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
+def kl_score(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
     """Return the lower confidence bound on the mean loss."""
     n: float = memory.plays[action]
     if n <= 0.0:
@@ -38,7 +38,7 @@ def kl_score(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> f
 
 
 @generic_kernel
-def _estimate(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
+def _estimate(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
     n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
@@ -46,7 +46,7 @@ def _estimate(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> 
 
 
 @generic_kernel
-def _exceeds(memory: AnyMemory, rates: AnyRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
+def _exceeds(memory: IndexMemory, rates: AnyRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
     n: float = memory.plays[action]
     return n > 0.0 and least_mean_exceeds(memory.total[action] / n, level / n, bound)
 
@@ -161,7 +161,7 @@ class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
 
 @indexed("sliding-window-kl-ucb", level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
-class SlidingWindowKLUCB(WindowedLearner[Extra]):
+class SlidingWindowKLUCB(WindowLearner[Extra]):
     r"""Sliding-window KL-UCB (Combes and Proutiere, 2014): KL-UCB on the latest rounds.
 
     For means that change occasionally.
@@ -210,5 +210,5 @@ class SlidingWindowKLUCB(WindowedLearner[Extra]):
     window: int | None = 1000
     loglog_scale: float = 0.0
 
-    corners = Corners(window=WINDOWS, loglog_scale=(0.0, TOO_WIDE))
+    corners = Corners(window=WindowLearner.window_corners, loglog_scale=(0.0, TOO_WIDE))
     _domains = Domains(window=optional(COUNT), loglog_scale=NOT_NEGATIVE)

@@ -8,28 +8,36 @@ from typing import NamedTuple
 import numpy as np
 
 from driftwise.core.corners import SMALLEST, Corners, NoLearning
-from driftwise.core.kernel import generic_kernel
+from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.core.random import next_beta, next_uniform
 from driftwise.learners.base.learner import NoRates
-from driftwise.learners.base.loops import AnyMemory, AnyRates
-from driftwise.learners.shared.index_learner import DiscountedLearner, IndexLearner, add, fade, indexed, no_level
+from driftwise.learners.base.loops import AnyRates
+from driftwise.learners.shared.index_learner import (
+    DiscountedLearner,
+    IndexLearner,
+    IndexMemory,
+    add,
+    fade,
+    indexed,
+    no_level,
+)
 
 
-@generic_kernel
-def to_zero_or_one(memory: AnyMemory, loss: float) -> float:
+@kernel
+def to_zero_or_one(memory: IndexMemory, loss: float) -> float:
     """Return 0 or 1, drawn at random with the loss as the mean."""
     return 1.0 if next_uniform(memory.generator) < loss else 0.0
 
 
 @generic_kernel
-def sampled_mean(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
+def sampled_mean(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:  # noqa: ARG001
     """Return a mean loss drawn from the posterior of the action."""
     gains = max(0.0, memory.plays[action] - memory.total[action])
     return next_beta(memory.generator, max(0.0, memory.total[action]) + 1.0, gains + 1.0)
 
 
-@generic_kernel
-def _keep(memory: AnyMemory, rates: AnyRates, action: int, loss: float) -> None:
+@kernel
+def _keep(memory: IndexMemory, rates: NoRates, action: int, loss: float) -> None:
     add(memory, rates, action, to_zero_or_one(memory, loss))
 
 
@@ -82,8 +90,8 @@ class Discount(NamedTuple):
     discount: float
 
 
-@generic_kernel
-def _keep_faded(memory: AnyMemory, rates: AnyRates, action: int, loss: float) -> None:
+@kernel
+def _keep_faded(memory: IndexMemory, rates: Discount, action: int, loss: float) -> None:
     fade(memory, rates, action, to_zero_or_one(memory, loss))
 
 

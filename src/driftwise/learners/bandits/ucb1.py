@@ -16,8 +16,8 @@ from driftwise.core.corners import SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLe
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.measures import Measures
 from driftwise.core.validation import COUNT, POSITIVE, Domains, interval, optional
-from driftwise.learners.base.loops import AnyMemory, AnyRates
-from driftwise.learners.shared.index_learner import WINDOWS, DiscountedLearner, IndexLearner, WindowedLearner, indexed
+from driftwise.learners.base.loops import AnyRates
+from driftwise.learners.shared.index_learner import DiscountedLearner, IndexLearner, IndexMemory, WindowLearner, indexed
 
 
 class Width(NamedTuple):
@@ -27,7 +27,7 @@ class Width(NamedTuple):
 
 
 @generic_kernel
-def mean_less_radius(memory: AnyMemory, rates: AnyRates, action: int, level: float) -> float:
+def mean_less_radius(memory: IndexMemory, rates: AnyRates, action: int, level: float) -> float:
     r"""Return $\hat\mu - \sqrt{\xi \cdot level / n}$."""
     n: float = memory.plays[action]
     if n <= 0.0:
@@ -159,7 +159,7 @@ class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
 
 @indexed("sliding-window-ucb", score=mean_less_radius)
 @dataclass(frozen=True)
-class SlidingWindowUCB(WindowedLearner[Width]):
+class SlidingWindowUCB(WindowLearner[Width]):
     r"""Sliding-window UCB (Garivier and Moulines, 2011): UCB1 on the latest rounds.
 
     For means that change occasionally.
@@ -202,5 +202,5 @@ class SlidingWindowUCB(WindowedLearner[Width]):
     window: int | None = 1000
     log_scale: float = 0.6
 
-    corners = Corners(window=WINDOWS, log_scale=(SMALLEST, TOO_WIDE))
+    corners = Corners(window=WindowLearner.window_corners, log_scale=(SMALLEST, TOO_WIDE))
     _domains = Domains(window=optional(COUNT), log_scale=POSITIVE)

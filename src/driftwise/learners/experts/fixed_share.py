@@ -78,15 +78,6 @@ def absorb(totals: Vector, rates: Rates, losses: Vector, weights: Vector) -> Non
             totals[k] = -np.log(weights[k])
 
 
-@kernel
-def look_ahead(totals: Vector, rates: Rates, guess: Vector, ahead: Vector, weights: Vector) -> None:
-    """Write the weights for the totals plus the guess, without sharing; `ahead` is scratch."""
-    lowest = least(guess)
-    for k in range(guess.size):
-        ahead[k] = totals[k] + rates.scale * (guess[k] - lowest)
-    exponential_weights(ahead, rates.rate, weights)
-
-
 @dataclass(frozen=True)
 class FixedShareLearner(ExpertLearner[M, Rates]):
     """Parameters and common methods of Fixed Share and its optimistic form."""
@@ -205,7 +196,10 @@ class AheadMemory(NamedTuple):
 
 @kernel
 def _hint(memory: AheadMemory, rates: Rates, guess: Vector) -> None:
-    look_ahead(memory.totals, rates, guess, memory.ahead, memory.weights)
+    lowest = least(guess)
+    for k in range(guess.size):
+        memory.ahead[k] = memory.totals[k] + rates.scale * (guess[k] - lowest)
+    exponential_weights(memory.ahead, rates.rate, memory.weights)
 
 
 @kernel

@@ -213,16 +213,6 @@ def _combine(experts: ProdExperts, older: int) -> None:
 
 
 @kernel
-def _move_up(experts: ProdExperts, row: int) -> None:
-    """Copy a row to the place before it."""
-    experts.size[row - 1] = experts.size[row]
-    experts.scale[row - 1] = experts.scale[row]
-    assign(experts.potential[row - 1], experts.potential[row])
-    assign(experts.deviation[row - 1], experts.deviation[row])
-    assign(experts.rate[row - 1], experts.rate[row])
-
-
-@kernel
 def _size(experts: ProdExperts, row: int) -> int:
     return int(experts.size[row])
 
@@ -231,7 +221,11 @@ def _size(experts: ProdExperts, row: int) -> int:
 def _merge_pair(experts: ProdExperts, older: int, n_rows: int) -> None:
     _combine(experts, older)
     for row in range(older + 2, n_rows):
-        _move_up(experts, row)
+        experts.size[row - 1] = experts.size[row]
+        experts.scale[row - 1] = experts.scale[row]
+        assign(experts.potential[row - 1], experts.potential[row])
+        assign(experts.deviation[row - 1], experts.deviation[row])
+        assign(experts.rate[row - 1], experts.rate[row])
 
 
 _merge_rows = merging("prod-experts", _size, _merge_pair)

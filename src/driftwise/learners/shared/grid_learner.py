@@ -144,11 +144,6 @@ class LearnerBank(Bank):
         return type(self.bases[0])
 
     @property
-    def n_bases(self) -> int:
-        """The number of its learners."""
-        return len(self.bases)
-
-    @property
     def memory_type(self) -> type[AnyMemory]:
         """The NamedTuple of the memory of one of its learners, whose arrays are stacked."""
         return self.bases[0].memory_type

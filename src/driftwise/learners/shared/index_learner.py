@@ -307,15 +307,6 @@ def ring_contradiction(memory: AnyMemory, window: int) -> str:
     return ""
 
 
-# Values of `window` at which all checks run too.
-WINDOWS = (
-    NoLearning(1, "a window cannot hold two actions"),
-    NoLearning(2, "a window cannot hold three actions"),
-    10_000,
-    None,
-)
-
-
 class DiscountedLearner(IndexLearner[R]):
     """An index learner that discounts the past."""
 
@@ -338,11 +329,18 @@ class DiscountedLearner(IndexLearner[R]):
         return faded_rounds(1.0 - self.discount, rounds)
 
 
-class WindowedLearner(IndexLearner[R]):
+class WindowLearner(IndexLearner[R]):
     """An index learner that counts only the latest rounds."""
 
     keep = slide
     window: int | None
+    # Values of `window` at which all checks run too.
+    window_corners = (
+        NoLearning(1, "a window cannot hold two actions"),
+        NoLearning(2, "a window cannot hold three actions"),
+        10_000,
+        None,
+    )
 
     _domains = Domains(window=optional(COUNT))
 
