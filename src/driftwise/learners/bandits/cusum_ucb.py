@@ -20,6 +20,7 @@ from driftwise.detectors import CUSUM
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.base import composed
 from driftwise.learners.shared.restarting_learner import RestartingLearner, RestartRule
+from driftwise.theory import vacuous
 
 
 @composed("cusum-ucb")
@@ -99,6 +100,10 @@ class CUSUMUCB(RestartingLearner):
         threshold = max(1.0, math.log(measures.n_rounds / changes))
         exploration_rate = measures.n_actions * math.sqrt(changes * threshold / measures.n_rounds)
         return cls(exploration_rate=min(1.0, exploration_rate), threshold=threshold)
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it explores in half of the rounds or more."""
+        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def parts(self) -> tuple[UCB1, CUSUM]:

@@ -14,6 +14,7 @@ from driftwise.detectors import GLR
 from driftwise.learners.bandits.kl_ucb import KLUCB
 from driftwise.learners.base import composed
 from driftwise.learners.shared.restarting_learner import RestartingLearner, RestartRule, schedule
+from driftwise.theory import vacuous
 
 
 @composed("glr-kl-ucb")
@@ -105,6 +106,10 @@ class GLRKLUCB(RestartingLearner):
         changes = max(1, measures.segments - 1) * (measures.n_actions if restart == "local" else 1)
         failure = min(0.5, 1 / math.sqrt(changes * T))
         return cls(min(1.0, math.sqrt(changes * math.log(T) / T)), failure_probability=failure, restart=restart)
+
+    def tuning_caveat(self, measures: Measures) -> str:
+        """Return a reason where it explores in half of the rounds or more."""
+        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def parts(self) -> tuple[KLUCB, GLR]:

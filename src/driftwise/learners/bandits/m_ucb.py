@@ -97,7 +97,7 @@ class MUCB(RestartingLearner):
         """Return a reason where it explores in half of the rounds or more, or its window is longer than the run."""
         if vacuous.changing(measures) and self.window >= measures.n_rounds:
             return f"its window of {self.window} losses of an action is as long as the run, {measures.n_rounds} rounds"
-        return super().tuning_caveat(measures)
+        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def parts(self) -> tuple[UCB1, WindowedShift]:

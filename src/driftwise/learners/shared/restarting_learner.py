@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from driftwise.core.kernel import clone, kernel, kinds_of, unbound
-from driftwise.core.measures import Measures
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Words
 from driftwise.core.validation import check_memory
@@ -28,7 +27,6 @@ from driftwise.learners.base import BanditLearner, Beliefs, State
 from driftwise.learners.base.loops import AnyRates, Loops, bandit_loops
 from driftwise.learners.shared.alarm_log import LOG_SIZE, alarms, empty_log, latest_alarms, record_alarm
 from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, counted, lowest, reset_action
-from driftwise.theory import vacuous
 
 _RAREST = 5e-324  # the smallest number above 0: a probability that is smaller must not become 0
 _LONGEST = 2.0**62  # a period that fits into 64 bits
@@ -89,7 +87,6 @@ def _update(memory: IndexMemory, rates: RestartingRates, action: int, loss: floa
 class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
     """An index learner whose statistics are reset by the alarms of a detector."""
 
-    exploration_rate: float
     by_age = False  # whether the level is a function of the rounds since the action's reset, not of all counted plays
 
     @functools.cached_property
@@ -108,10 +105,6 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
         for part in self.parts:
             for name in own & {field.name for field in fields(part)}:  # type: ignore[arg-type]
                 object.__setattr__(self, name, getattr(part, name))
-
-    def tuning_caveat(self, measures: Measures) -> str:
-        """Return a reason where it explores in half of the rounds or more."""
-        return vacuous.exploring(measures, self.exploration_rate)
 
     @functools.cached_property
     def loops(self) -> Loops:
