@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
+from driftwise.core.validation import Domains
 
 ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
 _MANY = 24  # of more names than these, as there are learners, an error does not list all
@@ -31,6 +32,11 @@ class Registered:
     # the change that alters its plays (a learner's weights, actions, tuning or bound; a path's means; a noise's losses;
     # an adversary's environments; a detector's alarms). Faster code with the same plays keeps the version.
     version: ClassVar[int] = 1
+    _domains: ClassVar[Domains] = {}  # of the parameters
+
+    def __post_init__(self) -> None:
+        for name, domain in self._domains.items():
+            domain(self, name)
 
     def inner_members(self) -> list[Registered]:
         """Return the members that it holds: those in its fields; a class with a field for a name adds that member."""
@@ -38,6 +44,7 @@ class Registered:
 
 
 C = TypeVar("C", bound=Registered)
+T = TypeVar("T", bound=type[Registered])
 
 
 def load_plugins() -> None:
@@ -64,14 +71,15 @@ class Registry(Generic[C]):
         self.kind = kind
         self._classes: dict[str, type[C]] = {}
 
-    def add(self, name: str, member: type[C]) -> None:
+    def add(self, name: str, member: T) -> T:
         """Register a class under a kebab-case name."""
-        taken = self._classes.get(name, member)
+        taken: type[Registered] = self._classes.get(name, member)
         if (taken.__module__, taken.__qualname__) != (member.__module__, member.__qualname__):  # a cell may run twice
             where = f" of the module {taken.__module__}" if taken.__name__ == member.__name__ else ""
             raise InvalidInput(f"The {self.kind} name '{name}' is taken by {taken.__name__}{where}.")
-        member.kind = self.kind
-        self._classes[name] = member
+        member.kind, member.name = self.kind, name
+        self._classes[name] = cast("type[C]", member)
+        return member
 
     def find(self, name: str) -> type[C] | None:
         """Return the class with this name, None if there is none; installed packages may add one."""

@@ -98,7 +98,7 @@ def widen_noise(monkeypatch):
 CHANGES = {
     Hedge: lambda patch: scale_rate(patch, Hedge, "log_actions"),
     Exp3: lambda patch: scale_rate(patch, Exp3, "exploration_rate"),
-    UCB1: lambda patch: scale_rate(patch, UCB1, "width", 1.01),
+    UCB1: lambda patch: scale_rate(patch, UCB1, "log_scale", 1.01),
     OptimisticGD: lambda patch: scale_result(patch, OptimisticGD, "bound"),
     FixedShare: tune_differently,
     CUSUM: lambda patch: scale_rate(patch, CUSUM, "threshold", 1.01),

@@ -316,8 +316,7 @@ def adversary(name: str, *, feedbacks: tuple[str, ...], modes: tuple[str, ...]) 
     """Register an adversary under `name`, with the feedbacks to which its theorem applies and its modes."""
 
     def enter(member: A) -> A:
-        member.name, member.feedbacks, member.modes = name, feedbacks, modes
-        adversaries.add(name, member)
-        return member
+        member.feedbacks, member.modes = feedbacks, modes
+        return adversaries.add(name, member)
 
     return enter

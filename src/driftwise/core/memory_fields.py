@@ -17,9 +17,9 @@ in `memory_limits`. A size that is not known may be any number, the same in all 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -34,7 +34,7 @@ Limits = Mapping[str, float]
 Bound = float | str
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Field:
     """The shape of an array and the rule for its values."""
 
@@ -42,6 +42,7 @@ class Field:
     text: Callable[..., str]  # of the rule, from the values of the bounds
     test: Callable[..., bool | np.bool_]  # of an array, from it and the values of the bounds
     bounds: tuple[Bound, ...] = ()
+    uniform: bool = dataclasses.field(default=False, repr=False)  # whether it begins uniform, with sum 1, not with 0
 
     def fault(self, array: Array, limits: Limits) -> str:
         """Return the rule that an array breaks, '' if it breaks none."""
@@ -61,13 +62,13 @@ def exactly(value: Bound, *shape: int | str) -> Field:
 
 def distribution(*shape: int | str) -> Field:
     """Declare weights: not negative, each row with sum 1."""
-    return Field(shape, "a distribution".format, _is_distribution)
+    return Field(shape, "a distribution".format, _is_distribution, uniform=True)
 
 
 def chances(*shape: int | str) -> Field:
     """Declare probabilities to draw from: a distribution, with no number above 1 by rounding."""
     text = "a distribution, with no number above 1"
-    return Field(shape, text.format, lambda array: _is_distribution(array) and (array <= 1.0).all())
+    return Field(shape, text.format, lambda array: _is_distribution(array) and (array <= 1.0).all(), uniform=True)
 
 
 def index(size: str, *shape: int | str, none: bool = False) -> Field:

@@ -50,6 +50,57 @@ def require_choice(owner: object, name: str, choices: Sequence[str]) -> None:
     require(owner, name, isinstance(value, str) and value in choices, rule)
 
 
+Domain = Callable[[object, str], None]  # checks the parameter of an object that has this name
+Domains = dict[str, Domain]  # of the parameters of a class, in the order of their checks
+
+
+def reals(rule: str, test: Callable[[float], bool]) -> Domain:
+    """Return the domain of the numbers that pass a test."""
+    return functools.partial(require_number, test=test, rule=rule)
+
+
+def interval(text: str) -> Domain:
+    """Return the domain of the numbers in an interval such as "(0, 1]"."""
+    low, high = map(float, text[1:-1].split(","))
+    with_low, with_high = text[0] == "[", text[-1] == "]"
+    return reals(f"in {text}", lambda x: low < x < high or (with_low and x == low) or (with_high and x == high))
+
+
+def one_of(*choices: str) -> Domain:
+    """Return the domain of these texts."""
+    return functools.partial(require_choice, choices=choices)
+
+
+def optional(domain: Domain) -> Domain:
+    """Return a domain with None."""
+    return lambda owner, name: None if getattr(owner, name) is None else domain(owner, name)
+
+
+def flag(owner: object, name: str) -> None:
+    """Check a parameter whose domain is the two truth values."""
+    require(owner, name, isinstance(getattr(owner, name), bool), "True or False")
+
+
+def at_least(least: int) -> Domain:
+    """Return the domain of the whole numbers from `least` on."""
+    return functools.partial(require_count, at_least=least)
+
+
+def below(other: str) -> Domain:
+    """Return the domain of the numbers from 0 to below another parameter."""
+
+    def check(owner: object, name: str) -> None:
+        top = getattr(owner, other)
+        require_number(owner, name, lambda x: 0 <= x < top, f"in [0, {other} = {top})")
+
+    return check
+
+
+COUNT: Domain = require_count
+POSITIVE = reals("a finite number > 0", lambda x: 0 < x < math.inf)
+NOT_NEGATIVE = reals("a finite number >= 0", lambda x: 0 <= x < math.inf)
+
+
 def as_real(value: Any) -> float | None:
     """Return a Python or NumPy number, a fraction or a decimal as a `float`, None for anything else.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
-from driftwise.core.validation import require_count, require_number
+from driftwise.core.validation import COUNT, NOT_NEGATIVE, Domains, reals
 from driftwise.detectors.detector import Detector, detector
 
 
@@ -80,10 +79,7 @@ class CUSUM(Detector):
 
     width = 4
 
-    def __post_init__(self) -> None:
-        require_count(self, "warmup")
-        require_number(self, "slack", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-        require_number(self, "threshold", lambda x: x > 0, "a number > 0")
+    _domains = Domains(warmup=COUNT, slack=NOT_NEGATIVE, threshold=reals("a number > 0", lambda x: x > 0))
 
     def accepts(self, row: Vector, n_values: int) -> bool:
         """Return whether the number of values and the sums are possible."""

@@ -124,10 +124,8 @@ def detector(name: str, *, observe: Kernel) -> Callable[[D], D]:
     """Register a detector under `name` and bind its kernel."""
 
     def enter(member: D) -> D:
-        member.name, member.observe = name, observe
-        member.scan = clone(_scan, name, kinds_of(member), OBSERVE=observe)
-        detectors.add(name, member)
-        return member
+        member.observe, member.scan = observe, clone(_scan, name, kinds_of(member), OBSERVE=observe)
+        return detectors.add(name, member)
 
     return enter
 

@@ -20,7 +20,7 @@ from driftwise.core.exponential_histograms import bucket_sizes, merging
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
-from driftwise.core.validation import require_count, require_number
+from driftwise.core.validation import COUNT, Domains, at_least, interval, optional
 from driftwise.detectors.detector import Detector, detector
 
 _SIZES = 40  # of buckets: enough for 2^40 values
@@ -125,11 +125,7 @@ class GLR(Detector):
     resolution: int | None = 8
     check_every: int = 10
 
-    def __post_init__(self) -> None:
-        require_number(self, "failure_probability", lambda x: 0 <= x < 1, "in [0, 1)")
-        if self.resolution is not None:
-            require_count(self, "resolution", at_least=2)
-        require_count(self, "check_every")
+    _domains = Domains(failure_probability=interval("[0, 1)"), resolution=optional(at_least(2)), check_every=COUNT)
 
     @property
     def width(self) -> int:

@@ -6,14 +6,13 @@ class, which is cut off at 0.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Vector
-from driftwise.core.validation import require_number
+from driftwise.core.validation import NOT_NEGATIVE, Domains, reals
 from driftwise.detectors.cusum import add_deviation
 from driftwise.detectors.detector import Detector, detector
 
@@ -68,9 +67,7 @@ class PageHinkley(Detector):
 
     width = 4
 
-    def __post_init__(self) -> None:
-        require_number(self, "slack", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-        require_number(self, "threshold", lambda x: x > 0, "a number > 0")
+    _domains = Domains(slack=NOT_NEGATIVE, threshold=reals("a number > 0", lambda x: x > 0))
 
     def accepts(self, row: Vector, n_values: int) -> bool:
         """Return whether the number of values and the sums are possible."""

@@ -88,11 +88,10 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
     stop = threading.Event() if stop is None else stop
     try:
         with collected():  # the records have the caveats
-            plan = _plan(batch.group)._replace(stop=stop)
+            plan = dataclasses.replace(_plan(batch.group), stop=stop)
     except Exception as error:
         yield failed_records(batch, _reason(error))
         return
-    plan = dataclasses.replace(plan, stop=stop)
     for j in range(len(batch.group.runs)):
         records = _play_run(batch, j, plan)
         if stop.is_set():

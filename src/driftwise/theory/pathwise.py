@@ -16,11 +16,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from driftwise.core.types import Matrix, Vector
+from driftwise.theory.pathwise_experts import Array, while_awake
 
-Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
 RATE_CAP = 0.25  # eq. (6): min(1/4, .)
 COARSE = 8.25  # 4 from the telescoping distances, 4.25 from the terms of the rounds
 
@@ -77,8 +76,8 @@ def adapt_ml_prod(regrets: Matrix, estimates: Matrix) -> Matrix:
        \ln \left(1 + \frac1e \sum_{k'} \sum_t \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right), \quad
        w_{0,k} = 1/K . $$
     """
-    gamma = _log(regrets.shape[1])
-    sums = _sums((regrets - estimates) ** 2, gamma)
+    gamma = log_of_two(regrets.shape[1])
+    sums = rate_sums((regrets - estimates) ** 2, gamma, RATE_CAP)
     shared: Vector = np.log1p(sums.rate_ratios.sum(axis=1, keepdims=True) / math.e)
     return gamma / RATE_CAP + sums.deviations + shared / sums.rates
 
@@ -89,8 +88,8 @@ def adapt_ml_prod_outside(regrets: Matrix, estimates: Matrix) -> Matrix:
     $$ \sum_t \eta_{t-1,k} x_{t,k} + \frac{1}{\eta_{T,k}} \left[\ln K + \ln \left(1 + \frac{1}{eK} \sum_{k'} \sum_t
        \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right)\right] $$
     """
-    gamma = _log(regrets.shape[1])
-    sums = _sums((regrets - estimates) ** 2, gamma)
+    gamma = log_of_two(regrets.shape[1])
+    sums = rate_sums((regrets - estimates) ** 2, gamma, RATE_CAP)
     shared: Vector = np.log1p(sums.rate_ratios.mean(axis=1, keepdims=True) / math.e)
     return sums.deviations + (gamma + shared) / sums.rates
 
@@ -123,8 +122,8 @@ def sleeping(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
     in it becomes $t / T$: every further row adds the weight $1/T$.
     """
     rounds = np.arange(1.0, len(regrets) + 1.0)
-    gamma = _log(regrets.shape[1] * n_rounds)
-    sums = _sums(_awake(regrets, estimates), gamma)
+    gamma = log_of_two(regrets.shape[1] * n_rounds)
+    sums = rate_sums(while_awake(regrets - estimates) ** 2, gamma, RATE_CAP)
     shared: Vector = np.log(np.maximum(1.0, rounds / n_rounds) + sums.rate_ratios.sum(axis=(0, 2)) / math.e)
     return gamma / RATE_CAP + sums.deviations + shared[None, :, None] / sums.rates
 
@@ -133,9 +132,9 @@ def sleeping_closed(regrets: Matrix, estimates: Matrix, n_rounds: int) -> Array:
     r"""Bound `sleeping` as `adapt_ml_prod_closed` bounds its lemma: $g = \ln(K T)$, $K t$ experts awake."""
     n_actions = regrets.shape[1]
     rounds = np.arange(1.0, len(regrets) + 1.0)[None, :, None]
-    total = 1.0 + np.cumsum(_awake(regrets, estimates), axis=1)
+    total = 1.0 + np.cumsum(while_awake(regrets - estimates) ** 2, axis=1)
     late = _late(n_actions * rounds, rounds, np.maximum(1.0, rounds / n_rounds))
-    return _closed(_log(n_actions * n_rounds), late, total)
+    return _closed(log_of_two(n_actions * n_rounds), late, total)
 
 
 def sleeping_flat(regrets: Matrix, estimates: Matrix) -> Array:
@@ -147,7 +146,8 @@ def sleeping_flat(regrets: Matrix, estimates: Matrix) -> Array:
     """
     n_rounds, n_actions = regrets.shape
     rounds = np.arange(1.0, n_rounds + 1.0)
-    sums = _sums(_awake(regrets, estimates), np.log(n_actions * (rounds + 1.0))[:, None, None])
+    gamma = np.log(n_actions * (rounds + 1.0))[:, None, None]
+    sums = rate_sums(while_awake(regrets - estimates) ** 2, gamma, RATE_CAP)
     shared: Vector = np.log(n_actions * rounds + sums.rate_ratios.sum(axis=(0, 2)) / math.e)
     return sums.deviations + shared[None, :, None] / sums.rates
 
@@ -161,41 +161,32 @@ def rerun_ucbv_good_event(radii: Vector, drift_within: float) -> float:
     return float(np.minimum(1.0, 2.0 * radii + 2.0 * drift_within).sum())
 
 
-class _Sums(NamedTuple):
-    """Learning rates and the two sums in the proof of Lemma E.1 (lemma_regret), at every round."""
+class RateSums(NamedTuple):
+    """Learning rates of experts, and sums over the rounds so far, in which $x_t$ is the squared deviation."""
 
     rates: Array  # eta_t
     deviations: Array  # sum of eta_{t-1} x_t
     rate_ratios: Array  # sum of eta_{t-1} / eta_t - 1
 
 
-def _sums(deviations: Array, log_experts: float | Array) -> _Sums:
-    seen = np.cumsum(deviations, axis=-2)
-    after = np.minimum(RATE_CAP, np.sqrt(log_experts / (1.0 + seen)))
-    before = np.minimum(RATE_CAP, np.sqrt(log_experts / (1.0 + _before(seen))))
-    return _Sums(after, np.cumsum(before * deviations, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
-
-
-def _before(totals: Array) -> Array:
-    """Return the running totals of one round earlier."""
-    return np.concatenate([np.zeros_like(totals[..., :1, :]), totals[..., :-1, :]], axis=-2)
-
-
-def _awake(regrets: Matrix, estimates: Matrix) -> Array:
-    """Return $x_t$ of every expert (s, k) at every round, 0 before it starts."""
-    rounds = np.arange(len(regrets))
-    deviations: Array = np.where((rounds[:, None] <= rounds)[:, :, None], (regrets - estimates) ** 2, 0.0)
-    return deviations
+def rate_sums(deviations: Array, gamma: float | Array, rate_cap: float, first: float = 1.0) -> RateSums:
+    r"""Return the sums for $\eta_t = \min(c, \sqrt{\gamma / (x_0 + \sum_{s \le t} x_s)})$, $c$ the cap."""
+    padded = np.concatenate([np.zeros_like(deviations[..., :1, :]), deviations], axis=-2)
+    floor = np.asarray(gamma) / rate_cap**2  # below it the rate is at its cap
+    rates = np.sqrt(gamma / np.maximum(floor, first + np.cumsum(padded, axis=-2)))
+    before, after = rates[..., :-1, :], rates[..., 1:, :]
+    return RateSums(after, np.cumsum(before * deviations, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
 
 
 def _sizes(regrets: Matrix, estimates: Matrix) -> tuple[float, Array, Array]:
     """Return g, L and A of Algorithm 3's closed forms."""
     n_rounds, n_actions = regrets.shape
     late = _late(n_actions, np.arange(1.0, n_rounds + 1.0)[:, None])
-    return _log(n_actions), late, 1.0 + np.cumsum((regrets - estimates) ** 2, axis=0)
+    return log_of_two(n_actions), late, 1.0 + np.cumsum((regrets - estimates) ** 2, axis=0)
 
 
-def _log(n_experts: int) -> float:
+def log_of_two(n_experts: int) -> float:
+    """Return the logarithm of a number of experts, at least that of 2."""
     return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would be divided by
 
 

@@ -130,7 +130,7 @@ def ml_poly_worst(n_actions: int, n_rounds: int) -> float:
     return min(n_rounds, math.sqrt(n_actions * (1 + math.log(total)) * total))
 
 
-def while_awake(regrets: Matrix, last: Actions | None) -> Array:
+def while_awake(regrets: Matrix, last: Actions | None = None) -> Array:
     """Return the regrets of every expert (s, k) at every round, 0 while it sleeps."""
     rounds = np.arange(1, len(regrets) + 1)
     awake = rounds[:, None] <= rounds

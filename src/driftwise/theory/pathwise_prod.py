@@ -8,15 +8,13 @@ per expert, and their proofs use the same sums.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from driftwise.core.types import Actions, Matrix
-from driftwise.theory.pathwise_experts import while_awake
+from driftwise.theory.pathwise import log_of_two, rate_sums
+from driftwise.theory.pathwise_experts import Array, while_awake
 
-Array = npt.NDArray[np.float64]  # (..., n_rounds, n_actions)
 RATE_CAP = 0.5  # their inequalities need |eta r| <= 1/2
 
 
@@ -26,10 +24,10 @@ def adapt_ml_prod(regrets: Matrix) -> Matrix:
     $$ 2 \ln K + \sum_t \eta_{t-1,k} r_{t,k}^2 + \frac{1}{\eta_{T,k}} \ln \left(1 + \frac1e \sum_{k'} \sum_t
        \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right) $$
     """
-    gamma = _log(regrets.shape[1])
-    sums = _sums(regrets**2, gamma, 1.0)
+    gamma = log_of_two(regrets.shape[1])
+    sums = rate_sums(regrets**2, gamma, RATE_CAP)
     shared = np.log1p(sums.rate_ratios.sum(axis=1, keepdims=True) / math.e)
-    bound: Matrix = gamma / RATE_CAP + sums.squares + shared / sums.rates
+    bound: Matrix = gamma / RATE_CAP + sums.deviations + shared / sums.rates
     return bound
 
 
@@ -51,10 +49,10 @@ def boa(regrets: Matrix) -> Matrix:
     $$ \sum_t \eta_{t-1,k} r_{t,k}^2 + \frac{1}{\eta_{T,k}} \left[\ln K + \ln \left(1 + \frac{1}{eK} \sum_{k'} \sum_t
        \left(\frac{\eta_{t-1,k'}}{\eta_{t,k'}} - 1\right)\right)\right] $$
     """
-    gamma = _log(regrets.shape[1])
-    sums = _sums(regrets**2, gamma, 0.0)
+    gamma = log_of_two(regrets.shape[1])
+    sums = rate_sums(regrets**2, gamma, RATE_CAP, first=0.0)
     shared = np.log1p(sums.rate_ratios.mean(axis=1, keepdims=True) / math.e)
-    bound: Matrix = sums.squares + (gamma + shared) / sums.rates
+    bound: Matrix = sums.deviations + (gamma + shared) / sums.rates
     return bound
 
 
@@ -86,8 +84,8 @@ def sleeping_adapt_ml_prod(regrets: Matrix, prior_rounds: int | None = None, las
     rounds = np.arange(1.0, n_rounds + 1.0)
     gamma: Array = np.log(n_actions * (rounds + 1.0))[:, None, None]
     if prior_rounds is not None:
-        gamma = np.full_like(gamma, _log(n_actions * prior_rounds))
-    sums = _sums(while_awake(regrets, last) ** 2, gamma, 1.0)
+        gamma = np.full_like(gamma, log_of_two(n_actions * prior_rounds))
+    sums = rate_sums(while_awake(regrets, last) ** 2, gamma, RATE_CAP)
     rate_ratios = sums.rate_ratios.sum(axis=(0, 2)) / math.e
     if prior_rounds is not None:
         first = gamma / RATE_CAP
@@ -95,7 +93,7 @@ def sleeping_adapt_ml_prod(regrets: Matrix, prior_rounds: int | None = None, las
     else:
         first = np.zeros_like(gamma)
         shared = np.log(n_actions * rounds + rate_ratios)
-    bound: Array = first + sums.squares + shared[None, :, None] / sums.rates
+    bound: Array = first + sums.deviations + shared[None, :, None] / sums.rates
     return bound
 
 
@@ -122,23 +120,6 @@ def sleeping_adapt_ml_prod_worst(
     return min(n_rounds, n_pieces * each + slope * math.sqrt(n_pieces * (n_pieces + n_rounds)))
 
 
-class _Sums(NamedTuple):
-    """Learning rates and the two sums in the proofs for Prod and BOA, at every round."""
-
-    rates: Array  # eta_t
-    squares: Array  # sum of eta_{t-1} r_t^2
-    rate_ratios: Array  # sum of eta_{t-1} / eta_t - 1
-
-
-def _sums(squares: Array, gamma: float | Array, first_square: float) -> _Sums:
-    """Return the sums for the rates min(1/2, sqrt(gamma / (first_square + sum of squares)))."""
-    padded = np.concatenate([np.zeros_like(squares[..., :1, :]), squares], axis=-2)
-    floor = np.asarray(gamma) / RATE_CAP**2  # below it the rate is at its cap
-    rates = np.sqrt(gamma / np.maximum(floor, first_square + np.cumsum(padded, axis=-2)))
-    before, after = rates[..., :-1, :], rates[..., 1:, :]
-    return _Sums(after, np.cumsum(before * squares, axis=-2), np.cumsum(before / after - 1.0, axis=-2))
-
-
 def _rate_ratios(n_rounds: int) -> float:
     """Bound the sum of eta_{t-1} / eta_t - 1 of one expert, with a 1 under the root of the rates."""
     return (1 + math.log(1 + n_rounds)) / 2
@@ -146,7 +127,3 @@ def _rate_ratios(n_rounds: int) -> float:
 
 def _inverse(total: float, gamma: float) -> float:
     return max(1 / RATE_CAP, math.sqrt(total / gamma))
-
-
-def _log(n_experts: int) -> float:
-    return math.log(max(n_experts, 2))  # one expert counts as two: a rate of 0 would be divided by

@@ -86,19 +86,16 @@ class Statement:
         return re.sub(r"[^a-z0-9]+", "-", self.number.lower())
 
 
-def _read_statements() -> dict[str, Statement]:
-    """Return the statements by number, from the file beside this one."""
-    text = files("driftwise.theory").joinpath("statements.toml").read_text(encoding="utf-8")
-    read: dict[str, Statement] = {}
-    for entry in tomllib.loads(text)["statement"]:
-        fields: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
-        }
-        read[entry["number"]] = Statement(**fields)
-    return read
+def _fields(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an entry of the file, with tuples for lists."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
 
 
-statements: dict[str, Statement] = _read_statements()
+_TEXT = files("driftwise.theory").joinpath("statements.toml").read_text(encoding="utf-8")
+#: the statements by their numbers, in the order of the paper
+statements: dict[str, Statement] = {
+    entry["number"]: Statement(**_fields(entry)) for entry in tomllib.loads(_TEXT)["statement"]
+}
 
 
 def find_statement(text: str) -> Statement:
@@ -115,7 +112,8 @@ def find_statement(text: str) -> Statement:
             bare = each.number.partition(" ")[2] if each.kind in ("theorem", "lemma") else ""
             if spelling and spelling in (each.number.lower(), bare.lower(), each.label.lower()):
                 return each
-    raise UnknownName("theorem, lemma or algorithm", text, _names())
+    names = [name for entry in statements.values() for name in (entry.number, entry.label) if name]
+    raise UnknownName("theorem, lemma or algorithm", text, names)
 
 
 def statements_about(member: type[Any]) -> list[Statement]:
@@ -127,8 +125,3 @@ def statements_about(member: type[Any]) -> list[Statement]:
     """
     place = f"{'.'.join(member.__module__.split('.')[:2])}.{member.__name__}"
     return [each for each in statements.values() if any(f"{name}.".startswith(f"{place}.") for name in each.code)]
-
-
-def _names() -> list[str]:
-    """Return every name that an error may suggest."""
-    return [name for each in statements.values() for name in (each.number, each.label) if name]

@@ -31,9 +31,8 @@ def exploring(measures: Measures, share: float) -> str:
     >>> exploring(Measures(3, 3000, 8, 4.0, 1800.0), share=0.24)
     ''
     """
-    if not changing(measures) or share < _MOST_AT_RANDOM:
-        return ""
-    return f"{_changes(measures)}, its rule asks to explore in {100 * share:.0f} % of them"
+    reason = f"{_changes(measures)}, its rule asks to explore in {100 * share:.0f} % of them"
+    return reason if changing(measures) and share >= _MOST_AT_RANDOM else ""
 
 
 def window(measures: Measures, rounds: int | None) -> str:
@@ -70,16 +69,15 @@ def block(measures: Measures, rounds: int) -> str:
     'a drift of 90 in 100 rounds, its blocks of 4 rounds cannot try all 10 actions'
     """
     K, T = measures.n_actions, measures.n_rounds
-    if rounds >= min(K, T):
-        return ""
-    return f"a drift of {measures.drift:.3g} in {T} rounds, its blocks of {rounds} rounds cannot try all {K} actions"
+    reason = f"a drift of {measures.drift:.3g} in {T} rounds, its blocks of {rounds} rounds cannot try all {K} actions"
+    return reason if rounds < min(K, T) else ""
 
 
 def segment(measures: Measures) -> str:
     """Return the reason for a restart with every segment, in which a bandit learner must try every action."""
-    if not changing(measures) or measures.n_rounds >= measures.n_actions * measures.segments:
-        return ""
-    return f"{_changes(measures)} leave too few in a segment to try all {measures.n_actions} actions"
+    K, T = measures.n_actions, measures.n_rounds
+    reason = f"{_changes(measures)} leave too few in a segment to try all {K} actions"
+    return reason if changing(measures) and K * measures.segments > T else ""
 
 
 def bound(measures: Measures, regret: float) -> str:
@@ -89,9 +87,8 @@ def bound(measures: Measures, regret: float) -> str:
     '2999 changes in 3000 rounds leave its bound no better than that of uniform play'
     """
     K, T = measures.n_actions, measures.n_rounds
-    if not changing(measures) or regret < (1 - 1 / K) * T:
-        return ""
-    return f"{_changes(measures)} leave its bound no better than that of uniform play"
+    reason = f"{_changes(measures)} leave its bound no better than that of uniform play"
+    return reason if changing(measures) and regret >= (1 - 1 / K) * T else ""
 
 
 def changing(measures: Measures) -> bool:

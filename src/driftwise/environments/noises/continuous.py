@@ -22,7 +22,7 @@ from scipy.special import ndtr, ndtri
 
 from driftwise.core.kernel import clone, kernel, unbound
 from driftwise.core.types import Matrix
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval
 from driftwise.environments.noises.discrete import Bernoulli
 from driftwise.environments.noises.noise import Fitted, Noise, noise, unattainable_variance
 from driftwise.environments.paths.path import TOLERANCE, PathPreview
@@ -57,8 +57,7 @@ class Beta(Fitted):
 
     scale: float = 0.1
 
-    def __post_init__(self) -> None:
-        require_number(self, "scale", lambda x: 0 <= x < 1, "in [0, 1)")
+    _domains = Domains(scale=interval("[0, 1)"))
 
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
         """Return the means and variances of the losses."""
@@ -127,8 +126,7 @@ class Gaussian(Fitted):
 
     scale: float = 0.1
 
-    def __post_init__(self) -> None:
-        require_number(self, "scale", lambda x: 0 <= x <= _WIDEST, f"in [0, {_WIDEST:g}]")
+    _domains = Domains(scale=interval(f"[0, {_WIDEST:g}]"))
 
     @abstractmethod
     def fill(self, centers: Matrix, means: Matrix, variances: Matrix) -> None:

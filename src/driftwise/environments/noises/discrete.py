@@ -9,7 +9,7 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import as_real, require_number
+from driftwise.core.validation import Domains, as_real, below, interval
 from driftwise.environments.noises.noise import Fitted, Noise, noise, unattainable_variance
 from driftwise.environments.paths.path import TOLERANCE, PathPreview
 
@@ -75,9 +75,7 @@ class ScaledBernoulli(Fitted):
     low: float = 0.0
     high: float = 1.0
 
-    def __post_init__(self) -> None:
-        require_number(self, "high", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "low", lambda x: 0 <= x < self.high, f"in [0, high = {self.high})")
+    _domains = Domains(high=interval("(0, 1]"), low=below("high"))
 
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
         """Return the means and variances of the losses."""
@@ -186,8 +184,7 @@ class TwoPoint(Fitted):
 
     scale: float = 0.1
 
-    def __post_init__(self) -> None:
-        require_number(self, "scale", lambda x: 0 <= x <= 0.5, "in [0, 0.5]")
+    _domains = Domains(scale=interval("[0, 0.5]"))
 
     def moments(self, means: Matrix) -> tuple[Matrix, Matrix]:
         """Return the means and variances of the losses."""

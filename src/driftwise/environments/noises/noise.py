@@ -60,13 +60,7 @@ N = TypeVar("N", bound=type[Noise])
 
 def noise(name: str) -> Callable[[N], N]:
     """Register a noise under `name`."""
-
-    def register(member: N) -> N:
-        member.name = name
-        noises.add(name, member)
-        return member
-
-    return register
+    return lambda member: noises.add(name, member)
 
 
 def as_noise(owner: object, value: object) -> Noise:

@@ -10,7 +10,7 @@ import numpy as np
 
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import require, require_count, require_number
+from driftwise.core.validation import COUNT, Domains, below, interval, require, require_count, require_number
 from driftwise.environments.paths.path import FunctionStream, MeanStream, Path, as_means, path
 
 _MOST_PERIODS = 1e9  # with more, rounding errors of the phase exceed the seventh digit
@@ -175,11 +175,7 @@ class RandomWalk(Path):
     low: float = 0.0
     high: float = 1.0
 
-    def __post_init__(self) -> None:
-        require_count(self, "n_actions")
-        require_number(self, "step", lambda x: 0 <= x <= 1, "in [0, 1]")
-        require_number(self, "high", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "low", lambda x: 0 <= x < self.high, f"in [0, high = {self.high})")
+    _domains = Domains(n_actions=COUNT, step=interval("[0, 1]"), high=interval("(0, 1]"), low=below("high"))
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
         """Return the means of a run, drawn as they are needed."""
@@ -219,8 +215,7 @@ class CoinFlips(Path):
 
     n_actions: int
 
-    def __post_init__(self) -> None:
-        require_count(self, "n_actions")
+    _domains = Domains(n_actions=COUNT)
 
     def start(self, n_rounds: int, generator: np.random.Generator) -> MeanStream:  # noqa: ARG002
         """Return the means of a run, drawn as they are needed."""

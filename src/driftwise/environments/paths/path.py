@@ -79,13 +79,7 @@ P = TypeVar("P", bound=type[Path])
 
 def path(name: str) -> Callable[[P], P]:
     """Register a path under `name`."""
-
-    def register(member: P) -> P:
-        member.name = name
-        paths.add(name, member)
-        return member
-
-    return register
+    return lambda member: paths.add(name, member)
 
 
 def as_path(owner: object, value: object) -> Path:

@@ -49,9 +49,8 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, generator, packed, within
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, check_memory, optional, reals
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.base.learner import zero_memory
 from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
 
 Sums = npt.NDArray[np.float64]  # (rows, n_actions, 2)
@@ -61,11 +60,6 @@ _POWERS = 48  # enough for 2^48 rounds, which at a microsecond each take nine ye
 def n_rows(resolution: int) -> int:
     """Return the number of rows for `resolution` starting points per power of two."""
     return 2 + _POWERS * resolution
-
-
-def sums_bytes(n_actions: int, resolution: int) -> int:
-    """Return the size of the sums in bytes."""
-    return 8 * n_rows(resolution) * n_actions * 2
 
 
 @kernel
@@ -293,13 +287,12 @@ class AdSwitch(BanditLearner[Memory, Rates]):
         check_depth=(2.0, NoLearning(LARGEST, "a check of a BAD action never ends")),
         resolution=(1, 16),
     )
-
-    def __post_init__(self) -> None:
-        if self.n_rounds is not None:
-            require_count(self, "n_rounds")
-        require_number(self, "threshold_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
-        require_number(self, "check_depth", lambda x: 2 <= x < math.inf, "a finite number >= 2")
-        require_count(self, "resolution")
+    _domains = Domains(
+        n_rounds=optional(COUNT),
+        threshold_scale=POSITIVE,
+        check_depth=reals("a finite number >= 2", lambda x: 2 <= x < math.inf),
+        resolution=COUNT,
+    )
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -308,10 +301,9 @@ class AdSwitch(BanditLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a first episode with every action GOOD and no plays."""
-        check_memory(self, "resolution", self.resolution, sums_bytes(n_actions, self.resolution))
-        sizes, ceiling = self.all_limits(n_actions, rounds=0), np.ones(n_actions)
-        clock, horizon = np.array([0, 0, 1]), self._horizon(0)
-        return zero_memory(Memory, sizes, ceiling=ceiling, clock=clock, horizon=horizon, generator=generator)
+        check_memory(self, "resolution", self.resolution, 8 * n_rows(self.resolution) * n_actions * 2)
+        memory = super().first_memory(n_actions, generator)
+        return memory._replace(ceiling=np.ones(n_actions), clock=np.array([0, 0, 1]), horizon=self._horizon(0))
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the changes that began an episode, and the rounds of this episode."""

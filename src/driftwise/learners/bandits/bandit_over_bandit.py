@@ -9,19 +9,16 @@ import math
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, exactly, generator, index
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, check_memory, interval
 from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.bandits.ucb1 import SlidingWindowUCB
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.beliefs import shares_by_label
-from driftwise.learners.base.learner import zero_memory
 from driftwise.learners.shared.distributions import draw
 from driftwise.learners.shared.index_learner import lowest, ring_contradiction, rounding, slide_by, sums_contradiction
 
@@ -47,7 +44,7 @@ class Memory(NamedTuple):
 class Rates(NamedTuple):
     """Parameters as the kernels take them."""
 
-    width: float  # xi
+    log_scale: float  # xi
     exploration_rate: float
 
 
@@ -129,11 +126,7 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
         exploration_rate=(SMALLEST, ONLY_EXPLORES),
         log_scale=(SMALLEST, TOO_WIDE),
     )
-
-    def __post_init__(self) -> None:
-        require_count(self, "restart_every")
-        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(restart_every=COUNT, exploration_rate=interval("(0, 1]"), log_scale=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -157,17 +150,11 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return an empty block with its window drawn uniformly."""
         check_memory(self, "restart_every", self.restart_every, 16 * self.restart_every)
-        windows = np.array(self.windows)
-        chances = np.full(len(windows), 1.0 / len(windows))
-        return zero_memory(
-            Memory,
-            self.all_limits(n_actions, rounds=0),
-            ring_actions=np.full(self.restart_every, -1),
-            windows=windows,
-            chances=chances,
-            drawn=np.array([draw(chances, generator)[0]]),
-            generator=generator,
-        )
+        memory = super().first_memory(n_actions, generator)
+        memory.ring_actions[:] = -1
+        memory.windows[:] = self.windows
+        memory.drawn[0] = draw(memory.chances, generator)[0]
+        return memory
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the probabilities of the windows, and the rounds in the window of this block."""
@@ -186,7 +173,3 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
             return f"`windows` must be {self.windows}"
         window = self.windows[int(memory.drawn[0])]
         return ring_contradiction(memory, window) or sums_contradiction(memory, window)
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the parameters."""
-        return Rates(self.log_scale, self.exploration_rate)

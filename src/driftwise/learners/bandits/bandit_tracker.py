@@ -50,9 +50,9 @@ from driftwise.core.memory_fields import HUGE, between, generator, packed, scrat
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.base.learner import NoRates, zero_memory
+from driftwise.learners.base.learner import NoRates
 from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
-from driftwise.learners.shared.index_learner import Pruning, lowest_by_pruning, no_level
+from driftwise.learners.shared.index_learner import lowest_by_pruning, no_level
 
 Buckets = npt.NDArray[np.float64]  # (n_actions, BUCKETS, 2)
 
@@ -262,7 +262,7 @@ def _no_count(memory: Memory, action: int) -> float:  # noqa: ARG001
 
 
 lowest = lowest_by_pruning(
-    "bandit-tracker", Pruning(_estimate, _exceeds), COUNTED=_no_count, LEVEL=no_level, SCORE=_index, CHANCE=1.0
+    "bandit-tracker", (_estimate, _exceeds), COUNTED=_no_count, LEVEL=no_level, SCORE=_index, CHANCE=1.0
 )
 
 
@@ -409,8 +409,8 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a segment without plays."""
-        haste, delays = np.ones(n_actions), np.full(n_actions, _NOT_CHOSEN)
-        return zero_memory(Memory, {"actions": n_actions}, haste=haste, delays=delays, generator=generator)
+        memory = super().first_memory(n_actions, generator)
+        return memory._replace(haste=np.ones(n_actions), delays=np.full(n_actions, _NOT_CHOSEN))
 
     def beliefs(self, state: State[Memory, NoRates]) -> Beliefs:
         """Return the plays that count, the alarms, and estimates of drift and variance.
@@ -431,7 +431,3 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
         if memory.clock[0] != rounds:
             return f"`clock` must begin with {rounds}"
         return segment_contradiction(memory)
-
-    def rates(self, n_actions: int) -> NoRates:
-        """Return the placeholder."""
-        return NoRates()

@@ -15,7 +15,7 @@ from typing import Self
 
 from driftwise.core.corners import LARGEST, LONGEST, ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.measures import Measures
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval
 from driftwise.detectors import CUSUM
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.base import composed
@@ -87,12 +87,7 @@ class CUSUMUCB(RestartingLearner):
         slack=(0.0, LARGEST),
         threshold=(NoLearning(SMALLEST, "a change is detected in every round"), math.inf),
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
-        base, detector = self.parts
-        for name, part in (("log_scale", base), ("warmup", detector), ("slack", detector), ("threshold", detector)):
-            object.__setattr__(self, name, getattr(part, name))  # checked there
+    _domains = Domains(exploration_rate=interval("[0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, generator
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval
 from driftwise.learners.base import BanditLearner, bandit
 from driftwise.learners.shared.distributions import chance, draw_action, exponential_weights, share
 from driftwise.theory import adversarial
@@ -98,9 +96,7 @@ class Exp3(BanditLearner[Memory, Rates]):
     exploration_rate: float = 0.05
 
     corners = Corners(exploration_rate=(SMALLEST, ONLY_EXPLORES))
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(exploration_rate=interval("(0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -110,11 +106,3 @@ class Exp3(BanditLearner[Memory, Rates]):
     def static_bound(self, measures: Measures) -> float:
         """Return the bound against the best fixed action."""
         return adversarial.exp3(measures, self.exploration_rate)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and no gains."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), generator)
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the parameters."""
-        return Rates(self.exploration_rate)

@@ -16,7 +16,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import chances, distribution, generator
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval
 from driftwise.core.vectors import assign
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.beliefs import faded_rounds
@@ -107,10 +107,7 @@ class Exp3S(BanditLearner[Memory, Rates]):
     switch_rate: float = 0.001
 
     corners = Corners(exploration_rate=(SMALLEST, ONLY_EXPLORES), switch_rate=(SMALLEST, 1.0))
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
-        require_number(self, "switch_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(exploration_rate=interval("(0, 1]"), switch_rate=interval("(0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -124,11 +121,6 @@ class Exp3S(BanditLearner[Memory, Rates]):
     def bound(self, measures: Measures) -> float:
         """Return the bound of Theorem 8.1 for these parameters and the segments of the means."""
         return adversarial.exp3_s(measures, self.exploration_rate, self.switch_rate)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and weights."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(uniform, uniform.copy(), generator)
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         r"""Return the effective memory of a share $e \alpha / (1 + e \alpha)$ of the weights that becomes uniform."""

@@ -9,7 +9,7 @@ from typing import Self
 
 from driftwise.core.corners import BELOW_ONE, LONGEST, ONLY_EXPLORES, SMALLEST, TOO_WIDE, Corners
 from driftwise.core.measures import Measures
-from driftwise.core.validation import require_choice, require_number
+from driftwise.core.validation import Domains, interval, one_of
 from driftwise.detectors import GLR
 from driftwise.learners.bandits.kl_ucb import KLUCB
 from driftwise.learners.base import composed
@@ -86,14 +86,7 @@ class GLRKLUCB(RestartingLearner):
         resolution=(2, None, 64),
         check_every=(1, LONGEST),
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
-        require_choice(self, "restart", ("local", "global"))
-        base, detector = self.parts
-        object.__setattr__(self, "loglog_scale", base.loglog_scale)  # checked there
-        for name in ("failure_probability", "resolution", "check_every"):
-            object.__setattr__(self, name, getattr(detector, name))
+    _domains = Domains(exploration_rate=interval("[0, 1]"), restart=one_of("local", "global"))
 
     @property
     def skipped_checks(self) -> dict[str, str]:

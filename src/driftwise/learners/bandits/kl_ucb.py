@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,20 +10,9 @@ import numpy as np
 from driftwise.core.corners import SMALLEST, TOO_WIDE, Corners, NoLearning
 from driftwise.core.divergence import least_mean, least_mean_exceeds, least_mean_roughly
 from driftwise.core.kernel import generic_kernel
-from driftwise.core.validation import require_number
+from driftwise.core.validation import COUNT, NOT_NEGATIVE, Domains, interval, optional
 from driftwise.learners.base.loops import AnyRates
-from driftwise.learners.shared.index_learner import (
-    WINDOWS,
-    DiscountedLearner,
-    IndexLearner,
-    IndexMemory,
-    Pruning,
-    WindowedLearner,
-    add,
-    fade,
-    index_learner,
-    slide,
-)
+from driftwise.learners.shared.index_learner import DiscountedLearner, IndexLearner, IndexMemory, WindowLearner, indexed
 
 
 class Extra(NamedTuple):
@@ -63,10 +51,10 @@ def _exceeds(memory: IndexMemory, rates: AnyRates, action: int, level: float, bo
     return n > 0.0 and least_mean_exceeds(memory.total[action] / n, level / n, bound)
 
 
-kl_pruning = Pruning(_estimate, _exceeds)
+kl_pruning = _estimate, _exceeds
 
 
-@index_learner("kl-ucb", keep=add, level=kl_level, score=kl_score, pruning=kl_pruning)
+@indexed("kl-ucb", level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class KLUCB(IndexLearner[Extra]):
     r"""KL-UCB (Garivier and Cappe, 2011): confidence bounds by the Bernoulli divergence, valid on [0, 1].
@@ -109,13 +97,7 @@ class KLUCB(IndexLearner[Extra]):
     loglog_scale: float = 0.0
 
     corners = Corners(loglog_scale=(0.0, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-
-    def rates(self, n_actions: int) -> Extra:
-        """Return the parameter."""
-        return Extra(self.loglog_scale)
+    _domains = Domains(loglog_scale=NOT_NEGATIVE)
 
 
 class DiscountedExtra(NamedTuple):
@@ -125,7 +107,7 @@ class DiscountedExtra(NamedTuple):
     discount: float
 
 
-@index_learner("discounted-kl-ucb", keep=fade, level=kl_level, score=kl_score, pruning=kl_pruning)
+@indexed("discounted-kl-ucb", level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
 class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
     r"""Discounted KL-UCB (Besson, 2018): KL-UCB with exponentially discounted plays and losses.
@@ -174,19 +156,12 @@ class DiscountedKLUCB(DiscountedLearner[DiscountedExtra]):
     loglog_scale: float = 0.0
 
     corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), loglog_scale=(0.0, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-
-    def rates(self, n_actions: int) -> DiscountedExtra:
-        """Return the parameters."""
-        return DiscountedExtra(self.loglog_scale, self.discount)
+    _domains = Domains(discount=interval("(0, 1]"), loglog_scale=NOT_NEGATIVE)
 
 
-@index_learner("sliding-window-kl-ucb", keep=slide, level=kl_level, score=kl_score, pruning=kl_pruning)
+@indexed("sliding-window-kl-ucb", level=kl_level, score=kl_score, pruning=kl_pruning)
 @dataclass(frozen=True)
-class SlidingWindowKLUCB(WindowedLearner[Extra]):
+class SlidingWindowKLUCB(WindowLearner[Extra]):
     r"""Sliding-window KL-UCB (Combes and Proutiere, 2014): KL-UCB on the latest rounds.
 
     For means that change occasionally.
@@ -235,12 +210,5 @@ class SlidingWindowKLUCB(WindowedLearner[Extra]):
     window: int | None = 1000
     loglog_scale: float = 0.0
 
-    corners = Corners(window=WINDOWS, loglog_scale=(0.0, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "loglog_scale", lambda x: 0 <= x < math.inf, "a finite number >= 0")
-
-    def rates(self, n_actions: int) -> Extra:
-        """Return the parameter."""
-        return Extra(self.loglog_scale)
+    corners = Corners(window=WindowLearner.window_corners, loglog_scale=(0.0, TOO_WIDE))
+    _domains = Domains(window=optional(COUNT), loglog_scale=NOT_NEGATIVE)

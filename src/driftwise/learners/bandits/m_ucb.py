@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from driftwise.core.corners import ONLY_EXPLORES, SMALLEST, Corners, NoLearning
-from driftwise.core.errors import rejection
 from driftwise.core.measures import Measures
-from driftwise.core.validation import require_number
+from driftwise.core.validation import Domains, interval, number
 from driftwise.detectors import WindowedShift
 from driftwise.learners.bandits.ucb1 import UCB1
 from driftwise.learners.base import composed
@@ -75,12 +74,7 @@ class MUCB(RestartingLearner):
         window=(2, 10_000),
         threshold=(NoLearning(SMALLEST, "a change is detected in every round"), math.inf),
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "exploration_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
-        detector = self.parts[1]
-        for name in ("window", "threshold"):
-            object.__setattr__(self, name, getattr(detector, name))  # checked there
+    _domains = Domains(exploration_rate=interval("[0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures, least_change: float = 0.2) -> Self:
@@ -90,9 +84,7 @@ class MUCB(RestartingLearner):
         $w = (4/d^2) (\sqrt{\ln 2KT^2} + \sqrt{\ln 2T})^2$, $b = \sqrt{(w/2) \ln 2KT^2}$ and
         $\gamma = \sqrt{(M-1) K \min(w/2, \lceil b/d \rceil + 3 \sqrt w) / (2T)}$.
         """
-        number = isinstance(least_change, (int, float)) and not isinstance(least_change, bool)
-        if not (number and 0 < least_change <= 1):
-            raise rejection(cls.__name__, "least_change", "in (0, 1]", least_change)
+        least_change = number(cls.__name__, "least_change", least_change, lambda x: 0 < x <= 1, "in (0, 1]")
         K, T = measures.n_actions, measures.n_rounds
         log_all = math.log(2 * K * T**2)
         window = 2 * math.ceil(2 / least_change**2 * (math.sqrt(log_all) + math.sqrt(math.log(2 * T))) ** 2)

@@ -45,9 +45,8 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, exactly, generator, packed
 from driftwise.core.random import next_uniform
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import count, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, count, interval
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
-from driftwise.learners.base.learner import zero_memory
 from driftwise.learners.shared.alarm_log import alarm_log, alarms, record_alarm
 
 ORDERS = 48  # enough for 2^48 rounds, which at a microsecond each take nine years
@@ -233,11 +232,7 @@ class Master(BanditLearner[Memory, Rates]):
         failure_probability=(SMALLEST, BELOW_ONE),
         threshold_scale=(NoLearning(SMALLEST, "every test fails"), LARGEST),
     )
-
-    def __post_init__(self) -> None:
-        require_count(self, "n_rounds")
-        require_number(self, "failure_probability", lambda x: 0 < x < 1, "in (0, 1)")
-        require_number(self, "threshold_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(n_rounds=COUNT, failure_probability=interval("(0, 1)"), threshold_scale=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -252,8 +247,7 @@ class Master(BanditLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a block of one round with one instance, which plays action 0."""
-        ends = np.eye(1, ORDERS, dtype=np.int64)[0]
-        return zero_memory(Memory, {"actions": n_actions}, ends=ends, generator=generator)
+        return super().first_memory(n_actions, generator)._replace(ends=np.eye(1, ORDERS, dtype=np.int64)[0])
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds of failed tests, and the plays of the instance that chooses the next action."""

@@ -73,12 +73,8 @@ class OracleRestarts(BanditLearner):
         hint = NO_KERNELS if isinstance(self.base, PythonLearner) else ""
         require(self, "base", allowed, "a bandit learner other than the oracle", hint)
         whole = isinstance(self.change_points, Sequence) and all(type(t) is int and t > 0 for t in self.change_points)
-        require(
-            self,
-            "change_points",
-            whole and list(self.change_points) == sorted(set(self.change_points)),
-            "increasing rounds > 0",
-        )
+        increasing = whole and list(self.change_points) == sorted(set(self.change_points))
+        require(self, "change_points", increasing, "increasing rounds > 0")
         object.__setattr__(self, "change_points", tuple(self.change_points))
 
     @classmethod

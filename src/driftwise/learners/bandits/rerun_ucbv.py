@@ -20,7 +20,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, exactly
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import require, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, flag, interval, optional
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.shared.index_learner import sums_contradiction
 from driftwise.theory import expected, tuning, vacuous
@@ -151,14 +151,13 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
         double_variance=(True, False),
         log_scale=(TOO_NARROW, TOO_WIDE),
     )
-
-    def __post_init__(self) -> None:
-        if self.restart_every is not None:
-            require_count(self, "restart_every")
-        require_number(self, "failure_probability", lambda x: 0 < x < 1, "in (0, 1)")
-        require(self, "clip", isinstance(self.clip, bool), "True or False")
-        require(self, "double_variance", isinstance(self.double_variance, bool), "True or False")
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(
+        restart_every=optional(COUNT),
+        failure_probability=interval("(0, 1)"),
+        clip=flag,
+        double_variance=flag,
+        log_scale=POSITIVE,
+    )
 
     @classmethod
     def tuned(cls, measures: Measures, rule: str = "paper", failure: str = "paper") -> Self:
@@ -182,8 +181,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a block without plays, in which every index is -1."""
-        plays, total, squares = np.zeros((3, n_actions))
-        return Memory(plays, total, squares, np.full(n_actions, -1.0), np.zeros(1, np.int64))
+        return super().first_memory(n_actions, generator)._replace(score=np.full(n_actions, -1.0))
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds since the last restart."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import FORGETS_ALL, LONGEST, ONLY_EXPLORES, SMALLEST, Corners, NoLearning
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, exactly, generator
 from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import require_count, require_number
+from driftwise.core.validation import COUNT, Domains, interval, optional
 from driftwise.learners.bandits.exp3 import learn
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.shared.distributions import draw_action
@@ -97,11 +95,7 @@ class Rexp3(BanditLearner[Memory, Rates]):
         restart_every=(FORGETS_ALL, NoLearning(2, "it restarts after every other round"), LONGEST),
         exploration_rate=(SMALLEST, ONLY_EXPLORES),
     )
-
-    def __post_init__(self) -> None:
-        require_count(self, "restart_every")
-        if self.exploration_rate is not None:
-            require_number(self, "exploration_rate", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(restart_every=COUNT, exploration_rate=optional(interval("(0, 1]")))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -118,10 +112,6 @@ class Rexp3(BanditLearner[Memory, Rates]):
     def bound(self, measures: Measures) -> float:
         """Return the bound of Theorem 2, with constants, for these parameters."""
         return adversarial.rexp3(measures, self._exploration_rate(measures.n_actions), self.restart_every)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and no gains."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1, np.int64), generator)
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds since the last restart."""

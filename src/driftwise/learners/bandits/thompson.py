@@ -18,7 +18,7 @@ from driftwise.learners.shared.index_learner import (
     IndexMemory,
     add,
     fade,
-    index_learner,
+    indexed,
     no_level,
 )
 
@@ -41,7 +41,7 @@ def _keep(memory: IndexMemory, rates: NoRates, action: int, loss: float) -> None
     add(memory, rates, action, to_zero_or_one(memory, loss))
 
 
-@index_learner("thompson", keep=_keep, level=no_level, score=sampled_mean, probability=np.nan)
+@indexed("thompson", keep=_keep, level=no_level, score=sampled_mean, probability=np.nan)
 @dataclass(frozen=True)
 class Thompson(IndexLearner[NoRates]):
     r"""Thompson sampling (Thompson, 1933): plays an action with the posterior probability that it is best.
@@ -83,10 +83,6 @@ class Thompson(IndexLearner[NoRates]):
     (0, None)
     """
 
-    def rates(self, n_actions: int) -> NoRates:
-        """Return the placeholder."""
-        return NoRates()
-
 
 class Discount(NamedTuple):
     """Parameter as the kernels take it."""
@@ -99,7 +95,7 @@ def _keep_faded(memory: IndexMemory, rates: Discount, action: int, loss: float) 
     fade(memory, rates, action, to_zero_or_one(memory, loss))
 
 
-@index_learner("discounted-thompson", keep=_keep_faded, level=no_level, score=sampled_mean, probability=np.nan)
+@indexed("discounted-thompson", keep=_keep_faded, level=no_level, score=sampled_mean, probability=np.nan)
 @dataclass(frozen=True)
 class DiscountedThompson(DiscountedLearner[Discount]):
     r"""Discounted Thompson sampling (Raj and Kalyani, 2017): Thompson sampling on discounted losses.
@@ -141,7 +137,3 @@ class DiscountedThompson(DiscountedLearner[Discount]):
     discount: float = 0.995
 
     corners = Corners(discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0))
-
-    def rates(self, n_actions: int) -> Discount:
-        """Return the parameter."""
-        return Discount(self.discount)

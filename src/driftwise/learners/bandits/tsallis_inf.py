@@ -19,7 +19,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, chances, exactly, generator
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_choice
+from driftwise.core.validation import Domains, one_of
 from driftwise.core.vectors import largest, least
 from driftwise.learners.base import BanditLearner, bandit
 from driftwise.learners.shared.distributions import RAREST, chance, draw_action
@@ -132,17 +132,11 @@ class TsallisINF(BanditLearner[Memory, Rates]):
     estimator: str = "reduced-variance"
 
     corners = Corners(estimator=("reduced-variance", "importance-weighted"))
-
-    def __post_init__(self) -> None:
-        require_choice(self, "estimator", ("reduced-variance", "importance-weighted"))
+    _domains = Domains(estimator=one_of("reduced-variance", "importance-weighted"))
 
     def static_bound(self, measures: Measures) -> float:
         """Return the bound for adversarial losses, against the best fixed action."""
         return adversarial.tsallis_inf(measures, self._reduces_variance)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform probabilities and no losses."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1), generator)
 
     def rates(self, n_actions: int) -> Rates:
         """Return the scale of the learning rate and the baseline of the estimator."""

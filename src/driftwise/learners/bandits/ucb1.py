@@ -15,26 +15,15 @@ import numpy as np
 from driftwise.core.corners import SMALLEST, TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import generic_kernel
 from driftwise.core.measures import Measures
-from driftwise.core.validation import require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, interval, optional
 from driftwise.learners.base.loops import AnyRates
-from driftwise.learners.shared.index_learner import (
-    WINDOWS,
-    DiscountedLearner,
-    IndexLearner,
-    IndexMemory,
-    WindowedLearner,
-    add,
-    fade,
-    index_learner,
-    log_level,
-    slide,
-)
+from driftwise.learners.shared.index_learner import DiscountedLearner, IndexLearner, IndexMemory, WindowLearner, indexed
 
 
 class Width(NamedTuple):
     """Parameter as the kernels take it."""
 
-    width: float  # xi
+    log_scale: float  # xi
 
 
 @generic_kernel
@@ -43,10 +32,10 @@ def mean_less_radius(memory: IndexMemory, rates: AnyRates, action: int, level: f
     n: float = memory.plays[action]
     if n <= 0.0:
         return -np.inf
-    return float(memory.total[action] / n - np.sqrt(rates.width * level / n))
+    return float(memory.total[action] / n - np.sqrt(rates.log_scale * level / n))
 
 
-@index_learner("ucb1", keep=add, level=log_level, score=mean_less_radius)
+@indexed("ucb1", score=mean_less_radius)
 @dataclass(frozen=True)
 class UCB1(IndexLearner[Width]):
     r"""UCB1 (Auer, Cesa-Bianchi and Fischer, 2002): plays the lowest confidence bound on the mean loss.
@@ -89,9 +78,7 @@ class UCB1(IndexLearner[Width]):
     log_scale: float = 2.0
 
     corners = Corners(log_scale=(TOO_NARROW, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(log_scale=POSITIVE)
 
     def bound(self, measures: Measures) -> float | None:
         """Return the bound that holds for any gaps, or None if the means change or `log_scale` is not 2."""
@@ -102,19 +89,15 @@ class UCB1(IndexLearner[Width]):
             return 0.0
         return min(T, math.sqrt(8 * K * T * math.log(T)) + (1 + math.pi**2 / 3) * K)
 
-    def rates(self, n_actions: int) -> Width:
-        """Return the factor on the logarithm."""
-        return Width(self.log_scale)
-
 
 class DiscountedWidth(NamedTuple):
     """Parameters as the kernels take them."""
 
-    width: float  # 4 xi
+    log_scale: float  # 4 xi
     discount: float
 
 
-@index_learner("discounted-ucb", keep=fade, level=log_level, score=mean_less_radius)
+@indexed("discounted-ucb", score=mean_less_radius)
 @dataclass(frozen=True)
 class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
     r"""Discounted UCB (Garivier and Moulines, 2011): UCB1 with exponentially discounted plays and losses.
@@ -167,19 +150,16 @@ class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
     corners = Corners(
         discount=(NoLearning(SMALLEST, "only the last round counts"), 1.0), log_scale=(SMALLEST, TOO_WIDE)
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(discount=interval("(0, 1]"), log_scale=POSITIVE)
 
     def rates(self, n_actions: int) -> DiscountedWidth:
         """Return the parameters."""
-        return DiscountedWidth(width=4.0 * self.log_scale, discount=self.discount)
+        return DiscountedWidth(log_scale=4.0 * self.log_scale, discount=self.discount)
 
 
-@index_learner("sliding-window-ucb", keep=slide, level=log_level, score=mean_less_radius)
+@indexed("sliding-window-ucb", score=mean_less_radius)
 @dataclass(frozen=True)
-class SlidingWindowUCB(WindowedLearner[Width]):
+class SlidingWindowUCB(WindowLearner[Width]):
     r"""Sliding-window UCB (Garivier and Moulines, 2011): UCB1 on the latest rounds.
 
     For means that change occasionally.
@@ -222,12 +202,5 @@ class SlidingWindowUCB(WindowedLearner[Width]):
     window: int | None = 1000
     log_scale: float = 0.6
 
-    corners = Corners(window=WINDOWS, log_scale=(SMALLEST, TOO_WIDE))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
-
-    def rates(self, n_actions: int) -> Width:
-        """Return the factor on the logarithm."""
-        return Width(self.log_scale)
+    corners = Corners(window=WindowLearner.window_corners, log_scale=(SMALLEST, TOO_WIDE))
+    _domains = Domains(window=optional(COUNT), log_scale=POSITIVE)

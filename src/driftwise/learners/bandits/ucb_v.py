@@ -5,7 +5,6 @@ Algorithm 1 of Wei, Hong and Lu (`rerun-ucbv`) has other constants and restarts.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,9 +12,9 @@ import numpy as np
 
 from driftwise.core.corners import TOO_NARROW, TOO_WIDE, Corners, NoLearning
 from driftwise.core.kernel import kernel
-from driftwise.core.validation import require_number
+from driftwise.core.validation import NOT_NEGATIVE, POSITIVE, Domains
 from driftwise.learners.base import Beliefs, State
-from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, add, index_learner, log_level
+from driftwise.learners.shared.index_learner import IndexLearner, IndexMemory, indexed
 
 
 class Rates(NamedTuple):
@@ -36,7 +35,7 @@ def _score(memory: IndexMemory, rates: Rates, action: int, level: float) -> floa
     return float(mean - np.sqrt(2.0 * variance * level_per_play) - 3.0 * rates.bias * level_per_play)
 
 
-@index_learner("ucb-v", keep=add, level=log_level, score=_score)
+@indexed("ucb-v", score=_score)
 @dataclass(frozen=True)
 class UCBV(IndexLearner[Rates]):
     r"""UCB-V (Audibert, Munos and Szepesvari, 2009): confidence bounds that use the variance of the losses.
@@ -85,10 +84,7 @@ class UCBV(IndexLearner[Rates]):
     corners = Corners(
         log_scale=(TOO_NARROW, TOO_WIDE), bias=(NoLearning(0.0, "losses without variance have a radius of 0"), TOO_WIDE)
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "log_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
-        require_number(self, "bias", lambda x: 0 <= x < math.inf, "a finite number >= 0")
+    _domains = Domains(log_scale=POSITIVE, bias=NOT_NEGATIVE)
 
     def beliefs(self, state: State[IndexMemory, Rates]) -> Beliefs:
         """Return the estimate of the variance: that of a round, summed over the actions, times the rounds."""
@@ -96,7 +92,3 @@ class UCBV(IndexLearner[Rates]):
         plays = np.maximum(1.0, memory.plays)
         variances = np.maximum(0.0, memory.squares / plays - (memory.total / plays) ** 2)
         return replace(found, variance=state.rounds * float(variances.sum()))
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the parameters."""
-        return Rates(self.log_scale, self.bias)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.errors import InvalidInput, KernelError, outside, rejection
 from driftwise.core.kernel import kinds_of
-from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, as_real, count
 from driftwise.learners.base.kernel_errors import CompilerError, raise_kernel_error, returns_something, wrong_choice
-from driftwise.learners.base.learner import Learner, M, R, State, registered
+from driftwise.learners.base.learner import Learner, M, R, State, initial_memory, registered, returned_type
 from driftwise.learners.base.loops import (
     FINE,
     OTHER_SIZE,
@@ -38,6 +38,17 @@ class KernelLearner(Learner[M, R]):
     def loops(self) -> Loops:
         """The compiled loops over rounds."""
         return self.compiled_loops
+
+    def first_memory(self, n_actions: int, generator: Words) -> M:
+        """Return the memory before round 1, by default as its fields declare it."""
+        kind = self.memory_type
+        arrays = {"generator": generator} if "generator" in kind._fields else {}
+        return initial_memory(kind, self.all_limits(n_actions, rounds=0), **arrays)
+
+    def rates(self, n_actions: int) -> R:
+        """Return the parameters as the kernels read them, by default those with the names of the fields."""
+        kind = returned_type(type(self), "rates")
+        return cast("R", kind(**{name: getattr(self, name) for name in kind._fields if hasattr(self, name)}))
 
     def entry_points(self) -> dict[str, Kernel | None]:
         """Return every compiled function that plays rounds of this learner, by name."""

@@ -11,7 +11,7 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -89,12 +89,16 @@ class State(Generic[M, R]):
 
 
 def returned_type(owner: type, method: str) -> type[AnyMemory]:
-    """Return the NamedTuple that a method of a class returns, by its annotation."""
+    """Return the NamedTuple that a method of a class returns, by its annotation or the arguments of the base class."""
     for kind in owner.__mro__:
         hint = get_type_hints(vars(kind)[method]).get("return") if method in vars(kind) else None
         if isinstance(hint, type) and hasattr(hint, "_fields"):
             return hint
-    example = "Memory" if method == "first_memory" else "Rates"
+    example, variable = ("Memory", M) if method == "first_memory" else ("Rates", R)
+    for base in (base for kind in owner.__mro__ for base in vars(kind).get("__orig_bases__", ())):
+        arguments = dict(zip(getattr(get_origin(base), "__parameters__", ()), get_args(base), strict=False))
+        if isinstance(hint := arguments.get(variable), type) and hasattr(hint, "_fields"):
+            return hint
     raise InvalidInput(f"{owner.__name__}: `{method}` must name the NamedTuple that it returns, `-> {example}`.")
 
 
@@ -104,12 +108,12 @@ def _number_types(kind: type[M]) -> dict[str, type[np.generic]]:
     return {name: get_args(get_args(hint)[1])[0] for name, hint in get_type_hints(kind).items()}
 
 
-def zero_memory(kind: type[M], sizes: Mapping[str, float], **arrays: Array) -> M:
-    """Return a memory of zeros in the shapes that its fields declare; `arrays` are those that begin otherwise."""
+def initial_memory(kind: type[M], sizes: Mapping[str, float], **arrays: Array) -> M:
+    """Return a memory as its fields declare it, uniform or 0; `arrays` are those that begin otherwise."""
     for name, field in fields_of(kind).items():
         if field and name not in arrays:
             shape = [int(sizes[size]) if isinstance(size, str) else size for size in field.shape]
-            arrays[name] = np.zeros(shape, _number_types(kind)[name])
+            arrays[name] = np.full(shape, 1.0 / shape[-1] if field.uniform else 0, _number_types(kind)[name])
     return kind._make(arrays[name] for name in kind._fields)
 
 
@@ -314,9 +318,7 @@ L = TypeVar("L", bound=type[Learner])
 
 def registered(name: str, member: L) -> L:
     """Add a class to the registry under `name` and return it."""
-    member.name = name
-    learners.add(name, member)
-    return member
+    return learners.add(name, member)
 
 
 def composed(name: str) -> Callable[[L], L]:

@@ -147,10 +147,6 @@ class AdaHedge(ExpertLearner[Memory, Rates]):
         """Return the bound against the best fixed action."""
         return pathwise_experts.ada_hedge_worst(measures.n_actions, measures.n_rounds)
 
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights, zero losses and a gap of zero."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
-
     def rates(self, n_actions: int) -> Rates:
         """Return the logarithm of the number of actions."""
         return Rates(log_actions=math.log(n_actions))

@@ -23,10 +23,10 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import require_choice
+from driftwise.core.validation import Domains, one_of
 from driftwise.learners.base import expert
 from driftwise.learners.shared.sleeping_experts import Rates, SleepingLearner, rule
-from driftwise.learners.shared.time_intervals import COVERS, TRACKING, Cover
+from driftwise.learners.shared.time_intervals import TRACKING
 from driftwise.theory import pathwise_experts
 
 REGRET, MOVED, LOG_PRIOR = range(3)  # R, C, ln q
@@ -154,14 +154,9 @@ class AdaNormalHedgeTV(SleepingLearner):
 
     rule = NORMAL
 
-    def __post_init__(self) -> None:
-        require_choice(self, "cover", TRACKING)
+    _domains = Domains(cover=one_of(*TRACKING))
 
     def bound(self, measures: Measures) -> float:
         """Return the bound against the best action of every segment."""
         n_pieces = measures.segments * self.starts().rows_to_cover(measures.n_rounds)
         return pathwise_experts.ada_normal_hedge_tv_worst(measures.n_actions, measures.n_rounds, n_pieces)
-
-    def starts(self) -> Cover:
-        """Return the cover."""
-        return COVERS[self.cover]

@@ -35,10 +35,10 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import require_choice, require_count
+from driftwise.core.validation import COUNT, Domains, one_of, optional
 from driftwise.learners.base import expert
 from driftwise.learners.shared.sleeping_experts import Rates, SleepingLearner, rule
-from driftwise.learners.shared.time_intervals import COVERS, TRACKING, Cover
+from driftwise.learners.shared.time_intervals import TRACKING
 from driftwise.theory import pathwise_prod
 
 RATE_CAP = 0.5
@@ -122,10 +122,6 @@ class AdaptMLProd(SleepingLearner):
         """Return the bound against the best fixed action."""
         return pathwise_prod.adapt_ml_prod_worst(measures.n_actions, measures.n_rounds)
 
-    def log_experts(self, n_actions: int) -> float:
-        """Return ln K."""
-        return math.log(n_actions)
-
 
 @expert("sleeping-adapt-ml-prod", update=PROD.update)
 @dataclass(frozen=True)
@@ -181,10 +177,7 @@ class SleepingAdaptMLProd(SleepingLearner):
 
     rule = PROD
 
-    def __post_init__(self) -> None:
-        require_choice(self, "cover", TRACKING)
-        if self.n_rounds is not None:
-            require_count(self, "n_rounds")
+    _domains = Domains(cover=one_of(*TRACKING), n_rounds=optional(COUNT))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -196,10 +189,6 @@ class SleepingAdaptMLProd(SleepingLearner):
         n_pieces = measures.segments * self.starts().rows_to_cover(measures.n_rounds)
         K, T = measures.n_actions, measures.n_rounds
         return pathwise_prod.sleeping_adapt_ml_prod_worst(K, T, n_pieces, self.n_rounds)
-
-    def starts(self) -> Cover:
-        """Return the cover."""
-        return COVERS[self.cover]
 
     def log_experts(self, n_actions: int) -> float:
         """Return ln(KT); 0 for the anytime prior."""

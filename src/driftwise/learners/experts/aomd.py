@@ -6,7 +6,6 @@ one phase: $\lambda$ is constant, and `tuned` sets it from the number of segment
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, Self
 
@@ -17,7 +16,7 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.validation import POSITIVE, Domains
 from driftwise.learners.base import Beliefs, ExpertLearner, State, expert
 from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, pathwise_meta, tuning, vacuous
@@ -35,12 +34,12 @@ class Memory(NamedTuple):
 class Rates(NamedTuple):
     """Parameters passed to the kernel."""
 
-    scale: float
+    rate_scale: float
 
 
 @kernel
 def _step(memory: Memory, rates: Rates) -> float:
-    return rates.scale / float(np.sqrt(memory.deviation[0]) + np.sqrt(memory.deviation[1]))
+    return rates.rate_scale / float(np.sqrt(memory.deviation[0]) + np.sqrt(memory.deviation[1]))
 
 
 @kernel
@@ -100,9 +99,7 @@ class AOMD(ExpertLearner[Memory, Rates]):
     rate_scale: float = 2.0
 
     corners = Corners(rate_scale=(TOO_SLOW, LARGEST))
-
-    def __post_init__(self) -> None:
-        require_number(self, "rate_scale", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(rate_scale=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -120,8 +117,7 @@ class AOMD(ExpertLearner[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform weights, zero losses and A = 1."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.ones(2))
+        return super().first_memory(n_actions, generator)._replace(deviation=np.ones(2))
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         r"""Return $(A_t - 1) / 2$ as the estimate of the variance: the losses of two rounds differ by twice theirs."""
@@ -130,7 +126,3 @@ class AOMD(ExpertLearner[Memory, Rates]):
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the largest possible A after `rounds` rounds."""
         return {"most_deviation": 1 + n_actions * rounds}
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the scale."""
-        return Rates(scale=self.rate_scale)

@@ -102,7 +102,3 @@ class BOA(SleepingLearner):
     def static_bound(self, measures: Measures) -> float:
         """Return the bound against the best fixed action."""
         return pathwise_prod.boa_worst(measures.n_actions, measures.n_rounds)
-
-    def log_experts(self, n_actions: int) -> float:
-        """Return ln K."""
-        return math.log(n_actions)

@@ -16,7 +16,7 @@ from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import between, distribution
 from driftwise.core.types import Matrix, Vector, Words
-from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, check_memory
 from driftwise.core.vectors import assign
 from driftwise.learners.base import Beliefs, ExpertLearner, State, expert
 from driftwise.learners.base.beliefs import shares_by_label
@@ -99,16 +99,12 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
     n_rates: int = 16
 
     corners = Corners(largest_rate=(TOO_SLOW, LARGEST), n_rates=(1, 64))
-
-    def __post_init__(self) -> None:
-        require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
-        require_count(self, "n_rates")
+    _domains = Domains(largest_rate=POSITIVE, n_rates=COUNT)
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform weights for every rate, and zero losses."""
         check_memory(self, "n_rates", self.n_rates, 8 * self.n_rates * (n_actions + 1))
-        plays = np.full((self.n_rates, n_actions), 1.0 / n_actions)
-        return Memory(plays[0].copy(), np.zeros(n_actions), plays, np.zeros(self.n_rates))
+        return super().first_memory(n_actions, generator)
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the weight of each rate: 1 for the one that is played, 0 for the others."""
@@ -119,7 +115,3 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rates."""
         return {"rates": self.n_rates}
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the largest rate of the grid."""
-        return Rates(largest_rate=self.largest_rate)

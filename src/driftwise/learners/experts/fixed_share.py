@@ -29,8 +29,8 @@ from driftwise.core.corners import LARGEST, SMALLEST, TOO_SLOW, Corners, NoLearn
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, scratch
-from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.types import Vector
+from driftwise.core.validation import POSITIVE, Domains, interval
 from driftwise.core.vectors import largest, least
 from driftwise.learners.base import Beliefs, ExpertLearner, HintedLearner, State, expert
 from driftwise.learners.base.beliefs import faded_rounds
@@ -78,15 +78,6 @@ def absorb(totals: Vector, rates: Rates, losses: Vector, weights: Vector) -> Non
             totals[k] = -np.log(weights[k])
 
 
-@kernel
-def look_ahead(totals: Vector, rates: Rates, guess: Vector, ahead: Vector, weights: Vector) -> None:
-    """Write the weights for the totals plus the guess, without sharing; `ahead` is scratch."""
-    lowest = least(guess)
-    for k in range(guess.size):
-        ahead[k] = totals[k] + rates.scale * (guess[k] - lowest)
-    exponential_weights(ahead, rates.rate, weights)
-
-
 @dataclass(frozen=True)
 class FixedShareLearner(ExpertLearner[M, Rates]):
     """Parameters and common methods of Fixed Share and its optimistic form."""
@@ -99,10 +90,7 @@ class FixedShareLearner(ExpertLearner[M, Rates]):
         # 0 is last, so that it is tried with the largest rate: without sharing, weights vanish.
         switch_rate=(NoLearning(1.0, "all weight is shared out in every round"), SMALLEST, 0.0),
     )
-
-    def __post_init__(self) -> None:
-        require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
-        require_number(self, "switch_rate", lambda x: 0 <= x <= 1, "in [0, 1]")
+    _domains = Domains(learning_rate=POSITIVE, switch_rate=interval("[0, 1]"))
 
     @abstractmethod
     def bound(self, measures: Measures) -> float:
@@ -197,10 +185,6 @@ class FixedShare(FixedShareLearner[Memory]):
         length = fixed_share_bounds.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / self.learning_rate + self.learning_rate * T / 8)
 
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights and zero totals."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions))
-
 
 class AheadMemory(NamedTuple):
     """State of the learner between rounds."""
@@ -212,7 +196,10 @@ class AheadMemory(NamedTuple):
 
 @kernel
 def _hint(memory: AheadMemory, rates: Rates, guess: Vector) -> None:
-    look_ahead(memory.totals, rates, guess, memory.ahead, memory.weights)
+    lowest = least(guess)
+    for k in range(guess.size):
+        memory.ahead[k] = memory.totals[k] + rates.scale * (guess[k] - lowest)
+    exponential_weights(memory.ahead, rates.rate, memory.weights)
 
 
 @kernel
@@ -283,7 +270,3 @@ class OptimisticFixedShare(FixedShareLearner[AheadMemory], HintedLearner[AheadMe
         T, eta = measures.n_rounds, self.learning_rate
         length = fixed_share_bounds.code_length(measures.n_actions, T, measures.segments - 1, self.switch_rate)
         return min(T, length / eta + eta / 2 * expected.largest_deviation(measures))
-
-    def first_memory(self, n_actions: int, generator: Words) -> AheadMemory:
-        """Return uniform weights and zero totals."""
-        return AheadMemory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(n_actions))

@@ -17,8 +17,8 @@ from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, exactly, scratch
-from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.types import Vector
+from driftwise.core.validation import POSITIVE, Domains, optional
 from driftwise.learners.base import ExpertLearner, HintedLearner, expert
 from driftwise.learners.base.learner import M
 from driftwise.learners.shared.distributions import exponential_weights
@@ -58,10 +58,7 @@ class HedgeLearner(ExpertLearner[M, Rates]):
     learning_rate: float | None = None
 
     corners = Corners(learning_rate=(TOO_SLOW, LARGEST, None))
-
-    def __post_init__(self) -> None:
-        if self.learning_rate is not None:
-            require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(learning_rate=optional(POSITIVE))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the fixed rate, 0 for the anytime rate, and ln K."""
@@ -124,10 +121,6 @@ class Hedge(HedgeLearner[Memory]):
         """Return the bound against the best fixed action."""
         T = measures.n_rounds
         return min(T, pathwise_meta.hedge(T, measures.n_actions, self.learning_rate))
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights, zero losses and zero rounds."""
-        return Memory(np.full(n_actions, 1.0 / n_actions), np.zeros(n_actions), np.zeros(1))
 
 
 class GuessMemory(NamedTuple):
@@ -222,8 +215,3 @@ class OptimisticHedge(HedgeLearner[GuessMemory], HintedLearner[GuessMemory, Rate
         """Return the bound against the best fixed action."""
         T, deviation = measures.n_rounds, expected.largest_deviation(measures)
         return min(T, pathwise_meta.optimistic_hedge(deviation, measures.n_actions, self.learning_rate))
-
-    def first_memory(self, n_actions: int, generator: Words) -> GuessMemory:
-        """Return uniform weights, zero losses and a guess of zero losses."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return GuessMemory(uniform, np.zeros(n_actions), np.zeros(n_actions), np.zeros(1), np.zeros(n_actions))

@@ -30,13 +30,15 @@ REGRET, DEVIATION = range(2)  # R, the sum of r^2
 
 
 @kernel
-def _start(stats: Vector, start: int, n_actions: int, rates: Rates) -> None:  # noqa: ARG001
+def start_stats(stats: Vector, start: int, n_actions: int, rates: Rates) -> None:  # noqa: ARG001
+    """Begin without regret."""
     stats[REGRET] = 0.0
     stats[DEVIATION] = 0.0
 
 
 @kernel
-def _absorb(stats: Vector, regret: float, rates: Rates) -> None:  # noqa: ARG001
+def add_regret(stats: Vector, regret: float, rates: Rates) -> None:  # noqa: ARG001
+    """Add the regret of a round, and its square."""
     stats[REGRET] += regret
     stats[DEVIATION] += regret * regret
 
@@ -52,7 +54,7 @@ def _possible(stats: Matrix, rounds: int) -> bool:
     return within(stats, (-float(rounds), 0.0), float(rounds))
 
 
-POLYNOMIAL = rule("polynomial", 2, _possible, _start, _absorb, _log_weight)
+POLYNOMIAL = rule("polynomial", 2, _possible, start_stats, add_regret, _log_weight)
 
 
 @expert("ml-poly", update=POLYNOMIAL.update)

@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
-from driftwise.core.types import Vector, Words
-from driftwise.core.validation import require_number
+from driftwise.core.types import Vector
+from driftwise.core.validation import POSITIVE, Domains
 from driftwise.learners.base import ExpertLearner, expert
 from driftwise.learners.experts.optimistic_gd import Rates
 from driftwise.learners.shared.distributions import proximal_step
@@ -73,9 +71,7 @@ class OnlineGD(ExpertLearner[Memory, Rates]):
     learning_rate: float = 0.1
 
     corners = Corners(learning_rate=(TOO_SLOW, LARGEST))
-
-    def __post_init__(self) -> None:
-        require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(learning_rate=POSITIVE)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -90,10 +86,6 @@ class OnlineGD(ExpertLearner[Memory, Rates]):
         """Return the bound against comparators with as many segments as the means."""
         K, T = measures.n_actions, measures.n_rounds
         return min(T, pathwise_meta.online_gd(K * T, K, self.learning_rate, measures.segments))
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights."""
-        return Memory(np.full(n_actions, 1.0 / n_actions))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the size of the projected step."""

@@ -57,11 +57,11 @@ from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE, between, distribution, scratch, within
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import check_memory, require_choice, require_count
+from driftwise.core.validation import COUNT, Domains, check_memory, one_of, optional
 from driftwise.core.vectors import assign
 from driftwise.learners.base import Beliefs, ExpertLearner, HintedLearner, State, expert
 from driftwise.learners.base.beliefs import mean_age, shares_by_age
-from driftwise.learners.base.learner import with_more_rows, zero_memory
+from driftwise.learners.base.learner import NoRates, initial_memory, with_more_rows
 from driftwise.theory import expected
 
 RATE_CAP = 0.25
@@ -85,12 +85,6 @@ class ProdExperts(NamedTuple):
     rate: Annotated[Matrix, between(0, RATE_CAP, "rows", "actions")]  # eta
     exponents: Annotated[Matrix, scratch("rows", "actions")]  # eta (G - h), without the term of alpha
     action_weights: Annotated[Vector, scratch("actions")]  # sums over the rows, before normalising
-
-
-def new_experts(n_rows: int, n_actions: int) -> ProdExperts:
-    """Return a memory for `n_rows` rows, none awake, with uniform weights."""
-    sizes = {"rows": n_rows, "actions": n_actions}
-    return zero_memory(ProdExperts, sizes, weights=np.full(n_actions, 1.0 / n_actions))
 
 
 def row_shares(experts: ProdExperts) -> Vector:
@@ -219,16 +213,6 @@ def _combine(experts: ProdExperts, older: int) -> None:
 
 
 @kernel
-def _move_up(experts: ProdExperts, row: int) -> None:
-    """Copy a row to the place before it."""
-    experts.size[row - 1] = experts.size[row]
-    experts.scale[row - 1] = experts.scale[row]
-    assign(experts.potential[row - 1], experts.potential[row])
-    assign(experts.deviation[row - 1], experts.deviation[row])
-    assign(experts.rate[row - 1], experts.rate[row])
-
-
-@kernel
 def _size(experts: ProdExperts, row: int) -> int:
     return int(experts.size[row])
 
@@ -237,40 +221,32 @@ def _size(experts: ProdExperts, row: int) -> int:
 def _merge_pair(experts: ProdExperts, older: int, n_rows: int) -> None:
     _combine(experts, older)
     for row in range(older + 2, n_rows):
-        _move_up(experts, row)
+        experts.size[row - 1] = experts.size[row]
+        experts.scale[row - 1] = experts.scale[row]
+        assign(experts.potential[row - 1], experts.potential[row])
+        assign(experts.deviation[row - 1], experts.deviation[row])
+        assign(experts.rate[row - 1], experts.rate[row])
 
 
 _merge_rows = merging("prod-experts", _size, _merge_pair)
 
 
 @kernel
-def merge(experts: ProdExperts, resolution: int) -> None:
-    """Merge rows until no size has more than `resolution` of them, the smallest sizes first."""
-    experts.awake[0] = _merge_rows(experts, experts.awake[0], resolution)
-
-
-class Rates(NamedTuple):
-    """Parameters passed to the kernels."""
-
-    log_actions: float  # ln K; not read by the kernels, which use the constant of the row
-
-
-@kernel
-def _hint(memory: ProdExperts, rates: Rates, guess: Vector) -> None:  # noqa: ARG001
+def _hint(memory: ProdExperts, rates: NoRates, guess: Vector) -> None:  # noqa: ARG001
     for k in range(guess.size):  # a slice assignment would make a copy first
         memory.guess[k] = guess[k]
     solve(memory)
 
 
 @kernel
-def _update(memory: ProdExperts, rates: Rates, losses: Vector) -> None:
+def _update(memory: ProdExperts, rates: NoRates, losses: Vector) -> None:
     absorb(memory, losses)
     _hint(memory, rates, losses)
 
 
 @expert("optimistic-adapt-ml-prod", update=_update, hint=_hint)
 @dataclass(frozen=True)
-class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
+class OptimisticAdaptMLProd(HintedLearner[ProdExperts, NoRates]):
     r"""Optimistic-Adapt-ML-Prod (Wei, Hong and Lu, 2016): Adapt-ML-Prod with a guess of the coming losses.
 
     Competes with the best fixed action; the regret is small where losses repeat or `hint` gives good guesses. Each
@@ -322,9 +298,7 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
     prior: str = "inside"
 
     corners = Corners(prior=("inside", "outside"))
-
-    def __post_init__(self) -> None:
-        require_choice(self, "prior", ("inside", "outside"))
+    _domains = Domains(prior=one_of("inside", "outside"))
 
     def static_bound(self, measures: Measures) -> float | None:
         """Return the closed form of Theorem 3.4 (RTk_bound); None if the prior is outside."""
@@ -332,7 +306,7 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> ProdExperts:
         """Return uniform weights, one row of experts and a guess of zero losses."""
-        experts = new_experts(1, n_actions)
+        experts = super().first_memory(n_actions, generator)
         log_actions = math.log(n_actions)
         wake(experts, log_actions, -log_actions / RATE_CAP if self.prior == "inside" else 0.0)
         return experts
@@ -344,10 +318,6 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, Rates]):
     def memory_contradiction(self, memory: ProdExperts, rounds: int) -> str:
         """Return a rule that the row of experts breaks, '' where there is none."""
         return experts_contradiction(memory, rounds)
-
-    def rates(self, n_actions: int) -> Rates:
-        """Return the logarithm of the number of actions."""
-        return Rates(log_actions=math.log(n_actions))
 
 
 class SleepingRates(NamedTuple):
@@ -365,7 +335,7 @@ def _wake_next(memory: ProdExperts, rates: SleepingRates) -> None:
         # The weight 1/K outside the product is common to all experts, so it is left out. Rows count from 1.
         wake(memory, np.log(memory.weights.size * (memory.awake[1] + 2.0)), 0.0)
     if rates.resolution > 0:
-        merge(memory, rates.resolution)
+        memory.awake[0] = _merge_rows(memory, memory.awake[0], rates.resolution)
 
 
 @kernel
@@ -430,12 +400,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, SleepingRates]):
     resolution: int = 2
 
     corners = Corners(memory=("exact", "merged"), n_rounds=(1, LONGEST, None), resolution=(1, 8))
-
-    def __post_init__(self) -> None:
-        require_choice(self, "memory", ("exact", "merged"))
-        require_count(self, "resolution")
-        if self.n_rounds is not None:
-            require_count(self, "n_rounds")
+    _domains = Domains(memory=one_of("exact", "merged"), resolution=COUNT, n_rounds=optional(COUNT))
 
     @property
     def skipped_checks(self) -> dict[str, str]:
@@ -460,7 +425,7 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, SleepingRates]):
         """Return uniform weights and the row of round 1."""
         n_rows = _FIRST_ROWS if self.memory == "exact" else self._merged_rows
         check_memory(self, "resolution", self.resolution, 8 * n_rows * (4 * n_actions + 2))
-        experts = new_experts(n_rows, n_actions)
+        experts = initial_memory(ProdExperts, {"rows": n_rows, "actions": n_actions})
         _wake_next(experts, self.rates(n_actions))
         return experts
 

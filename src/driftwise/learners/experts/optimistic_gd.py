@@ -9,15 +9,13 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
-import numpy as np
-
 from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.errors import rejection
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import distribution
-from driftwise.core.types import Vector, Words
-from driftwise.core.validation import count, require_number
+from driftwise.core.types import Vector
+from driftwise.core.validation import Domains, count, reals
 from driftwise.learners.base import ExpertLearner, expert
 from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, tuning, vacuous
@@ -97,10 +95,9 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
     prox_scale: float = 1.0
 
     corners = Corners(learning_rate=(TOO_SLOW, LARGEST, math.inf), prox_scale=(0.5, 1.0))
-
-    def __post_init__(self) -> None:
-        require_number(self, "learning_rate", lambda x: x > 0, "> 0")
-        require_number(self, "prox_scale", lambda x: x in (0.5, 1.0), "0.5 or 1.0")
+    _domains = Domains(
+        learning_rate=reals("> 0", lambda x: x > 0), prox_scale=reals("0.5 or 1.0", lambda x: x in (0.5, 1.0))
+    )
 
     @classmethod
     def tuned(cls, measures: Measures, comparator_segments: int | None = None, rule: str = "paper") -> Self:
@@ -118,11 +115,6 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
     def bound(self, measures: Measures) -> float:
         """Return the corrected bound of Theorem 3.2 (dev) for this learning rate."""
         return expected.optimistic_gd(measures, self.learning_rate, self.prox_scale)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights and a uniform center."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(weights=uniform, center=uniform.copy())
 
     def rates(self, n_actions: int) -> Rates:
         """Return the size of the projected step."""

@@ -16,8 +16,8 @@ from driftwise.core.errors import rejection
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, exactly
-from driftwise.core.types import Actions, Vector, Words
-from driftwise.core.validation import require_count
+from driftwise.core.types import Actions, Vector
+from driftwise.core.validation import COUNT, Domains, optional
 from driftwise.learners.base import Beliefs, ExpertLearner, State, expert
 from driftwise.learners.shared.distributions import proximal_step
 from driftwise.theory import expected, tuning
@@ -107,10 +107,7 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
     restart_every: int | None = None
 
     corners = Corners(restart_every=(1, 2, LONGEST, None))
-
-    def __post_init__(self) -> None:
-        if self.restart_every is not None:
-            require_count(self, "restart_every")
+    _domains = Domains(restart_every=optional(COUNT))
 
     @classmethod
     def tuned(cls, measures: Measures, rule: str = "paper") -> Self:
@@ -122,11 +119,6 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
     def bound(self, measures: Measures) -> float:
         """Return the bound of Theorem 3.3 (full_info_given_V), with constants, for this block length."""
         return expected.restarted_adaptive_gd(measures, self.restart_every)
-
-    def first_memory(self, n_actions: int, generator: Words) -> Memory:
-        """Return uniform weights, a uniform center, zero losses and a new block."""
-        uniform = np.full(n_actions, 1.0 / n_actions)
-        return Memory(uniform, uniform.copy(), np.zeros(n_actions), np.zeros(1), np.zeros(1, np.int64))
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds since the last restart."""

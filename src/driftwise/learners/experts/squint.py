@@ -24,10 +24,10 @@ from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import within
 from driftwise.core.types import Matrix, Vector
 from driftwise.learners.base import expert
+from driftwise.learners.experts.ml_poly import DEVIATION, REGRET, add_regret, start_stats
 from driftwise.learners.shared.sleeping_experts import Rates, SleepingLearner, rule
 from driftwise.theory import pathwise_experts
 
-REGRET, DEVIATION = range(2)  # R, V
 MOST_RATE = 0.5  # the upper end of the integral
 _NODES, _FACTORS = (tuple(float(x) for x in values) for values in np.polynomial.legendre.leggauss(12))  # on [-1, 1]
 _SMALL_DEVIATION, _SMALL_REGRET = 1.0, 8.0  # below these twelve nodes are exact to rounding, and the closed form is not
@@ -72,18 +72,6 @@ def log_integral(regret: float, deviation: float) -> float:
 
 
 @kernel
-def _start(stats: Vector, start: int, n_actions: int, rates: Rates) -> None:  # noqa: ARG001
-    stats[REGRET] = 0.0
-    stats[DEVIATION] = 0.0
-
-
-@kernel
-def _absorb(stats: Vector, regret: float, rates: Rates) -> None:  # noqa: ARG001
-    stats[REGRET] += regret
-    stats[DEVIATION] += regret * regret
-
-
-@kernel
 def _log_weight(stats: Vector, rates: Rates) -> float:  # noqa: ARG001
     return log_integral(stats[REGRET], stats[DEVIATION])
 
@@ -95,7 +83,7 @@ def _possible(stats: Matrix, rounds: int) -> bool:
     return in_range and within(regret * regret, 0.0, 2.0 * rounds * deviation)
 
 
-SQUINT = rule("squint", 2, _possible, _start, _absorb, _log_weight)
+SQUINT = rule("squint", 2, _possible, start_stats, add_regret, _log_weight)
 
 
 @expert("squint", update=SQUINT.update)

@@ -14,7 +14,7 @@ import numpy as np
 from driftwise.core.corners import LONGEST, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
-from driftwise.core.validation import require_count
+from driftwise.core.validation import COUNT, Domains
 from driftwise.learners.base.loops import AnyMemory
 from driftwise.learners.experts.hedge import Hedge
 from driftwise.learners.experts.online_gd import OnlineGD
@@ -70,9 +70,7 @@ class Ader(GridLearner):
     n_rounds: int = 10_000
 
     corners = Corners(n_rounds=(1, 2, LONGEST))
-
-    def __post_init__(self) -> None:
-        require_count(self, "n_rounds")
+    _domains = Domains(n_rounds=COUNT)
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -16,7 +16,7 @@ from driftwise.core.corners import LARGEST, TOO_SLOW, Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import HUGE
-from driftwise.core.validation import require_number
+from driftwise.core.validation import POSITIVE, Domains
 from driftwise.learners.shared.interval_learner import BASES, IntervalLearner, IntervalRows, interval_learner
 from driftwise.learners.shared.time_intervals import HAZAN_SESHADHRI_SLOTS
 from driftwise.theory import vacuous
@@ -118,10 +118,7 @@ class FLH(IntervalLearner):
     learning_rate: float = 0.5
 
     corners = Corners(base=BASES, learning_rate=(TOO_SLOW, LARGEST))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(learning_rate=POSITIVE)
 
     @property
     def skipped_checks(self) -> dict[str, str]:

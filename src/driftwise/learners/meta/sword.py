@@ -16,7 +16,7 @@ import numpy as np
 from driftwise.core.corners import LARGEST, LONGEST, SMALLEST, TOO_SLOW, Corners
 from driftwise.core.measures import Measures
 from driftwise.core.types import Vector
-from driftwise.core.validation import require_count, require_number
+from driftwise.core.validation import COUNT, POSITIVE, Domains, optional
 from driftwise.learners.experts.hedge import OptimisticHedge
 from driftwise.learners.experts.optimistic_gd import OptimisticGD
 from driftwise.learners.shared.grid_learner import GridLearner, LearnerBank, grid
@@ -81,12 +81,7 @@ class Sword(GridLearner):
     corners = Corners(
         n_rounds=(1, 2, LONGEST), largest_rate=(TOO_SLOW, LARGEST), meta_learning_rate=(SMALLEST, LARGEST, None)
     )
-
-    def __post_init__(self) -> None:
-        require_count(self, "n_rounds")
-        require_number(self, "largest_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
-        if self.meta_learning_rate is not None:
-            require_number(self, "meta_learning_rate", lambda x: 0 < x < math.inf, "a finite number > 0")
+    _domains = Domains(n_rounds=COUNT, largest_rate=POSITIVE, meta_learning_rate=optional(POSITIVE))
 
     @property
     def skipped_checks(self) -> dict[str, str]:

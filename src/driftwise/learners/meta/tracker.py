@@ -67,10 +67,10 @@ from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, distribution, packed, scratch
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import require
+from driftwise.core.validation import Domains, flag, require
 from driftwise.core.vectors import largest, least
 from driftwise.learners.base import Beliefs, HintedLearner, State
-from driftwise.learners.base.learner import zero_memory
+from driftwise.learners.base.learner import initial_memory
 from driftwise.learners.base.loops import AnyMemory
 from driftwise.learners.experts.ada_hedge import PriorAdaHedge
 from driftwise.learners.shared.grid_learner import Bank, GridLearner, grid
@@ -328,10 +328,8 @@ class TrackingBank(Bank[Memory, Rates]):
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return uniform weights of all bases."""
-        sizes, even = self.all_limits(n_actions, rounds=0), 1.0 / n_actions
-        weights, centers = np.full((self.n_bases, n_actions), even), np.full((len(self.pairs) + 1, n_actions), even)
         factors, clock = np.ones((len(self.learning_rates) + 1, n_actions)), np.array([1, 0, 0])
-        return zero_memory(Memory, sizes, weights=weights, centers=centers, factors=factors, clock=clock)
+        return initial_memory(Memory, self.all_limits(n_actions, rounds=0), factors=factors, clock=clock)
 
     def rates(self, n_actions: int) -> Rates:
         """Return the rates."""
@@ -441,9 +439,7 @@ class Tracker(GridLearner, HintedLearner):
 
     both_guesses: bool = False
     corners = Corners(both_guesses=(True,))
-
-    def __post_init__(self) -> None:
-        require(self, "both_guesses", isinstance(self.both_guesses, bool), "True or False")
+    _domains = Domains(both_guesses=flag)
 
     def banks(self, n_actions: int) -> list[TrackingBank]:
         """Return the bank of all bases."""

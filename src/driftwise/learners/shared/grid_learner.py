@@ -74,20 +74,8 @@ from driftwise.core.vectors import least
 from driftwise.learners.base import ExpertLearner, HintedLearner, State
 from driftwise.learners.base.learner import M, MemoryChecks, R, registered, returned_type
 from driftwise.learners.base.loops import AnyMemory, AnyRates, Bindings, Kernel, expert_loops
+from driftwise.learners.shared import meta_learner as meta
 from driftwise.learners.shared.distributions import dot
-from driftwise.learners.shared.meta_learner import (
-    BASE_RULE,
-    MetaLearner,
-    can_be_base,
-    inner_fields,
-    inner_limits,
-    inner_memory,
-    place,
-    row,
-    row_kernel,
-    stacked_memory,
-    stacked_rates,
-)
 from driftwise.registry import Registered
 
 UPDATE = HINT = BANKS = REST = KIND = WRITE = RATES = ROW = RATES_ROW = unbound  # kernels that `clone` binds
@@ -156,11 +144,6 @@ class LearnerBank(Bank):
         return type(self.bases[0])
 
     @property
-    def n_bases(self) -> int:
-        """The number of its learners."""
-        return len(self.bases)
-
-    @property
     def memory_type(self) -> type[AnyMemory]:
         """The NamedTuple of the memory of one of its learners, whose arrays are stacked."""
         return self.bases[0].memory_type
@@ -171,11 +154,11 @@ class LearnerBank(Bank):
 
     def first_memory(self, n_actions: int, generator: Words) -> AnyMemory:
         """Return the first memories of all learners."""
-        return stacked_memory([base.first_memory(n_actions, generator) for base in self.bases])
+        return meta.stacked_memory([base.first_memory(n_actions, generator) for base in self.bases])
 
     def rates(self, n_actions: int) -> AnyRates:
         """Return the rates of all learners."""
-        return stacked_rates([base.rates(n_actions) for base in self.bases])
+        return meta.stacked_rates([base.rates(n_actions) for base in self.bases])
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the numbers that the declarations of the learners' memory name; sizes are the same for all."""
@@ -184,7 +167,7 @@ class LearnerBank(Bank):
     def memory_fault(self, memory: AnyMemory, n_actions: int, rounds: int) -> str:
         """Return the fault of the first learner whose memory has one."""
         for i, base in enumerate(self.bases):
-            if fault := base.memory_fault(row(memory, i), n_actions, rounds):
+            if fault := base.memory_fault(meta.row(memory, i), n_actions, rounds):
                 return f"base {i}: {fault}"
         return ""
 
@@ -205,15 +188,15 @@ def bank_parts(kind: type[Bank] | type[ExpertLearner]) -> BankParts:
     if issubclass(kind, Bank):
         memory_type, kernels = returned_type(kind, "first_memory"), {"UPDATE": kind.update}
         return BankParts(memory_type, (), _advance, kernels, kind.hint, kinds_of(kind))
-    if not can_be_base(kind):
-        raise InvalidInput(f"{kind.__name__}: a base of a grid must be {BASE_RULE}.")
+    if not meta.can_be_base(kind):
+        raise InvalidInput(f"{kind.__name__}: a base of a grid must be {meta.BASE_RULE}.")
     memory_type, rates_type = returned_type(kind, "first_memory"), returned_type(kind, "rates")
     own = kind.compiled_loops.kernels
     kernels = {
         "UPDATE": own.update,
         "RATES": rates_type,
-        "ROW": row_kernel(len(memory_type._fields)),
-        "RATES_ROW": row_kernel(len(rates_type._fields)),
+        "ROW": meta.row_kernel(len(memory_type._fields)),
+        "RATES_ROW": meta.row_kernel(len(rates_type._fields)),
     }
     return BankParts(memory_type, ("bases",), _advance_each, kernels, own.hint, (rates_type, *own.kinds))
 
@@ -298,26 +281,26 @@ def _bind_kernels(member: type[GridLearner], name: str, rule: type[ExpertLearner
     fields, advances, guesses, kinds = dict(GRID_FIELDS), [], [], [GridRates, BankRates]
     for i, kind in enumerate(member.bank_kinds):
         bank = bank_parts(kind)
-        kernels = {**bank.kernels, **place(bank.memory_type, len(fields)), "NUMBER": i}
+        kernels = {**bank.kernels, **meta.place(bank.memory_type, len(fields)), "NUMBER": i}
         advances.append(clone(bank.template, f"{name}-bank{i}", **kernels))
         if hinted:
             if bank.hint is None:
                 raise InvalidInput(f"{name}: the bases of a grid that takes hints must take them, {kind.__name__} not.")
             guesses.append(clone(bank.template, f"{name}-hint{i}", **{**kernels, "UPDATE": bank.hint}))
-        fields |= inner_fields(bank.memory_type, f"bank{i}", *bank.axes)
+        fields |= meta.inner_fields(bank.memory_type, f"bank{i}", *bank.axes)
         kinds += [bank.memory_type, *bank.kinds]
-    if not can_be_base(rule):
-        raise InvalidInput(f"{name}: `rule` must be {BASE_RULE}, got {rule.__name__}.")
+    if not meta.can_be_base(rule):
+        raise InvalidInput(f"{name}: `rule` must be {meta.BASE_RULE}, got {rule.__name__}.")
     own, rule_type = rule.compiled_loops.kernels, returned_type(rule, "first_memory")
     parts = {
         "WRITE": _write_base_losses_above_least if above_least else _write_base_losses,
         "HINT": own.hint or _take_no_hint,
         "TAKES_HINTS": own.hint is not None,
-        **place(rule_type, len(fields)),
+        **meta.place(rule_type, len(fields)),
     }
     update = clone(_update, name, inline=True, UPDATE=own.update, BANKS=_all_of(name, advances), **parts)
     hint = clone(_hint, name, inline=True, BANKS=_all_of(name, guesses), **parts) if hinted else None
-    fields |= inner_fields(rule_type, "rule")
+    fields |= meta.inner_fields(rule_type, "rule")
     member.Memory = memory_type("Memory", member.__module__, f"{member.__qualname__}.Memory", fields)
     member.compiled_loops = expert_loops(name, (member.Memory, *kinds, rule_type, *own.kinds), update, hint)
 
@@ -357,7 +340,7 @@ def _advance_both(memory: AnyMemory, rates: GridRates, losses: Vector) -> None:
 _ANY = 2  # a number of actions; the classes of the parts do not depend on it
 
 
-class GridLearner(MetaLearner[AnyMemory, GridRates]):
+class GridLearner(meta.MetaLearner[AnyMemory, GridRates]):
     """A set of bases and a rule that weighs them."""
 
     Memory: ClassVar[type[AnyMemory]]  # the NamedTuple that `grid` makes
@@ -419,9 +402,9 @@ class GridLearner(MetaLearner[AnyMemory, GridRates]):
         """Return the sizes of the arrays of each bank and of the rule."""
         banks = self._banks(n_actions)
         n_bases = sum(bank.n_bases for bank in banks)
-        limits = {"bases": n_bases, **inner_limits("rule", self.rule(n_actions).all_limits(n_bases, rounds))}
+        limits = {"bases": n_bases, **meta.inner_limits("rule", self.rule(n_actions).all_limits(n_bases, rounds))}
         for i, bank in enumerate(banks):
-            limits |= inner_limits(f"bank{i}", bank.all_limits(n_actions, rounds))
+            limits |= meta.inner_limits(f"bank{i}", bank.all_limits(n_actions, rounds))
         return limits
 
     def memory_contradiction(self, memory: AnyMemory, rounds: int) -> str:
@@ -429,12 +412,12 @@ class GridLearner(MetaLearner[AnyMemory, GridRates]):
         n_actions, first = memory.weights.size, 0
         for i, bank in enumerate(self._banks(n_actions)):
             weights = memory.base_weights[first : first + bank.n_bases]
-            own = inner_memory(memory, bank.memory_type, f"bank{i}", weights)
+            own = meta.inner_memory(memory, bank.memory_type, f"bank{i}", weights)
             if fault := bank.memory_fault(own, n_actions, rounds):
                 return f"`bank{i}`: {fault}"
             first += bank.n_bases
         rule = self.rule(n_actions)
-        own = inner_memory(memory, rule.memory_type, "rule", memory.rule_weights)
+        own = meta.inner_memory(memory, rule.memory_type, "rule", memory.rule_weights)
         fault = rule.memory_fault(own, first, rounds)
         return f"`rule`: {fault}" if fault else ""
 

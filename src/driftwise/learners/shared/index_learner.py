@@ -27,15 +27,16 @@ from driftwise.core.kernel import clone, generic_kernel, kernel, unbound
 from driftwise.core.measures import Measures
 from driftwise.core.memory_fields import between, generator, index, packed, within
 from driftwise.core.types import Actions, Matrix, Vector, Words
-from driftwise.core.validation import check_memory, require_count, require_number
+from driftwise.core.validation import COUNT, Domains, check_memory, interval, optional
 from driftwise.learners.base import BanditLearner, Beliefs, State, bandit
 from driftwise.learners.base.beliefs import faded_rounds
-from driftwise.learners.base.learner import R, zero_memory
+from driftwise.learners.base.learner import R
 from driftwise.learners.base.loops import AnyMemory, AnyRates, Bindings, Kernel
 from driftwise.learners.shared.alarm_log import alarm_log
 from driftwise.theory import tuning, vacuous
 
 KEEP = COUNTED = LEVEL = SCORE = ESTIMATE = EXCEEDS = LIKELY = unbound  # kernels that `clone` binds
+Pruning = tuple[Kernel, Kernel]  # kernels that estimate an index, and that return whether it exceeds a bound
 CHANCE = 1.0  # the probability of the choice; `clone` binds it
 _LAST_BIT = 2.0**-52  # of 1; a sum is rounded by at most half of this, relative to it
 
@@ -172,7 +173,7 @@ def _update(memory: IndexMemory, rates: AnyRates, action: int, loss: float, prob
 class IndexLearner(BanditLearner[IndexMemory, R]):
     """A bandit learner that plays the action with the lowest index."""
 
-    keep: ClassVar[Kernel]
+    keep: ClassVar[Kernel] = add
     level: ClassVar[Kernel]
     score: ClassVar[Kernel]
     pruning: ClassVar[Pruning | None] = None  # for an index that is expensive
@@ -194,8 +195,7 @@ class IndexLearner(BanditLearner[IndexMemory, R]):
     def first_memory(self, n_actions: int, generator: Words) -> IndexMemory:
         """Return statistics of no rounds."""
         check_memory(self, "window", self.ring, 16 * self.ring)
-        sizes = self.all_limits(n_actions, rounds=0)
-        return zero_memory(IndexMemory, sizes, ring_actions=np.full(self.ring, -1), generator=generator)
+        return super().first_memory(n_actions, generator)._replace(ring_actions=np.full(self.ring, -1))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the sizes of ring, detector's memory and alarm log, and how far below 0 rounding may leave sums."""
@@ -211,24 +211,23 @@ class IndexLearner(BanditLearner[IndexMemory, R]):
 L = TypeVar("L", bound=type[IndexLearner])
 
 
-def index_learner(
-    name: str, *, keep: Kernel, level: Kernel, score: Kernel, pruning: Pruning | None = None, probability: float = 1.0
+def indexed(
+    name: str,
+    *,
+    score: Kernel,
+    keep: Kernel | None = None,
+    level: Kernel = log_level,
+    pruning: Pruning | None = None,
+    probability: float = 1.0,
 ) -> Callable[[L], L]:
     """Register an index learner under `name` and combine its kernels."""
 
     def enter(member: L) -> L:
-        member.name, member.keep, member.level, member.score = name, keep, level, score
+        member.name, member.keep, member.level, member.score = name, keep or member.keep, level, score
         member.pruning, member.chance = pruning, probability
-        return bandit(name, choose=lowest(member), update=clone(_update, name, KEEP=keep))(member)
+        return bandit(name, choose=lowest(member), update=clone(_update, name, KEEP=member.keep))(member)
 
     return enter
-
-
-class Pruning(NamedTuple):
-    """The cheap kernels of an index."""
-
-    estimate: Kernel
-    exceeds: Kernel
 
 
 def _likely(memory: AnyMemory, rates: AnyRates) -> int:
@@ -267,8 +266,8 @@ def _choose_by_pruning(memory: AnyMemory, rates: AnyRates) -> tuple[int, float]:
 
 def lowest_by_pruning(name: str, pruning: Pruning, **parts: Any) -> Kernel:
     """Return the kernel that chooses the lowest index; `parts` are `COUNTED`, `LEVEL`, `SCORE` and `CHANCE`."""
-    likely = clone(_likely, name, **parts, ESTIMATE=pruning.estimate)
-    return clone(_choose_by_pruning, name, **parts, EXCEEDS=pruning.exceeds, LIKELY=likely)
+    likely = clone(_likely, name, **parts, ESTIMATE=pruning[0])
+    return clone(_choose_by_pruning, name, **parts, EXCEEDS=pruning[1], LIKELY=likely)
 
 
 def rounding(window: int) -> float:
@@ -308,22 +307,13 @@ def ring_contradiction(memory: AnyMemory, window: int) -> str:
     return ""
 
 
-# Values of `window` at which all checks run too.
-WINDOWS = (
-    NoLearning(1, "a window cannot hold two actions"),
-    NoLearning(2, "a window cannot hold three actions"),
-    10_000,
-    None,
-)
-
-
 class DiscountedLearner(IndexLearner[R]):
     """An index learner that discounts the past."""
 
+    keep = fade
     discount: float
 
-    def __post_init__(self) -> None:
-        require_number(self, "discount", lambda x: 0 < x <= 1, "in (0, 1]")
+    _domains = Domains(discount=interval("(0, 1]"))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:
@@ -339,14 +329,20 @@ class DiscountedLearner(IndexLearner[R]):
         return faded_rounds(1.0 - self.discount, rounds)
 
 
-class WindowedLearner(IndexLearner[R]):
+class WindowLearner(IndexLearner[R]):
     """An index learner that counts only the latest rounds."""
 
+    keep = slide
     window: int | None
+    # Values of `window` at which all checks run too.
+    window_corners = (
+        NoLearning(1, "a window cannot hold two actions"),
+        NoLearning(2, "a window cannot hold three actions"),
+        10_000,
+        None,
+    )
 
-    def __post_init__(self) -> None:
-        if self.window is not None:
-            require_count(self, "window")
+    _domains = Domains(window=optional(COUNT))
 
     @classmethod
     def tuned(cls, measures: Measures) -> Self:

@@ -25,22 +25,11 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import require
 from driftwise.learners.base import Beliefs, ExpertLearner, PythonLearner, State, learners
 from driftwise.learners.base.beliefs import mean_age, shares_by_label
-from driftwise.learners.base.learner import NoRates, registered, returned_type, zero_memory
+from driftwise.learners.base.learner import NoRates, initial_memory, registered, returned_type
 from driftwise.learners.base.loops import AnyMemory, AnyRates, Kernel, Loops, expert_loops
 from driftwise.learners.base.python_learner import NO_KERNELS
+from driftwise.learners.shared import meta_learner as meta
 from driftwise.learners.shared.distributions import dot
-from driftwise.learners.shared.meta_learner import (
-    BASE_RULE,
-    MetaLearner,
-    can_be_base,
-    copy_kernel,
-    inner_fields,
-    inner_limits,
-    inner_memory,
-    place,
-    row,
-    row_kernel,
-)
 from driftwise.learners.shared.time_intervals import Slots
 from driftwise.registry import Registered
 
@@ -68,13 +57,13 @@ class IntervalRates(NamedTuple):
 @functools.cache
 def interval_memory_type(base: type[ExpertLearner]) -> Any:
     """Return the NamedTuple of the memory with bases of a class."""
-    stacks = inner_fields(returned_type(base, "first_memory"), "base", "slots")
+    stacks = meta.inner_fields(returned_type(base, "first_memory"), "base", "slots")
     return memory_type("IntervalMemory", __name__, base.name, {**fields_of(IntervalRows), **stacks})
 
 
 def __getattr__(name: str) -> Any:
     base = None if name.startswith("__") else learners.find(name)
-    if base is None or not can_be_base(base):
+    if base is None or not meta.can_be_base(base):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return interval_memory_type(base)
 
@@ -89,23 +78,17 @@ def shares_contradiction(memory: AnyMemory) -> str:
     return "" if within(memory.weights, mixed, mixed) else "`weights` must follow from `shares` and `plays`"
 
 
-START = IN_USE = UPDATE = SCORE_ROUND = WRITE_SHARES = NEXT_ROUND = ROW = COPY = KIND = (
-    unbound  # kernels that `clone` binds
-)
+# Kernels that `clone` binds
+START = IN_USE = UPDATE = SCORE_ROUND = WRITE_SHARES = NEXT_ROUND = ROW = COPY = KIND = unbound
 WEIGHTS = LAST = 0
 FIRST = len(IntervalRows._fields)  # the arrays of the bases follow
 
 
-BASES = (
-    "hedge",
-    "optimistic-gd",
-    "optimistic-adapt-ml-prod",
-    "ada-hedge",
-    "restarted-adaptive-gd",
-)  # the checks run on these: their memories have fields of every kind
+# The checks run on these: their memories have fields of every kind.
+BASES = ("hedge", "optimistic-gd", "optimistic-adapt-ml-prod", "ada-hedge", "restarted-adaptive-gd")
 
 
-class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
+class IntervalLearner(meta.MetaLearner[AnyMemory, IntervalRates]):
     """A base learner on every interval of a family."""
 
     slots: ClassVar[Slots]
@@ -118,7 +101,8 @@ class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
         require(self, "base", isinstance(self.base, str), "the name of a learner")
         kind = learners.get(self.base)
         hint = NO_KERNELS if issubclass(kind, PythonLearner) else ""
-        require(self, "base", can_be_base(kind), BASE_RULE, hint)
+        require(self, "base", meta.can_be_base(kind), meta.BASE_RULE, hint)
+        super().__post_init__()
 
     @property
     def base_type(self) -> type[ExpertLearner]:
@@ -157,7 +141,7 @@ class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
         rates = self.rates(n_actions)
         first, n_slots = rates.first._asdict(), self.slots.n_slots
         stacks = {name: np.zeros((n_slots, *array.shape), array.dtype) for name, array in first.items()}
-        rows = zero_memory(IntervalRows, {"actions": n_actions, "slots": n_slots}, plays=stacks.pop("weights"))
+        rows = initial_memory(IntervalRows, {"actions": n_actions, "slots": n_slots}, plays=stacks.pop("weights"))
         memory = self.memory_type(*rows, *stacks.values())
         _, next_round = _loops(type(self), self.base_type)
         next_round(memory, rates)
@@ -166,7 +150,7 @@ class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of slots and the sizes of the base's memory."""
         sizes = {"slots": self.slots.n_slots, **self.base_type().all_limits(n_actions, rounds)}
-        return {"slots": self.slots.n_slots, **inner_limits("base", sizes)}
+        return {"slots": self.slots.n_slots, **meta.inner_limits("base", sizes)}
 
     def memory_contradiction(self, memory: AnyMemory, rounds: int) -> str:
         """Check which rows are awake, their scores and shares, and the memory of each."""
@@ -178,10 +162,10 @@ class IntervalLearner(MetaLearner[AnyMemory, IntervalRates]):
         if memory.starts.tolist() != starts:
             return f"`starts` must have the rows awake in round {now}"
         base = self.base_type()
-        stack = inner_memory(memory, base.memory_type, "base", memory.plays)
+        stack = meta.inner_memory(memory, base.memory_type, "base", memory.plays)
         for slot, start in enumerate(starts):
             if start > 0:
-                if fault := base.memory_fault(row(stack, slot), n_actions, now - start):
+                if fault := base.memory_fault(meta.row(stack, slot), n_actions, now - start):
                     return f"`base` of slot {slot}: {fault}"
                 if not self.possible(memory.scores[slot], now - start):
                     return f"`scores` must be possible after {now - start} rounds"
@@ -222,17 +206,19 @@ def _loops(member: type[IntervalLearner], base: type[ExpertLearner]) -> tuple[Lo
     """Return the loops of a learner with a class of base, and the kernel that begins its next round."""
     name, kernels, memory_type = f"{member.name}-{base.name}", base.compiled_loops.kernels, base().memory_type
     kinds = (interval_memory_type(base), IntervalRates, memory_type, *kinds_of(member), *kernels.kinds)
-    parts = {"START": member.slots.start, "ROW": row_kernel(len(memory_type._fields)), **place(memory_type, FIRST)}
-    next_round = clone(
-        _next_round,
-        name,
-        kinds,
-        IN_USE=member.slots.in_use,
-        WRITE_SHARES=member.write_shares,
-        COPY=copy_kernel(len(memory_type._fields)),
-        **parts,
-    )
-    update = clone(_update, name, UPDATE=kernels.update, SCORE_ROUND=member.score_round, NEXT_ROUND=next_round, **parts)
+    n_fields = len(memory_type._fields)
+    parts = {
+        "START": member.slots.start,
+        "IN_USE": member.slots.in_use,
+        "UPDATE": kernels.update,
+        "SCORE_ROUND": member.score_round,
+        "WRITE_SHARES": member.write_shares,
+        "ROW": meta.row_kernel(n_fields),
+        "COPY": meta.copy_kernel(n_fields),
+        **meta.place(memory_type, FIRST),
+    }
+    next_round = clone(_next_round, name, kinds, **parts)
+    update = clone(_update, name, NEXT_ROUND=next_round, **parts)
     return expert_loops(name, kinds, update), next_round
 
 

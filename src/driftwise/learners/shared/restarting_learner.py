@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -97,6 +97,14 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
     @abstractmethod
     def restarts(self, n_actions: int) -> RestartRule:
         """Return how to explore and what an alarm resets."""
+
+    def __post_init__(self) -> None:
+        """Take the parameters of the parts from these, which have checked them."""
+        super().__post_init__()
+        own = {field.name for field in fields(self)}  # type: ignore[arg-type]
+        for part in self.parts:
+            for name in own & {field.name for field in fields(part)}:  # type: ignore[arg-type]
+                object.__setattr__(self, name, getattr(part, name))
 
     @functools.cached_property
     def loops(self) -> Loops:

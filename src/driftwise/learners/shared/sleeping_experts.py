@@ -13,6 +13,7 @@ of actions.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, ClassVar, NamedTuple
@@ -26,7 +27,7 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.vectors import assign, least
 from driftwise.learners.base import Beliefs, ExpertLearner, State
 from driftwise.learners.base.beliefs import mean_age, shares_by_age
-from driftwise.learners.base.learner import with_more_rows, zero_memory
+from driftwise.learners.base.learner import initial_memory, with_more_rows
 from driftwise.learners.base.loops import AnyRates, Kernel
 from driftwise.learners.shared.time_intervals import COVERS, Cover, last_round
 
@@ -141,27 +142,28 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
     """A learner whose experts have one rule for their weights and one cover."""
 
     rule: ClassVar[WeightRule]
+    cover: str = "single"  # one row that is always awake, unless a learner has it as a parameter
 
     @property
     def skipped_checks(self) -> dict[str, str]:
         """Return why a check of a million rounds is skipped where every row is kept."""
-        if self.starts() != COVERS["every"]:
+        if self.cover != "every":
             return {}
         why = "the cover 'every' keeps one row per round: a million rounds would take 10^12 operations"
         return {"weights_survive_a_million_constant_rounds": why}
 
     def starts(self) -> Cover:
-        """Return the cover; by default one row that is always awake."""
-        return COVERS["single"]
+        """Return the cover."""
+        return COVERS[self.cover]
 
     def log_experts(self, n_actions: int) -> float:
-        """Return the logarithm of the number of experts for the learning rates, 0 where they do not use it."""
-        return 0.0
+        """Return the logarithm of the number of experts, for rules whose learning rates use it."""
+        return math.log(n_actions)
 
     def first_memory(self, n_actions: int, generator: Words) -> SleepingExperts:
         """Return the memory in which the row of round 1 has started, unless there is one action only."""
         sizes = {"rows": _FIRST_ROWS, **self.all_limits(n_actions, rounds=0)}
-        memory = zero_memory(SleepingExperts, sizes, weights=np.full(n_actions, 1.0 / n_actions))
+        memory = initial_memory(SleepingExperts, sizes)
         self.rule.next_weights(memory, self.rates(n_actions))
         return memory
 
@@ -194,7 +196,7 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
     def beliefs(self, state: State[SleepingExperts, Rates]) -> Beliefs:
         """Return the share of the weights that rows of each age have, and their mean age, if there are rows."""
         found, memory = super().beliefs(state), state.memory
-        if self.starts() == COVERS["single"] or not memory.awake[0]:
+        if self.cover == "single" or not memory.awake[0]:
             return found
         rows = slice(int(memory.awake[0]))
         ages, shares = state.rounds + 1 - memory.starts[rows], _scaled(memory.log_weights[rows]).sum(axis=1)
