@@ -14,7 +14,6 @@ import math
 import os
 import re
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
@@ -32,6 +31,7 @@ from driftwise.environments.environment import Block, LossSource, Seed, Stream
 Array = np.ndarray[Any, Any]
 _ROWS = 4096  # checked at a time, so that a file is never completely in memory
 _COPIES = 3  # of the numbers of a .parquet file: what Arrow has, the matrix, and what `Replay` keeps
+_SUFFIXES = (".csv", ".npy", ".parquet")
 _MISSING = ("", "na", "n/a", "nan", "null", "none")  # spellings of a missing value
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
@@ -109,23 +109,21 @@ Recording = tuple[Losses, tuple[str, ...] | None]  # the numbers, and the names 
 def _read_losses(file: str | os.PathLike[str], header: bool | None) -> Recording:
     """Read a recording; the suffix of the file's name gives its format."""
     where = Path(file)
-    read = _READERS.get(where.suffix.lower())
-    if read is None:
-        raise BadFile(f"{shown_path(where)}: a recording must be one of {', '.join(_READERS)}, got {where.suffix!r}.")
+    suffix = where.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise BadFile(f"{shown_path(where)}: a recording must be one of {', '.join(_SUFFIXES)}, got {where.suffix!r}.")
     existing_file(where)
-    if header is not None and (not isinstance(header, bool) or read is not _read_csv):
+    if header is not None and (not isinstance(header, bool) or suffix != ".csv"):
         raise rejection(shown_path(where), "header", "True or False, and only for a .csv file", header)
+    if suffix == ".npy":
+        return NpyFile(where), None
     try:
-        return read(where, header)
+        return _read_csv(where, header) if suffix == ".csv" else _read_parquet(where)
     except ModuleNotFoundError:
-        raise MissingDependency(f"Reading a {where.suffix.lower()} file", "pyarrow", "files") from None
+        raise MissingDependency(f"Reading a {suffix} file", "pyarrow", "files") from None
 
 
-def _read_npy(where: Path, _: bool | None) -> Recording:
-    return NpyFile(where), None
-
-
-def _read_parquet(where: Path, _: bool | None) -> Recording:
+def _read_parquet(where: Path) -> Recording:
     from pyarrow import types
 
     from driftwise.environments.table_files import first_line, open_parquet, parquet_batches
@@ -240,13 +238,6 @@ def _number(cell: str, place: str) -> float:
     if cell.lower() in _MISSING:
         return math.nan  # reported when the losses are checked
     raise BadFile(f"{place}: {shown(cell)} is not a number.")
-
-
-_READERS: dict[str, Callable[[Path, bool | None], Recording]] = {
-    ".csv": _read_csv,
-    ".npy": _read_npy,
-    ".parquet": _read_parquet,
-}
 
 
 def _block(losses: Losses, first: int, n: int) -> Matrix:

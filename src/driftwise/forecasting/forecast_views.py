@@ -146,15 +146,14 @@ def _from_best(report: ForecastReport) -> list[ExpertSummary]:
 def _experts(report: ForecastReport) -> str:
     """Return the table of experts, the best first; the columns about sleep only if somebody was asleep."""
     ordered = _from_best(report)
-    slept = any(one.n_awake < report.n_scored for one in ordered)
+    slept = any(expert.n_awake < report.n_scored for expert in ordered)
     headers = ["expert", "weight", "mean loss", "ratio", *(["awake", "filled"] if slept else [])]
     rows = []
-    for one in ordered[:_MOST_EXPERTS]:
-        row = [shortened(one.name, _EXPERT), fixed(one.weight, 3), short_number(one.mean), ratio_text(one.ratio)]
-        if slept:
-            awake = one.n_awake / report.n_scored
-            row += [f"{100 * awake:.0f} %", short_number(one.filled_loss / report.n_scored)]
-        rows.append(row)
+    for expert in ordered[:_MOST_EXPERTS]:
+        numbers = [fixed(expert.weight, 3), short_number(expert.mean), ratio_text(expert.ratio)]
+        awake, filled = expert.n_awake / report.n_scored, expert.filled_loss / report.n_scored
+        row = [shortened(expert.name, _EXPERT), *numbers, f"{100 * awake:.0f} %", short_number(filled)]
+        rows.append(row[: len(headers)])
     lines = []
     if len(ordered) > _MOST_EXPERTS:
         lines.append(f"{len(ordered) - _MOST_EXPERTS} more experts are not shown.")
@@ -232,7 +231,7 @@ def _with_notes(table: str, notes: Sequence[str]) -> str:
     return "\n".join([table, *(line for note in notes for line in textwrap.wrap(note, _TEXT_WIDTH))])
 
 
-MOST_EXPERTS = 10  # with an area of their own
+_MOST_AREAS = 10  # of experts with one of their own
 _LABEL, _TITLE = 28, 100  # the most characters
 _WIDTH, _HEIGHTS = 9.0, (2.8, 0.32, 2.2)  # inches: of the figure, and of each panel
 _LINES = 60  # characters of time labels that fit below the axes
@@ -253,20 +252,20 @@ class Shown(NamedTuple):
         return [self.area_of[k] if k >= 0 else -1 for k in report.periods.best.tolist()]
 
 
-def shown_experts(report: ForecastReport, most: int = MOST_EXPERTS) -> Shown:
+def shown_experts(report: ForecastReport) -> Shown:
     """Return the experts with the largest weights or best in the most periods, these first, and the sum of the others.
 
     If there is an area for everyone, they are in their own order.
     """
     n_experts = len(report.names)
     weights = np.nan_to_num(report.periods.weights)
-    if n_experts <= most:
+    if n_experts <= _MOST_AREAS:
         return Shown(list(report.names), list(weights.T), list(range(n_experts)), False)
-    n_best = np.array([one.n_best for one in report.experts]) / max(1, len(report.periods.starts))
+    n_best = np.array([expert.n_best for expert in report.experts]) / max(1, len(report.periods.starts))
     merit = weights.sum(axis=0) / max(1e-300, weights.sum()) + n_best
-    kept = sorted(range(n_experts), key=lambda k: -merit[k])[:most]
+    kept = sorted(range(n_experts), key=lambda k: -merit[k])[:_MOST_AREAS]
     others = [k for k in range(n_experts) if k not in kept]
-    area_of = [kept.index(k) if k in kept else most for k in range(n_experts)]
+    area_of = [kept.index(k) if k in kept else _MOST_AREAS for k in range(n_experts)]
     names = [*(report.names[k] for k in kept), f"{len(others)} other experts"]
     return Shown(names, [*weights[:, kept].T, weights[:, others].sum(axis=1)], area_of, True)
 
@@ -327,12 +326,10 @@ def _best_expert(report: ForecastReport) -> tuple[str, Vector]:
 
 def _set_times(axes: Axes, report: ForecastReport) -> None:
     """Set the ticks: times if they are known, else rounds."""
+    axes.set_xlabel("time" if report.periods.times else "round")
     if report.periods.times:
         ticks = time_ticks(report.periods.starts.tolist(), report.periods.times, _LINES)
         axes.set_xticks([t for t, _ in ticks], [literal(text, _LABEL) for _, text in ticks])
-        axes.set_xlabel("time")
-    else:
-        axes.set_xlabel("round")
 
 
 def _add_keys(axes: Axes, keys: list[tuple[Artist, str]]) -> None:

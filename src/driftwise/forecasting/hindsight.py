@@ -63,15 +63,12 @@ def best_path(losses: Matrix, n_switches: int) -> Actions:
     n_rows, n_columns = losses.shape
     table = np.zeros((n_switches + 1, n_columns))
     origins = np.empty((n_rows, n_switches + 1, n_columns), np.int64)  # the column before; itself without a switch
+    origins[:] = np.arange(n_columns)
     for t in range(n_rows):
-        origins[t] = np.arange(n_columns)
-        before = table.copy()
-        for n in range(1, n_switches + 1):
-            j = int(before[n - 1].argmin())
-            # A strict comparison: with a tie there is no switch.
-            switched = before[n - 1, j] < before[n]
-            table[n] = np.where(switched, before[n - 1, j], before[n])
-            origins[t, n, switched] = j
+        least = table[:-1].min(axis=1, keepdims=True)
+        switched = least < table[1:]  # a strict comparison: with a tie there is no switch
+        origins[t, 1:] = np.where(switched, table[:-1].argmin(axis=1, keepdims=True), origins[t, 1:])
+        table[1:] = np.where(switched, least, table[1:])
         table += losses[t]
     path = np.empty(n_rows, np.int64)
     n = n_switches

@@ -173,10 +173,8 @@ def _contents(mix: Mixture) -> tuple[dict[str, object], dict[str, Array]]:
         if not _can_be_saved(key):
             raise InvalidInput(f"Mixture: the key of a round must be a text or a number to be saved, got {shown(key)}.")
     rounds, latest = list(waiting.rounds.values()), waiting.latest
-    place = -1
-    if latest is not None:
-        place = next((i for i, waits in enumerate(rounds) if waits is latest), len(rounds))
-        rounds += [latest] if place == len(rounds) else []
+    if latest is not None and all(waits is not latest for waits in rounds):
+        rounds.append(latest)
     header = {
         "format": FORMAT,
         "options": mix.options.spec,
@@ -184,7 +182,7 @@ def _contents(mix: Mixture) -> tuple[dict[str, object], dict[str, Array]]:
         "absent": sorted(mix._absent),
         "history": mix._history.most,
         "rounds": mix._history.n_rounds,
-        "latest": place,
+        "latest": next((i for i, waits in enumerate(rounds) if waits is latest), -1),
         "late": waiting.late,
     }
     arrays = mix._stack.arrays()
@@ -249,7 +247,7 @@ def _restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[st
     mix._stack.set_arrays(arrays)
     n_rounds = max(n_waiting, header["latest"] + 1)  # the latest may be finished; then it is behind those that wait
     columns = _rounds(arrays, "waiting_", Round._fields, (n_rounds, n_actions))
-    rounds = [Round(float(row[0]), *map(np.copy, row[1:])) for row in zip(*columns, strict=True)]
+    rounds = [Round(float(forecast), *row) for forecast, *row in zip(*columns, strict=True)]
     for row in zip(*_rounds(arrays, "history_", KeptRounds._fields, (n_kept, n_actions)), strict=True):
         mix._history.add(*row)
     mix._history.n_rounds = header["rounds"]
@@ -268,12 +266,9 @@ def _rounds(arrays: Mapping[str, Array], prefix: str, names: tuple[str, ...], sh
     for name in names:
         expected = shape[:1] if name in ("forecast", "truths", "combined") else shape
         array = stored_array(arrays, prefix + name, np.float64, expected)
-        fine = np.abs(array) <= LARGEST
-        if name in ("inputs", "truths"):
-            fine |= np.isnan(array)
-        if name in ("weights", "shares", "guess"):
-            fine &= (array >= 0.0) & (array <= 1.0 + _ROUNDING)
-        check_range(prefix + name, fine)
+        low, high = (0.0, 1.0 + _ROUNDING) if name in ("weights", "shares", "guess") else (-LARGEST, LARGEST)
+        fine = (array >= low) & (array <= high)
+        check_range(prefix + name, fine | np.isnan(array) if name in ("inputs", "truths") else fine)
         columns.append(array)
     return columns
 

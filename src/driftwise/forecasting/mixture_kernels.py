@@ -40,13 +40,13 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Actions, Vector
 from driftwise.forecasting.labelled_values import LARGEST
 from driftwise.forecasting.losses import Kernel
-from driftwise.learners.base.loops import Kernels
+from driftwise.learners.base.loops import Bindings, Kernels
 
 LIMIT = 16.0  # a value above this many times the largest one so far is cut
 _DOUBLING = 2.0  # of the limit, with every value that is cut
@@ -153,7 +153,6 @@ def observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) ->
         own.errors[2] += abs(total / n_awake)
 
 
-Bindings = dict[str, Any]  # what the names of a template stand for
 UPDATE: Kernel = unbound
 HINT: Kernel = unbound
 VALUE: Kernel = unbound
@@ -180,14 +179,6 @@ class Workspace(NamedTuple):
     shares: Vector  # p
     losses: Vector
     guess: Vector  # the hint
-
-
-class MixtureKernels(NamedTuple):
-    """The two halves of a round, for one learner and one loss."""
-
-    combine: Kernel
-    observe: Kernel
-    observe_late: Kernel  # after another round was combined
 
 
 @generic_kernel
@@ -219,8 +210,8 @@ def _mean(inputs: Vector, shares: Vector) -> float:
     return min(max(base + above, low), high)
 
 
-def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -> MixtureKernels:
-    """Bind the kernels of a learner and of a loss to the templates."""
+def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -> tuple[Kernel, Kernel, Kernel]:
+    """Bind the kernels of a learner and of a loss to the templates: combine, observe, observe after another round."""
     write = clone(_write_losses, name, VALUE=value, SLOPE=slope)
     parts: Bindings = {
         "WRITE": write,
@@ -228,11 +219,9 @@ def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -
         "TAKES_HINTS": learner.hint is not None,
         "UPDATE": learner.update,
     }
-    return MixtureKernels(
-        combine=clone(_combine, name, inline=True, **parts),
-        observe=clone(_observe, name, inline=True, REPEATS_HINT=False, **parts),
-        observe_late=clone(_observe, f"{name}-late", inline=True, REPEATS_HINT=True, **parts),
-    )
+    combine = clone(_combine, name, inline=True, **parts)
+    observe = clone(_observe, name, inline=True, REPEATS_HINT=False, **parts)
+    return combine, observe, clone(_observe, f"{name}-late", inline=True, REPEATS_HINT=True, **parts)
 
 
 @generic_kernel

@@ -33,7 +33,6 @@ from driftwise.forecasting.mixture_kernels import (
     LIMIT,
     N_COUNTS,
     ROUNDS,
-    Bindings,
     Own,
     Settings,
     Workspace,
@@ -42,7 +41,7 @@ from driftwise.forecasting.mixture_kernels import (
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners.base import ExpertLearner
 from driftwise.learners.base.kernel_errors import CompilerError, raise_kernel_error, returns_something
-from driftwise.learners.base.loops import Crossing, Kernels, as_it_is, first_that_compiles
+from driftwise.learners.base.loops import Bindings, Crossing, Kernels, as_it_is, first_that_compiles
 from driftwise.learners.shared.meta_learner import row, row_kernel
 
 # mypy: allow-untyped-calls
@@ -94,7 +93,7 @@ def _mixture_loops(
     kernels: Kernels, memory_type: Memories, loss_name: str, value: Kernel, slope: Kernel
 ) -> MixtureLoops:
     name = f"{kernels.name}-{loss_name}"
-    halves = mixture_kernels(name, kernels, value, slope)
+    combine, observe, observe_late = mixture_kernels(name, kernels, value, slope)
     rows: Bindings = {
         "KIND": memory_type,
         "OWN": Own,
@@ -102,11 +101,11 @@ def _mixture_loops(
         "OWN_ROW": row_kernel(len(Own._fields)),
     }
     kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace, Combined)
-    run = clone(_run, name, kinds, COMBINE=halves.combine, OBSERVE=halves.observe, **rows)
+    run = clone(_run, name, kinds, COMBINE=combine, OBSERVE=observe, **rows)
     entries = (
-        (_combine_one, name, {**rows, "COMBINE": halves.combine}),
-        (_observe_one, name, {**rows, "OBSERVE": halves.observe}),
-        (_observe_one, f"{name}-late", {**rows, "OBSERVE": halves.observe_late}),
+        (_combine_one, name, {**rows, "COMBINE": combine}),
+        (_observe_one, name, {**rows, "OBSERVE": observe}),
+        (_observe_one, f"{name}-late", {**rows, "OBSERVE": observe_late}),
     )
 
     def live(*parts: object) -> LiveMixture:

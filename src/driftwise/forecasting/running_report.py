@@ -366,23 +366,13 @@ def _comparators(
 
 def _experts(names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods) -> tuple[ExpertSummary, ...]:
     totals = sums.period_experts.sum(axis=0)
-    n_awake = sums.period_awake.sum(axis=0)
-    filled = series.experts.sum(axis=0)
     n_weighed, all_weights = int(sums.period_counts[:, WEIGHED].sum()), float(totals[WEIGHT].sum())
-    return tuple(
-        ExpertSummary(
-            name=name,
-            n_given=int(sums.given[k]),
-            n_awake=int(n_awake[k]),
-            loss=float(totals[LOSS, k]),
-            mixture_loss=float(totals[SAME_ROUNDS, k]),
-            filled_loss=float(filled[k]),
-            weight=float(totals[WEIGHT, k]) / n_weighed if n_weighed else math.nan,
-            share=float(totals[WEIGHT, k]) / all_weights if all_weights > 0 else math.nan,
-            n_best=int((periods.best == k).sum()),
-        )
-        for k, name in enumerate(names)
-    )
+    counts = (sums.given, sums.period_awake.sum(axis=0))
+    losses = (totals[LOSS], totals[SAME_ROUNDS], series.experts.sum(axis=0))
+    weights = (totals[WEIGHT] / (n_weighed or math.nan), totals[WEIGHT] / (all_weights or math.nan))
+    n_best = np.bincount(periods.best[periods.best >= 0], minlength=len(names))
+    columns: tuple[Array, ...] = (*counts, *losses, *weights, n_best)  # in the order of the fields
+    return tuple(map(ExpertSummary, names, *(column.tolist() for column in columns)))
 
 
 _BLOCK = 4096  # rows that are added at once: their losses stay in the processor's cache
