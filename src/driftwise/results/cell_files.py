@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,10 +66,14 @@ def write_cells(
     shown_labels = {name: _labels(table, name, (labels or {}).get(f"{name}s", {})) for name in _MADE}
     schema, texts, sink = _schema(pa), [name for name in _ORDER if name not in _CURVES], io.BytesIO()
     with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=texts, store_schema=False) as writer:
-        for first, last in _groups(table):
+        first = 0
+        while first < len(table):
+            last = int(np.searchsorted(table.offsets, table.offsets[first] + _GROUP, "right")) - 1
+            last = max(first + 1, last)
             part = table.take(np.arange(first, last))
             some = {name: labels[first:last] for name, labels in shown_labels.items()}
             writer.write_table(pa.table([_column(pa, part, some, field) for field in schema], schema=schema))
+            first = last
         writer.add_key_value_metadata({_KEY: header, _DIGEST: _digest(header, table)})
     content = sink.getvalue()
     write_bytes_atomically(path, content)
@@ -144,16 +148,6 @@ def _labels(table: CellTable, name: str, given: Mapping[str, str] | Sequence[str
         labels = [given.get(text) or _MADE[name](json.loads(text)) for text in table.texts[name]]
         return np.array([*labels, ""], object)[table.cells[name]]
     return np.array(given, object)
-
-
-def _groups(table: CellTable) -> Iterator[tuple[int, int]]:
-    """Yield the first cell of each group of rows, and the first of the next."""
-    first = 0
-    while first < len(table):
-        last = int(np.searchsorted(table.offsets, table.offsets[first] + _GROUP, "right")) - 1
-        last = max(first + 1, last)
-        yield first, last
-        first = last
 
 
 def _schema(pa: Any) -> Any:

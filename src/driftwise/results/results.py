@@ -512,14 +512,11 @@ def _parsed(table: CellTable, extra: Mapping[str, Any]) -> Results:
         raise TypeError("bound rounds must be whole numbers")
     if not np.isin(bound_rounds, rounds[0]).all() or (np.diff(bound_rounds) <= 0).any():
         raise ValueError("bound rounds must be some of the rounds, increasing")
-    return _results_of_table(
-        table,
-        labels=labels,
-        learners=[json.loads(table.texts["learner"][code]) for code in rows["learner"][:, 0]],
-        played=played,
+    return dataclasses.replace(
+        _results_of_table(table, labels, np.array(bound_rounds, np.int64)),
+        played=tuple(played),
         seed=seed,
-        measures=_measures(rows[0], extra["change_points"]),
-        bound_rounds=np.array(bound_rounds, np.int64),
+        measures=tuple(_measures(rows[0], extra["change_points"])),
         caveats={label: _caveat(labels, label, *caveat) for label, caveat in extra["caveats"].items()},
     )
 
@@ -543,16 +540,14 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
     cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
     measures = [_measures_of_cell(cell) for cell in cells[0] if cell["segments"] > 0]
     bounded = np.flatnonzero(~np.isnan(table.bound.reshape(len(table), -1)).all(axis=0))
-    players = [Player.from_spec(json.loads(table.texts["learner"][row["learner"][0]])) for row in cells]
+    results = _results_of_table(table, order, first.rounds[bounded if len(bounded) else [-1]])
+    players = [Player.from_spec(spec) for spec in results.learners]
     reasons = cell_texts(table, "caveat").reshape(cells.shape).tolist()
-    return _results_of_table(
-        table,
-        labels=order,
-        learners=[player.spec for player in players],
-        played=[_played(player, measures, first.n_actions, first.n_rounds) for player in players],
-        seed=first.seed,
-        measures=measures,
-        bound_rounds=first.rounds[bounded if len(bounded) else [-1]],
+    return dataclasses.replace(
+        results,
+        learners=tuple(player.spec for player in players),
+        played=tuple(_played(player, measures, first.n_actions, first.n_rounds) for player in players),
+        measures=tuple(measures),
         caveats={label: caveat for label, texts in zip(order, reasons, strict=True) if (caveat := Caveat.of(texts))},
     )
 
@@ -568,34 +563,23 @@ def _played(player: Player, measured: Sequence[Measures], n_actions: int, n_roun
         return player.spec
 
 
-def _results_of_table(
-    table: CellTable,
-    *,
-    labels: Sequence[str],
-    learners: Sequence[Mapping[str, Any]],
-    played: Sequence[Mapping[str, Any]],
-    seed: int,
-    measures: Sequence[Measures],
-    bound_rounds: Actions,
-    caveats: Mapping[str, Caveat],
-) -> Results:
-    """Return the results of the cells of one simulation, which are sorted by learner and run and have equal rounds."""
+def _results_of_table(table: CellTable, labels: Sequence[str], bound_rounds: Actions) -> Results:
+    """Return what the cells of one simulation tell; they are sorted by learner and run and have equal rounds."""
     first, shape = table.record(0), (len(labels), len(table) // len(labels), -1)
+    learners = tuple(json.loads(table.texts["learner"][code]) for code in table.cells["learner"][:: shape[1]])
     return Results(
         labels=tuple(labels),
-        learners=tuple(learners),
-        played=tuple(played),
+        learners=learners,
+        played=learners,
         environment=json.loads(first.environment),
-        **{name: getattr(first, name) for name in _SHARED[1:] if name != "seed"},
+        **{name: getattr(first, name) for name in _SHARED[1:]},
         n_runs=shape[1],
-        seed=seed,
         rounds=first.rounds,
         regrets=table.regret.reshape(shape),
-        measures=tuple(measures),
+        measures=(),
         realised=tuple(Realised(*(float(cell[name]) for name in REALISED)) for cell in table.cells[: shape[1]]),
         bound_rounds=bound_rounds,
         bounds=table.bound.reshape(shape)[:, :, np.searchsorted(first.rounds, bound_rounds)],
-        caveats=caveats,
     )
 
 

@@ -170,10 +170,7 @@ class _Runner:
             done = len(self._wanted) - len(self._missing)
             failed = len(self._wanted & self._store.failed)
             note = self._executor.note or (_OTHERS if self._work.only_postponed and not self._playing else "")
-            self._progress(Progress(done, len(self._wanted), failed, self._seconds_left(now, left), note))
-
-    def _seconds_left(self, now: float, left: float) -> float | None:
-        then, left_then = self._past[0]
-        if now - then < _LEAST_PAST or left_then <= left:
-            return None
-        return left * (now - then) / (left_then - left)
+            then, left_then = self._past[0]
+            is_known = now - then >= _LEAST_PAST and left_then > left
+            seconds = left * (now - then) / (left_then - left) if is_known else None
+            self._progress(Progress(done, len(self._wanted), failed, seconds, note))

@@ -175,22 +175,18 @@ def cell_keys(group: Group, player: Player, shared: dict[tuple[str, ...], Any] |
     shared = {} if shared is None else shared
     place = (group.source.text, player.text, str(group.outputs))
     if place not in shared:
-        shared[place] = _shared_digest(group, player)
+        content = {
+            "engine": VERSION,
+            "environment": group.source.spec,
+            "environment versions": group.source.versions,
+            "learner": player.spec,
+            "learner versions": player.versions,
+            "outputs": group.outputs._asdict(),
+        }
+        shared[place] = hashlib.sha256(spec_text(content).encode())
     keys = []
     for run in group.runs:
-        content = shared[place].copy()
-        content.update(f"\nrounds {group.n_rounds} seed {group.seed} run {run}".encode())
-        keys.append(content.hexdigest()[:_KEY_DIGITS])
+        digest = shared[place].copy()
+        digest.update(f"\nrounds {group.n_rounds} seed {group.seed} run {run}".encode())
+        keys.append(digest.hexdigest()[:_KEY_DIGITS])
     return keys
-
-
-def _shared_digest(group: Group, player: Player) -> Any:
-    content = {
-        "engine": VERSION,
-        "environment": group.source.spec,
-        "environment versions": group.source.versions,
-        "learner": player.spec,
-        "learner versions": player.versions,
-        "outputs": group.outputs._asdict(),
-    }
-    return hashlib.sha256(spec_text(content).encode())

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from driftwise.adversaries import Adversary
 from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, rejection, shown
@@ -24,15 +24,11 @@ from driftwise.environments import Environment, Replay
 from driftwise.learners import Player
 from driftwise.regret.comparators import Comparator, make_comparator
 from driftwise.results.labels import short_text, unused_label
+from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.sources import Group, Outputs, Source
-
-if TYPE_CHECKING:
-    from driftwise.results.sweep_results import SweepResults
 
 CURVE_POINTS = 1000  # marked rounds of a curve
 _MOST_CELLS = 10**8  # a larger sweep would take years, and its keys would not fit into memory
-
-AnySource = Environment | Replay | Adversary | Source
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +203,7 @@ def _is_spec(name: str, given: Mapping[Any, Any]) -> bool:
     return any(isinstance(given.get(key), str | Mapping) for key in ("path", "adversary", "replay"))
 
 
-def _source(value: AnySource) -> Source:
+def _source(value: Environment | Replay | Adversary | Source) -> Source:
     if isinstance(value, Source):
         return value
     return Source.from_spec(value) if isinstance(value, Mapping) else Source(value)
@@ -339,9 +335,8 @@ def read_sweep(path: Path) -> Sweep:
                     found[unique], places[kind, unique] = member, place
             except DriftwiseError as error:
                 raise InvalidInput(f"{place}{error}") from None
-    settings: dict[str, Any] = {**spec, **members}
     try:
-        sweep = Sweep(**settings)
+        sweep = Sweep(**{**spec, **members})
     except DriftwiseError as error:
         raise InvalidInput(f"{file}: {error}") from None
     check_sweep(sweep, lambda kind, label: places[kind, label])
@@ -391,11 +386,10 @@ def _members(table: Any, make: Any) -> Iterator[tuple[str, Any]]:
     label = table.get("label")
     if label is not None and not isinstance(label, str):
         raise InvalidInput(f"`label` must be text, got {shown(label)}.")
-    tables = [*spread({key: value for key, value in table.items() if key != "label"})]
-    for values in tables:
-        one = make(values)
+    for values in spread({key: value for key, value in table.items() if key != "label"}):
+        member = make(values)
         varied = ", ".join(f"{key}={short_text(value)}" for key, value in _varied(table, values))
-        yield (one.label if label is None else f"{label} ({varied})" if varied else label), one
+        yield (member.label if label is None else f"{label} ({varied})" if varied else label), member
 
 
 def _varied(table: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
