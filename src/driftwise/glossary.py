@@ -65,15 +65,9 @@ class Word:
 def words() -> dict[str, Word]:
     """Return the entries by word, in alphabetical order."""
     read: dict[str, Any] = tomllib.loads(files("driftwise").joinpath("glossary.toml").read_text(encoding="utf-8"))
-    found = [
-        Word(
-            **{key: one[key] for key in ("word", "meaning", "symbol", "formula") if key in one},
-            also=tuple(one.get("also", ())),
-            tables=tuple(one.get("tables", ())),
-        )
-        for one in read["word"]
-    ]
-    return {one.word: one for one in found}
+    for entry in read["word"]:
+        entry |= {key: tuple(entry[key]) for key in ("also", "tables") if key in entry}
+    return {entry["word"]: Word(**entry) for entry in read["word"]}
 
 
 def find_words(text: str) -> list[Word]:
@@ -83,5 +77,5 @@ def find_words(text: str) -> list[Word]:
     ('R', 'regret', [])
     """
     wanted = _LEVEL.sub("", " ".join(text.split()))
-    exact = [one for one in words().values() if wanted in one.names]
-    return exact or [one for one in words().values() if wanted.lower() in (name.lower() for name in one.names)]
+    exact = [word for word in words().values() if wanted in word.names]
+    return exact or [word for word in words().values() if wanted.lower() in map(str.lower, word.names)]

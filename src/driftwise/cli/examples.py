@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from driftwise.cli.specs import FILE
+from driftwise.cli.specs import PATH
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.core.files import check_writable, shown_path, write_bytes_atomically
 
@@ -16,7 +16,7 @@ COPY_EXAMPLES = "`driftwise examples --copy examples` copies the examples."
 
 @click.command("examples")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--copy", "folder", type=FILE, metavar="FOLDER", help="Copy the files there.")
+@click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the files there.")
 def command(names: tuple[str, ...], folder: Path | None) -> None:
     """List the examples, or copy them into a folder, which is made if it does not exist.
 

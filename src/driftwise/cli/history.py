@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from driftwise.cli.progress import notes, progress_bar
-from driftwise.cli.specs import DEFAULT_ENVIRONMENT, FILE, environment_options, environment_table, parse_member
+from driftwise.cli.specs import PATH, environment_options, environment_table, parse_member
 from driftwise.glossary import ROWS_NOTE
 
 _ROUNDS = 2000
@@ -28,7 +28,7 @@ _CHANGES_SHOWN = 12
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the losses and of the learner.")
 @click.option("--points", type=int, default=500, show_default=True, help="The most stretches of rounds that are kept.")
 @click.option(
-    "--figure", type=FILE, help="Write a figure of weights, effective memory and weights of bases (.png, .svg, .pdf)."
+    "--figure", type=PATH, help="Write a figure of weights, effective memory and weights of bases (.png, .svg, .pdf)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
@@ -58,7 +58,7 @@ def command(
     from driftwise.engine.environment_specs import make_environment
     from driftwise.learners import Player
 
-    table = environment_table(DEFAULT_ENVIRONMENT, flags)
+    table = environment_table(flags)
     check_outputs("history", [table.get("replay")], figure)  # raises now, not after the run
     source = make_environment(table)
     player = Player.from_spec(parse_member(learner))

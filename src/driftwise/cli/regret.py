@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from driftwise.cli.progress import continued_by, hint_on_interrupt, notes, sweep_progress
-from driftwise.cli.specs import FILE, choice, out_folder, preset_choice
+from driftwise.cli.specs import PATH, choice, out_folder, preset_choice
 from driftwise.glossary import COLUMNS_NOTE
 
 
@@ -20,7 +20,7 @@ from driftwise.glossary import COLUMNS_NOTE
 @choice("--half", ["tuning", "untouched", "both"], "both", "Of the cells.")
 @click.option("--learners", metavar="NAME[,NAME..]", help="Only these learners; any of `driftwise list learners`.")
 @out_folder("out/regret", "Folder of the page and of finished runs, which are not repeated.")
-@click.option("--csv", type=FILE, help="Write all scores, one line per learner and cell.")
+@click.option("--csv", type=PATH, help="Write all scores, one line per learner and cell.")
 @click.option("--figures", is_flag=True, help="Also write the figures of scores as SVG.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @click.option("--threads", type=int, help="Threads; they do not change the results.  [default: all]")

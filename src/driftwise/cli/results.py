@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from driftwise.cli.specs import FILE, choice
+from driftwise.cli.specs import PATH, choice
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _PATTERN = "; * stands for any text. Repeat for more."
 
 
 @click.command("results")
-@click.argument("paths", metavar="PATH...", type=FILE, nargs=-1, required=True)
+@click.argument("paths", metavar="PATH...", type=PATH, nargs=-1, required=True)
 @click.option("--environment", multiple=True, metavar="TEXT", help=f"Only this environment{_PATTERN}")
 @click.option("--learner", multiple=True, metavar="TEXT", help=f"Only this learner{_PATTERN}")
 @click.option("--rounds", "n_rounds", type=int, multiple=True, help="Only this number of rounds. Repeat for more.")
@@ -30,10 +30,10 @@ _PATTERN = "; * stands for any text. Repeat for more."
 )
 @click.option("--failed", is_flag=True, help="List the cells that could not be played, with their errors.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--csv", type=FILE, help="Write one line per cell.")
-@click.option("--parquet", type=FILE, help="Write one row per cell and marked round, for other programs.")
-@click.option("--latex", type=FILE, help="Write the table of regrets for the package booktabs.")
-@click.option("--page", type=FILE, help="Write an HTML page with the table and figures.")
+@click.option("--csv", type=PATH, help="Write one line per cell.")
+@click.option("--parquet", type=PATH, help="Write one row per cell and marked round, for other programs.")
+@click.option("--latex", type=PATH, help="Write the table of regrets for the package booktabs.")
+@click.option("--page", type=PATH, help="Write an HTML page with the table and figures.")
 @choice("--scale", ["log", "linear"], None, "Axes of the page's figures.  [default: log if all means are positive]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--quiet", is_flag=True, help="No notes on standard error.")

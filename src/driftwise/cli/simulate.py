@@ -8,19 +8,10 @@ from typing import Any
 import click
 
 from driftwise.cli.progress import notes, progress_bar
-from driftwise.cli.specs import (
-    DEFAULT_ENVIRONMENT,
-    FILE,
-    choice,
-    environment_options,
-    environment_table,
-    parse_member,
-    read_spec,
-)
+from driftwise.cli.specs import PATH, choice, environment_options, environment_table, parse_member, read_spec
 from driftwise.glossary import COLUMNS_NOTE
 
 _DEFAULTS: dict[str, Any] = {
-    "environment": DEFAULT_ENVIRONMENT,
     "n_rounds": 2000,
     "n_runs": 20,
     "seed": 0,
@@ -31,7 +22,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 @click.command("simulate")
-@click.argument("spec", type=FILE, required=False)
+@click.argument("spec", type=PATH, required=False)
 @environment_options
 @click.option(
     "--learner",
@@ -64,8 +55,8 @@ _DEFAULTS: dict[str, Any] = {
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
 @click.option("--block", "block_size", type=int, default=None, help="Rounds drawn at a time.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--out", type=FILE, help="Write the results (.parquet) or the curves only (.csv).")
-@click.option("--figure", type=FILE, help="Write a figure of the regret curves (.png, .svg, .pdf).")
+@click.option("--out", type=PATH, help="Write the results (.parquet) or the curves only (.csv).")
+@click.option("--figure", type=PATH, help="Write a figure of the regret curves (.png, .svg, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
 def command(
@@ -117,30 +108,22 @@ def command(
 
 def _settings(spec: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     """Merge defaults, the file and the flags; flags override the file, which overrides defaults."""
-    settings = {**_DEFAULTS, **spec}
+    environment = environment_table(flags, spec.get("environment"))
+    replayed = "replay" in environment
+    settings = _DEFAULTS | ({"n_rounds": None, "n_runs": None} if replayed else {}) | spec
     settings |= {key: value for key, value in flags.items() if key in _DEFAULTS and value is not None}
-    environment = environment_table(settings["environment"], flags)
-    for key in ("n_rounds", "n_runs"):
-        if "replay" in environment and key not in spec and flags[key] is None:
-            settings[key] = None
     settings["environment"] = environment
-    if flags["learner"]:
-        settings["learners"] = [parse_member(text) for text in flags["learner"]]
-    elif "learners" not in settings:
-        settings["learners"] = _default_learners("replay" in environment)
+    if flags["learner"] or "learners" not in settings:
+        settings["learners"] = [parse_member(text) for text in flags["learner"] or _default_learners(replayed)]
     return settings
 
 
-def _default_learners(replayed: bool) -> list[dict[str, Any]]:
+def _default_learners(replayed: bool) -> list[str]:
     """Return the default learners, and one with each feedback to compare them with.
 
     These are tuned to the measures of the environment, or, if replayed losses have none, do not forget.
     """
     from driftwise.learners import DEFAULT_LEARNERS
 
-    others = (
-        [{"name": "hedge"}, {"name": "kl-ucb"}]
-        if replayed
-        else [{"name": "optimistic-fixed-share", "tuned": True}, {"name": "sliding-window-kl-ucb", "tuned": True}]
-    )
-    return [*({"name": kind.name} for kind in DEFAULT_LEARNERS.values()), *others]
+    others = ["hedge", "kl-ucb"] if replayed else ["optimistic-fixed-share:tuned", "sliding-window-kl-ucb:tuned"]
+    return [*(kind.name for kind in DEFAULT_LEARNERS.values()), *others]

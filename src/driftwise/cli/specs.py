@@ -29,8 +29,8 @@ _KEYS: dict[str, tuple[type, str]] = {
 }
 
 C = TypeVar("C", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path)
-DEFAULT_ENVIRONMENT: dict[str, Any] = {
+PATH = click.Path(path_type=Path)
+_ENVIRONMENT: dict[str, Any] = {
     "path": {"name": "switching", "n_segments": 8, "n_actions": 10},
     "noise": {"name": "bernoulli"},
 }
@@ -62,7 +62,7 @@ def preset_choice(about: str, *others: str) -> Callable[[C], C]:
 
 def out_folder(default: str, about: str) -> Callable[[C], C]:
     """Return the option for the folder of a command's files."""
-    return click.option("--out", type=FILE, default=Path(default), show_default=True, help=about)
+    return click.option("--out", type=PATH, default=Path(default), show_default=True, help=about)
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -125,15 +125,10 @@ def environment_options(command: C) -> C:
     return command
 
 
-def environment_table(environment: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of an environment with the flags, which override it."""
-    table = dict(environment)
+def environment_table(flags: Mapping[str, Any], environment: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the table of an environment, or of the default one, with the flags, which override it."""
+    table = dict(_ENVIRONMENT if environment is None else environment)
     if flags["replay"]:
         table = {"replay": flags["replay"]}
-    for key in ("path", "noise"):
-        if flags[key]:
-            table[key] = parse_member(flags[key])
-    for key in ("drift", "variance", "header"):
-        if flags[key] is not None:
-            table[key] = flags[key]
-    return table
+    table |= {key: parse_member(flags[key]) for key in ("path", "noise") if flags[key]}
+    return table | {key: flags[key] for key in ("drift", "variance", "header") if flags[key] is not None}

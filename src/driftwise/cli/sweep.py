@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftwise.cli.progress import continued_by, duration, hint_on_interrupt, notes, progress_bar, sweep_progress
-from driftwise.cli.specs import FILE
+from driftwise.cli.specs import PATH
 
 if TYPE_CHECKING:
     from driftwise.sweeps import Sweep
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @click.command("sweep")
-@click.argument("file", type=FILE)
-@click.option("--out", type=FILE, help="Folder of the results.  [default: out/NAME-OF-FILE]")
+@click.argument("file", type=PATH)
+@click.option("--out", type=PATH, help="Folder of the results.  [default: out/NAME-OF-FILE]")
 @click.option("--dry-run", is_flag=True, help="Only show what would be played, and how long it would take.")
 @click.option("--threads", type=int, help="Threads of this process; they do not change the results.  [default: all]")
 @click.option("--dask", "address", metavar="ADDRESS", help="Play on the Dask cluster with a scheduler at this address.")

@@ -124,9 +124,6 @@ _CLAIMS: tuple[tuple[Callable[..., Claim], dict[str, tuple[str, ...]]], ...] = (
     (_bandit, {"bandit-switching-low": ()}),
     (
         _drifting,
-        {
-            "full-drifting-low": ("restarted-adaptive-gd",),
-            "full-drifting-rounds": ("restarted-adaptive-gd", "hedge"),
-        },
+        {"full-drifting-low": ("restarted-adaptive-gd",), "full-drifting-rounds": ("restarted-adaptive-gd", "hedge")},
     ),
 )

@@ -157,11 +157,8 @@ def _sweeps(scan: Scan, value: float, n_runs: int, seed: int) -> Iterator[Sweep]
 def _measurements(scan: Scan, tables: Iterator[CellTable], n_runs: int) -> list[Measurement]:
     """Return the measurement of each learner at one value, from the next tables, which are those of the sweeps."""
     table = next(tables)
-    measurements = []
-    for i in range(len(scan.participants)):
-        companion = None if scan.companion is None else next(tables)
-        measurements.append(_measurement(table.take(np.arange(i * n_runs, (i + 1) * n_runs)), companion))
-    return measurements
+    runs = [table.take(np.arange(i * n_runs, (i + 1) * n_runs)) for i in range(len(scan.participants))]
+    return [_measurement(cells, None if scan.companion is None else next(tables)) for cells in runs]
 
 
 def _measurement(table: CellTable, companion: CellTable | None) -> Measurement:

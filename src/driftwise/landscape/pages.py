@@ -90,7 +90,7 @@ def span(values: Sequence[float], to: str = " .. ") -> str:
 
 
 # The columns of the text and of the page.
-_TEXT: dict[str, Callable[[Outcome], str]] = {
+_TEXT_COLUMNS: dict[str, Callable[[Outcome], str]] = {
     "learner": lambda outcome: marked(outcome.participant.label, outcome.caveat),
     "role": lambda outcome: outcome.participant.role,
     "last regret": lambda outcome: number(outcome.regrets[-1].mean),
@@ -98,7 +98,7 @@ _TEXT: dict[str, Callable[[Outcome], str]] = {
     "95% interval": _interval_text,
     "x lower bound": lambda outcome: span(outcome.multiples),
 }
-_PAGE: tuple[tuple[PageColumn, Callable[[Outcome], Cell]], ...] = (
+_PAGE_COLUMNS: tuple[tuple[PageColumn, Callable[[Outcome], Cell]], ...] = (
     (
         PageColumn("environment", "Setting and environment", once=True, card_label=""),
         lambda outcome: Text(CELLS[outcome.scan.cell], heading(outcome.scan.description)),
@@ -130,9 +130,9 @@ def table(outcomes: Sequence[Outcome]) -> str:
         for _, group in groupby(in_cell, key=lambda outcome: outcome.scan.key):
             in_scan = list(group)
             scan, x = in_scan[0].scan, in_scan[0].x
-            rows = [[text(outcome) for text in _TEXT.values()] for outcome in in_scan]
+            rows = [[text(outcome) for text in _TEXT_COLUMNS.values()] for outcome in in_scan]
             reasons = footnote({outcome.participant.label: outcome.caveat for outcome in in_scan if outcome.caveat})
-            body = text_table([*_TEXT], rows, left=2)
+            body = text_table([*_TEXT_COLUMNS], rows, left=2)
             lines += ["", f"  {scan.description}; {scan.axis} from {number(x[0])} to {number(x[-1])}"]
             lines += ["  " + line for line in (*body.splitlines(), *reasons.splitlines())]
     return "\n".join(lines).lstrip("\n")
@@ -140,7 +140,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def page_table(rows: Sequence[Sequence[Cell]]) -> PageTable:
     """Return the measured Table 1 of the page, one row per learner and environment."""
-    columns = [column for column, _ in _PAGE]
+    columns = [column for column, _ in _PAGE_COLUMNS]
     return PageTable(columns, rows, "Table 1, measured", _ABOUT_TABLE, Filter("environment", "Setting", "All settings"))
 
 
@@ -151,7 +151,7 @@ def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], comman
         title="Tracking the best expert, measured",
         subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds in changing environments, and the"
         f" regret measured in environments whose segments, drift and variance are known exactly. {about}",
-        table=page_table([[cell(outcome) for _, cell in _PAGE] for outcome in outcomes]),
+        table=page_table([[cell(outcome) for _, cell in _PAGE_COLUMNS] for outcome in outcomes]),
         panels=panels,
         histories=histories,
         claims=[_with_greek_letters(claim) for claim in claims(outcomes)],

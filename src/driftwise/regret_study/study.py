@@ -159,13 +159,10 @@ class CellRegrets:
 
     def contenders(self) -> list[Player]:
         """Return the contestants that may be the best: by their means, up to a few standard errors."""
-        best = min(self.contestants, key=lambda player: self.regrets[player].mean())
-        kept = []
-        for player in self.contestants:
-            excess = self.regrets[player] - self.regrets[best]
-            if excess.mean() <= _CONTENDER * excess.std(ddof=1) / math.sqrt(self.n_runs):
-                kept.append(player)
-        return kept
+        best = min((self.regrets[player] for player in self.contestants), key=np.mean)
+        excess = {player: self.regrets[player] - best for player in self.contestants}
+        root = math.sqrt(self.n_runs)
+        return [player for player, some in excess.items() if some.mean() <= _CONTENDER * some.std(ddof=1) / root]
 
 
 def measure_cells(

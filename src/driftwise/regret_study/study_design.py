@@ -82,10 +82,7 @@ PATHS: dict[str, tuple[Callable[[int, int], Path], tuple[str, ...]]] = {
     "8 segments near 0": (lambda K, _: Switching(8, K, 0.05, 0.1), ("Bernoulli",)),
     "8 segments near 1": (lambda K, _: Switching(8, K, 0.9, 0.95), ("Bernoulli",)),
     "40 segments": (lambda K, _: Switching(40, K, 0.3, 0.7), ("no noise", "Bernoulli")),
-    "8 random segments": (
-        lambda K, _: RandomSegments(8, K, 0.1, 0.9, lengths="random"),
-        ("low noise", "Bernoulli"),
-    ),
+    "8 random segments": (lambda K, _: RandomSegments(8, K, 0.1, 0.9, lengths="random"), ("low noise", "Bernoulli")),
     "one action changes": (lambda K, _: SingleChanges(12, K, 0.1, 0.9, lengths="random"), ("low noise", "Bernoulli")),
     "slow sinusoid": (lambda K, _: Sinusoidal(K, 2.0, 0.3), ("low noise", "Bernoulli")),
     "fast sinusoid": (lambda K, _: Sinusoidal(K, 20.0, 0.3), ("no noise", "Bernoulli")),

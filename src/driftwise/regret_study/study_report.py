@@ -77,14 +77,14 @@ _CSV: dict[str, Callable[[CellScore], str | float]] = {
     "learner_spec": lambda row: row.learner.player.text,
 }
 CSV_COLUMNS = tuple(_CSV)
-_TEXT: dict[str, Callable[[CellScore], str]] = {
+_TEXT_COLUMNS: dict[str, Callable[[CellScore], str]] = {
     "cell": lambda row: row.cell.name,
     "score": _score_text,
     "R": lambda row: _with_error(row.score.regret, row.score.regret_error),
     "R*": lambda row: _with_error(row.score.best_regret, row.score.best_regret_error),
     "runs": lambda row: str(row.score.n_runs),
 }
-_PAGE: tuple[tuple[page.PageColumn, Callable[[CellScore], Cell]], ...] = (
+_PAGE_COLUMNS: tuple[tuple[page.PageColumn, Callable[[CellScore], Cell]], ...] = (
     (page.PageColumn("cell", "Cell", card_label=""), _name_in_lines),
     (page.PageColumn("half", "Half"), _CSV["half"]),
     (page.PageColumn("learner", "Learner"), _CSV["learner"]),
@@ -193,8 +193,8 @@ def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     mine = [one for one in scores if one.feedback == feedback]
     first = mine[0].learner.label
     worst = sorted((one for one in mine if one.learner.label == first), key=lambda one: -one.score.value)[:_WORST]
-    rows = [[text(one) for text in _TEXT.values()] for one in worst]
-    head, rule, *lines = text_table([*_TEXT], rows).splitlines()
+    rows = [[text(one) for text in _TEXT_COLUMNS.values()] for one in worst]
+    head, rule, *lines = text_table([*_TEXT_COLUMNS], rows).splitlines()
     found = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
     for one, line in zip(worst, lines, strict=True):
         text = f"{one.cell.half}; {tuned_text(one)}"
@@ -326,6 +326,6 @@ def _table(scores: Sequence[CellScore]) -> page.PageTable:
         " first. The thin lines are at 1 and 2. Best tuned"
         " learner: the one with regret R*; two if even and odd runs choose different ones."
     )
-    columns = [column for column, _ in _PAGE]
-    rows = [[cell(one) for _, cell in _PAGE] for one in sorted(scores, key=lambda one: -one.score.value)]
+    columns = [column for column, _ in _PAGE_COLUMNS]
+    rows = [[cell(one) for _, cell in _PAGE_COLUMNS] for one in sorted(scores, key=lambda one: -one.score.value)]
     return page.PageTable(columns, rows, "Cells", about + PAGE_NOTE, page.Filter("half", "Half", "Both halves"))

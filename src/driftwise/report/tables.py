@@ -42,10 +42,8 @@ def text_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: int 
     widths = [max(text_width(row[i]) for row in cells) for i in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:
-        padded = []
-        for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            space = " " * (width - text_width(cell))
-            padded.append(cell + space if i < left else space + cell)
+        spaces = [" " * (width - text_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        padded = [cell + spaces[i] if i < left else spaces[i] + cell for i, cell in enumerate(row)]
         return "  ".join(padded).rstrip()
 
     rule = "  ".join("-" * width for width in widths)

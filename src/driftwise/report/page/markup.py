@@ -18,7 +18,7 @@ from itertools import count
 from typing import NamedTuple
 from unicodedata import category
 
-from driftwise.report.drawing import COLOURS, DARK_COLOURS, DARK_GREY, GREY
+from driftwise.report.drawing import COLOURS
 from driftwise.report.page.contents import Panel, SeriesGroup
 
 _EMPTY = frozenset(("path", "rect"))  # elements without content
@@ -221,13 +221,6 @@ def swatch(style: Style) -> Markup:
     line = element("path", class_="curve", d="M1,7H27")
     point = element("path", class_="point", d=style.marker, transform="translate(14,7)")
     return glyph(28, 14, f"swatch {style.classes}", line, point)
-
-
-def colour_rules() -> str:
-    """Return the CSS rules of the palette, for a light and for a dark background."""
-    pairs = enumerate(zip(COLOURS, DARK_COLOURS, strict=True))
-    rules = [f".c{i} {{ --ink: light-dark({light}, {dark}); }}" for i, (light, dark) in pairs]
-    return "\n".join([*rules, f".grey {{ --ink: light-dark({GREY}, {DARK_GREY}); }}"])
 
 
 def by_group(labels: Iterable[str], styles: Mapping[str, Style]) -> dict[str, list[str]]:

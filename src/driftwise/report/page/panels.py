@@ -15,17 +15,7 @@ from typing import NamedTuple
 from driftwise.core.measures import MARK, SAYS_NOTHING, marked
 from driftwise.report.drawing import time_ticks
 from driftwise.report.page.contents import DotPanel, Line, Panel, RowPanel, Series
-from driftwise.report.page.markup import (
-    Markup,
-    Style,
-    chart,
-    element,
-    figure,
-    formula,
-    glyph,
-    number_table,
-    table_row,
-)
+from driftwise.report.page.markup import Markup, Style, chart, element, figure, formula, glyph, number_table, table_row
 from driftwise.report.page.scales import SCALES, LinearScale, LogScale
 from driftwise.report.tables import fixed, number, shortened, with_interval
 

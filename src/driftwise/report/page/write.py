@@ -12,19 +12,9 @@ from string import Template
 
 from driftwise.core.files import write_bytes_atomically
 from driftwise.core.measures import MARK, SAYS_NOTHING, marked
+from driftwise.report.drawing import COLOURS, DARK_COLOURS, DARK_GREY, GREY
 from driftwise.report.page.contents import Cell, Claim, Measured, Page, PageColumn, PageTable, Text
-from driftwise.report.page.markup import (
-    Markup,
-    Style,
-    by_group,
-    colour_rules,
-    element,
-    formula,
-    glyph,
-    resource,
-    styles_of,
-    swatch,
-)
+from driftwise.report.page.markup import Markup, Style, by_group, element, formula, glyph, resource, styles_of, swatch
 from driftwise.report.page.panels import panel_figure
 from driftwise.report.page.scales import LinearScale
 from driftwise.report.page.weight_charts import history_figure
@@ -62,6 +52,13 @@ def page_text(page: Page) -> str:
         links="\n".join(links),
         sections="\n".join(bodies),
     )
+
+
+def colour_rules() -> str:
+    """Return the CSS rules of the palette, for a light and for a dark background."""
+    pairs = enumerate(zip(COLOURS, DARK_COLOURS, strict=True))
+    rules = [f".c{i} {{ --ink: light-dark({light}, {dark}); }}" for i, (light, dark) in pairs]
+    return "\n".join([*rules, f".grey {{ --ink: light-dark({GREY}, {DARK_GREY}); }}"])
 
 
 def _sections(page: Page) -> dict[str, tuple[str, Markup]]:
@@ -197,16 +194,15 @@ class _ColumnWriter:
     def __init__(self, column: PageColumn, cells: Sequence[Cell], styles: Mapping[str, Style]) -> None:
         self.column = column
         self.styles = styles
-        classes = [f"{column.kind}-cell"]
-        if column.kind == "text" and any(_as_text(cell).small for cell in cells):
-            classes.append("detailed")
-        if column.sorted_as == "number":
-            classes.append("one-line")
-            if len(column.label_in_card) <= 1:  # no label, or a sign such as ×
-                classes.append("unlabelled")
-        if column.once:
-            classes.append("once")
-        self.classes = " ".join(classes)
+        by_number = column.sorted_as == "number"
+        classes = {
+            f"{column.kind}-cell": True,
+            "detailed": column.kind == "text" and any(_as_text(cell).small for cell in cells),
+            "one-line": by_number,
+            "unlabelled": by_number and len(column.label_in_card) <= 1,  # no label, or a sign such as ×
+            "once": column.once,
+        }
+        self.classes = " ".join(name for name, holds in classes.items() if holds)
         ends = [value for cell in cells for value in (_as_number(cell) if column.kind == "whisker" else ())]
         covered = [value for value in (*ends, *column.rules) if LinearScale.drawable(value)] or [0.0]
         low, high = min(covered), max(covered)
