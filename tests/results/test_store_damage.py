@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import re
 import resource
 import shutil
 import sqlite3
@@ -142,6 +143,29 @@ def test_a_row_that_is_there_twice_counts_once(tmp_path, whole):
         " INSERT INTO cells SELECT * FROM one",
     )
     assert check_repair(tmp_path, wanted) == 0
+
+
+def test_rows_out_of_order_are_damage(tmp_path, whole):
+    """A flipped bit in the number of a row: a cell that is stored later has a lower number and was not seen again."""
+    path, wanted = whole
+    data = path.read_bytes()
+    row_id = bytes([0x80 | 150 >> 7, 150 & 0x7F])  # a number of 7 bits a byte, the highest first
+    for place in (found.start() for found in re.finditer(re.escape(row_id), data)):
+        shutil.rmtree(tmp_path / "store", ignore_errors=True)
+        (tmp_path / "store").mkdir()
+        (tmp_path / "store" / FILE).write_bytes(data)
+        flip(tmp_path / "store" / FILE, place, 6)
+        with contextlib.closing(sqlite3.connect(tmp_path / "store" / FILE)) as db:
+            ids = [id for (id,) in db.execute("SELECT id FROM cells")]
+        if ids != sorted(ids):
+            break
+    assert ids != sorted(ids)
+    with Store(tmp_path / "store") as opened:
+        assert opened.add([cell(1000)]) == 1
+        assert key(1000) in opened.keys
+        assert opened.add([cell(1000)]) == 0
+        opened.discard([key(1000)])
+    check_repair(tmp_path / "store", wanted)
 
 
 def test_a_changed_text_costs_its_cells(tmp_path, whole):

@@ -331,12 +331,15 @@ class Store:
             raise _DamagedStore("it does not count removals")
         first = self._last if removals == self._removals else 0
         rows = db.execute("SELECT id, key, failed FROM cells WHERE id > ?", (first,)).fetchall()
+        ids = [first, *(id for id, _, _ in rows)]
+        if not all(id < following for id, following in itertools.pairwise(ids)):  # a later cell would not be found
+            raise _DamagedStore("its rows are not in order")
         if first == 0 and self._keys:
             self._keys &= {key for _, key, _ in rows}
             self._failed.clear()
         self._keys.update(key for _, key, _ in rows)
         self._failed.update(key for _, key, failed in rows if failed)
-        self._last, self._removals = max([first, *(id for id, _, _ in rows)]), removals
+        self._last, self._removals = ids[-1], removals
 
     def _replace(self, fault: str) -> None:
         """Write what can be read to a new file in the place of the old one, which is kept under another name."""
