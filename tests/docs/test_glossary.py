@@ -39,7 +39,7 @@ def texts(node):
 
 @functools.cache
 def headings():
-    """Return every heading of a column in the source: `headers`, `_TEXT_COLUMNS`, arguments of tables and columns."""
+    """Return every heading of a column in the source: lists `headers`, arguments of tables and of columns."""
     found = {}
     for path in SOURCE.rglob("*.py"):
         name = str(path.relative_to(SOURCE))
@@ -51,8 +51,6 @@ def headings():
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if any(isinstance(target, ast.Name) and target.id == "headers" for target in targets):
                     made = texts(node.value)
-            elif isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_TEXT_COLUMNS":
-                made = [text for key in node.value.keys for text in texts(key)]
             elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 if called in ("text_table", "grouped_table"):
@@ -60,6 +58,9 @@ def headings():
                 elif called == "TableColumn":
                     named = [keyword.value for keyword in node.keywords if keyword.arg == "page_heading"]
                     made = [text.format("95") for each in [*node.args[3:5], *named] for text in texts(each)]
+                elif called == "ReportColumn":
+                    named = [keyword.value for keyword in node.keywords if keyword.arg == "heading"]
+                    made = [text for each in [*node.args[2:3], *named] for text in texts(each)]
                 elif called == "PageColumn":
                     made = texts(node.args[1])
             for text in made:

@@ -27,9 +27,9 @@ from driftwise.report.page import (
     Text,
     WeightHistory,
 )
-from driftwise.report.page.contents import Cell
+from driftwise.report.page.contents import Cell, ReportColumn, page_columns, report_text
 from driftwise.report.page.markup import plain
-from driftwise.report.tables import fixed, number, text_table
+from driftwise.report.tables import fixed, number
 from driftwise.results.results import footnote
 from driftwise.sweeps import Source
 
@@ -89,34 +89,40 @@ def span(values: Sequence[float], to: str = " .. ") -> str:
     return low if low == high else f"{low}{to}{high}"
 
 
-# The columns of the text and of the page.
-_TEXT_COLUMNS: dict[str, Callable[[Outcome], str]] = {
-    "learner": lambda outcome: marked(outcome.participant.label, outcome.caveat),
-    "role": lambda outcome: outcome.participant.role,
-    "last regret": lambda outcome: number(outcome.regrets[-1].mean),
-    "exponent": lambda outcome: fixed(outcome.exponent.exponent, 2),
-    "95% interval": _interval_text,
-    "x lower bound": lambda outcome: span(outcome.multiples),
-}
-_PAGE_COLUMNS: tuple[tuple[PageColumn, Callable[[Outcome], Cell]], ...] = (
-    (
-        PageColumn("environment", "Setting and environment", once=True, card_label=""),
-        lambda outcome: Text(CELLS[outcome.scan.cell], heading(outcome.scan.description)),
+COLUMNS: tuple[ReportColumn[Outcome], ...] = (
+    ReportColumn(
+        page=PageColumn("environment", "Setting and environment", once=True, card_label=""),
+        cell=lambda outcome: Text(CELLS[outcome.scan.cell], heading(outcome.scan.description)),
     ),
-    (
-        PageColumn("learner", "Learner", "series", card_label=""),
-        lambda outcome: Text(outcome.participant.label, _group(outcome).lower(), _caveat(outcome)),
+    ReportColumn(
+        heading="learner",
+        text=lambda outcome: marked(outcome.participant.label, outcome.caveat),
+        page=PageColumn("learner", "Learner", "series", card_label=""),
+        cell=lambda outcome: Text(outcome.participant.label, _group(outcome).lower(), _caveat(outcome)),
     ),
-    (PageColumn("axis", "Varied", "formula", once=True), lambda outcome: outcome.scan.axis),
-    (PageColumn("upper", "Upper rate", "formula", once=True), lambda outcome: rates(outcome.scan.cell)[0].text),
-    (PageColumn("lower", "Lower rate", "formula", once=True), lambda outcome: rates(outcome.scan.cell)[1].text),
-    (
-        PageColumn("exponent", "Measured exponent", "whisker", decimals=2, rules=(0.0, 0.5, 1.0), card_label=""),
-        lambda outcome: Measured(*outcome.exponent),
+    ReportColumn(heading="role", value=lambda outcome: outcome.participant.role),
+    ReportColumn(heading="last regret", value=lambda outcome: number(outcome.regrets[-1].mean)),
+    ReportColumn(page=PageColumn("axis", "Varied", "formula", once=True), value=lambda outcome: outcome.scan.axis),
+    ReportColumn(
+        page=PageColumn("upper", "Upper rate", "formula", once=True),
+        value=lambda outcome: rates(outcome.scan.cell)[0].text,
     ),
-    (
-        PageColumn("multiple", "× lower bound", order="number", card_label="×"),
-        lambda outcome: span(outcome.multiples, " to "),
+    ReportColumn(
+        page=PageColumn("lower", "Lower rate", "formula", once=True),
+        value=lambda outcome: rates(outcome.scan.cell)[1].text,
+    ),
+    ReportColumn(
+        heading="exponent",
+        text=lambda outcome: fixed(outcome.exponent.exponent, 2),
+        page=PageColumn("exponent", "Measured exponent", "whisker", decimals=2, rules=(0.0, 0.5, 1.0), card_label=""),
+        cell=lambda outcome: Measured(*outcome.exponent),
+    ),
+    ReportColumn(heading="95% interval", value=_interval_text),
+    ReportColumn(
+        heading="x lower bound",
+        text=lambda outcome: span(outcome.multiples),
+        page=PageColumn("multiple", "× lower bound", order="number", card_label="×"),
+        cell=lambda outcome: span(outcome.multiples, " to "),
     ),
 )
 
@@ -130,9 +136,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
         for _, group in groupby(in_cell, key=lambda outcome: outcome.scan.key):
             in_scan = list(group)
             scan, x = in_scan[0].scan, in_scan[0].x
-            rows = [[text(outcome) for text in _TEXT_COLUMNS.values()] for outcome in in_scan]
             reasons = footnote({outcome.participant.label: outcome.caveat for outcome in in_scan if outcome.caveat})
-            body = text_table([*_TEXT_COLUMNS], rows, left=2)
+            body = report_text(COLUMNS, in_scan, left=2)
             lines += ["", f"  {scan.description}; {scan.axis} from {number(x[0])} to {number(x[-1])}"]
             lines += ["  " + line for line in (*body.splitlines(), *reasons.splitlines())]
     return "\n".join(lines).lstrip("\n")
@@ -140,8 +145,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def page_table(rows: Sequence[Sequence[Cell]]) -> PageTable:
     """Return the measured Table 1 of the page, one row per learner and environment."""
-    columns = [column for column, _ in _PAGE_COLUMNS]
-    return PageTable(columns, rows, "Table 1, measured", _ABOUT_TABLE, Filter("environment", "Setting", "All settings"))
+    choice = Filter("environment", "Setting", "All settings")
+    return PageTable([*page_columns(COLUMNS)], rows, "Table 1, measured", _ABOUT_TABLE, choice)
 
 
 def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], commands: Sequence[str], about: str) -> Page:
@@ -151,7 +156,7 @@ def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], comman
         title="Tracking the best expert, measured",
         subtitle="Table 1 of Wei, Hong and Lu (NIPS 2016): proved regret bounds in changing environments, and the"
         f" regret measured in environments whose segments, drift and variance are known exactly. {about}",
-        table=page_table([[cell(outcome) for _, cell in _PAGE_COLUMNS] for outcome in outcomes]),
+        table=page_table([[cell(outcome) for cell in page_columns(COLUMNS).values()] for outcome in outcomes]),
         panels=panels,
         histories=histories,
         claims=[_with_greek_letters(claim) for claim in claims(outcomes)],

@@ -6,7 +6,7 @@ import csv
 import math
 import os
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from driftwise.glossary import PAGE_NOTE
 from driftwise.regret_study.study import CellScore
 from driftwise.regret_study.study_design import HALVES, KINDS, ScoredLearner
 from driftwise.report import page
-from driftwise.report.page.contents import Cell
-from driftwise.report.tables import TableGroup, fixed, grouped_table, number, text_table
+from driftwise.report.page.contents import PageColumn, ReportColumn, page_columns, report_text
+from driftwise.report.tables import TableGroup, fixed, grouped_table, number
 
 BAD = 2.0  # scores above are counted
 WIDTH = 100
@@ -56,44 +56,48 @@ def _score_text(row: CellScore) -> str:
     return _with_error(row.score.value, row.score.error)
 
 
-# The columns of the CSV file, of the text and of the page.
-_CSV: dict[str, Callable[[CellScore], str | float]] = {
-    "feedback": lambda row: row.feedback,
-    "cell": lambda row: row.cell.name,
-    "half": lambda row: row.cell.half,
-    "kind": lambda row: row.cell.kind,
-    "n_actions": lambda row: row.cell.n_actions,
-    "n_rounds": lambda row: row.cell.n_rounds,
-    "learner": lambda row: row.learner.label,
-    "score": lambda row: row.score.value,
-    "score_error": lambda row: row.score.error,
-    "regret": lambda row: row.score.regret,
-    "regret_error": lambda row: row.score.regret_error,
-    "best_regret": lambda row: row.score.best_regret,
-    "best_regret_error": lambda row: row.score.best_regret_error,
-    "n_runs": lambda row: row.score.n_runs,
-    "best_by_even_runs": lambda row: row.tuned[0].label,
-    "best_by_odd_runs": lambda row: row.tuned[-1].label,
-    "learner_spec": lambda row: row.learner.player.text,
-}
-CSV_COLUMNS = tuple(_CSV)
-_TEXT_COLUMNS: dict[str, Callable[[CellScore], str]] = {
-    "cell": lambda row: row.cell.name,
-    "score": _score_text,
-    "R": lambda row: _with_error(row.score.regret, row.score.regret_error),
-    "R*": lambda row: _with_error(row.score.best_regret, row.score.best_regret_error),
-    "runs": lambda row: str(row.score.n_runs),
-}
-_PAGE_COLUMNS: tuple[tuple[page.PageColumn, Callable[[CellScore], Cell]], ...] = (
-    (page.PageColumn("cell", "Cell", card_label=""), _name_in_lines),
-    (page.PageColumn("half", "Half"), _CSV["half"]),
-    (page.PageColumn("learner", "Learner"), _CSV["learner"]),
-    (page.PageColumn("score", "Score", "whisker", decimals=2, rules=(1.0, 2.0)), _with_interval),
-    (page.PageColumn("regret", "R", "number"), _CSV["regret"]),
-    (page.PageColumn("best", "R*", "number"), _CSV["best_regret"]),
-    (page.PageColumn("tuned", "Best tuned learner"), tuned_text),
-    (page.PageColumn("runs", "Runs", "number", decimals=0), _CSV["n_runs"]),
+COLUMNS: tuple[ReportColumn[CellScore], ...] = (
+    ReportColumn("feedback", lambda row: row.feedback),
+    ReportColumn(
+        "cell", lambda row: row.cell.name, "cell", page=PageColumn("cell", "Cell", card_label=""), cell=_name_in_lines
+    ),
+    ReportColumn("half", lambda row: row.cell.half, page=PageColumn("half", "Half")),
+    ReportColumn("kind", lambda row: row.cell.kind),
+    ReportColumn("n_actions", lambda row: row.cell.n_actions),
+    ReportColumn("n_rounds", lambda row: row.cell.n_rounds),
+    ReportColumn("learner", lambda row: row.learner.label, page=PageColumn("learner", "Learner")),
+    ReportColumn(
+        "score",
+        lambda row: row.score.value,
+        "score",
+        _score_text,
+        PageColumn("score", "Score", "whisker", decimals=2, rules=(1.0, 2.0)),
+        _with_interval,
+    ),
+    ReportColumn("score_error", lambda row: row.score.error),
+    ReportColumn(
+        "regret",
+        lambda row: row.score.regret,
+        "R",
+        lambda row: _with_error(row.score.regret, row.score.regret_error),
+        PageColumn("regret", "R", "number"),
+    ),
+    ReportColumn("regret_error", lambda row: row.score.regret_error),
+    ReportColumn(
+        "best_regret",
+        lambda row: row.score.best_regret,
+        "R*",
+        lambda row: _with_error(row.score.best_regret, row.score.best_regret_error),
+        PageColumn("best", "R*", "number"),
+    ),
+    ReportColumn("best_regret_error", lambda row: row.score.best_regret_error),
+    ReportColumn(value=tuned_text, page=PageColumn("tuned", "Best tuned learner")),
+    ReportColumn("n_runs", lambda row: row.score.n_runs, "runs", page=PageColumn("runs", "Runs", "number", decimals=0)),
+    ReportColumn("best_by_even_runs", lambda row: row.tuned[0].label),
+    ReportColumn("best_by_odd_runs", lambda row: row.tuned[-1].label),
+    ReportColumn("learner_spec", lambda row: row.learner.player.text),
 )
+CSV_COLUMNS = tuple(column.key for column in COLUMNS if column.key)
 
 
 class ScoreSummary(NamedTuple):
@@ -193,8 +197,7 @@ def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     mine = [one for one in scores if one.feedback == feedback]
     first = mine[0].learner.label
     worst = sorted((one for one in mine if one.learner.label == first), key=lambda one: -one.score.value)[:_WORST]
-    rows = [[text(one) for text in _TEXT_COLUMNS.values()] for one in worst]
-    head, rule, *lines = text_table([*_TEXT_COLUMNS], rows).splitlines()
+    head, rule, *lines = report_text(COLUMNS, worst).splitlines()
     found = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
     for one, line in zip(worst, lines, strict=True):
         text = f"{one.cell.half}; {tuned_text(one)}"
@@ -217,7 +220,7 @@ def write_scores_csv(path: str | os.PathLike[str], scores: Sequence[CellScore]) 
         with file.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(CSV_COLUMNS)
-            writer.writerows([value(one) for value in _CSV.values()] for one in scores)
+            writer.writerows([column.value(row) for column in COLUMNS if column.key] for row in scores)
 
     write_atomically(path, fill)
 
@@ -326,6 +329,6 @@ def _table(scores: Sequence[CellScore]) -> page.PageTable:
         " first. The thin lines are at 1 and 2. Best tuned"
         " learner: the one with regret R*; two if even and odd runs choose different ones."
     )
-    columns = [column for column, _ in _PAGE_COLUMNS]
-    rows = [[cell(one) for _, cell in _PAGE_COLUMNS] for one in sorted(scores, key=lambda one: -one.score.value)]
-    return page.PageTable(columns, rows, "Cells", about + PAGE_NOTE, page.Filter("half", "Half", "Both halves"))
+    columns = page_columns(COLUMNS)
+    rows = [[cell(row) for cell in columns.values()] for row in sorted(scores, key=lambda row: -row.score.value)]
+    return page.PageTable([*columns], rows, "Cells", about + PAGE_NOTE, page.Filter("half", "Half", "Both halves"))

@@ -91,7 +91,7 @@ def _table(
     columns = [_page_column(column) for column in shown]
     lines = [[_page_cell(column, row) for column in shown] for row in rows]
     if against is not None:
-        columns.append(page.PageColumn("difference", "Difference", "whisker", rules=[0.0]))
+        columns.append(page.PageColumn("difference", "Difference", "whisker", rules=(0.0,)))
         for row, line in zip(rows, lines, strict=True):
             compared = differences.get(row.place)
             line.append(page.Measured(math.nan) if compared is None else page.Measured(*compared.difference))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from driftwise.core.validation import require, require_choice
 from driftwise.report.page.scales import SCALES
-from driftwise.report.tables import number
+from driftwise.report.tables import number, text_table
 
 KINDS_OF_COLUMNS = ("text", "series", "formula", "number", "whisker")
 _ORDERS = ("", "text", "number", "none")
@@ -38,6 +38,7 @@ class Text(NamedTuple):
 
 
 Cell = str | Text | float | Measured
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class PageColumn:
     once: bool = False  # of consecutive rows that are equal in all such columns, only the first shows them
     order: str = ""  # sorted as "text", as "number" (a text by the first number in it), or "none"; "": by its kind
     decimals: int | None = None  # of numbers; None: four significant digits
-    rules: Sequence[float] = ()  # the numbers at which a whisker chart has thin lines
+    rules: tuple[float, ...] = ()  # the numbers at which a whisker chart has thin lines
     card_label: str | None = None  # replaces the heading on narrow screens, where rows are cards
 
     def __post_init__(self) -> None:
@@ -76,6 +77,29 @@ class PageColumn:
     def label_in_card(self) -> str:
         """The label of a cell on narrow screens."""
         return self.heading if self.card_label is None else self.card_label
+
+
+class ReportColumn(NamedTuple, Generic[Row]):
+    """What a report says about each of its rows: a column of its CSV file, of its text, of its page, or of several."""
+
+    key: str = ""  # in the CSV file
+    value: Callable[[Row], str | float] = lambda _: ""
+    heading: str = ""  # in the text
+    text: Callable[[Row], str] | None = None  # in the text, if it is not the value
+    page: PageColumn | None = None
+    cell: Callable[[Row], Cell] | None = None  # on the page, if it is not the value
+
+
+def report_text(columns: Iterable[ReportColumn[Row]], rows: Sequence[Row], left: int = 1) -> str:
+    """Return the text table of a report; its first `left` columns are aligned left."""
+    written = [column for column in columns if column.heading]
+    texts = [[column.text(row) if column.text else str(column.value(row)) for column in written] for row in rows]
+    return text_table([column.heading for column in written], texts, left)
+
+
+def page_columns(columns: Iterable[ReportColumn[Row]]) -> dict[PageColumn, Callable[[Row], Cell]]:
+    """Return the columns of the page of a report, each with what makes its cells."""
+    return {column.page: column.cell or column.value for column in columns if column.page is not None}
 
 
 class Filter(NamedTuple):
