@@ -45,8 +45,7 @@ def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt
     if n < 2:
         return np.full(values.shape[1:], math.nan)
     quantile = special.stdtrit(n - 1, 0.5 + confidence / 2)
-    spread: npt.NDArray[np.float64] = np.asarray(quantile * values.std(axis=0, ddof=1) / math.sqrt(n))
-    return spread
+    return np.asarray(quantile * values.std(axis=0, ddof=1) / math.sqrt(n), np.float64)
 
 
 def estimate(values: npt.NDArray[np.float64], confidence: float = 0.95) -> Estimate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,13 +21,14 @@ from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.measures import SAYS_NOTHING
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.registry import is_unicode
+from driftwise.regret.statistics import Estimate, estimate
 from driftwise.report.tables import TableGroup, grouped_table, text_table
 from driftwise.results import summaries
 from driftwise.results.cell_files import read_cells, write_cells
 from driftwise.results.cells import COUNTS, REALS, TEXTS, CellTable, cell_texts, final_bounds
 from driftwise.results.columns import DIFFERENCES, LISTING, Place, Row, TableColumn, escaped, needed_columns, plain_rows
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
-from driftwise.results.results import Results, footnote, parse_results, regret_name, results_of_cells, write_csv
+from driftwise.results.results import Caveat, Results, footnote, parse_results, regret_name, results_of_cells, write_csv
 from driftwise.results.store import DamagedFile, Snapshot, read_store
 from driftwise.results.summaries import Comparison, Summary, UnknownLabel, Unpaired, by_number, in_order, place_order
 
@@ -262,12 +264,44 @@ class SweepResults:
         return chosen
 
     def places(self) -> Iterator[tuple[Place, Actions]]:
-        """Yield each environment, learner and number of rounds with the positions of its cells in the table."""
-        return summaries.places_of(self.cells, self.environment_labels, self.learner_labels)
+        """Yield each environment, learner and number of rounds with the positions of its cells in the table.
+
+        They are in order of their first cells, and the cells of each are sorted by run: the order of the cells of a
+        folder is arbitrary, and sums depend on the order in the last digit.
+        """
+        environments, learners, table = self.environment_labels, self.learner_labels, self.cells
+        cells, texts = table.cells, table.texts
+        rank = np.empty(len(table), np.int64)
+        rank[np.lexsort((cells["run"], cells["seed"]))] = np.arange(len(table))
+        columns = (environments.codes, learners.codes, cells["n_rounds"], cells["comparator"], cells["play"])
+        for members in summaries.members_of(summaries.group_codes(columns, len(table))):
+            i = members[0]
+            yield (
+                Place(
+                    environments.names[environments.codes[i]],
+                    learners.names[learners.codes[i]],
+                    int(cells["n_rounds"][i]),
+                    texts["comparator"][cells["comparator"][i]],
+                    texts["play"][cells["play"][i]],
+                ),
+                members[np.argsort(rank[members])],
+            )
 
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
-        return summaries.summaries_of(self.cells, self.places(), confidence)
+        table = self.cells
+        final, failed, bounds = table.final, table.failed, final_bounds(table)
+        kinds, caveats = cell_texts(table, "kind"), cell_texts(table, "caveat")
+        rows = []
+        for place, members in self.places():
+            played = members[~failed[members]]
+            regret, bound, caveat, kind = Estimate(math.nan, math.nan, math.nan), math.nan, "", ""
+            if len(played):
+                regret, bound = estimate(final[played], confidence), float(np.mean(bounds[played]))
+                reason, kind = Caveat.of(caveats[played].tolist()), kinds[played[0]]
+                caveat = reason.text(len(played)) if reason else ""
+            rows.append(Summary(place, regret, bound, caveat, len(members) - len(played), kind, table, played))
+        return rows
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
         """Return one dictionary of plain values per learner, environment and number of rounds: the rows of the table.
@@ -425,6 +459,36 @@ class SweepResults:
         }
 
     def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
+        """Return the comparison at each place, and the places where there is none.
+
+        A pair has the same spec of the environment, number of rounds, seed, run, comparator and play. Quantities of the
+        losses must agree as well: an environment of an earlier version, or a recording that was replaced, has the same
+        spec and other losses.
+        """
         if baseline not in self.learner_labels.names:
             raise UnknownLabel("learner", baseline, self.learner_labels.names)
-        return summaries.comparisons_of(self.cells, self.places(), baseline, confidence)
+        table, places = self.cells, list(self.places())
+        played = ~table.failed
+        is_baseline = np.zeros(len(table), np.bool_)
+        for place, members in places:
+            is_baseline[members] = place.learner == baseline
+        partner = summaries.partners(table, is_baseline & played)
+        same = summaries.same_losses(table, partner)
+        final, there = table.final, {place for place, members in places if played[members].any()}
+        compared, unpaired = [], []
+        for place, members in places:
+            if place.learner == baseline or not played[members].any():
+                continue
+            with_partner = members[played[members] & (partner[members] >= 0)]
+            pairs = with_partner[same[with_partner]]
+            if len(pairs):
+                difference = estimate(final[pairs] - final[partner[pairs]], confidence)
+                compared.append(Comparison(place, baseline, len(pairs), difference, int(played[members].sum())))
+            elif len(with_partner):
+                unpaired.append(Unpaired(place, summaries.CHANGED))
+            elif place._replace(learner=baseline) not in there:
+                unpaired.append(Unpaired(place, summaries.ABSENT))
+            else:
+                spec = json.loads(table.texts["environment"][table.cells["environment"][members[0]]])
+                unpaired.append(Unpaired(place, summaries.BUILT if "against" in spec else summaries.APART))
+        return compared, unpaired
