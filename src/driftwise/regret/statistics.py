@@ -93,7 +93,7 @@ def fit_power(
         return Power(slope, math.nan, math.nan)
     from scipy import stats  # takes half a second to import
 
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         runs_at,
         lambda *resampled, axis: _slope(centred, np.stack([values.mean(axis=axis) for values in resampled], axis=-1)),
         n_resamples=n_resamples,
@@ -101,9 +101,8 @@ def fit_power(
         method="percentile",
         vectorized=True,
         rng=np.random.default_rng(0),  # the same interval for the same runs
-    )
-    low, high = found.confidence_interval
-    return Power(slope, float(low), float(high))
+    ).confidence_interval
+    return Power(slope, float(interval.low), float(interval.high))
 
 
 def _slope(centred: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> Any:

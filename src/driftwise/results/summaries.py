@@ -220,9 +220,9 @@ def cells_with_numbers(name: str, column: Actions, wanted: int | Sequence[int]) 
     numbers = [*wanted] if isinstance(wanted, Sequence) else [wanted]
     for number in numbers:
         if number not in column:
-            known = np.unique(column).tolist()
-            more = f" or {len(known) - _MOST_SHOWN} others" if len(known) > _MOST_SHOWN else ""
-            rule = f"one of {', '.join(map(str, known[:_MOST_SHOWN]))}{more}" if known else "absent, without cells"
+            present = np.unique(column).tolist()
+            more = f" or {len(present) - _MOST_SHOWN} others" if len(present) > _MOST_SHOWN else ""
+            rule = f"one of {', '.join(map(str, present[:_MOST_SHOWN]))}{more}" if present else "absent, without cells"
             raise rejection("SweepResults", name, rule, number)
     return np.isin(column, numbers)
 

@@ -269,23 +269,15 @@ class SweepResults:
         They are in order of their first cells, and the cells of each are sorted by run: the order of the cells of a
         folder is arbitrary, and sums depend on the order in the last digit.
         """
-        environments, learners, table = self.environment_labels, self.learner_labels, self.cells
-        cells, texts = table.cells, table.texts
-        rank = np.empty(len(table), np.int64)
-        rank[np.lexsort((cells["run"], cells["seed"]))] = np.arange(len(table))
-        columns = (environments.codes, learners.codes, cells["n_rounds"], cells["comparator"], cells["play"])
-        for members in summaries.members_of(summaries.group_codes(columns, len(table))):
-            i = members[0]
-            yield (
-                Place(
-                    environments.names[environments.codes[i]],
-                    learners.names[learners.codes[i]],
-                    int(cells["n_rounds"][i]),
-                    texts["comparator"][cells["comparator"][i]],
-                    texts["play"][cells["play"][i]],
-                ),
-                members[np.argsort(rank[members])],
-            )
+        labels, cells = (self.environment_labels, self.learner_labels), self.cells.cells
+        rank = np.empty(len(cells), np.int64)
+        rank[np.lexsort((cells["run"], cells["seed"]))] = np.arange(len(cells))
+        columns = (*(label.codes for label in labels), cells["n_rounds"], cells["comparator"], cells["play"])
+        for members in summaries.members_of(summaries.group_codes(columns, len(cells))):
+            cell = self.cells.record(int(members[0]))
+            environment, learner = (label.names[label.codes[members[0]]] for label in labels)
+            place = Place(environment, learner, cell.n_rounds, cell.comparator, cell.play)
+            yield place, members[np.argsort(rank[members])]
 
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
@@ -313,13 +305,12 @@ class SweepResults:
 
     def counts(self) -> str:
         """Return how many cells, environments, learners, numbers of rounds and seeds there are, in one line."""
-        n_failed = int(self.cells.failed.sum())
         counts = [
             _counted(len(self.environment_labels.names), "environment"),
             _counted(len(self.learner_labels.names), "learner"),
             _counted(len(np.unique(self.cells.cells["n_rounds"])), "number", " of rounds"),
             _counted(len(np.unique(self.cells.cells["seed"])), "seed"),
-            f"{n_failed or 'none'} failed",
+            f"{int(self.cells.failed.sum()) or 'none'} failed",
         ]
         return f"{_counted(len(self.cells), 'cell')}: {', '.join(counts)}" if len(self.cells) else "no cells"
 
@@ -367,13 +358,9 @@ class SweepResults:
     def failures(self) -> list[tuple[Place, int, int, str]]:
         """Return the place, seed, run and error of each cell that could not be played."""
         chosen = self._where(self.cells.failed)
-        cells, errors = chosen.cells.cells, chosen.cells.texts["error"]
-        found = {
-            int(i): (place, int(cells["seed"][i]), int(cells["run"][i]), errors[cells["error"][i]])
-            for place, members in chosen.places()
-            for i in members
-        }
-        return [found[i] for i in range(len(cells))]
+        places = {i: place for place, members in chosen.places() for i in members.tolist()}
+        cells = map(chosen.cells.record, range(len(chosen.cells)))
+        return [(places[i], cell.seed, cell.run, cell.error) for i, cell in enumerate(cells)]
 
     def failures_text(self, width: int = 100) -> str:
         """Return a text table of the cells that could not be played; runs with the same error share a row."""
@@ -489,6 +476,6 @@ class SweepResults:
             elif place._replace(learner=baseline) not in there:
                 unpaired.append(Unpaired(place, summaries.ABSENT))
             else:
-                spec = json.loads(table.texts["environment"][table.cells["environment"][members[0]]])
+                spec = json.loads(table.record(int(members[0])).environment)
                 unpaired.append(Unpaired(place, summaries.BUILT if "against" in spec else summaries.APART))
         return compared, unpaired
