@@ -45,8 +45,7 @@ def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt
     if n < 2:
         return np.full(values.shape[1:], math.nan)
     quantile = special.stdtrit(n - 1, 0.5 + confidence / 2)
-    spread: npt.NDArray[np.float64] = np.asarray(quantile * values.std(axis=0, ddof=1) / math.sqrt(n))
-    return spread
+    return np.asarray(quantile * values.std(axis=0, ddof=1) / math.sqrt(n), np.float64)
 
 
 def estimate(values: npt.NDArray[np.float64], confidence: float = 0.95) -> Estimate:
@@ -94,7 +93,7 @@ def fit_power(
         return Power(slope, math.nan, math.nan)
     from scipy import stats  # takes half a second to import
 
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         runs_at,
         lambda *resampled, axis: _slope(centred, np.stack([values.mean(axis=axis) for values in resampled], axis=-1)),
         n_resamples=n_resamples,
@@ -102,9 +101,8 @@ def fit_power(
         method="percentile",
         vectorized=True,
         rng=np.random.default_rng(0),  # the same interval for the same runs
-    )
-    low, high = found.confidence_interval
-    return Power(slope, float(low), float(high))
+    ).confidence_interval
+    return Power(slope, float(interval.low), float(interval.high))
 
 
 def _slope(centred: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> Any:

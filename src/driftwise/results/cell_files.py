@@ -102,12 +102,10 @@ def parse_cells(content: bytes, path: str | os.PathLike[str]) -> tuple[CellTable
     if header is None:
         raise BadFile(f"{shown_path(path)} holds no cells of driftwise.")
     try:
-        found = json.loads(header, parse_constant=_no_constant)
-        if found["format"] != FORMAT:
-            raise BadFile(
-                f"{shown_path(path)} has format {shown(found['format'])} of cells; this version reads format {FORMAT}."
-            )
-        extra = found["extra"]
+        fields = json.loads(header, parse_constant=_no_constant)
+        if (own := fields["format"]) != FORMAT:
+            raise BadFile(f"{shown_path(path)} has format {shown(own)} of cells; this version reads format {FORMAT}.")
+        extra = fields["extra"]
         if not isinstance(extra, dict):
             raise ValueError("its extra values are not a dictionary")
         n_bytes = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))

@@ -124,11 +124,9 @@ _SPEC_TEXTS = ("environment", "learner")
 _LATEST = 253_402_300_799_999_999  # the last microsecond of the year 9999
 _MOST_SEED = 2**63 - 1
 _RANGES = {
-    "n_actions": (1, MAX_COUNT, "a whole number in [1, 2^62]"),
-    "n_rounds": (1, MAX_COUNT, "a whole number in [1, 2^62]"),
+    **dict.fromkeys(("n_actions", "n_rounds"), (1, MAX_COUNT, "a whole number in [1, 2^62]")),
+    **dict.fromkeys(("run", "segments"), (0, MAX_COUNT, "a whole number in [0, 2^62]")),
     "seed": (0, _MOST_SEED, "a whole number in [0, 2^63)"),
-    "run": (0, MAX_COUNT, "a whole number in [0, 2^62]"),
-    "segments": (0, MAX_COUNT, "a whole number in [0, 2^62]"),
     "stored": (0, _LATEST, "a time in microseconds, before the year 10000"),
 }
 _IS_HEX = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdef", np.uint8))

@@ -91,11 +91,8 @@ class CellLabels(NamedTuple):
 
     def by_text(self, table: CellTable, column: str) -> dict[str, str]:
         """Return the labels by spec, as text."""
-        codes, first = np.unique(table.cells[column], return_index=True)
-        return {
-            table.texts[column][code]: self.names[self.codes[i]]
-            for code, i in zip(codes.tolist(), first.tolist(), strict=True)
-        }
+        places = dict(zip(table.cells[column].tolist(), self.codes.tolist(), strict=True))
+        return {table.texts[column][code]: self.names[place] for code, place in sorted(places.items())}
 
 
 def environment_labels(table: CellTable, given: Mapping[str, str]) -> CellLabels:

@@ -44,7 +44,6 @@ from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, Cell
 T = TypeVar("T")
 
 FILE = "cells.sqlite"
-_DAMAGED = "damaged"  # the folder of files that were replaced
 _FORMAT = 1
 _APPLICATION = int.from_bytes(b"drfw", "big")  # the mark of the program in the head of an SQLite file
 _PATIENCE = 60.0  # seconds to wait for readers of the file
@@ -346,7 +345,7 @@ class Store:
         self._disconnect()
         content = _salvaged(self._path)
         _check(content.table, self._path)
-        kept = self.folder / _DAMAGED / f"cells-{time.time_ns()}.sqlite"
+        kept = self.folder / "damaged" / f"cells-{time.time_ns()}.sqlite"
         kept.parent.mkdir(exist_ok=True)
 
         def write(file: Path) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,11 +13,10 @@ import numpy as np
 
 from driftwise.core.errors import DriftwiseError, UnknownName, one_line, rejection, shown
 from driftwise.core.types import Actions, Flags, Vector
-from driftwise.regret.statistics import Estimate, estimate, half_width
-from driftwise.results.cells import CellTable, cell_texts, final_bounds
+from driftwise.regret.statistics import Estimate, half_width
+from driftwise.results.cells import CellTable
 from driftwise.results.columns import MeanRegret, Place
 from driftwise.results.labels import CellLabels
-from driftwise.results.results import Caveat
 
 # Two cells that are equal in these columns are the same run of the same learner.
 IDENTITY = ("environment", "learner", "n_rounds", "seed", "run", "comparator", "play")
@@ -89,45 +87,6 @@ class Summary(MeanRegret):
         return self.table.final.take(self.played)
 
 
-def places_of(table: CellTable, environments: CellLabels, learners: CellLabels) -> Iterator[tuple[Place, Actions]]:
-    """Yield each place with the positions of its cells, in order of its first cell; its cells are sorted by run.
-
-    The order of the cells of a folder is arbitrary, and sums depend on the order in the last digit.
-    """
-    cells, texts = table.cells, table.texts
-    rank = np.empty(len(table), np.int64)
-    rank[np.lexsort((cells["run"], cells["seed"]))] = np.arange(len(table))
-    columns = (environments.codes, learners.codes, cells["n_rounds"], cells["comparator"], cells["play"])
-    for members in members_of(group_codes(columns, len(table))):
-        i = members[0]
-        yield (
-            Place(
-                environments.names[environments.codes[i]],
-                learners.names[learners.codes[i]],
-                int(cells["n_rounds"][i]),
-                texts["comparator"][cells["comparator"][i]],
-                texts["play"][cells["play"][i]],
-            ),
-            members[np.argsort(rank[members])],
-        )
-
-
-def summaries_of(table: CellTable, places: Iterator[tuple[Place, Actions]], confidence: float) -> list[Summary]:
-    """Return the mean regret at each place."""
-    final, failed, bounds = table.final, table.failed, final_bounds(table)
-    kinds, caveats = cell_texts(table, "kind"), cell_texts(table, "caveat")
-    rows = []
-    for place, members in places:
-        played = members[~failed[members]]
-        regret, bound, caveat, kind = Estimate(math.nan, math.nan, math.nan), math.nan, "", ""
-        if len(played):
-            regret, bound, kind = estimate(final[played], confidence), float(np.mean(bounds[played])), kinds[played[0]]
-            found = Caveat.of(caveats[played].tolist())
-            caveat = found.text(len(played)) if found else ""
-        rows.append(Summary(place, regret, bound, caveat, len(members) - len(played), kind, table, played))
-    return rows
-
-
 def in_order(rows: list[Summary]) -> list[Summary]:
     """Return rows in the order of a table: by environment, then by rounds, the least regret first."""
 
@@ -181,43 +140,7 @@ class Unpaired(NamedTuple):
     reason: str
 
 
-def comparisons_of(
-    table: CellTable, places: Iterable[tuple[Place, Actions]], baseline: str, confidence: float
-) -> tuple[list[Comparison], list[Unpaired]]:
-    """Return the comparison at each place, and the places where there is none.
-
-    A pair has the same spec of the environment, number of rounds, seed, run, comparator and play. Quantities of the
-    losses must agree as well: an environment of an earlier version, or a recording that was replaced, has the same spec
-    and other losses.
-    """
-    places = list(places)
-    played = ~table.failed
-    is_baseline = np.zeros(len(table), np.bool_)
-    for place, members in places:
-        is_baseline[members] = place.learner == baseline
-    partner = _partners(table, is_baseline & played)
-    same = _same_losses(table, partner)
-    final, there = table.final, {place for place, members in places if played[members].any()}
-    found, unpaired = [], []
-    for place, members in places:
-        if place.learner == baseline or not played[members].any():
-            continue
-        with_partner = members[played[members] & (partner[members] >= 0)]
-        pairs = with_partner[same[with_partner]]
-        if len(pairs):
-            difference = estimate(final[pairs] - final[partner[pairs]], confidence)
-            found.append(Comparison(place, baseline, len(pairs), difference, int(played[members].sum())))
-        elif len(with_partner):
-            unpaired.append(Unpaired(place, CHANGED))
-        elif place._replace(learner=baseline) not in there:
-            unpaired.append(Unpaired(place, ABSENT))
-        else:
-            spec = json.loads(table.texts["environment"][table.cells["environment"][members[0]]])
-            unpaired.append(Unpaired(place, BUILT if "against" in spec else APART))
-    return found, unpaired
-
-
-def _partners(table: CellTable, candidates: Flags) -> Actions:
+def partners(table: CellTable, candidates: Flags) -> Actions:
     """Return for each cell the position of the candidate with the same losses, -1 without one."""
     codes = group_codes((table.cells[name] for name in IDENTITY if name != "learner"), len(table))
     partner = np.full(len(table) + 1, -1, np.int64)
@@ -226,7 +149,8 @@ def _partners(table: CellTable, candidates: Flags) -> Actions:
     return partner[codes]
 
 
-def _same_losses(table: CellTable, partner: Actions) -> Flags:
+def same_losses(table: CellTable, partner: Actions) -> Flags:
+    """Return for each cell whether quantities of its losses agree with those of its partner."""
     same = np.ones(len(table), np.bool_)
     for name in ("deviation", "movement"):
         mine, other = table.cells[name], table.cells[name][partner]
@@ -296,19 +220,18 @@ def cells_with_numbers(name: str, column: Actions, wanted: int | Sequence[int]) 
     numbers = [*wanted] if isinstance(wanted, Sequence) else [wanted]
     for number in numbers:
         if number not in column:
-            known = np.unique(column).tolist()
-            more = f" or {len(known) - _MOST_SHOWN} others" if len(known) > _MOST_SHOWN else ""
-            rule = f"one of {', '.join(map(str, known[:_MOST_SHOWN]))}{more}" if known else "absent, without cells"
+            present = np.unique(column).tolist()
+            more = f" or {len(present) - _MOST_SHOWN} others" if len(present) > _MOST_SHOWN else ""
+            rule = f"one of {', '.join(map(str, present[:_MOST_SHOWN]))}{more}" if present else "absent, without cells"
             raise rejection("SweepResults", name, rule, number)
     return np.isin(column, numbers)
 
 
 def _matches(pattern: str, label: str) -> bool:
     """Return whether a label has the form of a pattern, without regular expressions: many stars would take long."""
-    first, *others = pattern.split("*")
-    if not others:
+    if "*" not in pattern:
         return pattern == label
-    *between, last = others
+    first, *between, last = pattern.split("*")
     if not label.startswith(first) or not label.endswith(last) or len(label) < len(first) + len(last):
         return False
     position, end = len(first), len(label) - len(last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,13 +21,14 @@ from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.measures import SAYS_NOTHING
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.registry import is_unicode
+from driftwise.regret.statistics import Estimate, estimate
 from driftwise.report.tables import TableGroup, grouped_table, text_table
 from driftwise.results import summaries
 from driftwise.results.cell_files import read_cells, write_cells
 from driftwise.results.cells import COUNTS, REALS, TEXTS, CellTable, cell_texts, final_bounds
 from driftwise.results.columns import DIFFERENCES, LISTING, Place, Row, TableColumn, escaped, needed_columns, plain_rows
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
-from driftwise.results.results import Results, footnote, parse_results, regret_name, results_of_cells, write_csv
+from driftwise.results.results import Caveat, Results, footnote, parse_results, regret_name, results_of_cells, write_csv
 from driftwise.results.store import DamagedFile, Snapshot, read_store
 from driftwise.results.summaries import Comparison, Summary, UnknownLabel, Unpaired, by_number, in_order, place_order
 
@@ -262,12 +264,36 @@ class SweepResults:
         return chosen
 
     def places(self) -> Iterator[tuple[Place, Actions]]:
-        """Yield each environment, learner and number of rounds with the positions of its cells in the table."""
-        return summaries.places_of(self.cells, self.environment_labels, self.learner_labels)
+        """Yield each environment, learner and number of rounds with the positions of its cells in the table.
+
+        They are in order of their first cells, and the cells of each are sorted by run: the order of the cells of a
+        folder is arbitrary, and sums depend on the order in the last digit.
+        """
+        labels, cells = (self.environment_labels, self.learner_labels), self.cells.cells
+        rank = np.empty(len(cells), np.int64)
+        rank[np.lexsort((cells["run"], cells["seed"]))] = np.arange(len(cells))
+        columns = (*(label.codes for label in labels), cells["n_rounds"], cells["comparator"], cells["play"])
+        for members in summaries.members_of(summaries.group_codes(columns, len(cells))):
+            cell = self.cells.record(int(members[0]))
+            environment, learner = (label.names[label.codes[members[0]]] for label in labels)
+            place = Place(environment, learner, cell.n_rounds, cell.comparator, cell.play)
+            yield place, members[np.argsort(rank[members])]
 
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
-        return summaries.summaries_of(self.cells, self.places(), confidence)
+        table = self.cells
+        final, failed, bounds = table.final, table.failed, final_bounds(table)
+        kinds, caveats = cell_texts(table, "kind"), cell_texts(table, "caveat")
+        rows = []
+        for place, members in self.places():
+            played = members[~failed[members]]
+            regret, bound, caveat, kind = Estimate(math.nan, math.nan, math.nan), math.nan, "", ""
+            if len(played):
+                regret, bound = estimate(final[played], confidence), float(np.mean(bounds[played]))
+                reason, kind = Caveat.of(caveats[played].tolist()), kinds[played[0]]
+                caveat = reason.text(len(played)) if reason else ""
+            rows.append(Summary(place, regret, bound, caveat, len(members) - len(played), kind, table, played))
+        return rows
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
         """Return one dictionary of plain values per learner, environment and number of rounds: the rows of the table.
@@ -279,13 +305,12 @@ class SweepResults:
 
     def counts(self) -> str:
         """Return how many cells, environments, learners, numbers of rounds and seeds there are, in one line."""
-        n_failed = int(self.cells.failed.sum())
         counts = [
             _counted(len(self.environment_labels.names), "environment"),
             _counted(len(self.learner_labels.names), "learner"),
             _counted(len(np.unique(self.cells.cells["n_rounds"])), "number", " of rounds"),
             _counted(len(np.unique(self.cells.cells["seed"])), "seed"),
-            f"{n_failed or 'none'} failed",
+            f"{int(self.cells.failed.sum()) or 'none'} failed",
         ]
         return f"{_counted(len(self.cells), 'cell')}: {', '.join(counts)}" if len(self.cells) else "no cells"
 
@@ -333,13 +358,9 @@ class SweepResults:
     def failures(self) -> list[tuple[Place, int, int, str]]:
         """Return the place, seed, run and error of each cell that could not be played."""
         chosen = self._where(self.cells.failed)
-        cells, errors = chosen.cells.cells, chosen.cells.texts["error"]
-        found = {
-            int(i): (place, int(cells["seed"][i]), int(cells["run"][i]), errors[cells["error"][i]])
-            for place, members in chosen.places()
-            for i in members
-        }
-        return [found[i] for i in range(len(cells))]
+        places = {i: place for place, members in chosen.places() for i in members.tolist()}
+        cells = map(chosen.cells.record, range(len(chosen.cells)))
+        return [(places[i], cell.seed, cell.run, cell.error) for i, cell in enumerate(cells)]
 
     def failures_text(self, width: int = 100) -> str:
         """Return a text table of the cells that could not be played; runs with the same error share a row."""
@@ -425,6 +446,36 @@ class SweepResults:
         }
 
     def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
+        """Return the comparison at each place, and the places where there is none.
+
+        A pair has the same spec of the environment, number of rounds, seed, run, comparator and play. Quantities of the
+        losses must agree as well: an environment of an earlier version, or a recording that was replaced, has the same
+        spec and other losses.
+        """
         if baseline not in self.learner_labels.names:
             raise UnknownLabel("learner", baseline, self.learner_labels.names)
-        return summaries.comparisons_of(self.cells, self.places(), baseline, confidence)
+        table, places = self.cells, list(self.places())
+        played = ~table.failed
+        is_baseline = np.zeros(len(table), np.bool_)
+        for place, members in places:
+            is_baseline[members] = place.learner == baseline
+        partner = summaries.partners(table, is_baseline & played)
+        same = summaries.same_losses(table, partner)
+        final, there = table.final, {place for place, members in places if played[members].any()}
+        compared, unpaired = [], []
+        for place, members in places:
+            if place.learner == baseline or not played[members].any():
+                continue
+            with_partner = members[played[members] & (partner[members] >= 0)]
+            pairs = with_partner[same[with_partner]]
+            if len(pairs):
+                difference = estimate(final[pairs] - final[partner[pairs]], confidence)
+                compared.append(Comparison(place, baseline, len(pairs), difference, int(played[members].sum())))
+            elif len(with_partner):
+                unpaired.append(Unpaired(place, summaries.CHANGED))
+            elif place._replace(learner=baseline) not in there:
+                unpaired.append(Unpaired(place, summaries.ABSENT))
+            else:
+                spec = json.loads(table.record(int(members[0])).environment)
+                unpaired.append(Unpaired(place, summaries.BUILT if "against" in spec else summaries.APART))
+        return compared, unpaired

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import threading
@@ -17,7 +18,6 @@ from driftwise.core.errors import DriftwiseError, one_line
 from driftwise.core.measures import collected
 from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, play_run
 from driftwise.environments import LossSource
-from driftwise.learners import Player
 from driftwise.regret.comparators import make_comparator
 from driftwise.results.cells import CellRecord, Machine, measured_fields
 from driftwise.sweeps.sources import Group, Source, cell_keys
@@ -101,20 +101,19 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
 
 def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
     """Play all players in one run; if one of them fails, play each by itself, so that only that one fails."""
-    group, keys = batch.group, [row[j] for row in batch.keys]
-    began = time.perf_counter()
+    n_players, began = len(batch.group.players), time.perf_counter()
     try:
-        outcome = play_run(plan, group.runs[j])
+        outcome = play_run(plan, batch.group.runs[j])
     except Exception as error:
-        if len(group.players) == 1:
+        if n_players == 1:
             return failed_records(batch.select([0], [j]), _reason(error))
         return [
             record
             for i, player in enumerate(plan.players)
             for record in _play_run(batch.select([i], [j]), 0, dataclasses.replace(plan, players=[player]))
         ]
-    shared = (time.perf_counter() - began - float(outcome.seconds.sum())) / len(keys)
-    return [_record(group, plan, outcome, i, group.runs[j], key, shared) for i, key in enumerate(keys)]
+    shared = (time.perf_counter() - began - float(outcome.seconds.sum())) / n_players
+    return [_record(batch, plan, outcome, i, j, shared) for i in range(n_players)]
 
 
 @functools.lru_cache(maxsize=16)
@@ -135,13 +134,11 @@ def _plan(group: Group) -> SimulationPlan:
     )  # fmt: skip
 
 
-def _record(
-    group: Group, plan: SimulationPlan, outcome: Run, i: int, run: int, key: str, shared_seconds: float
-) -> CellRecord:
+def _record(batch: Batch, plan: SimulationPlan, outcome: Run, i: int, j: int, shared_seconds: float) -> CellRecord:
     """Return the record of player `i`; `shared_seconds` is its part of the time that all players needed together."""
     bounds = np.full(len(plan.rounds), np.nan)
     bounds[np.searchsorted(plan.rounds, plan.bound_rounds)] = outcome.bounds[i]
-    return _cell(group, group.players[i], run, key)._replace(
+    return _cell(batch, i, j)._replace(
         n_actions=plan.environment.n_actions,
         kind="pseudo" if plan.environment.has_means else "realised",
         rounds=plan.rounds + 1,
@@ -156,25 +153,22 @@ def _record(
 
 def failed_records(batch: Batch, reason: str) -> list[CellRecord]:
     """Return records of cells that could not be played."""
+    places = itertools.product(range(len(batch.group.players)), range(len(batch.group.runs)))
+    return [_cell(batch, i, j)._replace(error=reason) for i, j in places]
+
+
+def _cell(batch: Batch, i: int, j: int) -> CellRecord:
+    """Return the record of player `i` in run `j`, before it is played."""
     group = batch.group
-    return [
-        _cell(group, player, run, key)._replace(error=reason)
-        for player, row in zip(group.players, batch.keys, strict=True)
-        for run, key in zip(group.runs, row, strict=True)
-    ]
-
-
-def _cell(group: Group, player: Player, run: int, key: str) -> CellRecord:
-    """Return the record of a cell that was not played."""
     _, end = make_comparator(group.outputs.comparator, "Sweep").span(group.n_rounds)
     return CellRecord(
-        key=key,
+        key=batch.keys[i][j],
         environment=group.source.text,
-        learner=player.text,
+        learner=group.players[i].text,
         n_actions=group.n_actions,
         n_rounds=group.n_rounds,
         seed=group.seed,
-        run=run,
+        run=group.runs[j],
         comparator=group.outputs.comparator,
         play=group.outputs.play,
         kind="pseudo",

@@ -68,7 +68,7 @@ class ThreadExecutor:
 
     def wait(self, seconds: float) -> list[Finished]:
         """Return what was finished since the last call; raise what a thread raised, when all before it was returned."""
-        found: list[Finished] = []
+        finished: list[Finished] = []
         try:
             item = self._finished.get(timeout=0.0 if self._error else seconds)
             while True:
@@ -77,12 +77,12 @@ class ThreadExecutor:
                 elif item is None:  # the end of a batch
                     self._n_playing -= 1
                 else:
-                    found.append(item)
+                    finished.append(item)
                 item = self._finished.get_nowait()
         except queue.Empty:
-            if self._error is not None and not found:
+            if self._error is not None and not finished:
                 raise self._error from None
-            return found
+            return finished
 
     def close(self) -> None:
         """Stop at the next block of rounds, without waiting for it."""
@@ -94,7 +94,6 @@ ATTEMPTS = 5  # submissions of a batch, and then of a cell alone, that may end w
 _EACH = 2  # batches submitted for each thread of the cluster, so that no worker waits for the client
 _CONNECT_WITHIN = "10s"
 _COUNT_EVERY = 1.0  # seconds between two counts of the workers
-_NO_WORKERS = "waiting for workers"
 _ADDRESS = re.compile(r"\w+://\S+:[0-9]+")
 _LOST = "The connection to the Dask scheduler is lost."
 
@@ -155,7 +154,7 @@ class DaskExecutor:
             except (OSError, TimeoutError):
                 raise ClusterError(_LOST) from None
             self.n_threads, self._counted = max(1, n_threads), time.monotonic()
-            self.note = "" if n_threads else _NO_WORKERS
+            self.note = "" if n_threads else "waiting for workers"
         return 0 if self._is_alone else _EACH * self.n_threads - len(self._submitted)
 
     def submit(self, batch: Batch) -> None:
@@ -182,26 +181,26 @@ class DaskExecutor:
         end = time.monotonic() + seconds
         while not self._completed.has_ready() and time.monotonic() < end:
             time.sleep(0.005)
-        found: list[Finished] = []
+        finished: list[Finished] = []
         for future, result in self._completed.next_batch(block=False):
             batch, attempt = self._submitted.pop(future.key)
             status = future.status
             # At once: if a worker died later, Dask would play a batch again whose future somebody holds.
             future.release()
             if status == "finished":
-                found.append(result)
+                finished.append(result)
                 continue
             try:
                 if status != "error":
                     self._check_connection()
                     raise ClusterError("The Dask scheduler cancelled a batch of this sweep.")
-                found += self._after_error(batch, attempt, result[1])
+                finished += self._after_error(batch, attempt, result[1])
             except ClusterError as error:  # raised by the next call: what is finished must not be lost
                 self._error = error
         self._is_alone = self._is_alone and bool(self._submitted)
-        if self._error is not None and not found:
+        if self._error is not None and not finished:
             raise self._error
-        return found
+        return finished
 
     def _after_error(self, batch: Batch, attempt: int, error: BaseException) -> list[Finished]:
         if isinstance(error, ModuleNotFoundError):

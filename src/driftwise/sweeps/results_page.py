@@ -101,10 +101,9 @@ def _table(
 
 def _page_column(column: TableColumn[Summary]) -> page.PageColumn:
     key, heading = column.heading or column.key, column.page_heading
-    if column.kind == "group":
-        return page.PageColumn(key, heading, once=True, card_label="")
-    if column.kind == "learner":
-        return page.PageColumn(key, heading, "series", card_label="")
+    if column.kind in ("group", "learner"):
+        is_group = column.kind == "group"
+        return page.PageColumn(key, heading, "text" if is_group else "series", once=is_group, card_label="")
     if column.kind == "count":
         return page.PageColumn(key, heading, "number", decimals=0)
     if column.kind == "estimate":

@@ -28,7 +28,6 @@ _WAIT = 0.1  # for a batch
 _WAIT_FOR_OTHERS = 0.5  # between two looks at what other processes have stored
 _SPEED_OVER = 30.0  # seconds of the past by which the remaining time is estimated; older ones include compilation
 _LEAST_PAST = 5.0
-_OTHERS = "waiting for cells that another process plays"
 
 
 class Progress(NamedTuple):
@@ -97,25 +96,23 @@ class _Runner:
 
     def run(self) -> None:
         """Play until nothing is missing; after an interrupt or an error, store what is finished."""
-        try:
-            while self._playing or self._unstored or not self._work.is_done:
-                self._submit()
-                for finished in self._executor.wait(_WAIT):
-                    self._take(finished)
-                all_finished = len(self._unstored) == len(self._playing) and self._work.is_done
-                is_due = time.monotonic() - self._stored_at >= _STORE_EVERY
-                if is_due or all_finished or len(self._unstored) >= _MOST_UNSTORED:
-                    self._store_finished()
-                self._report(_REPORT_EVERY)
-        finally:
-            with contextlib.suppress(BaseException):  # the first error is the one to raise
-                for finished in self._executor.wait(0.0):
-                    self._take(finished)
+        with contextlib.closing(self._executor):
             try:
+                while self._playing or self._unstored or not self._work.is_done:
+                    self._submit()
+                    for finished in self._executor.wait(_WAIT):
+                        self._take(finished)
+                    all_finished = len(self._unstored) == len(self._playing) and self._work.is_done
+                    is_due = time.monotonic() - self._stored_at >= _STORE_EVERY
+                    if is_due or all_finished or len(self._unstored) >= _MOST_UNSTORED:
+                        self._store_finished()
+                    self._report(_REPORT_EVERY)
+            finally:
+                with contextlib.suppress(BaseException):  # the first error is the one to raise
+                    for finished in self._executor.wait(0.0):
+                        self._take(finished)
                 self._store_finished()
                 self._report(0.0)
-            finally:
-                self._executor.close()
 
     def _submit(self) -> None:
         """Submit batches until the executor has enough; leave out what another process plays."""
@@ -169,7 +166,8 @@ class _Runner:
             self._missing -= self._missing & self._store.keys  # less work than an intersection with `_wanted`
             done = len(self._wanted) - len(self._missing)
             failed = len(self._wanted & self._store.failed)
-            note = self._executor.note or (_OTHERS if self._work.only_postponed and not self._playing else "")
+            waits = self._work.only_postponed and not self._playing
+            note = self._executor.note or ("waiting for cells that another process plays" if waits else "")
             then, left_then = self._past[0]
             is_known = now - then >= _LEAST_PAST and left_then > left
             seconds = left * (now - then) / (left_then - left) if is_known else None

@@ -99,14 +99,14 @@ class Source:
     @property
     def versions(self) -> dict[str, int]:
         """The versions of all classes that the losses depend on."""
-        found = {} if isinstance(self.origin, Replay) else versions(self.origin)
-        return found if self.against is None else {**found, **self.against.versions}
+        own = {} if isinstance(self.origin, Replay) else versions(self.origin)
+        return own if self.against is None else {**own, **self.against.versions}
 
     @property
     def modules(self) -> set[str]:
         """The modules of these classes, which another process must import."""
-        found = set() if isinstance(self.origin, Replay) else modules(self.origin)
-        return found if self.against is None else found | self.against.modules
+        own = set() if isinstance(self.origin, Replay) else modules(self.origin)
+        return own if self.against is None else own | self.against.modules
 
     def environment(self, n_rounds: int, seed: int) -> LossSource:
         """Return the environment of the cells with this number of rounds and seed."""
