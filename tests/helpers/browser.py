@@ -60,6 +60,10 @@ def requests(chrome: Chrome) -> list[str]:
     return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
 
 
+# Calls back when two frames were drawn: the first one after a change may still have the old layout.
+DRAWN = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
+
+
 @contextmanager
 def screen(chrome: Chrome, width: int, height: int = 800) -> Iterator[None]:
     """Show the page on a screen of this size, and wait until it has it."""
@@ -67,6 +71,7 @@ def screen(chrome: Chrome, width: int, height: int = 800) -> Iterator[None]:
     chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         WebDriverWait(chrome, 20, 0.05).until(lambda page: page.execute_script("return innerWidth") == width)
+        chrome.execute_async_script(DRAWN)
         yield
     finally:
         chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

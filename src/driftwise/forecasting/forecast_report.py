@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Comparison(NamedTuple):
+class ComparatorLoss(NamedTuple):
     """The loss of a comparator, and that of the mixture over the same rounds."""
 
     name: str
@@ -166,7 +166,7 @@ class ForecastReport:
         Rounds with a truth that were not scored, because nobody was awake.
     n_without_loss : int
         Other rounds that were not scored, because the loss of the mixture is not finite or its forecast is missing.
-    comparators : tuple of Comparison
+    comparators : tuple of ComparatorLoss
         The mixture, and what it is compared with.
     experts : tuple of ExpertSummary
         The experts, in the order of `names`.
@@ -202,7 +202,7 @@ class ForecastReport:
     n_without_truth: int
     n_without_forecast: int
     n_without_loss: int
-    comparators: tuple[Comparison, ...]
+    comparators: tuple[ComparatorLoss, ...]
     experts: tuple[ExpertSummary, ...]
     periods: Periods
     series: SeriesTotals

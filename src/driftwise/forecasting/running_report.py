@@ -24,7 +24,7 @@ from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.forecast_report import (
-    Comparison,
+    ComparatorLoss,
     Cuts,
     ExpertSummary,
     ForecastReport,
@@ -337,13 +337,13 @@ def _combination(loss: ForecastLoss, sums: Sums, rows: KeptRows, n_scored: int) 
 
 def _comparators(
     names: tuple[str, ...], series: SeriesTotals, leasts: Vector, combination: Combination | None, note: str
-) -> tuple[Comparison, ...]:
+) -> tuple[ComparatorLoss, ...]:
     n_scored, mixture = int(series.n_scored.sum()), float(series.mixture.sum())
     totals = series.experts.sum(axis=0)
     best = int(totals.argmin())
 
-    def over_all(name: str, detail: str, hindsight: bool, loss: float, note: str = "") -> Comparison:
-        return Comparison(name, detail, hindsight, n_scored, loss if n_scored else math.nan, mixture, note)
+    def over_all(name: str, detail: str, hindsight: bool, loss: float, note: str = "") -> ComparatorLoss:
+        return ComparatorLoss(name, detail, hindsight, n_scored, loss if n_scored else math.nan, mixture, note)
 
     detail, loss = "", math.nan
     if combination is not None:
@@ -358,7 +358,7 @@ def _comparators(
         over_all("best convex combination", detail, True, loss, note),
         *(over_all(f"best sequence, {n} switch{'es' * (n > 1)}", "", True, float(leasts[n])) for n in _SWITCHES),
         over_all("uniform mean", "", False, float(series.uniform.sum())),
-        Comparison(
+        ComparatorLoss(
             LAST_TRUTH, "", False, n_after, last if n_after else math.nan, float(series.mixture_after_truth.sum())
         ),
     )
