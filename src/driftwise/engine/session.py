@@ -182,19 +182,26 @@ class Session:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Session:
         """Return the session that `save` wrote; it continues bit for bit as if it had not been interrupted."""
-        header, arrays = _read(path)
+        header, arrays = read_archive(path, "session")
+        where = shown_path(path)
+        if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
+            raise BadFile(f"{where} holds no driftwise session.")
+        for name in ("format", "n_actions", "rounds"):
+            if type(header[name]) is not int or not 0 <= header[name] <= MAX_COUNT:
+                got = shown(header[name])
+                raise BadFile(f"{where}: `{name}` must be a whole number from 0 to 2**62, got {got}.")
+        if not isinstance(header["learner"], dict):
+            raise BadFile(f"{where}: `learner` must be a spec, got {shown(header['learner'])}.")
         if header["format"] != FORMAT:
-            got = header["format"]
-            raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.")
+            raise BadFile(f"{where} has session format {header['format']}; this version reads format {FORMAT}.")
         try:
             learner = learners.build(header["learner"])
             n_actions = count("Session", "n_actions", header["n_actions"])
-            rounds = count("Session", "rounds", header["rounds"], at_least=0)
-            return cls._resume(learner, n_actions, rounds, arrays)
+            return cls._resume(learner, n_actions, header["rounds"], arrays)
         except (InvalidInput, UnknownName) as error:
-            raise BadFile(f"{shown_path(path)}: {error}") from None
+            raise BadFile(f"{where}: {error}") from None
         except RecursionError:
-            raise BadFile(f"{shown_path(path)}: the learner is nested too deeply.") from None
+            raise BadFile(f"{where}: the learner is nested too deeply.") from None
 
     @classmethod
     def _resume(cls, learner: Learner, n_actions: int, rounds: int, arrays: dict[str, Any]) -> Session:
@@ -221,19 +228,6 @@ class Session:
             raise InvalidInput(f"{owner}: {fault}.")
         session.state.memory, session.state.rounds = memory, rounds
         return session
-
-
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    header, arrays = read_archive(path, "session")
-    if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
-        raise BadFile(f"{shown_path(path)} holds no driftwise session.")
-    for name in ("format", "n_actions", "rounds"):
-        if type(header[name]) is not int or not 0 <= header[name] <= MAX_COUNT:
-            got = shown(header[name])
-            raise BadFile(f"{shown_path(path)}: `{name}` must be a whole number from 0 to 2**62, got {got}.")
-    if not isinstance(header["learner"], dict):
-        raise BadFile(f"{shown_path(path)}: `learner` must be a spec, got {shown(header['learner'])}.")
-    return header, arrays
 
 
 def _read_feedback(

@@ -133,9 +133,8 @@ class HintedLearner(ExpertLearner[M, R]):
             return super().run(state, losses)
         block, guesses = self._admit(state, losses), self._admit(state, hints, "hints")
         if len(guesses) != len(block):
-            raise InvalidInput(
-                f"{type(self).__name__}: `hints` must have one row per round, got {len(guesses)} for {len(block)}."
-            )
+            got = f"{len(guesses)} for {len(block)}"
+            raise InvalidInput(f"{type(self).__name__}: `hints` must have one row per round, got {got}.")
         assert self.loops.run_hinted is not None
         played = np.empty_like(block)
         self._play(state, self.loops.run_hinted, block, guesses, played)

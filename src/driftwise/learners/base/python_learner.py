@@ -143,20 +143,22 @@ class LiveMemory:
         if self._words is not None:
             self._words[:] = _words(self._bits)
 
-    def snapshot(self) -> list[Array]:
-        """Return a copy of the arrays, without the words of the generator, which change only in `store`."""
-        return [array.copy() for array in self._arrays]
-
-    def check_views(self) -> None:
-        """Reject views whose shape or type a method has set: another copy of the state would not have it."""
-        for name, view, shape, kind in self._views:
-            if view.shape != shape or view.dtype is not kind:
-                raise LearnerError(_keeps(self.writing._owner, name, shape, kind, view))
-
-    def restore(self, copies: list[Array]) -> None:
-        """Write a copy of the arrays back into the memory."""
-        for array, copy in zip(self._arrays, copies, strict=True):
-            array[...] = copy
+    @contextlib.contextmanager
+    def changing(self, state: State) -> Iterator[None]:
+        """Run code that changes the memory; if it fails, or is interrupted, the state does not change."""
+        before = [array.copy() for array in self._arrays]  # the words of the generator change only in `store`
+        self.load()
+        try:
+            yield
+            for name, view, shape, kind in self._views:
+                if view.shape != shape or view.dtype is not kind:  # another copy of the state would not have it
+                    raise LearnerError(_keeps(self.writing._owner, name, shape, kind, view))
+        except BaseException:
+            for array, copy in zip(self._arrays, before, strict=True):
+                array[...] = copy
+            state.live = None  # a method may have changed the views
+            raise
+        self.store()
 
 
 def _as_array(owner: object, name: object, value: object, generator: np.random.Generator) -> Array:
@@ -363,7 +365,7 @@ class PythonRounds(Learner):
         """Play a block of rounds; its losses have been checked. If a round fails, the state does not change."""
         full = self.feedback == "full"
         played: Matrix | Actions = np.empty_like(losses) if full else np.empty(len(losses), np.int64)
-        with self._changing(state):
+        with _live(state).changing(state):
             for t, row in enumerate(losses):
                 if full:
                     played[t] = self._call("predict", state, t)
@@ -395,7 +397,7 @@ class PythonRounds(Learner):
         self._claim(state)
         take = self._losses if self.feedback == "full" else self._chosen_loss
         checked = take(state, *feedback, **named)
-        with self._changing(state):
+        with _live(state).changing(state):
             self._call("update", state, 0, *checked)
         state.rounds += 1
 
@@ -410,21 +412,6 @@ class PythonRounds(Learner):
     ) -> tuple[int, float, float | None]:
         action, loss, chance = checked_feedback(self, state.n_actions, action, loss, probability)
         return action, loss, None if probability is None else chance
-
-    @contextlib.contextmanager
-    def _changing(self, state: State) -> Iterator[None]:
-        """Run code that changes the memory; if it fails, or is interrupted, the state does not change."""
-        live = _live(state)
-        before = live.snapshot()
-        live.load()
-        try:
-            yield
-            live.check_views()
-        except BaseException:
-            live.restore(before)
-            state.live = None  # a method may have changed the views
-            raise
-        live.store()
 
     def _call(self, role: str, state: State, ahead: int, *given: object) -> Any:
         """Call a method of the user in the round `ahead` of that of the state, and check what it returns.
