@@ -15,7 +15,6 @@ stored after.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import difflib
 import functools
@@ -23,7 +22,7 @@ import inspect
 import keyword
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, dataclass_transform
 
 import numpy as np
@@ -143,13 +142,12 @@ class LiveMemory:
         if self._words is not None:
             self._words[:] = _words(self._bits)
 
-    @contextlib.contextmanager
-    def changing(self, state: State) -> Iterator[None]:
-        """Run code that changes the memory; if it fails, or is interrupted, the state does not change."""
+    def change(self, state: State, play: Callable[[], object]) -> None:
+        """Call a function that changes the memory; if it fails, or is interrupted, the state does not change."""
         before = [array.copy() for array in self._arrays]  # the words of the generator change only in `store`
         self.load()
         try:
-            yield
+            play()
             for name, view, shape, kind in self._views:
                 if view.shape != shape or view.dtype is not kind:  # another copy of the state would not have it
                     raise LearnerError(_keeps(self.writing._owner, name, shape, kind, view))
@@ -365,7 +363,8 @@ class PythonRounds(Learner):
         """Play a block of rounds; its losses have been checked. If a round fails, the state does not change."""
         full = self.feedback == "full"
         played: Matrix | Actions = np.empty_like(losses) if full else np.empty(len(losses), np.int64)
-        with _live(state).changing(state):
+
+        def play() -> None:
             for t, row in enumerate(losses):
                 if full:
                     played[t] = self._call("predict", state, t)
@@ -374,6 +373,8 @@ class PythonRounds(Learner):
                     action, probability = self._call("choose", state, t)
                     played[t] = action
                     self._call("update", state, t, action, float(row[action]), probability)
+
+        _live(state).change(state, play)
         state.rounds += len(losses)
         return played
 
@@ -397,8 +398,7 @@ class PythonRounds(Learner):
         self._claim(state)
         take = self._losses if self.feedback == "full" else self._chosen_loss
         checked = take(state, *feedback, **named)
-        with _live(state).changing(state):
-            self._call("update", state, 0, *checked)
+        _live(state).change(state, lambda: self._call("update", state, 0, *checked))
         state.rounds += 1
 
     def _losses(self, state: State, losses: npt.ArrayLike) -> tuple[Vector]:
