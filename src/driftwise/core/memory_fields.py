@@ -98,7 +98,7 @@ def packed(*shape: int | str) -> Field:
     return scratch(*shape)
 
 
-def memory_type(name: str, module: str, qualname: str, fields: Mapping[str, Field | None]) -> Any:
+def memory_type(name: str, module: str, qualname: str, fields: Mapping[str, Field | None]) -> type[NamedTuple]:
     """Return a new NamedTuple for a memory with these declarations.
 
     Pickles and the cache of compiled kernels find it as `module.qualname`, which its owner must provide.

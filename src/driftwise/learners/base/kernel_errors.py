@@ -143,5 +143,4 @@ def _place(text: str) -> str:
 
 
 def _name(kernel: Any) -> str:
-    name: str = getattr(kernel, "py_func", kernel).__name__
-    return name
+    return str(getattr(kernel, "py_func", kernel).__name__)

@@ -24,7 +24,6 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import as_losses, check_memory, check_seed, count, first_bad_loss
 from driftwise.learners.base.beliefs import Beliefs
-from driftwise.learners.base.loops import AnyMemory
 from driftwise.registry import Registered, Registry
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class State(Generic[M, R]):
         return dict(self.memory._asdict())
 
 
-def returned_type(owner: type, method: str) -> type[AnyMemory]:
+def returned_type(owner: type, method: str) -> type[NamedTuple]:
     """Return the NamedTuple that a method of a class returns, by its annotation."""
     for kind in owner.__mro__:
         hint = get_type_hints(vars(kind)[method]).get("return") if method in vars(kind) else None
@@ -120,8 +119,7 @@ def with_more_rows(memory: M, n_rows: int) -> M:
         if field and "rows" in field.shape:
             array = getattr(memory, name)
             factor = 1 << max(0, math.ceil(math.log2(n_rows / len(array))))
-            longer[name] = np.zeros((factor * len(array), *array.shape[1:]), array.dtype)
-            longer[name][: len(array)] = array
+            longer[name] = np.concatenate([array, *[np.zeros_like(array)] * (factor - 1)])
     return memory._replace(**longer)
 
 

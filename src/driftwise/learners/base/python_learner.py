@@ -23,7 +23,7 @@ import keyword
 import operator
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,6 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, as_real, first_bad_loss
 from driftwise.learners.base.kernel_learner import checked_feedback
 from driftwise.learners.base.learner import Learner, NoRates, State, learners
-from driftwise.learners.base.loops import AnyMemory
 
 Method = Callable[..., Any]
 GENERATOR = "generator"  # the name of the field that a learner with random draws keeps
@@ -109,7 +108,7 @@ class _NoSpawning(ISeedSequence):
 class LiveMemory:
     """The arrays of one state as the methods see them, and the generator."""
 
-    def __init__(self, owner: Learner, memory: AnyMemory) -> None:
+    def __init__(self, owner: Learner, memory: NamedTuple) -> None:
         arrays: dict[str, Array] = memory._asdict()
         self._words: Words | None = arrays.pop(GENERATOR, None)
         self._arrays = list(arrays.values())
@@ -213,7 +212,7 @@ def _no_such_field(name: str, known: Mapping[str, Array]) -> str:
 
 
 @functools.cache
-def _memory_type(fields: tuple[str, ...]) -> Any:
+def _memory_type(fields: tuple[str, ...]) -> type[NamedTuple]:
     """Return the NamedTuple with these fields; pickles find it by its name in this module."""
     return memory_type("Memory", __name__, _PREFIX + ",".join(fields), dict.fromkeys(fields, packed()))
 
@@ -327,11 +326,11 @@ class PythonRounds(Learner):
     """The part of a `PythonLearner` that plays rounds."""
 
     @property
-    def memory_type(self) -> type[AnyMemory]:
+    def memory_type(self) -> type[NamedTuple]:
         """The NamedTuple of its arrays."""
         return self.memory_type_for(2)
 
-    def memory_type_for(self, n_actions: int) -> type[AnyMemory]:
+    def memory_type_for(self, n_actions: int) -> type[NamedTuple]:
         """The NamedTuple of its arrays with a number of actions, on which their names may depend."""
         return type(self.start(n_actions).memory)
 
@@ -346,14 +345,14 @@ class PythonRounds(Learner):
                 return f"`{name}` must have the shape {array.shape}, got {shapes[name]}"
         return ""
 
-    def _seeded_memory(self, n_actions: int, seed: int) -> AnyMemory:
+    def _seeded_memory(self, n_actions: int, seed: int) -> NamedTuple:
         """Return what `first_memory` makes, as a NamedTuple of arrays that nothing else refers to."""
         generator = np.random.Generator(np.random.SFC64(seed))
         made: object = self.first_memory(n_actions, generator)
         if not isinstance(made, Mapping) or not made:
             raise _wrong(self, "`first_memory`", f"return {_RULE}", made)
         arrays = {name: _as_array(self, name, value, generator) for name, value in made.items()}
-        return _memory_type(tuple(arrays))(*arrays.values())
+        return _memory_type(tuple(arrays))._make(arrays.values())
 
     def run(self, state: State, losses: npt.ArrayLike) -> Matrix | Actions:
         """Play a block of rounds, (n_rounds, n_actions), and return the weights played, or the actions."""
