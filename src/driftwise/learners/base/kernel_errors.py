@@ -136,10 +136,8 @@ def _owner_of(field: re.Match[str], memory: NamedTuple, rates: NamedTuple) -> st
 
 def _place(text: str) -> str:
     """Return the first line that is not Numba's own, in brackets."""
-    for place in _PLACE.finditer(text):
-        if not place[1].startswith(_NUMBA):
-            return f" ({Path(place[1]).name}, line {place[2]})"
-    return ""
+    places = (place for place in _PLACE.finditer(text) if not place[1].startswith(_NUMBA))
+    return next((f" ({Path(place[1]).name}, line {place[2]})" for place in places), "")
 
 
 def _name(kernel: Any) -> str:

@@ -19,7 +19,6 @@ from driftwise.learners.base.loops import (
     FINE,
     OTHER_SIZE,
     RETURNED,
-    AnyMemory,
     Kernel,
     LiveRounds,
     Loops,
@@ -77,8 +76,7 @@ class ExpertLearner(KernelLearner[M, R]):
     def predict(self, state: State[M, R]) -> Vector:
         """Return the weights of the next round, without changing the state."""
         self._claim(state)
-        memory: AnyMemory = state.memory  # every memory of a learner with full feedback has `weights`
-        weights: Vector = memory.weights.copy()
+        weights: Vector = state.memory.weights.copy()  # type: ignore[attr-defined]  # full feedback: every memory has it
         return weights
 
     def update(self, state: State[M, R], losses: npt.ArrayLike) -> None:
