@@ -212,10 +212,8 @@ class Session:
         if missing := [name for name in kind._fields if name not in shapes]:
             raise InvalidInput(f"{owner}: the array `{missing[0]}` is missing.")
         # Kernels need the number of actions; arrays of a `PythonLearner` are compared with those of a new state below.
-        named = isinstance(learner, PythonLearner) or any(
-            n_actions in shape and 0 not in shape for shape in shapes.values()
-        )
-        if rounds > MOST_ROUNDS or not named:
+        sized = any(n_actions in shape and 0 not in shape for shape in shapes.values())
+        if rounds > MOST_ROUNDS or not (sized or isinstance(learner, PythonLearner)):
             raise InvalidInput(f"{owner}: the arrays do not match these numbers.")
         if fault := learner.shape_fault(shapes, n_actions, rounds):
             raise InvalidInput(f"{owner}: {fault}.")
@@ -246,10 +244,8 @@ def _read_feedback(
     named = {"losses": losses, "loss": loss, "reward": reward}
     got = [f"{len(feedback)} argument{'s' if len(feedback) != 1 else ''} without a name"] if feedback else []
     got += [f"`{name}`" for name, value in named.items() if value is not _NOT_GIVEN]
-    raise InvalidInput(
-        f"Session: {learner.name} has {learner.feedback} feedback; call {_FORMS[learner.feedback]},"
-        f" got {', '.join(got) or 'no argument'}."
-    )
+    advice = f"call {_FORMS[learner.feedback]}, got {', '.join(got) or 'no argument'}"
+    raise InvalidInput(f"Session: {learner.name} has {learner.feedback} feedback; {advice}.")
 
 
 def _loss(learner: Learner, reward: Any) -> float:

@@ -54,9 +54,8 @@ def raise_kernel_error(
 
 def returns_something(owner: object, kernel: Kernel | None) -> KernelError:
     """Return the error for a kernel that returns a value where it must write into the memory."""
-    return KernelError(
-        f"{type(owner).__name__}: the kernel `{_name(kernel)}` must return nothing; write into the memory instead."
-    )
+    rule = "must return nothing; write into the memory instead"
+    return KernelError(f"{type(owner).__name__}: the kernel `{_name(kernel)}` {rule}.")
 
 
 def _in_the_memory(owner: Learner, memory: NamedTuple) -> str:

@@ -152,13 +152,9 @@ class MemoryChecks(Generic[M]):
 
     def memory_fault(self, memory: M, n_actions: int, rounds: int) -> str:
         """Return the fault of a memory as one of this learner after `rounds`, '' if there is none."""
-        limits = self.all_limits(n_actions, rounds)
         shapes = {name: array.shape for name, array in memory._asdict().items()}
-        return (
-            self.shape_fault(shapes, n_actions, rounds)
-            or broken_rule(memory, limits)
-            or self.memory_contradiction(memory, rounds)
-        )
+        fault = self.shape_fault(shapes, n_actions, rounds) or broken_rule(memory, self.all_limits(n_actions, rounds))
+        return fault or self.memory_contradiction(memory, rounds)
 
     def all_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return every number that the declarations of the memory may name."""
