@@ -5,8 +5,6 @@ It also has what they share: losses to play, stepping round by round, comparison
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -19,7 +17,6 @@ from driftwise.core.types import Actions, Matrix
 from driftwise.learners import BanditLearner, ExpertLearner, PythonLearner, State
 
 AnyLearner = ExpertLearner | BanditLearner | PythonLearner
-BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # two are next to 1 and 0
 
 
 class CheckFailed(DriftwiseError, AssertionError):
@@ -101,11 +98,6 @@ def mixed_losses(n_rounds: int, n_actions: int, seed: int = 0) -> Matrix:
     return losses
 
 
-def fixed_losses(losses: tuple[float, ...], n_rounds: int) -> Matrix:
-    """Return the same losses in every round, read-only."""
-    return np.broadcast_to(np.array(losses), (n_rounds, len(losses)))
-
-
 def stepped(learner: AnyLearner, state: State, losses: Matrix) -> Matrix | Actions:
     """Play a block one round at a time and return the weights or actions."""
     if learner.feedback == "full":
@@ -130,12 +122,6 @@ def expect_same(one: State, other: State, when: str) -> None:
         expect_equal(f"{when}, the array `{name}`", array, other.arrays()[name])
 
 
-def expect_no_shared_memory(one: State, other: State) -> None:
-    """Expect two states to share no memory."""
-    for (name, mine), (other_name, theirs) in itertools.product(one.arrays().items(), other.arrays().items()):
-        expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")
-
-
 def rejects(what: str, call: Callable[..., object], *arguments: object) -> bool:
     """Return whether a call raises `InvalidInput`; another error is a counterexample."""
     try:
@@ -145,11 +131,3 @@ def rejects(what: str, call: Callable[..., object], *arguments: object) -> bool:
     except Exception as error:
         raise Counterexample(f"{what} raised {type(error).__name__} instead of InvalidInput: {error}") from None
     return False
-
-
-def expect_rejected(what: str, state: State, call: Callable[..., object], *arguments: object) -> None:
-    """Expect ``call(state, *arguments)`` to raise `InvalidInput` and to leave the state unchanged."""
-    before, memory = state.copy(), state.memory
-    expect(rejects(what, call, state, *arguments), f"{what} was accepted")
-    expect_same(state, before, f"before and after {what}")
-    expect(state.memory is memory, f"{what} gave the state a new memory")

@@ -10,26 +10,22 @@ import random
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 
 from driftwise.checks import environment_checks
 from driftwise.checks.check import (
-    BAD_NUMBERS,
     AnyLearner,
     Check,
-    Counterexample,
     check,
     expect,
     expect_equal,
-    expect_no_shared_memory,
-    expect_rejected,
     expect_same,
-    fixed_losses,
     mixed_losses,
+    rejects,
     stepped,
 )
 from driftwise.core.docstrings import described, shown_default
@@ -54,6 +50,7 @@ _CHECKS: dict[str, list[Check]] = {
     "every": [],  # of all learners: what a learner plays
     "compiled": [],  # of learners with kernels
 }
+_BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # two are next to 1 and 0
 _ROUNDS = 120
 _BLOCK = 10_000
 _SLOW_ROUNDS = 50_000  # constant rounds of a learner in plain Python, in place of a million
@@ -231,7 +228,7 @@ def weights_are_a_distribution(learner: ExpertLearner) -> None:
     """Weights are finite, not negative and sum to 1 in every round, for losses of all kinds and for 0 and 1."""
     for n_actions in (2, 17):
         constant = (0.0,) * n_actions, (1.0,) * n_actions, (0.0,) + (1.0,) * (n_actions - 1)
-        for losses in (mixed_losses(100, n_actions), *(fixed_losses(row, 100) for row in constant)):
+        for losses in (mixed_losses(100, n_actions), *(_fixed_losses(row, 100) for row in constant)):
             state = learner.start(n_actions)
             _expect_distributions(learner.run(state, losses))
             _expect_distributions(learner.predict(state)[np.newaxis])
@@ -281,8 +278,13 @@ def weights_survive_a_million_constant_rounds(learner: ExpertLearner, n_rounds: 
         expect(weights[best] > 0.5 or cannot_learn, f"after {length} rounds of the losses {losses}, {seen}")
 
 
+def _fixed_losses(losses: tuple[float, ...], n_rounds: int) -> Matrix:
+    """Return the same losses in every round, read-only."""
+    return np.broadcast_to(np.array(losses), (n_rounds, len(losses)))
+
+
 def _constant_blocks(losses: tuple[float, ...], n_rounds: int) -> Iterator[Matrix]:
-    return (fixed_losses(losses, min(_BLOCK, n_rounds - first)) for first in range(0, n_rounds, _BLOCK))
+    return (_fixed_losses(losses, min(_BLOCK, n_rounds - first)) for first in range(0, n_rounds, _BLOCK))
 
 
 def _expect_distributions(weights: Matrix) -> None:
@@ -330,19 +332,27 @@ def a_higher_hint_lowers_the_weight(learner: HintedLearner) -> None:
     expect(weight_at_one < weight_at_zero or exempt, seen)
 
 
+def _expect_rejected(what: str, state: State, call: Callable[..., object], *arguments: object) -> None:
+    """Expect ``call(state, *arguments)`` to raise `InvalidInput` and to leave the state unchanged."""
+    before, memory = state.copy(), state.memory
+    expect(rejects(what, call, state, *arguments), f"{what} was accepted")
+    expect_same(state, before, f"before and after {what}")
+    expect(state.memory is memory, f"{what} gave the state a new memory")
+
+
 @check(_CHECKS["hinted"])
 def a_rejected_hint_changes_nothing(learner: HintedLearner) -> None:
     """An invalid hint leaves the state unchanged, alone and in a block."""
     state = learner.start(3, seed=1)
     losses = mixed_losses(20, 3)
     learner.run(state, losses)
-    for bad in BAD_NUMBERS:
-        expect_rejected(f"the hint {bad}", state, learner.hint, [bad, 0.5, 0.5])
+    for bad in _BAD_NUMBERS:
+        _expect_rejected(f"the hint {bad}", state, learner.hint, [bad, 0.5, 0.5])
         hints = losses.copy()
         hints[-1, -1] = bad
-        expect_rejected(f"a block with the hint {bad}", state, learner.run, losses, hints)
-    expect_rejected("too few hints", state, learner.run, losses, losses[1:])
-    expect_rejected("a hint for two actions", state, learner.hint, [0.5, 0.5])
+        _expect_rejected(f"a block with the hint {bad}", state, learner.run, losses, hints)
+    _expect_rejected("too few hints", state, learner.run, losses, losses[1:])
+    _expect_rejected("a hint for two actions", state, learner.hint, [0.5, 0.5])
 
 
 @check(_CHECKS["bandit"])
@@ -362,7 +372,7 @@ def unobserved_losses_have_no_effect(learner: BanditLearner) -> None:
 def every_action_is_tried(learner: BanditLearner) -> None:
     """Each of three actions is chosen at least once in thirty rounds, for low, high and mixed losses."""
     n_actions, n_rounds = 3, 30
-    constant = (fixed_losses((loss,) * n_actions, n_rounds) for loss in (0.0, 1.0))
+    constant = (_fixed_losses((loss,) * n_actions, n_rounds) for loss in (0.0, 1.0))
     for losses in (*constant, mixed_losses(n_rounds, n_actions)):
         chosen = np.unique(learner.run(learner.start(n_actions, seed=1), losses))
         enough = len(chosen) == n_actions or learner.no_learning != ""
@@ -412,11 +422,12 @@ def beliefs_do_not_change_the_state(learner: AnyLearner) -> None:
 def beliefs_are_possible(learner: AnyLearner) -> None:
     """Effective memories are at most the rounds, weights of bases sum to 1, and alarms are rounds of the past."""
     for state in _states(learner):
-        found: object = learner.beliefs(state)
-        if not isinstance(found, Beliefs):
-            raise Counterexample(f"`beliefs` returned {found!r}")
+        found = learner.beliefs(state)
+        expect(isinstance(found, Beliefs), f"`beliefs` returned {found!r}")
         expect(found.rounds == state.rounds, f"after {state.rounds} rounds, the beliefs are of {found.rounds}")
-        _expect_memories(found, state.n_actions)
+        _expect_numbers("an effective memory", list(found.memories), found.rounds * (1.0 + _CLOSE))
+        fine = not isinstance(found.memory, tuple) or len(found.memory) == state.n_actions
+        expect(fine, f"{state.n_actions} actions have {len(found.memories)} effective memories")
         weights = list(found.bases.values())
         _expect_numbers("the weight of a base", weights, 1.0 + _CLOSE)
         expect(not weights or abs(sum(weights) - 1.0) <= _CLOSE, f"the weights of the bases sum to {sum(weights)}")
@@ -437,12 +448,6 @@ def _states(learner: AnyLearner) -> Iterator[State]:
         for block in (mixed_losses(1, n_actions), mixed_losses(70, n_actions), sudden):
             learner.run(state, block)
             yield state
-
-
-def _expect_memories(found: Beliefs, n_actions: int) -> None:
-    _expect_numbers("an effective memory", list(found.memories), found.rounds * (1.0 + _CLOSE))
-    n = len(found.memories)
-    expect(not isinstance(found.memory, tuple) or n == n_actions, f"{n_actions} actions have {n} effective memories")
 
 
 def _expect_numbers(what: str, values: list[float], high: float) -> None:
@@ -504,7 +509,7 @@ def runs_do_not_affect_each_other(learner: AnyLearner) -> None:
     for block in blocks:
         expect_equal("the output beside another run", learner.run(one, block), learner.run(alone, block))
         learner.run(other, 1.0 - block)
-    expect_no_shared_memory(one, other)
+    _expect_no_shared_memory(one, other)
 
 
 @check(_CHECKS["every"])
@@ -527,6 +532,12 @@ def inputs_are_not_modified_or_kept(learner: AnyLearner) -> None:
     expect_same(state, before, "when the caller writes into losses already played")
 
 
+def _expect_no_shared_memory(one: State, other: State) -> None:
+    """Expect two states to share no memory."""
+    for (name, mine), (other_name, theirs) in product(one.arrays().items(), other.arrays().items()):
+        expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")
+
+
 def _layouts(losses: Matrix) -> Iterator[tuple[str, Matrix]]:
     yield "read-only", losses
     yield "writable", losses.copy()
@@ -543,7 +554,7 @@ def resumed_run_equals_uninterrupted_run(learner: AnyLearner) -> None:
     session = Session(learner, 3, seed=1)
     learner.run(session.state, losses[:70])
     snapshot = session.state.copy()
-    expect_no_shared_memory(session.state, snapshot)
+    _expect_no_shared_memory(session.state, snapshot)
     with tempfile.TemporaryDirectory() as folder:
         session.save(Path(folder) / "session")
         loaded = Session.load(Path(folder) / "session")
@@ -572,11 +583,11 @@ def a_rejected_update_changes_nothing(learner: AnyLearner) -> None:
     state = learner.start(3, seed=1)
     learner.run(state, mixed_losses(20, 3))
     for what, feedback in _bad_losses() if learner.feedback == "full" else _bad_choices():
-        expect_rejected(what, state, learner.update, *feedback)
+        _expect_rejected(what, state, learner.update, *feedback)
 
 
 def _bad_losses() -> Iterator[tuple[str, tuple[object]]]:
-    for bad in BAD_NUMBERS:
+    for bad in _BAD_NUMBERS:
         yield f"the loss {bad}", ([0.5, 0.5, bad],)
     yield "too many losses", ([0.5] * 4,)
     yield "a block instead of a round", ([[0.5] * 3],)
@@ -590,11 +601,11 @@ def _bad_losses() -> Iterator[tuple[str, tuple[object]]]:
 
 def _bad_choices() -> Iterator[tuple[str, tuple[object, object, object]]]:
     no_numbers = ("a", [0.5], 0.5j, 10**400)
-    for loss in (*BAD_NUMBERS, *no_numbers, None):
+    for loss in (*_BAD_NUMBERS, *no_numbers, None):
         yield f"the loss {loss!r}", (0, loss, 1.0)
     for action in (-1, 3, 0.5, *no_numbers, None, True):
         yield f"the action {action!r}", (action, 0.5, 1.0)
-    for probability in (*BAD_NUMBERS, *no_numbers, 0.0, True):
+    for probability in (*_BAD_NUMBERS, *no_numbers, 0.0, True):
         yield f"the probability {probability!r}", (0, 0.5, probability)
 
 
@@ -603,10 +614,10 @@ def a_rejected_run_changes_nothing(learner: AnyLearner) -> None:
     """A block with one invalid loss, even in its last round, is rejected as a whole."""
     state = learner.start(3, seed=1)
     learner.run(state, mixed_losses(20, 3))
-    for bad in BAD_NUMBERS:
+    for bad in _BAD_NUMBERS:
         block = mixed_losses(10, 3).copy()
         block[-1, -1] = bad
-        expect_rejected(f"a block with the loss {bad}", state, learner.run, block)
+        _expect_rejected(f"a block with the loss {bad}", state, learner.run, block)
     good = mixed_losses(4, 3)
     shapes: dict[str, object] = {
         "a block with too few actions": good[:, :2],
@@ -617,7 +628,7 @@ def a_rejected_run_changes_nothing(learner: AnyLearner) -> None:
         "nothing": None,
     }
     for what, losses in shapes.items():
-        expect_rejected(what, state, learner.run, losses)
+        _expect_rejected(what, state, learner.run, losses)
 
 
 @check(_CHECKS["every"])

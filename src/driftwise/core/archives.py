@@ -181,8 +181,7 @@ def _array(entry: str, content: bytes, size: int) -> Array:
     if header.dtype.kind == "b" and values.view(np.uint8).max(initial=0) > 1:
         raise ValueError(f"the entry {shown_entry(entry)} must hold truth values, 0 or 1")
     values = values.reshape(header.shape, order="F" if header.fortran_order else "C")
-    array: Array = values.astype(header.dtype.newbyteorder("="), order="C", copy=True)
-    return array
+    return np.array(values, header.dtype.newbyteorder("="), order="C")
 
 
 def _described(entry: str, content: bytes) -> NpyHeader:

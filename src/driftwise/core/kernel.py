@@ -182,9 +182,8 @@ def _globals(function: FunctionType) -> dict[str, Any]:
         if name in function.__globals__:
             found[name] = function.__globals__[name]
         elif not hasattr(builtins, name):
-            raise NameError(
-                f"{function.__qualname__}: define `{name}` above it, or an edit of it would not be noticed."
-            )
+            rule = f"define `{name}` above it, or an edit of it would not be noticed"
+            raise NameError(f"{function.__qualname__}: {rule}.")
     return found
 
 

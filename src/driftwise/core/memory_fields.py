@@ -39,56 +39,56 @@ class Field:
     """The shape of an array and the rule for its values."""
 
     shape: tuple[int | str, ...]
-    text: Callable[..., str]  # of the rule, from the values of the bounds
-    test: Callable[..., bool | np.bool_]  # of an array, from it and the values of the bounds
-    bounds: tuple[Bound, ...] = ()
+    rule: Callable[..., str]  # as a text, from the values of the bounds
+    holds: Callable[..., bool | np.bool_]  # for an array, from it and the values of the bounds
+    bounds: tuple[Bound, ...] = dataclasses.field(default=(), repr=False)
     uniform: bool = dataclasses.field(default=False, repr=False)  # whether it begins uniform, with sum 1, not with 0
 
     def fault(self, array: Array, limits: Limits) -> str:
         """Return the rule that an array breaks, '' if it breaks none."""
         values = [limits[bound] if isinstance(bound, str) else bound for bound in self.bounds]
-        return "" if self.test(array, *values) else self.text(*values)
+        return "" if self.holds(array, *values) else self.rule(*values)
 
 
 def between(low: Bound, high: Bound, *shape: int | str) -> Field:
     """Declare numbers in [low, high], up to rounding; NaN is rejected."""
-    return Field(shape, "in [{:.12g}, {:.12g}]".format, within, (low, high))
+    return Field(shape, lambda low, high: f"in [{low:.12g}, {high:.12g}]", within, (low, high))
 
 
 def exactly(value: Bound, *shape: int | str) -> Field:
     """Declare numbers that all equal `value`."""
-    return Field(shape, "{:.12g}".format, lambda array, value: (array == value).all(), (value,))
+    return Field(shape, lambda value: f"{value:.12g}", lambda array, value: (array == value).all(), (value,))
 
 
 def distribution(*shape: int | str) -> Field:
     """Declare weights: not negative, each row with sum 1."""
-    return Field(shape, "a distribution".format, _is_distribution, uniform=True)
+    return Field(shape, lambda: "a distribution", lambda array: _is_distribution(array), uniform=True)
 
 
 def chances(*shape: int | str) -> Field:
     """Declare probabilities to draw from: a distribution, with no number above 1 by rounding."""
-    text = "a distribution, with no number above 1"
-    return Field(shape, text.format, lambda array: _is_distribution(array) and (array <= 1.0).all(), uniform=True)
+    rule = "a distribution, with no number above 1"
+    return Field(shape, lambda: rule, lambda array: _is_distribution(array) and (array <= 1.0).all(), uniform=True)
 
 
 def index(size: str, *shape: int | str, none: bool = False) -> Field:
     """Declare indices into an array of `size`; with `none`, -1 stands for no index."""
     low = -1 if none else 0
 
-    def text(size: float) -> str:
+    def rule(size: float) -> str:
         return f"a whole number in [{low}, {int(size) - 1}]"
 
-    return Field(shape, text, lambda array, size: ((array >= low) & (array < size)).all(), (size,))
+    return Field(shape, rule, lambda array, size: ((array >= low) & (array < size)).all(), (size,))
 
 
 def generator() -> Field:
     """Declare the words of a random number generator, which must not all be zero."""
-    return Field((4,), "words that are not all zero".format, np.any)
+    return Field((4,), lambda: "words that are not all zero", np.any)
 
 
 def scratch(*shape: int | str) -> Field:
     """Declare temporary space, which is written before it is read."""
-    return Field(shape, "any numbers".format, lambda _: True)
+    return Field(shape, lambda: "any numbers", lambda _: True)
 
 
 def packed(*shape: int | str) -> Field:
@@ -99,7 +99,7 @@ def packed(*shape: int | str) -> Field:
     return scratch(*shape)
 
 
-def memory_type(name: str, module: str, qualname: str, fields: Mapping[str, Field | None]) -> Any:
+def memory_type(name: str, module: str, qualname: str, fields: Mapping[str, Field | None]) -> type[NamedTuple]:
     """Return a new NamedTuple for a memory with these declarations.
 
     Pickles and the cache of compiled kernels find it as `module.qualname`, which its owner must provide.
@@ -152,8 +152,6 @@ def broken_rule(memory: Any, limits: Limits) -> str:
     """Return the first rule about values that a memory breaks, '' if it breaks none."""
     kind: Any = type(memory)
     for (name, field), array in zip(fields_of(kind).items(), memory, strict=True):
-        if field is None:
-            return f"`{name}` must declare its shape and values"
-        if rule := field.fault(array, limits):
+        if field and (rule := field.fault(array, limits)):  # a field without a declaration has a fault of its shape
             return f"`{name}` must be {rule}"
     return ""

@@ -17,13 +17,11 @@ def make_environment(spec: Mapping[str, Any]) -> Environment | Replay:
     values = dict(spec)
     if "replay" in values:
         return _make_replay(values)
-    for part in ("path", "noise"):
+    for part, measure in (("path", "drift"), ("noise", "variance")):
         if isinstance(values.get(part), str):
             values[part] = {"name": values[part]}
-    if "drift" in values and "path" in values:
-        values["path"] = {"name": "with-drift", "path": values["path"], "drift": values.pop("drift")}
-    if "variance" in values and "noise" in values:
-        values["noise"] = {"name": "with-variance", "noise": values["noise"], "variance": values.pop("variance")}
+        if measure in values and part in values:
+            values[part] = {"name": f"with-{measure}", part: values[part], measure: values.pop(measure)}
     return Environment.from_spec(values)
 
 

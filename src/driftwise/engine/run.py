@@ -239,10 +239,8 @@ def _measure_losses(realised: RealisedAccumulator, losses: Matrix, start: int) -
     bad = realised.update(losses)
     if bad >= 0:
         t, k = divmod(bad, losses.shape[1])
-        raise InvalidInput(
-            f"simulate: the environment's losses must be in [0, 1], got {losses[t, k]}"
-            f" in round {start + t}, action {k}."
-        )
+        got = f"{losses[t, k]} in round {start + t}, action {k}"
+        raise InvalidInput(f"simulate: the environment's losses must be in [0, 1], got {got}.")
 
 
 def _marks_within(rounds: Actions, start: int, stop: int) -> tuple[slice, Actions]:

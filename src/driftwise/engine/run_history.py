@@ -83,10 +83,8 @@ class Preview:
         title = f"{n_actions} action{'s' * (n_actions != 1)}, {self.n_rounds:,} round{'s' * (self.n_rounds != 1)}"
         if self.measures is not None:
             changes, known = self.measures.change_points, self.measures
-            title += (
-                f": segments Γ = {number(known.segments)}, drift V = {number(known.drift)},"
-                f" variance Λ = {number(known.variance)}"
-            )
+            title += f": segments Γ = {number(known.segments)}, drift V = {number(known.drift)}"
+            title += f", variance Λ = {number(known.variance)}"
         curves = EnvironmentCurves(title, self.starts, self.n_rounds, self.losses, self.means, changes or ())
         return environment_figure(curves)
 

@@ -182,19 +182,26 @@ class Session:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Session:
         """Return the session that `save` wrote; it continues bit for bit as if it had not been interrupted."""
-        header, arrays = _read(path)
+        header, arrays = read_archive(path, "session")
+        where = shown_path(path)
+        if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
+            raise BadFile(f"{where} holds no driftwise session.")
+        for name in ("format", "n_actions", "rounds"):
+            if type(header[name]) is not int or not 0 <= header[name] <= MAX_COUNT:
+                got = shown(header[name])
+                raise BadFile(f"{where}: `{name}` must be a whole number from 0 to 2**62, got {got}.")
+        if not isinstance(header["learner"], dict):
+            raise BadFile(f"{where}: `learner` must be a spec, got {shown(header['learner'])}.")
         if header["format"] != FORMAT:
-            got = header["format"]
-            raise BadFile(f"{shown_path(path)} has session format {got}; this version reads format {FORMAT}.")
+            raise BadFile(f"{where} has session format {header['format']}; this version reads format {FORMAT}.")
         try:
             learner = learners.build(header["learner"])
             n_actions = count("Session", "n_actions", header["n_actions"])
-            rounds = count("Session", "rounds", header["rounds"], at_least=0)
-            return cls._resume(learner, n_actions, rounds, arrays)
+            return cls._resume(learner, n_actions, header["rounds"], arrays)
         except (InvalidInput, UnknownName) as error:
-            raise BadFile(f"{shown_path(path)}: {error}") from None
+            raise BadFile(f"{where}: {error}") from None
         except RecursionError:
-            raise BadFile(f"{shown_path(path)}: the learner is nested too deeply.") from None
+            raise BadFile(f"{where}: the learner is nested too deeply.") from None
 
     @classmethod
     def _resume(cls, learner: Learner, n_actions: int, rounds: int, arrays: dict[str, Any]) -> Session:
@@ -205,10 +212,8 @@ class Session:
         if missing := [name for name in kind._fields if name not in shapes]:
             raise InvalidInput(f"{owner}: the array `{missing[0]}` is missing.")
         # Kernels need the number of actions; arrays of a `PythonLearner` are compared with those of a new state below.
-        named = isinstance(learner, PythonLearner) or any(
-            n_actions in shape and 0 not in shape for shape in shapes.values()
-        )
-        if rounds > MOST_ROUNDS or not named:
+        sized = any(n_actions in shape and 0 not in shape for shape in shapes.values())
+        if rounds > MOST_ROUNDS or not (sized or isinstance(learner, PythonLearner)):
             raise InvalidInput(f"{owner}: the arrays do not match these numbers.")
         if fault := learner.shape_fault(shapes, n_actions, rounds):
             raise InvalidInput(f"{owner}: {fault}.")
@@ -221,19 +226,6 @@ class Session:
             raise InvalidInput(f"{owner}: {fault}.")
         session.state.memory, session.state.rounds = memory, rounds
         return session
-
-
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    header, arrays = read_archive(path, "session")
-    if not {"format", "learner", "n_actions", "rounds"} <= header.keys():
-        raise BadFile(f"{shown_path(path)} holds no driftwise session.")
-    for name in ("format", "n_actions", "rounds"):
-        if type(header[name]) is not int or not 0 <= header[name] <= MAX_COUNT:
-            got = shown(header[name])
-            raise BadFile(f"{shown_path(path)}: `{name}` must be a whole number from 0 to 2**62, got {got}.")
-    if not isinstance(header["learner"], dict):
-        raise BadFile(f"{shown_path(path)}: `learner` must be a spec, got {shown(header['learner'])}.")
-    return header, arrays
 
 
 def _read_feedback(
@@ -252,10 +244,8 @@ def _read_feedback(
     named = {"losses": losses, "loss": loss, "reward": reward}
     got = [f"{len(feedback)} argument{'s' if len(feedback) != 1 else ''} without a name"] if feedback else []
     got += [f"`{name}`" for name, value in named.items() if value is not _NOT_GIVEN]
-    raise InvalidInput(
-        f"Session: {learner.name} has {learner.feedback} feedback; call {_FORMS[learner.feedback]},"
-        f" got {', '.join(got) or 'no argument'}."
-    )
+    advice = f"call {_FORMS[learner.feedback]}, got {', '.join(got) or 'no argument'}"
+    raise InvalidInput(f"Session: {learner.name} has {learner.feedback} feedback; {advice}.")
 
 
 def _loss(learner: Learner, reward: Any) -> float:

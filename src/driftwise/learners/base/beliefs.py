@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -88,24 +88,23 @@ class Beliefs:
         return () if self.memory is None else self.memory if isinstance(self.memory, tuple) else (self.memory,)
 
     def __repr__(self) -> str:
-        shown = [f"rounds={self.rounds}"]
-        for each in fields(self)[1:]:
-            value = getattr(self, each.name)
-            if value is None or (each.name == "bases" and not value):
-                continue
-            if each.name == "memory":
-                text = _joined(self.memories) if isinstance(value, float | int) else f"({_joined(self.memories)})"
-            elif each.name == "bases":
-                largest = self.largest_bases(_BASES_IN_REPR)
-                more = ", ..." if len(value) > len(largest) else ""
-                text = f"{{{', '.join(f'{label!r}: {_number(weight)}' for label, weight in largest)}{more}}}"
-            elif each.name == "alarms":
-                more = "..., " if len(value) > _ALARMS_IN_REPR else ""
-                text = f"({more}{', '.join(map(str, value[-_ALARMS_IN_REPR:]))}{',' if len(value) == 1 else ''})"
-            else:
-                text = _number(value)
-            shown.append(f"{each.name}={text}")
-        return f"Beliefs({', '.join(shown)})"
+        texts = {"rounds": str(self.rounds), "memory": _joined(self.memories)}
+        if isinstance(self.memory, tuple):
+            texts["memory"] = f"({texts['memory']})"
+        if self.bases:
+            largest = self.largest_bases(_BASES_IN_REPR)
+            more = ", ..." if len(self.bases) > len(largest) else ""
+            texts["bases"] = f"{{{', '.join(f'{label!r}: {_number(weight)}' for label, weight in largest)}{more}}}"
+        texts |= self._estimates()
+        if self.alarms is not None:
+            more, end = "..., " if len(self.alarms) > _ALARMS_IN_REPR else "", "," if len(self.alarms) == 1 else ""
+            texts["alarms"] = f"({more}{', '.join(map(str, self.alarms[-_ALARMS_IN_REPR:]))}{end})"
+        texts["n_alarms"] = "" if self.n_alarms is None else str(self.n_alarms)
+        return f"Beliefs({', '.join(f'{name}={text}' for name, text in texts.items() if text)})"
+
+    def _estimates(self) -> dict[str, str]:
+        estimates = {"segments": self.segments, "drift": self.drift, "variance": self.variance}
+        return {name: _number(value) for name, value in estimates.items() if value is not None}
 
     def largest_bases(self, most: int) -> list[tuple[str, float]]:
         """Return the labels and weights of the bases with the largest weights, largest first."""
@@ -117,8 +116,7 @@ class Beliefs:
         if self.memory is not None:
             per_action = ", by action" if isinstance(self.memory, tuple) else ""
             lines.append(("effective memory", f"{_joined(self.memories)} rounds{per_action}"))
-        estimates = {"segments": self.segments, "drift": self.drift, "variance": self.variance}
-        lines += [(name, _number(value)) for name, value in estimates.items() if value is not None]
+        lines += self._estimates().items()
         if self.n_alarms is not None:
             lines.append(("alarms", str(self.n_alarms)))
         if self.alarms:

@@ -54,9 +54,8 @@ def raise_kernel_error(
 
 def returns_something(owner: object, kernel: Kernel | None) -> KernelError:
     """Return the error for a kernel that returns a value where it must write into the memory."""
-    return KernelError(
-        f"{type(owner).__name__}: the kernel `{_name(kernel)}` must return nothing; write into the memory instead."
-    )
+    rule = "must return nothing; write into the memory instead"
+    return KernelError(f"{type(owner).__name__}: the kernel `{_name(kernel)}` {rule}.")
 
 
 def _in_the_memory(owner: Learner, memory: NamedTuple) -> str:
@@ -136,12 +135,9 @@ def _owner_of(field: re.Match[str], memory: NamedTuple, rates: NamedTuple) -> st
 
 def _place(text: str) -> str:
     """Return the first line that is not Numba's own, in brackets."""
-    for place in _PLACE.finditer(text):
-        if not place[1].startswith(_NUMBA):
-            return f" ({Path(place[1]).name}, line {place[2]})"
-    return ""
+    places = (place for place in _PLACE.finditer(text) if not place[1].startswith(_NUMBA))
+    return next((f" ({Path(place[1]).name}, line {place[2]})" for place in places), "")
 
 
 def _name(kernel: Any) -> str:
-    name: str = getattr(kernel, "py_func", kernel).__name__
-    return name
+    return str(getattr(kernel, "py_func", kernel).__name__)

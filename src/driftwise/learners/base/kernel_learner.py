@@ -19,7 +19,6 @@ from driftwise.learners.base.loops import (
     FINE,
     OTHER_SIZE,
     RETURNED,
-    AnyMemory,
     Kernel,
     LiveRounds,
     Loops,
@@ -47,8 +46,8 @@ class KernelLearner(Learner[M, R]):
 
     def rates(self, n_actions: int) -> R:
         """Return the parameters as the kernels read them, by default those with the names of the fields."""
-        kind = returned_type(type(self), "rates")
-        return cast("R", kind(**{name: getattr(self, name) for name in kind._fields if hasattr(self, name)}))
+        kind = cast("type[R]", returned_type(type(self), "rates"))
+        return kind(**{name: getattr(self, name) for name in kind._fields if hasattr(self, name)})
 
     def entry_points(self) -> dict[str, Kernel | None]:
         """Return every compiled function that plays rounds of this learner, by name."""
@@ -88,8 +87,7 @@ class ExpertLearner(KernelLearner[M, R]):
     def predict(self, state: State[M, R]) -> Vector:
         """Return the weights of the next round, without changing the state."""
         self._claim(state)
-        memory: AnyMemory = state.memory  # every memory of a learner with full feedback has `weights`
-        weights: Vector = memory.weights.copy()
+        weights: Vector = state.memory.weights.copy()  # type: ignore[attr-defined]  # full feedback: every memory has it
         return weights
 
     def update(self, state: State[M, R], losses: npt.ArrayLike) -> None:
@@ -144,9 +142,8 @@ class HintedLearner(ExpertLearner[M, R]):
             return super().run(state, losses)
         block, guesses = self._admit(state, losses), self._admit(state, hints, "hints")
         if len(guesses) != len(block):
-            raise InvalidInput(
-                f"{type(self).__name__}: `hints` must have one row per round, got {len(guesses)} for {len(block)}."
-            )
+            got = f"{len(guesses)} for {len(block)}"
+            raise InvalidInput(f"{type(self).__name__}: `hints` must have one row per round, got {got}.")
         assert self.loops.run_hinted is not None
         played = np.empty_like(block)
         self._play(state, self.loops.run_hinted, block, guesses, played)

@@ -24,7 +24,6 @@ from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Matrix
 from driftwise.core.validation import as_losses, check_memory, check_seed, count, first_bad_loss
 from driftwise.learners.base.beliefs import Beliefs
-from driftwise.learners.base.loops import AnyMemory
 from driftwise.registry import Registered, Registry
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class State(Generic[M, R]):
         return dict(self.memory._asdict())
 
 
-def returned_type(owner: type, method: str) -> type[AnyMemory]:
+def returned_type(owner: type, method: str) -> type[NamedTuple]:
     """Return the NamedTuple that a method of a class returns, by its annotation or the arguments of the base class."""
     for kind in owner.__mro__:
         hint = get_type_hints(vars(kind)[method]).get("return") if method in vars(kind) else None
@@ -124,8 +123,7 @@ def with_more_rows(memory: M, n_rows: int) -> M:
         if field and "rows" in field.shape:
             array = getattr(memory, name)
             factor = 1 << max(0, math.ceil(math.log2(n_rows / len(array))))
-            longer[name] = np.zeros((factor * len(array), *array.shape[1:]), array.dtype)
-            longer[name][: len(array)] = array
+            longer[name] = np.concatenate([array, *[np.zeros_like(array)] * (factor - 1)])
     return memory._replace(**longer)
 
 
@@ -158,13 +156,9 @@ class MemoryChecks(Generic[M]):
 
     def memory_fault(self, memory: M, n_actions: int, rounds: int) -> str:
         """Return the fault of a memory as one of this learner after `rounds`, '' if there is none."""
-        limits = self.all_limits(n_actions, rounds)
         shapes = {name: array.shape for name, array in memory._asdict().items()}
-        return (
-            self.shape_fault(shapes, n_actions, rounds)
-            or broken_rule(memory, limits)
-            or self.memory_contradiction(memory, rounds)
-        )
+        fault = self.shape_fault(shapes, n_actions, rounds) or broken_rule(memory, self.all_limits(n_actions, rounds))
+        return fault or self.memory_contradiction(memory, rounds)
 
     def all_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return every number that the declarations of the memory may name."""

@@ -15,7 +15,6 @@ stored after.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import difflib
 import functools
@@ -23,8 +22,8 @@ import inspect
 import keyword
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, dataclass_transform
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +36,6 @@ from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, as_real, first_bad_loss
 from driftwise.learners.base.kernel_learner import checked_feedback
 from driftwise.learners.base.learner import Learner, NoRates, State, learners
-from driftwise.learners.base.loops import AnyMemory
 
 Method = Callable[..., Any]
 GENERATOR = "generator"  # the name of the field that a learner with random draws keeps
@@ -110,7 +108,7 @@ class _NoSpawning(ISeedSequence):
 class LiveMemory:
     """The arrays of one state as the methods see them, and the generator."""
 
-    def __init__(self, owner: Learner, memory: AnyMemory) -> None:
+    def __init__(self, owner: Learner, memory: NamedTuple) -> None:
         arrays: dict[str, Array] = memory._asdict()
         self._words: Words | None = arrays.pop(GENERATOR, None)
         self._arrays = list(arrays.values())
@@ -143,20 +141,21 @@ class LiveMemory:
         if self._words is not None:
             self._words[:] = _words(self._bits)
 
-    def snapshot(self) -> list[Array]:
-        """Return a copy of the arrays, without the words of the generator, which change only in `store`."""
-        return [array.copy() for array in self._arrays]
-
-    def check_views(self) -> None:
-        """Reject views whose shape or type a method has set: another copy of the state would not have it."""
-        for name, view, shape, kind in self._views:
-            if view.shape != shape or view.dtype is not kind:
-                raise LearnerError(_keeps(self.writing._owner, name, shape, kind, view))
-
-    def restore(self, copies: list[Array]) -> None:
-        """Write a copy of the arrays back into the memory."""
-        for array, copy in zip(self._arrays, copies, strict=True):
-            array[...] = copy
+    def change(self, state: State, play: Callable[[], object]) -> None:
+        """Call a function that changes the memory; if it fails, or is interrupted, the state does not change."""
+        before = [array.copy() for array in self._arrays]  # the words of the generator change only in `store`
+        self.load()
+        try:
+            play()
+            for name, view, shape, kind in self._views:
+                if view.shape != shape or view.dtype is not kind:  # another copy of the state would not have it
+                    raise LearnerError(_keeps(self.writing._owner, name, shape, kind, view))
+        except BaseException:
+            for array, copy in zip(self._arrays, before, strict=True):
+                array[...] = copy
+            state.live = None  # a method may have changed the views
+            raise
+        self.store()
 
 
 def _as_array(owner: object, name: object, value: object, generator: np.random.Generator) -> Array:
@@ -213,7 +212,7 @@ def _no_such_field(name: str, known: Mapping[str, Array]) -> str:
 
 
 @functools.cache
-def _memory_type(fields: tuple[str, ...]) -> Any:
+def _memory_type(fields: tuple[str, ...]) -> type[NamedTuple]:
     """Return the NamedTuple with these fields; pickles find it by its name in this module."""
     return memory_type("Memory", __name__, _PREFIX + ",".join(fields), dict.fromkeys(fields, packed()))
 
@@ -327,11 +326,11 @@ class PythonRounds(Learner):
     """The part of a `PythonLearner` that plays rounds."""
 
     @property
-    def memory_type(self) -> type[AnyMemory]:
+    def memory_type(self) -> type[NamedTuple]:
         """The NamedTuple of its arrays."""
         return self.memory_type_for(2)
 
-    def memory_type_for(self, n_actions: int) -> type[AnyMemory]:
+    def memory_type_for(self, n_actions: int) -> type[NamedTuple]:
         """The NamedTuple of its arrays with a number of actions, on which their names may depend."""
         return type(self.start(n_actions).memory)
 
@@ -346,14 +345,14 @@ class PythonRounds(Learner):
                 return f"`{name}` must have the shape {array.shape}, got {shapes[name]}"
         return ""
 
-    def _seeded_memory(self, n_actions: int, seed: int) -> AnyMemory:
+    def _seeded_memory(self, n_actions: int, seed: int) -> NamedTuple:
         """Return what `first_memory` makes, as a NamedTuple of arrays that nothing else refers to."""
         generator = np.random.Generator(np.random.SFC64(seed))
         made: object = self.first_memory(n_actions, generator)
         if not isinstance(made, Mapping) or not made:
             raise _wrong(self, "`first_memory`", f"return {_RULE}", made)
         arrays = {name: _as_array(self, name, value, generator) for name, value in made.items()}
-        return _memory_type(tuple(arrays))(*arrays.values())
+        return _memory_type(tuple(arrays))._make(arrays.values())
 
     def run(self, state: State, losses: npt.ArrayLike) -> Matrix | Actions:
         """Play a block of rounds, (n_rounds, n_actions), and return the weights played, or the actions."""
@@ -363,7 +362,8 @@ class PythonRounds(Learner):
         """Play a block of rounds; its losses have been checked. If a round fails, the state does not change."""
         full = self.feedback == "full"
         played: Matrix | Actions = np.empty_like(losses) if full else np.empty(len(losses), np.int64)
-        with self._changing(state):
+
+        def play() -> None:
             for t, row in enumerate(losses):
                 if full:
                     played[t] = self._call("predict", state, t)
@@ -372,6 +372,8 @@ class PythonRounds(Learner):
                     action, probability = self._call("choose", state, t)
                     played[t] = action
                     self._call("update", state, t, action, float(row[action]), probability)
+
+        _live(state).change(state, play)
         state.rounds += len(losses)
         return played
 
@@ -395,8 +397,7 @@ class PythonRounds(Learner):
         self._claim(state)
         take = self._losses if self.feedback == "full" else self._chosen_loss
         checked = take(state, *feedback, **named)
-        with self._changing(state):
-            self._call("update", state, 0, *checked)
+        _live(state).change(state, lambda: self._call("update", state, 0, *checked))
         state.rounds += 1
 
     def _losses(self, state: State, losses: npt.ArrayLike) -> tuple[Vector]:
@@ -410,21 +411,6 @@ class PythonRounds(Learner):
     ) -> tuple[int, float, float | None]:
         action, loss, chance = checked_feedback(self, state.n_actions, action, loss, probability)
         return action, loss, None if probability is None else chance
-
-    @contextlib.contextmanager
-    def _changing(self, state: State) -> Iterator[None]:
-        """Run code that changes the memory; if it fails, or is interrupted, the state does not change."""
-        live = _live(state)
-        before = live.snapshot()
-        live.load()
-        try:
-            yield
-            live.check_views()
-        except BaseException:
-            live.restore(before)
-            state.live = None  # a method may have changed the views
-            raise
-        live.store()
 
     def _call(self, role: str, state: State, ahead: int, *given: object) -> Any:
         """Call a method of the user in the round `ahead` of that of the state, and check what it returns.

@@ -51,7 +51,7 @@ def alarms(log: Actions) -> dict[str, Any]:
 
 def alarm_log(size: int | str = LOG_SIZE) -> Field:
     """Declare an alarm log; a size in `memory_limits` may be 0 for learners without alarms."""
-    return Field((size,), "increasing rounds below {:.0f} and their number".format, _is_log, ("rounds",))
+    return Field((size,), lambda rounds: f"increasing rounds below {rounds:.0f} and their number", _is_log, ("rounds",))
 
 
 def _is_log(log: Array, rounds: float) -> bool:
