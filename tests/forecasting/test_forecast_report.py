@@ -207,7 +207,7 @@ def test_both_ways_to_the_best_convex_combination_agree():
     square = forecast_loss("square")
     exact, cut = (
         best_square_combination(errors.T @ errors),
-        best_combination(square.values, square.slopes, forecasts, truths),
+        best_combination(square, forecasts, truths),
     )
     assert cut.loss == pytest.approx(exact.loss, rel=2e-6)
     assert cut.at_least <= exact.loss * (1 + 1e-9)
@@ -225,7 +225,7 @@ def test_the_best_convex_combination_survives_equal_perfect_and_huge_experts():
     assert opposite.weights == pytest.approx([0.5, 0.5])
     assert best_square_combination(np.array([[np.inf, 0.0], [0.0, 1.0]])) is None
     absolute = forecast_loss("absolute")
-    assert best_combination(absolute.values, absolute.slopes, np.zeros((4, 2)), np.zeros(4)).loss == 0.0
+    assert best_combination(absolute, np.zeros((4, 2)), np.zeros(4)).loss == 0.0
 
 
 def test_the_best_convex_combination_is_left_out_when_rows_are_too_many(monkeypatch):

@@ -9,6 +9,7 @@ round or play the header as one. Labels with a number above 1, such as `0,1,2` o
 from __future__ import annotations
 
 import array
+import contextlib
 import csv
 import math
 import os
@@ -140,10 +141,9 @@ def _read_parquet(where: Path) -> Recording:
                     raise BadFile(f"{name}: column {column.name!r} must hold numbers, got {column.type}.")
             numbers = np.empty((n_rounds, len(schema)))
             for batch in parquet_batches(file, name):
-                for k, values in enumerate(batch.columns):
-                    numbers[row : row + len(values), k] = values.cast("double", safe=False).to_numpy(
-                        zero_copy_only=False
-                    )
+                for k, column in enumerate(batch.columns):
+                    values = column.cast("double", safe=False).to_numpy(zero_copy_only=False)
+                    numbers[row : row + len(values), k] = values
                 row += batch.num_rows
             if row != n_rounds:
                 raise ValueError("rows are missing")
@@ -159,24 +159,19 @@ def _read_csv(where: Path, header: bool | None) -> Recording:
 
     from driftwise.environments.table_files import LONGEST, ByteStream, TableSource, csv_batches, first_row
 
-    name = shown_path(where)
-    stream = ByteStream(TableSource(str(where), size=where.stat().st_size))
-    try:
+    source = TableSource(str(where), size=where.stat().st_size)
+    refusals = (csv.Error, UnicodeEncodeError, pyarrow.ArrowInvalid)
+    with contextlib.closing(ByteStream(source)) as stream, contextlib.suppress(*refusals):
         cells, start, _ = first_row(stream.sample())
         cells = [cell.strip(" \t") for cell in cells]
-        has_names = bool(cells) and (_is_header(cells, name) if header is None else header)
+        has_names = bool(cells) and (_is_header(cells, source.name) if header is None else header)
         "".join(cells).encode()  # names in another encoding are surrogates here
         stream.skip(start if has_names else 0)
         kinds = dict.fromkeys(range(len(cells)), pyarrow.float64())
         parts = [np.column_stack(batch.columns) for batch in csv_batches(stream, len(cells), kinds, block=LONGEST)]
-    except (csv.Error, UnicodeEncodeError, pyarrow.ArrowInvalid):
-        pass
-    else:
         numbers = np.concatenate([np.empty((0, max(1, len(cells)))), *parts])
         if np.isfinite(numbers).all():
             return numbers, tuple(cells) if has_names else None
-    finally:
-        stream.close()
     return _read_slowly(where, header)
 
 

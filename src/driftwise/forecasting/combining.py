@@ -266,13 +266,11 @@ class CombinedFiles(NamedTuple):
 
 def table_source(path: str, format: str | None = None) -> TableSource:
     """Return the source of a path, or of "-"; without a `format` the suffix gives it."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    compression = _COMPRESSED.get(suffixes[-1]) if suffixes and path != STANDARD_INPUT else None
-    if compression is not None:
-        suffixes.pop()
+    name = Path(path.lower())
+    compression = _COMPRESSED.get(name.suffix)
     size = None if path == STANDARD_INPUT else _size(path)
     if format is None:
-        suffix = ".csv" if path == STANDARD_INPUT else "".join(suffixes[-1:])
+        suffix = ".csv" if path == STANDARD_INPUT else (name if compression is None else name.with_suffix("")).suffix
         format = next((format for format, theirs in _SUFFIXES.items() if suffix in theirs), None)
         if format is None:
             raise InvalidInput(

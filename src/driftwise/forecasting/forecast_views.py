@@ -298,7 +298,10 @@ def report_figure(report: ForecastReport) -> Figure:
     panels[1].tick_params(bottom=False)
     panels[2].set(ylabel=literal(f"mean {report.loss} loss", _LABEL), xlim=(0, edges[-1]))
     panels[2].grid(alpha=0.25, linewidth=0.6)
-    _set_times(panels[2], report)
+    panels[2].set_xlabel("time" if report.periods.times else "round")
+    if report.periods.times:
+        ticks = time_ticks(report.periods.starts.tolist(), report.periods.times, _LINES)
+        panels[2].set_xticks([t for t, _ in ticks], [literal(text, _LABEL) for _, text in ticks])
     return figure
 
 
@@ -324,14 +327,6 @@ def _best_expert(report: ForecastReport) -> tuple[str, Vector]:
     return name, report.periods.experts[:, report.names.index(name)]
 
 
-def _set_times(axes: Axes, report: ForecastReport) -> None:
-    """Set the ticks: times if they are known, else rounds."""
-    axes.set_xlabel("time" if report.periods.times else "round")
-    if report.periods.times:
-        ticks = time_ticks(report.periods.starts.tolist(), report.periods.times, _LINES)
-        axes.set_xticks([t for t, _ in ticks], [literal(text, _LABEL) for _, text in ticks])
-
-
 def _add_keys(axes: Axes, keys: list[tuple[Artist, str]]) -> None:
     artists, labels = zip(*keys, strict=True)
     place: Looks = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.03), "borderaxespad": 0.0}
@@ -341,11 +336,9 @@ def _add_keys(axes: Axes, keys: list[tuple[Artist, str]]) -> None:
         text.set_text(literal(label, _LABEL))
 
 
-_EXPERTS, _MIXTURE, _UNIFORM = (
-    page.SeriesGroup("Experts"),
-    page.SeriesGroup("Mixture", "thick"),
-    page.SeriesGroup("Reference", "baseline"),
-)
+_EXPERTS = page.SeriesGroup("Experts")
+_MIXTURE = page.SeriesGroup("Mixture", "thick")
+_UNIFORM = page.SeriesGroup("Reference", "baseline")
 _RATIO = page.PageColumn("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,))
 _PAGE_TITLE = "Mixture of forecasts"
 _NOTES = (

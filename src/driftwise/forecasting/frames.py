@@ -222,7 +222,9 @@ def long_rounds(frame: Frame, loss: ForecastLoss, target: str, columns: dict[str
     which, labels = codes(frame, [expert])
     names = as_names(OWNER, labels, "expert")
     _, first, rounds = np.unique(series * n_times + rank, return_index=True, return_inverse=True)
-    if (row := _first_repeated(rounds * len(names) + which)) >= 0:
+    _, earliest, places = np.unique(rounds * len(names) + which, return_index=True, return_inverse=True)
+    if (again := earliest[places] < np.arange(len(frame))).any():
+        row = int(again.argmax())
         got = f"{shown(names[which[row]])} at {_text(frame, time, row)}"
         hint = "Name the columns that tell the series apart with `by`."
         raise InvalidInput(f"{OWNER}: every expert must have one row per time, got {got} again in row {row}. {hint}")
@@ -306,13 +308,6 @@ def _check_order(frame: Frame, time: str, series: Actions, rank: Actions, any_or
 def _text(frame: Frame, time: str, row: int) -> str:
     value = frame[time].to_list()[row]
     return shown(value) if isinstance(value, (str, int, float)) else str(value)
-
-
-def _first_repeated(keys: Actions) -> int:
-    """Return the first row whose key an earlier row has, or -1."""
-    order = np.argsort(keys, kind="stable")
-    again = np.diff(keys[order]) == 0
-    return int(order[1:][again].min()) if again.any() else -1
 
 
 def _warn_of_later_truths(frame: Frame, series: Actions) -> None:
@@ -410,8 +405,12 @@ def combine(
     if taken := [name for name in added if name in rounds.kept.columns]:
         raise InvalidInput(f"{OWNER}: the result has a column {shown(taken[0])}; rename that of the frame.")
     combined, played = _played(options, rounds, n_threads)
-    values = [combined, *played.T] if weights else [combined]
-    result: FrameT = _with_columns(rounds.kept, dict(zip(added, values, strict=True))).to_native()
+    nw, backend = narwhals(), rounds.kept.implementation
+    series = [  # the weights are left out if they are not added
+        nw.new_series(name, np.ascontiguousarray(values), nw.Float64, backend=backend)
+        for name, values in zip(added, (combined, *played.T), strict=False)
+    ]
+    result: FrameT = with_nulls(rounds.kept.with_columns(*series), FORECAST).to_native()
     return result
 
 
@@ -422,12 +421,3 @@ def _played(options: MixtureOptions, rounds: Rounds, n_threads: int) -> tuple[Ve
     combined, weights = np.empty_like(played.combined), np.empty_like(played.weights)
     combined[order], weights[order] = played.combined, played.weights
     return combined, weights
-
-
-def _with_columns(kept: Frame, columns: dict[str, Vector]) -> Frame:
-    nw = narwhals()
-    series = [
-        nw.new_series(name, np.ascontiguousarray(values), nw.Float64, backend=kept.implementation)
-        for name, values in columns.items()
-    ]
-    return with_nulls(kept.with_columns(*series), FORECAST)

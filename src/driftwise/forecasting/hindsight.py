@@ -24,7 +24,6 @@ W. Ben-Ameur, J. Neto, "Acceleration of cutting-plane and column generation algo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +31,7 @@ from scipy.optimize import linprog, nnls
 
 from driftwise.core.kernel import kernel
 from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.forecasting.losses import ForecastLoss
 
 _CLOSE = 1e-6  # the relative distance of the bounds at which the cutting planes stop
 _TINY = 1e-9  # the distance at which they stop in any case, in multiples of the loss of the uniform mean
@@ -114,45 +114,33 @@ def best_square_combination(gram: Matrix) -> Combination | None:
     return Combination(weights, float(totals[best]), float(totals[best]))
 
 
-def best_combination(
-    values: Callable[[Vector, Vector], Vector],
-    slopes: Callable[[Vector, Vector], Vector],
-    forecasts: Matrix,
-    truths: Vector,
-) -> Combination | None:
-    """Return the best convex combination for a convex loss, given its values and slopes; None if it is not finite."""
+def best_combination(loss: ForecastLoss, forecasts: Matrix, truths: Vector) -> Combination | None:
+    """Return the best convex combination for a convex loss; None if it is not finite."""
     n_rows, n_experts = forecasts.shape
-    best, least = _best_expert(values, forecasts, truths)
+    means = [float(np.mean(loss.values(np.ascontiguousarray(column), truths))) for column in forecasts.T]
+    finite = np.where(np.isfinite(means), means, np.inf)
+    best, least = np.eye(n_experts)[finite.argmin()], float(finite.min())  # at first, the best expert
     point = np.full(n_experts, 1.0 / n_experts)
     bound, scale = -math.inf, 0.0
     cuts: list[Vector] = []  # the mean loss of a combination u is at least the product of each with u
     while len(cuts) < _MOST_CUTS:
         combined = forecasts @ point
-        loss = float(np.mean(values(combined, truths)))
-        steps = slopes(combined, truths)
-        cut = loss + (steps @ forecasts - steps @ combined) / n_rows
+        mean, slopes = float(np.mean(loss.values(combined, truths))), loss.slopes(combined, truths)
+        cut = mean + (slopes @ forecasts - slopes @ combined) / n_rows
         if not np.isfinite(cut).all():
             break
-        if loss < least:
-            best, least = point, loss
-        scale = scale or abs(loss) or 1.0
+        if mean < least:
+            best, least = point, mean
+        scale = scale or abs(mean) or 1.0
         cuts.append(cut / scale)
         lower, corner = _least_of_cuts(np.array(cuts))
         bound = max(bound, lower * scale)
         if least - bound <= _CLOSE * abs(least) + _TINY * scale:
-            at_corner = float(np.mean(values(forecasts @ corner, truths)))  # of a piecewise linear loss, the minimum
+            at_corner = float(np.mean(loss.values(forecasts @ corner, truths)))  # the minimum, if piecewise linear
             best, least = (corner, at_corner) if at_corner < least else (best, least)
             break
         point = best + _HALFWAY * (corner - best)
     return Combination(best, n_rows * least, n_rows * min(bound, least)) if math.isfinite(least) else None
-
-
-def _best_expert(values: Callable[[Vector, Vector], Vector], forecasts: Matrix, truths: Vector) -> tuple[Vector, float]:
-    """Return the best expert as a combination, and its mean loss."""
-    means = [float(np.mean(values(np.ascontiguousarray(column), truths))) for column in forecasts.T]
-    finite = np.where(np.isfinite(means), means, np.inf)
-    k = int(finite.argmin())
-    return np.eye(len(means))[k], float(finite[k])
 
 
 def _least_of_cuts(cuts: Matrix) -> tuple[float, Vector]:

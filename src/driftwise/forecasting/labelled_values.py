@@ -246,12 +246,10 @@ def _unknown(owner: object, name: str, names: tuple[str, ...]) -> InvalidInput:
     if name == "Index":  # the first field of pandas' rows
         hints.append("Use `frame.itertuples(index=False)`.")
     elif not isinstance(owner, str) and hasattr(owner, "join"):
-        hints.append(f"A new expert joins by `mix.join({_quoted(name)})`.")
+        is_plain = name.isprintable() and '"' not in name and "\\" not in name
+        quoted = f'"{name}"' if is_plain else repr(name)
+        hints.append(f"A new expert joins by `mix.join({quoted})`.")
     return rejection(owner, "forecasts", f"of the experts {_listed(names)}", name, " ".join(filter(None, hints)))
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"' if name.isprintable() and '"' not in name and "\\" not in name else repr(name)
 
 
 def _listed(names: tuple[str, ...]) -> str:

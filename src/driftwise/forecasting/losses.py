@@ -34,7 +34,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, KernelError, UnknownName, one_line, rejection, shown
 from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Vector
-from driftwise.core.validation import number
+from driftwise.core.validation import require_number
 from driftwise.learners.base.kernel_errors import CompilerError, first_line
 
 Kernel = Callable[..., Any]
@@ -150,8 +150,7 @@ class ForecastLoss:
             raise InvalidInput(
                 "ForecastLoss: a loss of your own needs both `value` and `slope`, functions of two numbers."
             )
-        level = number(self, "level", self.level, lambda x: 0 < x < 1, "in (0, 1)")
-        object.__setattr__(self, "level", level)
+        require_number(self, "level", lambda x: 0 < x < 1, "in (0, 1)")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.name, self.value, self.slope, self.level)  # without what was compiled

@@ -223,16 +223,8 @@ class MixtureStack:
         n_bytes = sum(array.nbytes for array in first)
         check_memory("MixtureStack", "n_series", n_before + n_series, (n_before + n_series) * n_bytes)
         memory = type(first)(*(np.repeat(array[None], n_series, axis=0) for array in first))
-        own = Own(
-            plain=np.repeat(first.weights[None], n_series, axis=0),
-            scale=np.tile([self._settings.scale, 0.0], (n_series, 1)),
-            cut=np.zeros((n_series, 1)),
-            truth=np.full((n_series, 1), np.nan),
-            step=np.zeros((n_series, 2)),
-            error=np.zeros((n_series, 2)),
-            errors=np.zeros((n_series, 3)),
-            counts=np.zeros((n_series, N_COUNTS), np.int64),
-        )
+        own = _empty_owns(n_series, self.n_actions)
+        own.plain[:], own.scale[:, 0], own.truth[:] = first.weights, self._settings.scale, np.nan
         return memory, own
 
     def add_series(self, n_series: int) -> None:
@@ -250,8 +242,8 @@ class MixtureStack:
         `series` has the number of the series of each row; None: all rows belong to series 0. Weights of experts
         that are missing are 0. The forecast is NaN only where all are missing and the series has no truth yet.
         """
-        block = self._numbers(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
-        answers = self._numbers(truths, (len(block),), "truths", self.loss.truth_fault)
+        block = self._array(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
+        answers = self._array(truths, (len(block),), "truths", self.loss.truth_fault)
         places, n_parts = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
         n_parts = 1 if self.n_series == 1 else n_parts
         inputs = np.empty((len(block) if self.options.extras else 0, self.n_actions))
@@ -312,7 +304,7 @@ class MixtureStack:
         self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
         self._live = None
 
-    def _numbers(
+    def _array(
         self, values: object, shape: tuple[int | None, ...], name: str, fault: Callable[[Matrix], str]
     ) -> Matrix:
         array = as_losses("Mixture", values, shape, name)
@@ -361,6 +353,12 @@ class MixtureStack:
         self._stack, self._owns, self._live = stack, own, None
 
 
+def _empty_owns(n_series: int, n_actions: int) -> Own:
+    widths = {"plain": n_actions, "cut": 1, "truth": 1, "errors": 3}  # 2 of the others
+    arrays: dict[str, Array] = {name: np.zeros((n_series, widths.get(name, 2))) for name in Own._fields}
+    return Own(**{**arrays, "counts": np.zeros((n_series, N_COUNTS), np.int64)})
+
+
 def _joined(first: Memories, second: Memories) -> Memories:
     return type(first)(*map(np.concatenate, zip(first, second, strict=True)))
 
@@ -382,13 +380,11 @@ def check_range(name: str, fine: Flags) -> None:
 
 def _checked_owns(arrays: Arrays, n_actions: int, has_scale: bool) -> Own:
     """Return copies of the arrays of the mixtures beside the memories of the learner."""
-    widths = {"plain": n_actions, "cut": 1, "truth": 1, "errors": 3, "counts": N_COUNTS}
     scale = arrays.get(f"{_OWN}scale")
     n_series = 0 if scale is None or scale.ndim == 0 else len(scale)
     copies = []
-    for name in Own._fields:
-        kind = np.int64 if name == "counts" else np.float64
-        array = stored_array(arrays, _OWN + name, kind, (n_series, widths.get(name, 2)))
+    for name, pattern in _empty_owns(0, n_actions)._asdict().items():
+        array = stored_array(arrays, _OWN + name, pattern.dtype, (n_series, pattern.shape[1]))
         check_range(_OWN + name, np.isfinite(array) & (array >= 0) if name != "truth" else ~(np.abs(array) > LARGEST))
         copies.append(array)
     own = Own(*copies)

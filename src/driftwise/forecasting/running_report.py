@@ -325,7 +325,7 @@ def _combination(loss: ForecastLoss, sums: Sums, rows: KeptRows, n_scored: int) 
     elif rows.complete:
         forecasts, truths = np.concatenate(rows.forecasts), np.concatenate(rows.truths)
         with np.errstate(all="ignore"):
-            best = best_combination(loss.values, loss.slopes, forecasts, truths)
+            best = best_combination(loss, forecasts, truths)
     else:
         return None, f"not computed: for this loss it needs all scored rounds, and at most {rows.most:,} are kept"
     if best is None:
@@ -513,13 +513,9 @@ class RunningReport:
 
     def _losses(self, rows: Rows) -> Losses:
         with np.errstate(all="ignore"):
-            values = self.loss.values
-            return Losses(
-                values(rows.forecasts, rows.truths[:, None]),
-                values(rows.combined, rows.truths),
-                values(rows.means, rows.truths),
-                values(rows.lasts, rows.truths),
-            )
+            experts = self.loss.values(rows.forecasts, rows.truths[:, None])
+            others = (self.loss.values(forecasts, rows.truths) for forecasts in (rows.combined, rows.means, rows.lasts))
+            return Losses(experts, *others)
 
     def _checked_rows(self, series: object, **values: object) -> Rows:
         """Return the rows of a block as arrays; raise if they break a rule."""
