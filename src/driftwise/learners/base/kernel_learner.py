@@ -46,8 +46,9 @@ class KernelLearner(Learner[M, R]):
 
     def rates(self, n_actions: int) -> R:
         """Return the parameters as the kernels read them, by default those with the names of the fields."""
-        kind = cast("type[R]", returned_type(type(self), "rates"))
-        return kind(**{name: getattr(self, name) for name in kind._fields if hasattr(self, name)})
+        kind = returned_type(type(self), "rates")
+        values = {name: getattr(self, name) for name in kind._fields if hasattr(self, name)}
+        return cast("Callable[..., R]", kind)(**values)
 
     def entry_points(self) -> dict[str, Kernel | None]:
         """Return every compiled function that plays rounds of this learner, by name."""
