@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from driftwise.core.compiler import IN_USE
 from driftwise.core.errors import BadFile
 from driftwise.core.files import write_atomically
 from driftwise.core.kernel import allocating_kernel, clone, compiled, generic_kernel, kernel, unbound
+from driftwise.core.private_numba import IN_USE
 from driftwise.core.random import draw_from, new_generator, next_uniform
 from driftwise.learners import learners
 

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from driftwise import Session
-from driftwise.core.compiler import IN_USE
+from driftwise.core.private_numba import IN_USE
 from driftwise.learners import learners
 
 KINDS = {

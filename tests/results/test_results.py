@@ -27,7 +27,7 @@ from driftwise import (
 )
 from driftwise.core.errors import BadFile, InvalidInput
 from driftwise.core.measures import Measures
-from driftwise.engine.environment_specs import make_environment
+from driftwise.environments.environment_factory import make_environment
 from driftwise.regret.realised import Realised
 from driftwise.regret.statistics import estimate, half_width
 from driftwise.report.tables import number, text_table

@@ -55,7 +55,7 @@ def command(
 
     from driftwise.cli.outputs import check_outputs, json_text, write_files
     from driftwise.engine import record
-    from driftwise.engine.environment_specs import make_environment
+    from driftwise.environments.environment_factory import make_environment
     from driftwise.learners import Player
 
     table = environment_table(flags)

@@ -35,7 +35,7 @@ def notes(quiet: bool) -> Iterator[None]:
 @contextlib.contextmanager
 def compile_notice(quiet: bool) -> Iterator[None]:
     """Print one line if compilation takes more than a second in total."""
-    from driftwise.core.compiler import events
+    from driftwise.core.private_numba import events
 
     if quiet or events is None:
         yield

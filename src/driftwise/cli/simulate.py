@@ -85,7 +85,7 @@ def command(
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
     from driftwise.cli.outputs import check_outputs, json_text, write_files
     from driftwise.engine import simulate
-    from driftwise.engine.environment_specs import make_environment
+    from driftwise.environments.environment_factory import make_environment
     from driftwise.learners import Player
     from driftwise.regret.comparators import make_comparator
 

@@ -22,7 +22,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 import numpy as np
 
-from driftwise.core.compiler import IN_USE, jit, private_options
+from driftwise.core.private_numba import IN_USE, jit, private_options
 
 P = ParamSpec("P")
 R = TypeVar("R")

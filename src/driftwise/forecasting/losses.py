@@ -35,7 +35,7 @@ from driftwise.core.errors import InvalidInput, KernelError, UnknownName, one_li
 from driftwise.core.kernel import clone, generic_kernel, unbound
 from driftwise.core.types import Vector
 from driftwise.core.validation import require_number
-from driftwise.learners.base.kernel_errors import CompilerError, first_line
+from driftwise.learners.base.kernel_diagnosis import CompilerError, first_line
 
 Kernel = Callable[..., Any]
 Array = np.ndarray[Any, Any]

@@ -18,10 +18,10 @@ import numpy as np
 from numba import types
 from numpy.typing import DTypeLike
 
-from driftwise.core.compiler import close
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import clone, unbound
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
+from driftwise.core.private_numba import close
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.core.validation import as_losses, check_memory, count
@@ -40,7 +40,7 @@ from driftwise.forecasting.mixture_kernels import (
 )
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners.base import ExpertLearner
-from driftwise.learners.base.kernel_errors import CompilerError, raise_kernel_error, returns_something
+from driftwise.learners.base.kernel_diagnosis import CompilerError, raise_kernel_error, returns_something
 from driftwise.learners.base.loops import Bindings, Crossing, Kernels, as_it_is, first_that_compiles
 from driftwise.learners.shared.meta_learner import row, row_kernel
 

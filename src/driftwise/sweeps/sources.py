@@ -19,9 +19,9 @@ from driftwise.adversaries import Adversary, adversaries
 from driftwise.core.errors import InvalidInput, UnknownName, rejection
 from driftwise.core.measures import collected
 from driftwise.core.types import Matrix
-from driftwise.engine.environment_specs import make_environment
 from driftwise.engine.run import VERSION
 from driftwise.environments import Environment, LossSource, Replay
+from driftwise.environments.environment_factory import make_environment
 from driftwise.learners import Player
 from driftwise.registry import modules, spec_text, to_spec, versions
 from driftwise.results.labels import environment_label

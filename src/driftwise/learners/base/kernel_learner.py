@@ -13,7 +13,7 @@ from driftwise.core.errors import InvalidInput, KernelError, outside, rejection
 from driftwise.core.kernel import kinds_of
 from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import as_losses, as_real, count
-from driftwise.learners.base.kernel_errors import CompilerError, raise_kernel_error, returns_something, wrong_choice
+from driftwise.learners.base.kernel_diagnosis import CompilerError, raise_kernel_error, returns_something, wrong_choice
 from driftwise.learners.base.learner import Learner, M, R, State, initial_memory, registered, returned_type
 from driftwise.learners.base.loops import (
     FINE,

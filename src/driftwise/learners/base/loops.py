@@ -23,8 +23,8 @@ import numba
 import numpy as np
 from numba import types
 
-from driftwise.core.compiler import IN_USE, address_table, close, rebuilder
 from driftwise.core.kernel import clone, generic_kernel, mark_digest, unbound
+from driftwise.core.private_numba import IN_USE, address_table, close, rebuilder
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import first_bad_loss
 

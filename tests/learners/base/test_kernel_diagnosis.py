@@ -159,7 +159,7 @@ def expect(learner, play, message):
     return caught.value
 
 
-PLACE = r"\(test_kernel_errors\.py, line \d+\)"
+PLACE = r"\(test_kernel_diagnosis\.py, line \d+\)"
 ADVICE = "write a loop, or decorate it with `driftwise.core.kernel.allocating_kernel`"
 both = pytest.mark.parametrize("play", [block, rounds], ids=["block", "live"])
 

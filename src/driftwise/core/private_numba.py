@@ -1,4 +1,4 @@
-"""The parts of Numba that are not documented: the one place that uses them, with a replacement for each.
+"""The parts of Numba that are not documented: the one place that decides which are used, with a replacement for each.
 
 =============  ===========================================================  ======================================
 part           what it is for                                               without it
