@@ -15,7 +15,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.np import arrayobj
 
 import driftwise
-from driftwise.core import compiler
+from driftwise.core import private_numba
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import UCB1, Hedge
 from driftwise.learners.base import loops
@@ -29,7 +29,7 @@ SCRIPT = HELPERS / "representative_plays.py"
 
 def in_a_process(parts, names, folder):
     """Return the parts in use and the plays of a process that may use some parts only."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), compiler.VARIABLE: parts}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), private_numba.VARIABLE: parts}
     command = [sys.executable, str(SCRIPT), *names]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stderr == ""
@@ -38,7 +38,7 @@ def in_a_process(parts, names, folder):
 
 def test_this_version_of_numba_has_all_parts():
     """If this fails with a new Numba, everything still works, but slower: update the part or remove it."""
-    assert os.environ.get(compiler.VARIABLE, "1") != "1" or set(compiler.PARTS) == compiler.IN_USE
+    assert os.environ.get(private_numba.VARIABLE, "1") != "1" or set(private_numba.PARTS) == private_numba.IN_USE
 
 
 def test_plays_without_undocumented_features_are_the_same_to_the_last_bit(tmp_path):
@@ -48,9 +48,9 @@ def test_plays_without_undocumented_features_are_the_same_to_the_last_bit(tmp_pa
         assert without == plays(name), name
 
 
-@pytest.mark.parametrize("missing", compiler.PARTS)
+@pytest.mark.parametrize("missing", private_numba.PARTS)
 def test_each_part_can_be_missing_alone(missing, tmp_path):
-    others = [part for part in compiler.PARTS if part != missing]
+    others = [part for part in private_numba.PARTS if part != missing]
     found = in_a_process(",".join(others), ["hedge"], tmp_path)
     assert found == {"parts": sorted(others), "plays": [plays("hedge")]}
 
@@ -76,13 +76,13 @@ def broken(*_):
 def test_a_part_that_numba_no_longer_has_is_not_used(part, home, name, monkeypatch):
     owner = next(kind for kind in home.__mro__ if name in vars(kind)) if isinstance(home, type) else home
     monkeypatch.delattr(owner, name)
-    assert compiler._found(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
+    assert private_numba._found(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
 
 
 @pytest.mark.parametrize(("part", "name"), [("checksums", "KernelCache"), ("tables", "rebuilder")])
 def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
-    monkeypatch.setattr(compiler, name, None)
-    assert compiler._found(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
+    monkeypatch.setattr(private_numba, name, None)
+    assert private_numba._found(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
 
 
 @pytest.mark.parametrize("learner", [Hedge(), UCB1()], ids=str)
@@ -99,19 +99,19 @@ def test_a_table_that_cannot_be_compiled_is_replaced_by_a_pair(learner, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("value", "parts"), [("", compiler.PARTS), ("1", compiler.PARTS), ("0", ()), ("closed", ("closed",))]
+    ("value", "parts"), [("", private_numba.PARTS), ("1", private_numba.PARTS), ("0", ()), ("closed", ("closed",))]
 )
 def test_the_environment_variable_chooses_parts(value, parts):
-    assert compiler._requested(value) == parts
+    assert private_numba._requested(value) == parts
 
 
 def test_an_unknown_part_is_refused():
     with pytest.raises(InvalidInput, match=r"^DRIFTWISE_PRIVATE_NUMBA: it must be 0, 1 or some of .*, got 'fast'\.$"):
-        compiler._requested("fast")
+        private_numba._requested("fast")
 
 
 def test_only_one_module_uses_undocumented_features_of_numba():
-    behind = {"compiler.py", "addresses.py", "kernel_cache.py"}
+    behind = {"private_numba.py", "addresses.py", "kernel_cache.py"}
     private = re.compile(r"numba\.(core|np|_[a-z]+)\b|_nrt|forceinline|disable_compile|\._cache\b|populate_array")
     for file in SOURCES.rglob("*.py"):
         if file.parent.name == "core" and file.name in behind:
