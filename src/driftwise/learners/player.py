@@ -85,8 +85,8 @@ class Player:
             _check_registered(kind)
             return cls(kind.name, "measures", options)
         hint = f" Write {value.__name__}()." if isinstance(value, type) and issubclass(value, Learner) else ""
-        rule = "a learner, `X.tuned` of a learner X, or a Player"
-        raise InvalidInput(f"A player must be {rule}, got {shown(value)}.{hint}")
+        wanted = "a learner, `X.tuned` of a learner X, or a Player"
+        raise InvalidInput(f"A player must be {wanted}, got {shown(value)}.{hint}")
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, object]) -> Player:
