@@ -76,13 +76,13 @@ def broken(*_):
 def test_a_part_that_numba_no_longer_has_is_not_used(part, home, name, monkeypatch):
     owner = next(kind for kind in home.__mro__ if name in vars(kind)) if isinstance(home, type) else home
     monkeypatch.delattr(owner, name)
-    assert compiler._found(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
+    assert compiler._usable_parts(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
 
 
 @pytest.mark.parametrize(("part", "name"), [("checksums", "KernelCache"), ("tables", "rebuilder")])
 def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
     monkeypatch.setattr(compiler, name, None)
-    assert compiler._found(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
+    assert compiler._usable_parts(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
 
 
 @pytest.mark.parametrize("learner", [Hedge(), UCB1()], ids=str)
