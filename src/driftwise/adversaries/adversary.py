@@ -238,8 +238,8 @@ class LearnerCopies:
 
 def draws(learner: AnyLearner, n_actions: int) -> bool:
     """Return whether a learner makes random draws: its first memory then depends on the seed."""
-    one, other = (learner.start(n_actions, seed).memory for seed in (1, 2))
-    return not all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    memory, other = (learner.start(n_actions, seed).memory for seed in (1, 2))
+    return not all(np.array_equal(a, b) for a, b in zip(memory, other, strict=True))
 
 
 class Adversary(Registered, ABC):

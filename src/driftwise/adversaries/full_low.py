@@ -92,8 +92,8 @@ class FullLow(FavouredActionAdversary):
     def construction(self, n_rounds: int) -> BiasedCoins | RandomJumps:
         """Return the parameters of the chosen case."""
         n_rounds = self.check_rounds(n_rounds)
-        known = Measures(self.n_actions, n_rounds, self.segments, drift=0.0, variance=self.variance)
-        noisy, noiseless = lower.biased_coins_switching(known), lower.random_jumps_switching(known)
+        measures = Measures(self.n_actions, n_rounds, self.segments, drift=0.0, variance=self.variance)
+        noisy, noiseless = lower.biased_coins_switching(measures), lower.random_jumps_switching(measures)
         assert noiseless is not None  # there are two actions or more
         if noisy is None or self.case == "noiseless":
             return noiseless

@@ -100,21 +100,21 @@ class FullV(FavouredActionAdversary):
         n_rounds = self.check_rounds(n_rounds)
         # More changes nothing: losses move by at most 1 a round, and sigma is 1/2 with that much variance.
         drift, variance = min(self.drift, n_rounds), min(self.variance, self.n_actions * n_rounds)
-        known = Measures(self.n_actions, n_rounds, n_rounds, drift, variance)
-        noiseless = lower.random_jumps_drifting(known)
+        measures = Measures(self.n_actions, n_rounds, n_rounds, drift, variance)
+        noiseless = lower.random_jumps_drifting(measures)
         assert noiseless is not None  # there are drift and two actions or more
         if self.constants == "paper":
-            return _printed(known) or noiseless
-        noisy = lower.biased_coins_drifting(known)
+            return _printed(measures) or noiseless
+        noisy = lower.biased_coins_drifting(measures)
         return noiseless if noisy is None or noisy.regret <= noiseless.regret else noisy
 
 
-def _printed(known: Measures) -> BiasedCoins | None:
+def _printed(measures: Measures) -> BiasedCoins | None:
     """Return the paper's noisy construction with whole lengths, None where the paper takes the other one."""
-    T, V = known.n_rounds, known.drift
-    length, sigma, _ = printed.biased_coins_drifting(known)
+    T, V = measures.n_rounds, measures.drift
+    length, sigma, _ = printed.biased_coins_drifting(measures)
     whole = math.floor(min(length, T))
-    return lower.biased_coins(known, -(-T // whole), whole, sigma, V * whole / T) if whole else None
+    return lower.biased_coins(measures, -(-T // whole), whole, sigma, V * whole / T) if whole else None
 
 
 def strongest(feedback: str, measures: Measures, mode: str = "random") -> Adversary:
@@ -127,14 +127,14 @@ def strongest(feedback: str, measures: Measures, mode: str = "random") -> Advers
     if feedback not in ("full", "bandit"):
         raise rejection("strongest", "feedback", "'full' or 'bandit'", feedback)
     T, V, K = measures.n_rounds, measures.drift, measures.n_actions
-    found: list[Adversary] = []
+    candidates: list[Adversary] = []
     if mode != "proof":  # only `BanditLow` has that mode
-        found.append(FullV(V, measures.variance, K, mode=mode))
+        candidates.append(FullV(V, measures.variance, K, mode=mode))
     if feedback == "bandit":
-        found += [
+        candidates += [
             BanditLow(2 * intervals, K, mode, scale=min(1.0, V / (2 * intervals)))
             for intervals in {min(math.floor(V / 2), T // 2), min(math.ceil(V / 2), T // 2)} - {0}
         ]
-    if not found:
+    if not candidates:
         raise rejection("strongest", "mode", f"one of {', '.join(map(repr, FullV.modes))} here", mode)
-    return max(found, key=lambda adversary: adversary.guarantee(T))
+    return max(candidates, key=lambda adversary: adversary.guarantee(T))

@@ -67,14 +67,14 @@ def expect(holds: bool | np.bool_, seen: str) -> None:
         raise Counterexample(seen)
 
 
-def expect_equal(what: str, one: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> None:
+def expect_equal(what: str, array: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> None:
     """Expect two arrays to be equal bit for bit."""
-    if (one.shape, one.dtype) != (other.shape, other.dtype):
-        raise Counterexample(f"{what}: shape {one.shape} of {one.dtype}, and {other.shape} of {other.dtype}")
-    if one.tobytes() != other.tobytes():
-        first = next(i for i in np.ndindex(one.shape) if one[i].tobytes() != other[i].tobytes())
+    if (array.shape, array.dtype) != (other.shape, other.dtype):
+        raise Counterexample(f"{what}: shape {array.shape} of {array.dtype}, and {other.shape} of {other.dtype}")
+    if array.tobytes() != other.tobytes():
+        first = next(i for i in np.ndindex(array.shape) if array[i].tobytes() != other[i].tobytes())
         where = ", ".join(str(n) for n in first)
-        raise Counterexample(f"{what}: first difference at [{where}], {one[first]} and {other[first]}")
+        raise Counterexample(f"{what}: first difference at [{where}], {array[first]} and {other[first]}")
 
 
 def mixed_losses(n_rounds: int, n_actions: int, seed: int = 0) -> Matrix:
@@ -115,10 +115,10 @@ def stepped(learner: AnyLearner, state: State, losses: Matrix) -> Matrix | Actio
     return actions
 
 
-def expect_same(one: State, other: State, when: str) -> None:
+def expect_same(state: State, other: State, when: str) -> None:
     """Expect two states to be equal bit for bit."""
-    expect(one.rounds == other.rounds, f"{when}, `rounds` is {one.rounds} and {other.rounds}")
-    for name, array in one.arrays().items():
+    expect(state.rounds == other.rounds, f"{when}, `rounds` is {state.rounds} and {other.rounds}")
+    for name, array in state.arrays().items():
         expect_equal(f"{when}, the array `{name}`", array, other.arrays()[name])
 
 

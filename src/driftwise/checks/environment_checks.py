@@ -30,8 +30,8 @@ def check_environment(environment: LossSource, n_rounds: int = N_ROUNDS) -> None
         raise InvalidInput(f"check_environment: `environment` must be an environment, got {environment!r}.")
     if isinstance(environment, Replay):
         n_rounds = min(n_rounds, environment.n_rounds)
-    for each in CHECKS:
-        each(environment, n_rounds=n_rounds)
+    for test in CHECKS:
+        test(environment, n_rounds=n_rounds)
 
 
 @check(CHECKS)
@@ -60,25 +60,25 @@ def losses_do_not_depend_on_the_block_size(environment: LossSource, n_rounds: in
 def equal_seeds_give_equal_losses(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Equal seeds give equal runs, and a `SeedSequence` can be used again."""
     sequence = np.random.SeedSequence(5)
-    one, again = (environment.start(n_rounds, sequence).draw(n_rounds).losses for _ in range(2))
-    expect_equal("the losses of two runs from one seed", again, one)
+    first, again = (environment.start(n_rounds, sequence).draw(n_rounds).losses for _ in range(2))
+    expect_equal("the losses of two runs from one seed", again, first)
 
 
 @check(CHECKS)
 def noise_depends_on_the_seed(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """Where the variance is positive, different seeds give different losses."""
-    one, other = (environment.start(n_rounds, seed).draw(n_rounds) for seed in (1, 2))
-    if one.variances is not None and one.variances.sum() >= 1:
-        expect(not np.array_equal(one.losses, other.losses), "two seeds gave the same losses")
+    run, other = (environment.start(n_rounds, seed).draw(n_rounds) for seed in (1, 2))
+    if run.variances is not None and run.variances.sum() >= 1:
+        expect(not np.array_equal(run.losses, other.losses), "two seeds gave the same losses")
 
 
 @check(CHECKS)
 def streams_do_not_affect_each_other(environment: LossSource, n_rounds: int = N_ROUNDS) -> None:
     """A stream does not change if another stream is drawn at the same time."""
     alone = environment.start(n_rounds, seed=1)
-    one, other = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=2)
+    stream, other = environment.start(n_rounds, seed=1), environment.start(n_rounds, seed=2)
     for n in _blocks_of(97, n_rounds):
-        expect_equal("the losses beside another run", one.draw(n).losses, alone.draw(n).losses)
+        expect_equal("the losses beside another run", stream.draw(n).losses, alone.draw(n).losses)
         other.draw(n)
 
 
@@ -139,7 +139,7 @@ def measures_match_the_run(environment: LossSource, n_rounds: int = N_ROUNDS) ->
     if means is None or variances is None:
         expect(rejects(f"{n_rounds} rounds", environment.measures, n_rounds), "a recording without means has measures")
         return
-    found = environment.measures(n_rounds, seed=1)
+    measures = environment.measures(n_rounds, seed=1)
     moves = np.abs(np.diff(means, axis=0, prepend=np.zeros((1, means.shape[1]))))
     expected = {
         "n_actions": means.shape[1],
@@ -151,7 +151,7 @@ def measures_match_the_run(environment: LossSource, n_rounds: int = N_ROUNDS) ->
         "squared_drift": math.fsum((moves**2).ravel()),
     }
     for name, value in expected.items():
-        got = getattr(found, name)
+        got = getattr(measures, name)
         expect(math.isclose(got, value, rel_tol=1e-9, abs_tol=1e-12), f"`{name}` is {value}, `measures` returns {got}")
 
 

@@ -74,7 +74,7 @@ def checks_of(member: Learner | LossSource) -> list[Check]:
     kinds = {"declared", member.feedback, "every", "python" if isinstance(member, PythonLearner) else "compiled"}
     if isinstance(member, HintedLearner):
         kinds.add("hinted")
-    return [each for kind, checks in _CHECKS.items() if kind in kinds for each in checks]
+    return [test for kind, checks in _CHECKS.items() if kind in kinds for test in checks]
 
 
 def check_learner(learner: Learner | type[Learner]) -> None:
@@ -89,19 +89,19 @@ def check_learner(learner: Learner | type[Learner]) -> None:
     member = learner() if isinstance(learner, type) else learner
     if not isinstance(member, ExpertLearner | BanditLearner | PythonLearner):
         raise InvalidInput(f"check_learner: `learner` must be a learner or a class of learners, got {learner!r}.")
-    for each in checks_of(member):
-        if each.name not in member.skipped_checks:
-            slow = isinstance(member, PythonLearner) and each.name.endswith("_survive_a_million_constant_rounds")
-            each(member, **({"n_rounds": _SLOW_ROUNDS} if slow else {}))
+    for test in checks_of(member):
+        if test.name not in member.skipped_checks:
+            slow = isinstance(member, PythonLearner) and test.name.endswith("_survive_a_million_constant_rounds")
+            test(member, **({"n_rounds": _SLOW_ROUNDS} if slow else {}))
 
 
 @check(_CHECKS["declared"])
 def skipped_checks_exist_and_have_reasons(learner: Learner) -> None:
     """Every name in `skipped_checks` is a check of the learner and has a reason."""
-    known = {each.name for each in checks_of(learner)}
+    names = {test.name for test in checks_of(learner)}
     skipped: Mapping[str, object] = learner.skipped_checks
     for name, reason in skipped.items():
-        expect(name in known, f"`skipped_checks` names '{name}', which is not one of its checks")
+        expect(name in names, f"`skipped_checks` names '{name}', which is not one of its checks")
         expect(isinstance(reason, str) and bool(reason.strip()), f"`skipped_checks` gives no reason for '{name}'")
 
 
@@ -109,8 +109,8 @@ def skipped_checks_exist_and_have_reasons(learner: Learner) -> None:
 def spec_round_trips(learner: Learner) -> None:
     """The plain values of `to_spec` rebuild an equal learner, also after conversion to JSON and back."""
     spec = to_spec(learner)
-    for what, given in (("its spec", spec), ("its spec as JSON", json.loads(json.dumps(spec)))):
-        rebuilt = learners.build(given)
+    for what, values in (("its spec", spec), ("its spec as JSON", json.loads(json.dumps(spec)))):
+        rebuilt = learners.build(values)
         expect(type(rebuilt) is type(learner) and rebuilt == learner, f"{what} makes {rebuilt}")
 
 
@@ -132,7 +132,7 @@ def parameters_are_frozen(learner: Learner) -> None:
 def docstring_documents_every_parameter(learner: Learner) -> None:
     """`Parameters` in the class docstring has every parameter with its meaning and default, and no other."""
     sections = (described(member).parameters for member in type(learner).__mro__)  # a subclass may inherit it
-    documented = {each.name: each for each in next((section for section in sections if section), ())}
+    documented = {entry.name: entry for entry in next((section for section in sections if section), ())}
     fields = {field.name: field for field in dataclasses.fields(learner) if field.init}  # type: ignore[arg-type]
     missing, strange = sorted(fields.keys() - documented.keys()), sorted(documented.keys() - fields.keys())
     expect(not missing, f"`Parameters` in its docstring has no entry for {', '.join(missing)}")
@@ -189,7 +189,7 @@ def tuning_and_bounds_take_any_measures(learner: Learner) -> None:
         expect(isinstance(caveat, str) and "\n" not in caveat, f"its caveat for {measures} is {caveat!r}")
         expect(not caveat or measures.segments > 1, f"it has a caveat where nothing changes: {caveat}")
         expect(reported == ([caveat] if caveat else []), f"its caveat is {caveat!r}, but `tuned` reported {reported}")
-        for bound in [each(measures) for one in (learner, made) for each in (one.bound, one.static_bound)]:
+        for bound in [rule(measures) for member in (learner, made) for rule in (member.bound, member.static_bound)]:
             fine = bound is None or (0 <= bound < math.inf)
             expect(fine, f"the bound for {measures} is {bound}")
 
@@ -201,8 +201,8 @@ def the_learner_has_no_state_of_its_own(learner: PythonLearner) -> None:
     parts = [("the learner", learner), *((f"the class {kind.__name__}", kind) for kind in kinds)]
     before = [_attributes(part) for _, part in parts]
     learner.run(learner.start(3, seed=1), mixed_losses(60, 3))
-    for (what, part), known in zip(parts, before, strict=True):
-        changed = [name for name, text in _attributes(part).items() if known.get(name) != text]
+    for (what, part), texts in zip(parts, before, strict=True):
+        changed = [name for name, text in _attributes(part).items() if texts.get(name) != text]
         expect(not changed, f"playing changes `{', '.join(changed)}` of {what}; keep it in the memory")
 
 
@@ -298,14 +298,14 @@ def _expect_distributions(weights: Matrix) -> None:
 def hinted_run_equals_hinted_stepping(learner: HintedLearner) -> None:
     """A block with hints and the same rounds with hints one by one give equal results, bit for bit."""
     losses, hints = mixed_losses(120, 3, seed=0), mixed_losses(120, 3, seed=1)
-    one, other = learner.start(3), learner.start(3)
+    state, other = learner.start(3), learner.start(3)
     weights = np.empty_like(losses)
     for t in range(len(losses)):
         learner.hint(other, hints[t])
         weights[t] = learner.predict(other)
         learner.update(other, losses[t])
-    expect_equal("the weights of a hinted run and of hinted stepping", learner.run(one, losses, hints), weights)
-    expect_same(one, other, "after a hinted run and after hinted stepping")
+    expect_equal("the weights of a hinted run and of hinted stepping", learner.run(state, losses, hints), weights)
+    expect_same(state, other, "after a hinted run and after hinted stepping")
 
 
 @check(_CHECKS["hinted"])
@@ -359,13 +359,13 @@ def a_rejected_hint_changes_nothing(learner: HintedLearner) -> None:
 def unobserved_losses_have_no_effect(learner: BanditLearner) -> None:
     """Actions and state do not depend on the losses of actions that were not chosen."""
     losses = mixed_losses(300, 4)
-    one, other = learner.start(4, seed=1), learner.start(4, seed=1)
-    actions = learner.run(one, losses)
+    state, other = learner.start(4, seed=1), learner.start(4, seed=1)
+    actions = learner.run(state, losses)
     scrambled = np.random.default_rng(1).random(losses.shape)
     rounds = np.arange(len(losses))
     scrambled[rounds, actions] = losses[rounds, actions]
     expect_equal("the actions on scrambled losses", learner.run(other, scrambled), actions)
-    expect_same(one, other, "after the losses and after scrambled ones")
+    expect_same(state, other, "after the losses and after scrambled ones")
 
 
 @check(_CHECKS["bandit"])
@@ -386,8 +386,8 @@ def choose_gives_an_action_and_its_probability(learner: BanditLearner) -> None:
     for losses in mixed_losses(40, 3):
         action, probability = learner.choose(state)
         expect(type(action) is int and 0 <= action < 3, f"the action was {action!r}")
-        known = probability is None or (isinstance(probability, float) and 0 < probability <= 1)
-        expect(known, f"the probability was {probability!r}")
+        fine = probability is None or (isinstance(probability, float) and 0 < probability <= 1)
+        expect(fine, f"the probability was {probability!r}")
         learner.update(state, action, float(losses[action]), probability)
 
 
@@ -412,31 +412,31 @@ def beliefs_do_not_change_the_state(learner: AnyLearner) -> None:
     """`beliefs` only reads the state, its memory stays the same object, and equal states have equal beliefs."""
     for state in _states(learner):
         before, memory = state.copy(), state.memory
-        found = learner.beliefs(state)
+        views = learner.beliefs(state)
         expect_same(state, before, "before and after `beliefs`")
         expect(state.memory is memory, "`beliefs` gave the state a new memory")
-        expect(found == learner.beliefs(before), f"equal states have the beliefs {found} and {learner.beliefs(before)}")
+        expect(views == learner.beliefs(before), f"equal states have the beliefs {views} and {learner.beliefs(before)}")
 
 
 @check(_CHECKS["every"])
 def beliefs_are_possible(learner: AnyLearner) -> None:
     """Effective memories are at most the rounds, weights of bases sum to 1, and alarms are rounds of the past."""
     for state in _states(learner):
-        found = learner.beliefs(state)
-        expect(isinstance(found, Beliefs), f"`beliefs` returned {found!r}")
-        expect(found.rounds == state.rounds, f"after {state.rounds} rounds, the beliefs are of {found.rounds}")
-        _expect_numbers("an effective memory", list(found.memories), found.rounds * (1.0 + _CLOSE))
-        fine = not isinstance(found.memory, tuple) or len(found.memory) == state.n_actions
-        expect(fine, f"{state.n_actions} actions have {len(found.memories)} effective memories")
-        weights = list(found.bases.values())
+        beliefs = learner.beliefs(state)
+        expect(isinstance(beliefs, Beliefs), f"`beliefs` returned {beliefs!r}")
+        expect(beliefs.rounds == state.rounds, f"after {state.rounds} rounds, the beliefs are of {beliefs.rounds}")
+        _expect_numbers("an effective memory", list(beliefs.memories), beliefs.rounds * (1.0 + _CLOSE))
+        fine = not isinstance(beliefs.memory, tuple) or len(beliefs.memory) == state.n_actions
+        expect(fine, f"{state.n_actions} actions have {len(beliefs.memories)} effective memories")
+        weights = list(beliefs.bases.values())
         _expect_numbers("the weight of a base", weights, 1.0 + _CLOSE)
         expect(not weights or abs(sum(weights) - 1.0) <= _CLOSE, f"the weights of the bases sum to {sum(weights)}")
-        expect(all(isinstance(label, str) for label in found.bases), f"bases have the labels {list(found.bases)}")
+        expect(all(isinstance(label, str) for label in beliefs.bases), f"bases have the labels {list(beliefs.bases)}")
         most = {"segments": state.rounds + 1.0, "drift": math.inf, "variance": math.inf}
         for name, high in most.items():
-            value = getattr(found, name)
+            value = getattr(beliefs, name)
             _expect_numbers(f"`{name}`", [] if value is None else [value], high)
-        _expect_alarms(found)
+        _expect_alarms(beliefs)
 
 
 def _states(learner: AnyLearner) -> Iterator[State]:
@@ -456,15 +456,15 @@ def _expect_numbers(what: str, values: list[float], high: float) -> None:
         expect(fine, f"{what} is {value!r}")
 
 
-def _expect_alarms(found: Beliefs) -> None:
-    if found.alarms is None or found.n_alarms is None:
-        neither = found.alarms is None and found.n_alarms is None
-        expect(neither, f"only one of `alarms` and `n_alarms` is given: {found}")
+def _expect_alarms(beliefs: Beliefs) -> None:
+    if beliefs.alarms is None or beliefs.n_alarms is None:
+        neither = beliefs.alarms is None and beliefs.n_alarms is None
+        expect(neither, f"only one of `alarms` and `n_alarms` is given: {beliefs}")
         return
-    shown = f"alarms in rounds {found.alarms}, {found.n_alarms} in all, after {found.rounds} rounds"
-    expect(all(type(t) is int and 0 <= t < found.rounds for t in found.alarms), shown)
-    expect(all(one < other for one, other in pairwise(found.alarms)), shown)
-    expect(len(found.alarms) == min(found.n_alarms, _MOST_ALARMS), shown)
+    shown = f"alarms in rounds {beliefs.alarms}, {beliefs.n_alarms} in all, after {beliefs.rounds} rounds"
+    expect(all(type(t) is int and 0 <= t < beliefs.rounds for t in beliefs.alarms), shown)
+    expect(all(alarm < later for alarm, later in pairwise(beliefs.alarms)), shown)
+    expect(len(beliefs.alarms) == min(beliefs.n_alarms, _MOST_ALARMS), shown)
 
 
 @check(_CHECKS["every"])
@@ -472,9 +472,9 @@ def run_equals_stepping(learner: AnyLearner) -> None:
     """One call with a block of rounds and one call per round give equal results, bit for bit."""
     for n_actions in (2, 5):
         losses = mixed_losses(_ROUNDS, n_actions)
-        one, other = learner.start(n_actions, seed=1), learner.start(n_actions, seed=1)
-        expect_equal("the output of a run and of stepping", learner.run(one, losses), stepped(learner, other, losses))
-        expect_same(one, other, "after a run and after stepping")
+        state, other = learner.start(n_actions, seed=1), learner.start(n_actions, seed=1)
+        expect_equal("the output of a run and of stepping", learner.run(state, losses), stepped(learner, other, losses))
+        expect_same(state, other, "after a run and after stepping")
 
 
 @check(_CHECKS["every"])
@@ -495,21 +495,21 @@ def equal_seeds_give_equal_runs(learner: AnyLearner) -> None:
     """A run depends only on the parameters, the losses and the seed."""
     losses = mixed_losses(_ROUNDS, 3)
     copy = dataclasses.replace(learner)  # type: ignore[type-var]
-    one, other = learner.start(3, seed=7), copy.start(3, seed=7)
-    expect_same(one, other, "before two runs from one seed")
-    expect_equal("the output of two runs from one seed", learner.run(one, losses), copy.run(other, losses))
-    expect_same(one, other, "after two runs from one seed")
+    state, other = learner.start(3, seed=7), copy.start(3, seed=7)
+    expect_same(state, other, "before two runs from one seed")
+    expect_equal("the output of two runs from one seed", learner.run(state, losses), copy.run(other, losses))
+    expect_same(state, other, "after two runs from one seed")
 
 
 @check(_CHECKS["every"])
 def runs_do_not_affect_each_other(learner: AnyLearner) -> None:
     """A run does not change if the same learner plays another run at the same time."""
     blocks = np.array_split(mixed_losses(_ROUNDS, 3), 6)
-    alone, one, other = (learner.start(3, seed=seed) for seed in (1, 1, 2))
+    alone, state, other = (learner.start(3, seed=seed) for seed in (1, 1, 2))
     for block in blocks:
-        expect_equal("the output beside another run", learner.run(one, block), learner.run(alone, block))
+        expect_equal("the output beside another run", learner.run(state, block), learner.run(alone, block))
         learner.run(other, 1.0 - block)
-    _expect_no_shared_memory(one, other)
+    _expect_no_shared_memory(state, other)
 
 
 @check(_CHECKS["every"])
@@ -518,23 +518,23 @@ def inputs_are_not_modified_or_kept(learner: AnyLearner) -> None:
     losses = mixed_losses(40, 4)
     expected = learner.run(learner.start(4, seed=1), losses)
     by_stepping = stepped(learner, learner.start(4, seed=1), losses)
-    for layout, given in _layouts(losses):
-        played = learner.run(learner.start(4, seed=1), given)
+    for layout, array in _layouts(losses):
+        played = learner.run(learner.start(4, seed=1), array)
         expect_equal(f"the output on {layout} losses", played, expected)
-        played = stepped(learner, learner.start(4, seed=1), given)
+        played = stepped(learner, learner.start(4, seed=1), array)
         expect_equal(f"the output by stepping on {layout} losses", played, by_stepping)
     expect_equal("the output on a list", learner.run(learner.start(4, seed=1), losses.tolist()), expected)
-    given, state = losses.copy(), learner.start(4, seed=1)
-    learner.run(state, given)
-    expect_equal("the caller's array of losses", given, losses)
+    array, state = losses.copy(), learner.start(4, seed=1)
+    learner.run(state, array)
+    expect_equal("the caller's array of losses", array, losses)
     before = state.copy()
-    given[:] = 0.5
+    array[:] = 0.5
     expect_same(state, before, "when the caller writes into losses already played")
 
 
-def _expect_no_shared_memory(one: State, other: State) -> None:
+def _expect_no_shared_memory(state: State, other: State) -> None:
     """Expect two states to share no memory."""
-    for (name, mine), (other_name, theirs) in product(one.arrays().items(), other.arrays().items()):
+    for (name, mine), (other_name, theirs) in product(state.arrays().items(), other.arrays().items()):
         expect(not np.shares_memory(mine, theirs), f"two states share memory: `{name}` and `{other_name}`")
 
 
@@ -652,9 +652,9 @@ def one_compiled_signature_per_kernel(learner: ExpertLearner | BanditLearner) ->
     """No array layout or type of the input compiles a loop a second time."""
     losses = mixed_losses(6, 3)
     state = learner.start(3)
-    for _, given in _layouts(losses):
-        stepped(learner, state, given)
-        learner.run(learner.start(3), given)
+    for _, array in _layouts(losses):
+        stepped(learner, state, array)
+        learner.run(learner.start(3), array)
     learner.run(learner.start(3), np.ones((2, 3), np.int8))
     entries = {} if state.live is None else state.live._asdict()
     for name, loop in {**learner.entry_points(), **entries}.items():

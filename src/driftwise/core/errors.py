@@ -26,10 +26,10 @@ class UnknownName(DriftwiseError, LookupError):
     There is no learner 'hege'. Did you mean 'hedge'? If it is your own, import its module first.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "", listing: str = "") -> None:
-        known = sorted(known)
-        near = difflib.get_close_matches(name, known, n=1)
-        listing = listing or f"Known: {', '.join(known) or 'none'}."  # what to say if no name is near
+    def __init__(self, kind: str, name: str, names: Iterable[str], where: str = "", listing: str = "") -> None:
+        names = sorted(names)
+        near = difflib.get_close_matches(name, names, n=1)
+        listing = listing or f"Known: {', '.join(names) or 'none'}."  # what to say if no name is near
         advice = f" Did you mean '{near[0]}'?" if near else f" {listing}"
         called = name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "..."
         if kind.startswith("learner") and not where:  # the registry has only the learners that were imported

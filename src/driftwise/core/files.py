@@ -201,18 +201,18 @@ class Destination(NamedTuple):
 
 def destination(path: str | os.PathLike[str]) -> Destination:
     """Follow symbolic links and return the destination; raise `OSError` if it cannot be written."""
-    given = _checked(path)
+    place = _checked(path)
     try:
-        before = given.stat()
+        before = place.stat()
     except FileNotFoundError:
-        return Destination(_follow(given), given.suffix, None)
-    _require_writable(given, before.st_mode)
+        return Destination(_follow(place), place.suffix, None)
+    _require_writable(place, before.st_mode)
     if not stat.S_ISREG(before.st_mode):
-        return Destination(given, given.suffix, before)  # the system follows links, also to an unnamed pipe
-    target = _follow(given)
+        return Destination(place, place.suffix, before)  # the system follows links, also to an unnamed pipe
+    target = _follow(place)
     if not target.exists():
         raise OSError(0, "it is a link to a file without a name")
-    return Destination(target, given.suffix, before)
+    return Destination(target, place.suffix, before)
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

@@ -177,21 +177,21 @@ def _make_name_unique(kind: Any) -> None:
 
 def _globals(function: FunctionType) -> dict[str, Any]:
     """Return what a function reads from its module, by name."""
-    found = {}
+    values = {}
     for name in sorted(_names(function.__code__)):
         if name in function.__globals__:
-            found[name] = function.__globals__[name]
+            values[name] = function.__globals__[name]
         elif not hasattr(builtins, name):
             rule = f"define `{name}` above it, or an edit of it would not be noticed"
             raise NameError(f"{function.__qualname__}: {rule}.")
-    return found
+    return values
 
 
 def _enclosed(function: FunctionType) -> dict[str, Any]:
     """Return what a function has from the one around it, and its arguments' defaults: both become constants."""
     names, cells = function.__code__.co_freevars, function.__closure__ or ()
-    found = {f"enclosed {name}": cell.cell_contents for name, cell in zip(names, cells, strict=True)}
-    return {**found, **{f"default {i}": value for i, value in enumerate(function.__defaults__ or ())}}
+    variables = {f"enclosed {name}": cell.cell_contents for name, cell in zip(names, cells, strict=True)}
+    return {**variables, **{f"default {i}": value for i, value in enumerate(function.__defaults__ or ())}}
 
 
 def _names(code: CodeType) -> set[str]:

@@ -128,21 +128,21 @@ def within(array: Array, low: Any, high: Any) -> bool:
 def fields_of(kind: Any) -> dict[str, Field | None]:
     """Return the declarations of a memory's fields, None where there is none."""
     hints = get_type_hints(kind, include_extras=True)
-    found = {name: getattr(hints.get(name), "__metadata__", ()) for name in kind._fields}
-    return {name: next((note for note in notes if isinstance(note, Field)), None) for name, notes in found.items()}
+    metadata = {name: getattr(hints.get(name), "__metadata__", ()) for name in kind._fields}
+    return {name: next((note for note in notes if isinstance(note, Field)), None) for name, notes in metadata.items()}
 
 
 def broken_shape(kind: Any, shapes: Mapping[str, tuple[int, ...]], limits: Limits) -> str:
     """Return the first rule about shapes that the arrays break, '' if they break none."""
-    known = dict(limits)
+    sizes = dict(limits)
     for name, field in fields_of(kind).items():
         if field is None:
             return f"`{name}` must declare its shape and values"
         shape = shapes[name]
         if len(shape) == len(field.shape):
             for word, size in zip(field.shape, shape, strict=True):
-                known.setdefault(str(word), size if isinstance(word, str) else word)
-        wanted = tuple(int(known.get(str(word), -1)) for word in field.shape)
+                sizes.setdefault(str(word), size if isinstance(word, str) else word)
+        wanted = tuple(int(sizes.get(str(word), -1)) for word in field.shape)
         if shape != wanted:
             return f"`{name}` must have the shape {wanted}, got {shape}"
     return ""

@@ -96,17 +96,17 @@ def _requested(value: str) -> tuple[str, ...]:
     return named
 
 
-def _found(requested: tuple[str, ...]) -> frozenset[str]:
+def _usable_parts(requested: tuple[str, ...]) -> frozenset[str]:
     """Return those of the requested parts that this version of Numba has."""
-    found = set()
+    parts = set()
     for part in requested:
         with contextlib.suppress(Exception):  # a name was moved, or a class takes other arguments
             if _PROBES[part]():
-                found.add(part)
-    return frozenset(found)
+                parts.add(part)
+    return frozenset(parts)
 
 
-IN_USE = _found(_requested(os.environ.get(VARIABLE, "")))
+IN_USE = _usable_parts(_requested(os.environ.get(VARIABLE, "")))
 
 
 def private_options(allocates: bool, is_part: bool) -> dict[str, Any]:

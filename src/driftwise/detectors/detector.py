@@ -103,8 +103,8 @@ class Monitor:
         self._n_values += len(values)
         self._row = widened(self._row, self.detector.room(self._n_values))
         alarms = np.empty(len(values), np.int64)
-        found = type(self.detector).scan(self._row, self._rates, values, alarms)
-        return alarms[:found].copy()
+        n_alarms = type(self.detector).scan(self._row, self._rates, values, alarms)
+        return alarms[:n_alarms].copy()
 
 
 def widened(row: Vector, width: int) -> Vector:
@@ -131,10 +131,10 @@ def detector(name: str, *, observe: Kernel) -> Callable[[D], D]:
 
 
 def _scan(row: Vector, rates: NamedTuple, values: Vector, alarms: Actions) -> int:
-    found = 0
+    n_alarms = 0
     for t in range(values.size):
         if OBSERVE(row, rates, values[t]):
             row[:] = 0.0
-            alarms[found] = t
-            found += 1
-    return found
+            alarms[n_alarms] = t
+            n_alarms += 1
+    return n_alarms

@@ -149,10 +149,10 @@ class GLR(Detector):
         n, n_buckets = int(row[0]), int(row[2])
         sizes, sums = row[_HEAD : _HEAD + 2 * n_buckets].reshape(-1, 2).T
         room = 2.0**-52 * n * row[1]  # the sum of all values is rounded once a value, those of buckets less often
-        known = bucket_sizes(n, self.resolution) if self.resolution else [1] * n
+        layout = bucket_sizes(n, self.resolution) if self.resolution else [1] * n
         return (
-            row[2] == len(known)
-            and sizes.tolist() == known
+            row[2] == len(layout)
+            and sizes.tolist() == layout
             and within(sums, 0.0, sizes)
             and within(row[1], sums.sum() - room, sums.sum() + room)
         )

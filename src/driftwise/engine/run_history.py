@@ -82,9 +82,9 @@ class Preview:
         n_actions, changes = self.losses.shape[1], None
         title = f"{n_actions} action{'s' * (n_actions != 1)}, {self.n_rounds:,} round{'s' * (self.n_rounds != 1)}"
         if self.measures is not None:
-            changes, known = self.measures.change_points, self.measures
-            title += f": segments Γ = {number(known.segments)}, drift V = {number(known.drift)}"
-            title += f", variance Λ = {number(known.variance)}"
+            changes, measures = self.measures.change_points, self.measures
+            title += f": segments Γ = {number(measures.segments)}, drift V = {number(measures.drift)}"
+            title += f", variance Λ = {number(measures.variance)}"
         curves = EnvironmentCurves(title, self.starts, self.n_rounds, self.losses, self.means, changes or ())
         return environment_figure(curves)
 
@@ -204,11 +204,11 @@ class History:
     @property
     def bases(self) -> dict[str, Vector]:
         """The weights of the bases at the ends of the stretches, by label, in the order in which they appear."""
-        found: dict[str, Vector] = {}
+        weights: dict[str, Vector] = {}
         for i, beliefs in enumerate(self.beliefs):
             for label, weight in beliefs.bases.items():
-                found.setdefault(label, np.zeros(len(self.beliefs)))[i] = weight
-        return found
+                weights.setdefault(label, np.zeros(len(self.beliefs)))[i] = weight
+        return weights
 
     @property
     def alarms(self) -> tuple[int, ...]:

@@ -167,16 +167,16 @@ def labelled_players(players: AnyPlayer | Sequence[AnyPlayer] | Mapping[str, Any
         pairs = [(player.label, player) for player in map(_player, players)]
     if not pairs:
         raise InvalidInput("simulate: `learners` must name at least one learner, got none.")
-    found: list[LabelledPlayer] = []
+    entries: list[LabelledPlayer] = []
     taken: set[str] = set()
     for label, player in pairs:
-        copy = sum(player == earlier.player for earlier in found)
+        copy = sum(player == earlier.player for earlier in entries)
         unique, n = label, 2
         while unique in taken:
             unique, n = f"{label} #{n}", n + 1
         taken.add(unique)
-        found.append(LabelledPlayer(unique, player, copy))
-    return found
+        entries.append(LabelledPlayer(unique, player, copy))
+    return entries
 
 
 def what_was_meant(value: object) -> str:
@@ -221,5 +221,5 @@ def _play_all(plan: SimulationPlan, n_runs: int, n_threads: int) -> list[Run]:
 
 def _caveats(players: Sequence[LabelledPlayer], runs: Sequence[Run]) -> dict[str, Caveat]:
     """Return the caveat of each learner that has one: in how many runs, and the reason in the first of them."""
-    found = {labelled.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, labelled in enumerate(players)}
-    return {label: Caveat(len(reasons), reasons[0]) for label, reasons in found.items() if reasons}
+    texts = {labelled.label: [run.caveats[i] for run in runs if run.caveats[i]] for i, labelled in enumerate(players)}
+    return {label: Caveat(len(reasons), reasons[0]) for label, reasons in texts.items() if reasons}

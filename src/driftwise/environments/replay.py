@@ -193,8 +193,8 @@ def _read_slowly(where: Path, header: bool | None) -> Recording:
                         names = tuple(cells)
                         continue
                 if len(cells) != width:
-                    found = f"{len(cells)} value{'s' if len(cells) != 1 else ''}"
-                    raise BadFile(f"{name}, line {line}: {found} where {width} are expected.")
+                    amount = f"{len(cells)} value{'s' if len(cells) != 1 else ''}"
+                    raise BadFile(f"{name}, line {line}: {amount} where {width} are expected.")
                 numbers.extend(_number(cell, f"{name}, line {line}, column {k}") for k, cell in enumerate(cells, 1))
     except BadFile:
         raise
@@ -206,9 +206,9 @@ def _read_slowly(where: Path, header: bool | None) -> Recording:
 
 
 def _is_header(cells: list[str], name: str) -> bool:
-    given = [cell for cell in cells if cell.lower() not in _MISSING]
-    n_numbers = sum(map(_looks_like_a_number, given))
-    n_words = len(given) - n_numbers
+    entries = [cell for cell in cells if cell.lower() not in _MISSING]
+    n_numbers = sum(map(_looks_like_a_number, entries))
+    n_words = len(entries) - n_numbers
     labels = any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
     if (n_numbers and n_words) or (labels and float(cells[-1]) <= 1):
         raise InvalidInput(

@@ -314,8 +314,8 @@ class CsvTable:
             raise source.fault(f", line {line}: it has a null byte, so it is not a CSV file.")
         if not text.strip():
             raise source.fault(": it is empty." if whole else ": it begins with blank lines only.")
-        sampled = {each: _first_rows(text, each, whole) for each in ([delimiter] if delimiter else _DELIMITERS)}
-        self._delimiter = max(sampled, key=lambda each: _score(sampled[each], target))
+        sampled = {sign: _first_rows(text, sign, whole) for sign in ([delimiter] if delimiter else _DELIMITERS)}
+        self._delimiter = max(sampled, key=lambda sign: _score(sampled[sign], target))
         if not sampled[self._delimiter]:
             raise source.fault(": it is not a CSV file.")
         return sampled[self._delimiter][1:]
@@ -347,8 +347,8 @@ class CsvTable:
     def _row_fault(self, choice: ColumnChoice, row: list[str]) -> str:
         names, places = self.columns.names, self.columns.places
         if len(row) != len(names):
-            found = f"{len(row)} value{'s' if len(row) != 1 else ''}"
-            return f": {found} where the header has {len(names)} columns."
+            amount = f"{len(row)} value{'s' if len(row) != 1 else ''}"
+            return f": {amount} where the header has {len(names)} columns."
         if sum(map(len, row)) + len(row) > self._block:
             return f": it is longer than {self._block >> 20} MB."
         for name in (*choice.numbers, *choice.texts):
@@ -419,8 +419,8 @@ def _decimal(cells: Sequence[str]) -> str:
 
 def _holds_numbers(cells: Sequence[str], decimal: str) -> bool:
     """Return whether at least half of the cells that are not missing are numbers: a wrong one is reported later."""
-    given = [cell for cell in cells if cell not in MISSING]
-    return 2 * sum(_is_number(cell, decimal) for cell in given) >= len(given)
+    entries = [cell for cell in cells if cell not in MISSING]
+    return 2 * sum(_is_number(cell, decimal) for cell in entries) >= len(entries)
 
 
 # JSON lines
@@ -545,10 +545,10 @@ def _kind(value: object) -> str:
 
 
 def _common(kinds: Counter[str]) -> str:
-    given = {kind: n for kind, n in kinds.items() if kind}
-    if 2 * (kinds[_NUMBER] + kinds[_WHOLE]) >= sum(given.values()):
-        return _WHOLE if {*given} == {_WHOLE} else _NUMBER
-    return _TEXT if {*given} == {_TEXT} else _OTHER
+    counts = {kind: n for kind, n in kinds.items() if kind}
+    if 2 * (kinds[_NUMBER] + kinds[_WHOLE]) >= sum(counts.values()):
+        return _WHOLE if {*counts} == {_WHOLE} else _NUMBER
+    return _TEXT if {*counts} == {_TEXT} else _OTHER
 
 
 def _has_kind(value: object, kind: str) -> bool:

@@ -139,7 +139,7 @@ class Player:
         """The name and the parameters that differ from the defaults.
 
         >>> from driftwise.learners import FixedShare, Hedge
-        >>> [Player.of(one).label for one in (Hedge(), Hedge(learning_rate=0.25), FixedShare.tuned)]
+        >>> [Player.of(member).label for member in (Hedge(), Hedge(learning_rate=0.25), FixedShare.tuned)]
         ['hedge', 'hedge(learning_rate=0.25)', 'fixed-share (tuned)']
         """
         if self._fixed is not None:
@@ -153,13 +153,13 @@ class Player:
         """Return the learner of a run; `budget` is that of the adversary, if there is one."""
         if self._fixed is not None:
             return self._fixed
-        known = Measures(n_actions, n_rounds, 1, 0.0, 0.0) if self.tuned == "rounds" else measures
+        basis = Measures(n_actions, n_rounds, 1, 0.0, 0.0) if self.tuned == "rounds" else measures
         if self.tuned == "budget" and budget is not None:
-            known = budget
-        if known is None:
+            basis = budget
+        if basis is None:
             raise InvalidInput(f"'{self.label}' needs measures for its tuning, but replayed losses have none.")
         options = _options(self.kind)
-        made: object = self.kind.tuned(known, **{key: self.settings[key] for key in self.settings if key in options})
+        made: object = self.kind.tuned(basis, **{key: self.settings[key] for key in self.settings if key in options})
         if not isinstance(made, Learner):
             raise InvalidInput(f"'{self.label}' must make a learner, got {shown(made)}.")
         replaced = {key: value for key, value in self.settings.items() if key not in options}
@@ -195,9 +195,9 @@ def tuning_rule(value: object) -> tuple[type[Learner], Mapping[str, object]] | N
 
 def _check_registered(kind: type[Learner]) -> None:
     name = getattr(kind, "name", None)  # a class that is not registered may have that of its base class, or none
-    known = None if name is None else learners.find(name)
-    if known is not kind:
-        if known is not None and (known.__module__, known.__qualname__) == (kind.__module__, kind.__qualname__):
+    holder = None if name is None else learners.find(name)
+    if holder is not kind:
+        if holder is not None and (holder.__module__, holder.__qualname__) == (kind.__module__, kind.__qualname__):
             raise InvalidInput(f"{kind.__name__} was defined again after this learner was made; make it again.")
         raise InvalidInput(f"{kind.__name__} is not registered, so its spec could not rebuild it.")
 
@@ -216,8 +216,8 @@ def _check_rule(kind: type[Learner], settings: Mapping[str, object]) -> None:
     """Reject a class without a rule, and settings that are neither options of the rule nor parameters."""
     if not has_tuning_rule(kind):
         raise InvalidInput(f"{kind.__name__}: it has no rule for tuning; give its parameters.")
-    known = {*_options(kind), *(f.name for f in dataclasses.fields(kind) if f.init)}  # type: ignore[arg-type]
-    for given in settings:
-        if given not in known:
-            raise UnknownName("parameter", given, known, f"of '{kind.name}' or of the rule that tunes it")
+    names = {*_options(kind), *(f.name for f in dataclasses.fields(kind) if f.init)}  # type: ignore[arg-type]
+    for name in settings:
+        if name not in names:
+            raise UnknownName("parameter", name, names, f"of '{kind.name}' or of the rule that tunes it")
     spec_text(settings)  # rejects values that are not plain

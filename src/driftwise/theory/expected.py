@@ -107,12 +107,12 @@ def sleeping_adapt_ml_prod_against(measures: Measures, n_rounds: int | None, n_s
         g = math.log(K * n_rounds)
         # Each expert that starts after round `n_rounds` adds 1/(K n_rounds) to the sum of the prior weights.
         price = math.log(max(1.0, T / n_rounds) + K * T * growth)
-        each, slope = 4 * g + 4 * price + 1, (2 * g + price) / math.sqrt(g)
+        segment_cost, slope = 4 * g + 4 * price + 1, (2 * g + price) / math.sqrt(g)
     else:
         price = math.log(K * T * (1 + growth))
-        each = 4 * price + 1
+        segment_cost = 4 * price + 1
         slope = 2 * math.sqrt(math.log(K * (T + 1))) + price / math.sqrt(math.log(2 * K))
-    return min(T, N * each + slope * math.sqrt(N * (N + 2 * deviation(measures))))
+    return min(T, N * segment_cost + slope * math.sqrt(N * (N + 2 * deviation(measures))))
 
 
 def rerun_ucbv(
@@ -138,10 +138,10 @@ def rerun_ucbv(
     log_term = log_scale * math.log(2 / failure_probability)
     harmonic = 1 + math.log(B)
     wider = math.sqrt(2) if double_variance else 1.0
-    each = 2 * K + 14 / 3 * log_term * K * harmonic + 1.5 * K * B**2 * failure_probability
+    block_cost = 2 * K + 14 / 3 * log_term * K * harmonic + 1.5 * K * B**2 * failure_probability
     noise = 4 * wider * math.sqrt(log_term * K * blocks * measures.variance) * harmonic
     moved = (8 * wider * math.sqrt(log_term * K * B) + 2 * B) * measures.drift_within
-    return min(T, blocks * each + noise + moved)
+    return min(T, blocks * block_cost + noise + moved)
 
 
 def drifting(against: Callable[[int], float], measures: Measures) -> float:

@@ -177,8 +177,8 @@ def hidden_changes_drifting(measures: Measures) -> HiddenChanges | None:
     if measures.n_actions == 1 or V == 0:
         return None
     numbers = {min(T, math.floor(V / 2)), min(T, math.ceil(V / 2))} - {0}
-    found = (_hidden_changes(T, intervals, min(1.0, V / (2 * intervals))) for intervals in sorted(numbers))
-    return max(found, key=lambda each: each.regret)
+    candidates = (_hidden_changes(T, intervals, min(1.0, V / (2 * intervals))) for intervals in sorted(numbers))
+    return max(candidates, key=lambda candidate: candidate.regret)
 
 
 def biased_coins(measures: Measures, n_intervals: int, length: int, sigma: float, gap: float) -> BiasedCoins:
@@ -220,4 +220,4 @@ def _hidden_gap(length: int) -> float:
 
 
 def _largest(*constructions: BiasedCoins | RandomJumps | HiddenChanges | None) -> float:
-    return max((each.regret for each in constructions if each is not None), default=0.0)
+    return max((construction.regret for construction in constructions if construction is not None), default=0.0)

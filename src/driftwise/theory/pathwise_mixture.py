@@ -79,8 +79,8 @@ def tracker_mixture(
     """
     scales = np.maximum.accumulate(np.ptp(losses, axis=1))
     length = float(np.log(1.0 / prior.min()))
-    found = [
+    bounds = [
         rule(scales, gaps, weights[:, i], float(prior[i]), length) + fixed_share(losses, switches, pair)
         for i, pair in enumerate(pairs)
     ]
-    return cut + min(found)
+    return cut + min(bounds)

@@ -112,12 +112,12 @@ def sleeping_adapt_ml_prod_worst(
     if prior_rounds is not None:
         gamma = math.log(n_actions * prior_rounds)
         late = math.log(max(1.0, n_rounds / prior_rounds) + rate_ratios)
-        each, slope = (gamma + late) / RATE_CAP, 2 * math.sqrt(gamma) + late / math.sqrt(gamma)
+        piece_cost, slope = (gamma + late) / RATE_CAP, 2 * math.sqrt(gamma) + late / math.sqrt(gamma)
     else:
         late = math.log(n_actions * n_rounds + rate_ratios)
-        each = late / RATE_CAP
+        piece_cost = late / RATE_CAP
         slope = 2 * math.sqrt(math.log(n_actions * (n_rounds + 1))) + late / math.sqrt(math.log(2 * n_actions))
-    return min(n_rounds, n_pieces * each + slope * math.sqrt(n_pieces * (n_pieces + n_rounds)))
+    return min(n_rounds, n_pieces * piece_cost + slope * math.sqrt(n_pieces * (n_pieces + n_rounds)))
 
 
 def _rate_ratios(n_rounds: int) -> float:

@@ -108,10 +108,10 @@ def find_statement(text: str) -> Statement:
     prefix, _, rest = wanted.replace("_", ":", 1).partition(":")
     spellings = [wanted, wanted[len(prefix) + 1 :]] if prefix in _LABEL_PREFIXES and rest else [wanted]
     for spelling in spellings:
-        for each in statements.values():
-            bare = each.number.partition(" ")[2] if each.kind in ("theorem", "lemma") else ""
-            if spelling and spelling in (each.number.lower(), bare.lower(), each.label.lower()):
-                return each
+        for statement in statements.values():
+            bare = statement.number.partition(" ")[2] if statement.kind in ("theorem", "lemma") else ""
+            if spelling and spelling in (statement.number.lower(), bare.lower(), statement.label.lower()):
+                return statement
     names = [name for entry in statements.values() for name in (entry.number, entry.label) if name]
     raise UnknownName("theorem, lemma or algorithm", text, names)
 
@@ -120,8 +120,8 @@ def statements_about(member: type[Any]) -> list[Statement]:
     """Return the statements whose code is a class of driftwise, or a part of it.
 
     >>> from driftwise.learners import OptimisticGD
-    >>> [each.number for each in statements_about(OptimisticGD)]
+    >>> [entry.number for entry in statements_about(OptimisticGD)]
     ['Algorithm 2', 'Theorem 3.2']
     """
     place = f"{'.'.join(member.__module__.split('.')[:2])}.{member.__name__}"
-    return [each for each in statements.values() if any(f"{name}.".startswith(f"{place}.") for name in each.code)]
+    return [entry for entry in statements.values() if any(f"{name}.".startswith(f"{place}.") for name in entry.code)]

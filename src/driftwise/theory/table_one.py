@@ -84,30 +84,30 @@ def with_largest_variance(measures: Measures) -> Measures:
 
 
 def _optimistic_gd(measures: Measures) -> float:
-    known = with_largest_drift(measures)
-    return expected.optimistic_gd(known, tuning.gd_rate(known))
+    limit = with_largest_drift(measures)
+    return expected.optimistic_gd(limit, tuning.gd_rate(limit))
 
 
 def _restarted_gd(measures: Measures) -> float:
-    known = with_most_segments(measures)
-    return expected.restarted_adaptive_gd(known, tuning.restarted_gd_restart_every(known))
+    limit = with_most_segments(measures)
+    return expected.restarted_adaptive_gd(limit, tuning.restarted_gd_restart_every(limit))
 
 
 def _rerun_ucbv(measures: Measures) -> float:
-    known = with_most_segments(measures)
-    bound = expected.rerun_ucbv(known, tuning.rerun_ucbv_restart_every(known), tuning.ucbv_failure(known, "rigorous"))
+    limit = with_most_segments(measures)
+    bound = expected.rerun_ucbv(limit, tuning.rerun_ucbv_restart_every(limit), tuning.ucbv_failure(limit, "rigorous"))
     return measures.n_rounds if bound is None else bound
 
 
 def _exp3_s(measures: Measures) -> float:
-    known = with_largest_drift(measures)
-    return adversarial.exp3_s(known, adversarial.exp3_s_exploration_rate(known), 1 / known.n_rounds)
+    limit = with_largest_drift(measures)
+    return adversarial.exp3_s(limit, adversarial.exp3_s_exploration_rate(limit), 1 / limit.n_rounds)
 
 
 def _rexp3(measures: Measures) -> float:
-    known = with_most_segments(measures)
-    block = adversarial.rexp3_restart_every(known)
-    return adversarial.rexp3(known, adversarial.exp3_exploration_rate(known.n_actions, block), block)
+    limit = with_most_segments(measures)
+    block = adversarial.rexp3_restart_every(limit)
+    return adversarial.rexp3(limit, adversarial.exp3_exploration_rate(limit.n_actions, block), block)
 
 
 def _ada_normal_hedge(measures: Measures) -> float:
@@ -115,9 +115,9 @@ def _ada_normal_hedge(measures: Measures) -> float:
 
 
 def _aomd(measures: Measures) -> float:
-    known = with_largest_drift(measures)
-    bound = pathwise_meta.aomd_coarse(expected.deviation(known), tuning.aomd_scale(known), known.segments)
-    return min(known.n_rounds, bound)
+    limit = with_largest_drift(measures)
+    bound = pathwise_meta.aomd_coarse(expected.deviation(limit), tuning.aomd_scale(limit), limit.segments)
+    return min(limit.n_rounds, bound)
 
 
 def _term(**powers: Fraction) -> Mapping[str, Fraction]:

@@ -231,12 +231,12 @@ class _ScaledStream(MeanStream):
         self._rescale(means)
 
     def constant_stretches(self, n: int) -> tuple[Matrix, Actions] | None:
-        found = self._stream.constant_stretches(n)
-        if found is None:
+        stretches = self._stream.constant_stretches(n)
+        if stretches is None:
             return None
-        rows = found[0].copy()
+        rows = stretches[0].copy()
         self._rescale(rows)
-        return rows, found[1]
+        return rows, stretches[1]
 
     def _rescale(self, means: Matrix) -> None:
         means -= self._around

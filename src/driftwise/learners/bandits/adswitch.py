@@ -307,8 +307,8 @@ class AdSwitch(BanditLearner[Memory, Rates]):
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the changes that began an episode, and the rounds of this episode."""
-        found = super().beliefs(state)
-        return replace(found, memory=float(state.memory.clock[1]), **alarms(state.memory.alarms))
+        beliefs = super().beliefs(state)
+        return replace(beliefs, memory=float(state.memory.clock[1]), **alarms(state.memory.alarms))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rows of the sums and the limit of the clock; episodes are counted from 1."""

@@ -158,9 +158,9 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the probabilities of the windows, and the rounds in the window of this block."""
-        found, memory = super().beliefs(state), state.memory
+        beliefs, memory = super().beliefs(state), state.memory
         labels = (f"window of {window}" for window in memory.windows)
-        return replace(found, memory=float(memory.counted[0]), bases=shares_by_label(labels, memory.chances))
+        return replace(beliefs, memory=float(memory.counted[0]), bases=shares_by_label(labels, memory.chances))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return block length, number of windows, rounds of this block and how far below 0 rounding takes sums."""

@@ -205,10 +205,10 @@ def segment_contradiction(memory: Memory) -> str:
         memory.buckets, memory.n_buckets, memory.plays, memory.total, strict=True
     ):
         sizes, sums = buckets[:n_buckets].T
-        known = [float(2**j) for j in range(48) for _ in range(int((sizes == 2.0**j).sum()))]
-        if sizes[::-1].tolist() != known or (n_buckets and sizes[-1] != 1.0):
+        powers = [float(2**j) for j in range(48) for _ in range(int((sizes == 2.0**j).sum()))]
+        if sizes[::-1].tolist() != powers or (n_buckets and sizes[-1] != 1.0):
             return "`buckets` must have sizes that are powers of two, the smallest 1 and last"
-        if max((known.count(size) for size in known), default=0) > _RESOLUTION:
+        if max((powers.count(size) for size in powers), default=0) > _RESOLUTION:
             return f"`buckets` must have at most {_RESOLUTION} of a size"
         if plays != sizes.sum():
             return "`plays` must count the plays in the buckets"
@@ -419,12 +419,12 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
         the action it played became worse. The drift is the largest mean now plus the jumps of the actions that raised
         alarms, the variance that of all actions now, for all rounds.
         """
-        found, memory, overall = super().beliefs(state), state.memory, overall_dispersion(state.memory)
+        beliefs, memory, overall = super().beliefs(state), state.memory, overall_dispersion(state.memory)
         counted = sum(recent(memory, i, window_in_use(memory))[0] for i in range(state.n_actions))
         means = np.clip(memory.total / np.maximum(memory.plays, 1.0), 0.0, 1.0)
         dispersions = np.array([dispersion(memory, i, overall) for i in range(state.n_actions)])
         drift, variance = float(means.max() + memory.drift[0]), float(dispersions @ (means * (1.0 - means)))
-        return replace(found, memory=counted, drift=drift, variance=state.rounds * variance, **alarms(memory.alarms))
+        return replace(beliefs, memory=counted, drift=drift, variance=state.rounds * variance, **alarms(memory.alarms))
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check the clock, and the buckets against the sums."""

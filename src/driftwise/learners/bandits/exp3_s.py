@@ -124,8 +124,8 @@ class Exp3S(BanditLearner[Memory, Rates]):
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         r"""Return the effective memory of a share $e \alpha / (1 + e \alpha)$ of the weights that becomes uniform."""
-        found, shared = super().beliefs(state), state.rates.shared
-        return replace(found, memory=faded_rounds(shared / (1.0 + shared), state.rounds))
+        beliefs, shared = super().beliefs(state), state.rates.shared
+        return replace(beliefs, memory=faded_rounds(shared / (1.0 + shared), state.rounds))
 
     def rates(self, n_actions: int) -> Rates:
         """Return the exploration rate, and the share of all weights that is added."""

@@ -251,8 +251,8 @@ class Master(BanditLearner[Memory, Rates]):
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the rounds of failed tests, and the plays of the instance that chooses the next action."""
-        found, memory = super().beliefs(state), state.memory
-        return replace(found, memory=float(memory.plays[memory.action[1]].sum()), **alarms(memory.alarms))
+        beliefs, memory = super().beliefs(state), state.memory
+        return replace(beliefs, memory=float(memory.plays[memory.action[1]].sum()), **alarms(memory.alarms))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the least sum of losses less their lower confidence bounds."""

@@ -119,10 +119,10 @@ class OracleRestarts(BanditLearner):
         """Return the beliefs of the base since the last change point; its alarms are counted from there too."""
         self._claim(state)
         since = self._since_change(state.rounds)
-        found = self._base.beliefs(State(self._base, state.n_actions, state.rates, state.memory, since))
+        beliefs = self._base.beliefs(State(self._base, state.n_actions, state.rates, state.memory, since))
         first = state.rounds - since
-        alarms = None if found.alarms is None else tuple(first + t for t in found.alarms)
-        return replace(found, rounds=state.rounds, alarms=alarms)
+        alarms = None if beliefs.alarms is None else tuple(first + t for t in beliefs.alarms)
+        return replace(beliefs, rounds=state.rounds, alarms=alarms)
 
     @property
     def memory_type(self) -> type:

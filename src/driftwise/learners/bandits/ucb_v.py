@@ -88,7 +88,7 @@ class UCBV(IndexLearner[Rates]):
 
     def beliefs(self, state: State[IndexMemory, Rates]) -> Beliefs:
         """Return the estimate of the variance: that of a round, summed over the actions, times the rounds."""
-        found, memory = super().beliefs(state), state.memory
+        beliefs, memory = super().beliefs(state), state.memory
         plays = np.maximum(1.0, memory.plays)
         variances = np.maximum(0.0, memory.squares / plays - (memory.total / plays) ** 2)
-        return replace(found, variance=state.rounds * float(variances.sum()))
+        return replace(beliefs, variance=state.rounds * float(variances.sum()))

@@ -168,11 +168,11 @@ def shares_by_label(labels: Iterable[str], weights: Iterable[float]) -> dict[str
     >>> shares_by_label(["slow", "fast", "slow"], [1.0, 2.0, 1.0])
     {'slow': 0.5, 'fast': 0.5}
     """
-    found: dict[str, float] = {}
+    sums: dict[str, float] = {}
     for label, weight in zip(labels, weights, strict=True):
-        found[label] = found.get(label, 0.0) + float(weight)
-    total = sum(found.values())
-    return {label: weight / total for label, weight in found.items()} if total > 0.0 else {}
+        sums[label] = sums.get(label, 0.0) + float(weight)
+    total = sum(sums.values())
+    return {label: weight / total for label, weight in sums.items()} if total > 0.0 else {}
 
 
 def short_label(label: str) -> str:
@@ -181,7 +181,7 @@ def short_label(label: str) -> str:
     >>> short_label("online-gd(learning_rate=0.18708286933869708)")
     'online-gd(learning_rate=0.187)'
     """
-    return re.sub(r"\d+\.\d{3,}(e[-+]\d+)?", lambda found: f"{float(found[0]):.3g}", label)
+    return re.sub(r"\d+\.\d{3,}(e[-+]\d+)?", lambda match: f"{float(match[0]):.3g}", label)
 
 
 def shares_by_age(ages: Vector | Actions, shares: Vector) -> dict[str, float]:

@@ -46,9 +46,9 @@ def raise_kernel_error(
     Where the reason is recognised, Numba's text of about eighty lines is not shown; it is the `__context__`.
     """
     text = re.sub(r"\n\s*\n", "\n", _COLOUR.sub("", str(error)))
-    found = _in_the_memory(owner, memory) or _in_the_kernels(owner, kernels) or _in_the_text(text, memory, rates)
-    if found:
-        raise KernelError(f"{type(owner).__name__}: {found}") from None
+    fault = _in_the_memory(owner, memory) or _in_the_kernels(owner, kernels) or _in_the_text(text, memory, rates)
+    if fault:
+        raise KernelError(f"{type(owner).__name__}: {fault}") from None
     raise KernelError(f"{type(owner).__name__}: {first_line(text)}") from error
 
 
@@ -74,9 +74,9 @@ def _in_the_kernels(owner: Learner, kernels: Kernels) -> str:
             continue
         if not hasattr(kernel, "py_func"):
             return f"the function `{_name(kernel)}` must be compiled; decorate it with `kernel`."
-        wanted, given = _ARGUMENTS[owner.feedback, role], inspect.signature(kernel.py_func).parameters
-        if len(given) != len(wanted):
-            return f"the kernel `{_name(kernel)}` must take ({', '.join(wanted)}), got ({', '.join(given)})."
+        wanted, arguments = _ARGUMENTS[owner.feedback, role], inspect.signature(kernel.py_func).parameters
+        if len(arguments) != len(wanted):
+            return f"the kernel `{_name(kernel)}` must take ({', '.join(wanted)}), got ({', '.join(arguments)})."
         if role == "choose" and (wrong := wrong_choice(kernel, kernel)):
             return wrong
     return ""

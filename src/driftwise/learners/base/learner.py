@@ -283,8 +283,8 @@ class Learner(MemoryChecks[M], Registered, ABC, Generic[M, R]):
 
     def _check_memory(self, n_actions: int) -> None:
         """Reject more actions than fit into memory; the size of a memory is linear in the number of actions."""
-        one, two = (sum(array.nbytes for array in self._seeded_memory(n, 0)) for n in (1, 2))
-        check_memory(self, "n_actions", n_actions, one + (two - one) * (n_actions - 1))
+        single, pair = (sum(array.nbytes for array in self._seeded_memory(n, 0)) for n in (1, 2))
+        check_memory(self, "n_actions", n_actions, single + (pair - single) * (n_actions - 1))
 
     def _claim(self, state: State[M, R]) -> None:
         if type(state) is State and state.learner is self:

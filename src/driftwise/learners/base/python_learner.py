@@ -77,10 +77,10 @@ class PythonMemory:
         if self._writer != "update":
             advice = f"must not change `memory.{name}`; change it in `update`"
             raise LearnerError(f"{self._owner}: `{self._writer}` {advice}.")
-        given = np.asarray(value)
-        if given.shape != array.shape or not _fits(given, array.dtype):
-            raise LearnerError(_keeps(self._owner, name, array.shape, array.dtype, given))
-        array[...] = given
+        values = np.asarray(value)
+        if values.shape != array.shape or not _fits(values, array.dtype):
+            raise LearnerError(_keeps(self._owner, name, array.shape, array.dtype, values))
+        array[...] = values
 
     def __getitem__(self, name: object, *_: object) -> NoReturn:
         rule = f"a field of the memory is an attribute, as in `memory.{next(iter(self._arrays), GENERATOR)}`"
@@ -176,12 +176,12 @@ def _as_array(owner: object, name: object, value: object, generator: np.random.G
     return np.array(value, np.asarray(value).dtype.newbyteorder("="), order="C")  # the order of bytes in files
 
 
-def _fits(given: Array, kind: np.dtype[Any]) -> bool:
+def _fits(values: Array, kind: np.dtype[Any]) -> bool:
     """Return whether values can be written into an array of this type; a real number may be rounded."""
-    if given.size and given.dtype.kind in "iu" and kind.kind in "iu" and given.dtype != kind:
+    if values.size and values.dtype.kind in "iu" and kind.kind in "iu" and values.dtype != kind:
         limits = np.iinfo(kind)
-        return limits.min <= int(given.min()) and int(given.max()) <= limits.max
-    return np.can_cast(given.dtype, kind, "same_kind")
+        return limits.min <= int(values.min()) and int(values.max()) <= limits.max
+    return np.can_cast(values.dtype, kind, "same_kind")
 
 
 def _words(bits: np.random.BitGenerator) -> Words:
@@ -205,9 +205,9 @@ def _wrong(owner: object, what: str, rule: str, got: object) -> LearnerError:
     return LearnerError(f"{type(owner).__name__}: {what} must {rule}, got {shown(got)}.")
 
 
-def _no_such_field(name: str, known: Mapping[str, Array]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    advice = f"Did you mean `{near[0]}`?" if near else f"Its fields are {', '.join(known)}; `first_memory` makes them."
+def _no_such_field(name: str, fields: Mapping[str, Array]) -> str:
+    near = difflib.get_close_matches(name, fields, n=1)
+    advice = f"Did you mean `{near[0]}`?" if near else f"Its fields are {', '.join(fields)}; `first_memory` makes them."
     return f"the memory has no field `{name}`. {advice}"
 
 
@@ -291,10 +291,10 @@ def _choice(owner: object, value: Any, n_actions: int) -> tuple[int, float | Non
     action, probability = value if type(value) is tuple and len(value) == 2 else (value, None)
     try:
         number = operator.index(action)
-        known = not isinstance(action, (bool, np.bool_)) and 0 <= number < n_actions
+        is_action = not isinstance(action, (bool, np.bool_)) and 0 <= number < n_actions
     except TypeError:
-        known = False
-    if not known:
+        is_action = False
+    if not is_action:
         rule = f"return an action, a whole number in [0, {n_actions - 1}], or (action, probability)"
         got = value.item() if isinstance(value, np.generic) else value  # 3, not np.int64(3)
         raise _wrong(owner, "`choose`", rule, got)
@@ -412,7 +412,7 @@ class PythonRounds(Learner):
         action, loss, chance = checked_feedback(self, state.n_actions, action, loss, probability)
         return action, loss, None if probability is None else chance
 
-    def _call(self, role: str, state: State, ahead: int, *given: object) -> Any:
+    def _call(self, role: str, state: State, ahead: int, *arguments: object) -> Any:
         """Call a method of the user in the round `ahead` of that of the state, and check what it returns.
 
         Errors get a note with the learner, the method and the round.
@@ -420,7 +420,7 @@ class PythonRounds(Learner):
         live = _live(state)
         memory = live.writing if role == "update" else live.reading
         try:
-            return CHECKED[role](self, getattr(self, role)(memory, *given), state.n_actions)
+            return CHECKED[role](self, getattr(self, role)(memory, *arguments), state.n_actions)
         except Exception as error:
             about = f"Raised in `{role}` of {type(self).__name__}, in round {state.rounds + ahead}, counted from 0."
             if isinstance(error, ValueError) and "read-only" in str(error) and role != "update":
@@ -559,9 +559,9 @@ def _entry(written: Method, play: Method) -> Method:
     """Return a method that plays a round if it gets a state, and is what the user wrote if it gets a memory."""
 
     @functools.wraps(written)
-    def entry(self: PythonLearner, *given: object, **named: object) -> object:
-        if (given and type(given[0]) is PythonMemory) or "memory" in named:
-            return written(self, *given, **named)
-        return play(self, *given, **named)
+    def entry(self: PythonLearner, *arguments: object, **named: object) -> object:
+        if (arguments and type(arguments[0]) is PythonMemory) or "memory" in named:
+            return written(self, *arguments, **named)
+        return play(self, *arguments, **named)
 
     return entry

@@ -48,12 +48,12 @@ POTENTIAL, DEVIATION, RATE, SCALE = range(4)  # G, the sum of r^2, eta, the nume
 @kernel
 def _start(stats: Vector, start: int, n_actions: int, rates: Rates) -> None:
     # Without a number of experts the prior is flat: weight 1 for each expert, and ln(K (s + 1)) in the rates of row s.
-    known = rates.log_experts > 0.0
-    scale = rates.log_experts if known else np.log(n_actions * (start + 1.0))
+    has_number = rates.log_experts > 0.0
+    scale = rates.log_experts if has_number else np.log(n_actions * (start + 1.0))
     stats[DEVIATION] = 0.0
     stats[SCALE] = scale
     stats[RATE] = min(RATE_CAP, np.sqrt(scale))
-    stats[POTENTIAL] = -scale / stats[RATE] if known else 0.0
+    stats[POTENTIAL] = -scale / stats[RATE] if has_number else 0.0
 
 
 @kernel

@@ -108,9 +108,9 @@ class CalibratedHedge(ExpertLearner[Memory, Rates]):
 
     def beliefs(self, state: State[Memory, Rates]) -> Beliefs:
         """Return the weight of each rate: 1 for the one that is played, 0 for the others."""
-        found, best = super().beliefs(state), state.memory.total_losses.argmin()
+        beliefs, best = super().beliefs(state), state.memory.total_losses.argmin()
         labels = (f"learning rate {math.ldexp(self.largest_rate, -j):.3g}" for j in range(self.n_rates))
-        return replace(found, bases=shares_by_label(labels, np.arange(self.n_rates) == best))
+        return replace(beliefs, bases=shares_by_label(labels, np.arange(self.n_rates) == best))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rates."""

@@ -159,12 +159,12 @@ def solve(experts: ProdExperts) -> None:
                 total += share
                 mean_rate += share * rate[s, k]
                 mean_product += share * rate[s, k] * guess[k]
-        found = 0.0
+        mean_guess = 0.0
         for k in range(n_actions):
-            found += action_weights[k] * guess[k]
-        found /= total
-        slope = (mean_product - mean_rate * found) / total
-        step = (guessed_loss - found) / (1.0 - slope)
+            mean_guess += action_weights[k] * guess[k]
+        mean_guess /= total
+        slope = (mean_product - mean_rate * mean_guess) / total
+        step = (guessed_loss - mean_guess) / (1.0 - slope)
         if abs(step) <= _CLOSE:
             break
         guessed_loss -= step
@@ -201,10 +201,10 @@ def _combine(experts: ProdExperts, older: int) -> None:
     experts.size[older] += experts.size[younger]
     experts.scale[older] = scale
     for k in range(experts.weights.size):
-        one = experts.rate[older, k] * experts.potential[older, k]
-        two = experts.rate[younger, k] * experts.potential[younger, k]
-        log_weight = np.logaddexp(one, two)
-        share = np.exp(one - log_weight)
+        older_log = experts.rate[older, k] * experts.potential[older, k]
+        younger_log = experts.rate[younger, k] * experts.potential[younger, k]
+        log_weight = np.logaddexp(older_log, younger_log)
+        share = np.exp(older_log - log_weight)
         deviation = share * experts.deviation[older, k] + (1.0 - share) * experts.deviation[younger, k]
         rate = min(RATE_CAP, np.sqrt(scale / (1.0 + deviation)))
         experts.deviation[older, k] = deviation
@@ -436,11 +436,11 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, SleepingRates]):
 
     def beliefs(self, state: State[ProdExperts, SleepingRates]) -> Beliefs:
         """Return the share of the weights that rows of each age have, and their mean age."""
-        found, memory = super().beliefs(state), state.memory
+        beliefs, memory = super().beliefs(state), state.memory
         sizes = memory.size[: memory.awake[0]]
         # Row s started before round s + 1; one that was merged from several has their mean age.
         ages, shares = state.rounds - (np.cumsum(sizes) - 0.5 * (sizes + 1)), row_shares(memory)
-        return replace(found, memory=mean_age(ages, shares), bases=shares_by_age(ages, shares))
+        return replace(beliefs, memory=mean_age(ages, shares), bases=shares_by_age(ages, shares))
 
     def memory_limits(self, n_actions: int, rounds: int) -> dict[str, float]:
         """Return the number of rows started, the largest constant in their rates, and the room for merged rows."""

@@ -130,12 +130,12 @@ def estimates(memory: AnyMemory) -> Estimates:
     if full == 0:  # before round 1: the first blocks are single rounds
         return Estimates(1.0, 0.0, variance)
     per_round = memory.squares / (2 * max(1, rounds - 1))
-    found = [_movements(means, per_round / length)]
+    movements = [_movements(means, per_round / length)]
     while len(means) >= 4:
         half = len(means) // 2
         means, length = means[: 2 * half].reshape(half, 2, -1).mean(axis=1), 2 * length
-        found.append(_movements(means, per_round / length))
-    segments, drifts = zip(*found, strict=True)
+        movements.append(_movements(means, per_round / length))
+    segments, drifts = zip(*movements, strict=True)
     return Estimates(max(segments), max(drifts), variance)
 
 
@@ -455,13 +455,13 @@ class Tracker(GridLearner, HintedLearner):
         The estimates are those of `driftwise.learners.meta.tracker`: changes that are small or short are not
         counted.
         """
-        found, memory, kind = super().beliefs(state), state.memory, _BANKS[self.both_guesses]
+        beliefs, memory, kind = super().beliefs(state), state.memory, _BANKS[self.both_guesses]
         bank = inner_memory(memory, kind.memory_type, "bank0", memory.base_weights)
         most = float(bank.range[0]) * state.rounds
         gain = float(bank.even_total[0] - memory.rule_totals.min()) / most if most > 0.0 else 0.0
         lengths = kind.memories(state.n_actions, state.rounds, gain)
         estimated = estimates(bank)._asdict()
-        return replace(found, memory=float(memory.rule_weights @ lengths), **estimated)
+        return replace(beliefs, memory=float(memory.rule_weights @ lengths), **estimated)
 
     def bound(self, measures: Measures) -> float:
         """Return the bound for losses in [0, 1] against sequences with as many switches as the means."""

@@ -63,4 +63,4 @@ def _is_log(log: Array, rounds: float) -> bool:
     latest = latest_alarms(log)
     before = n - len(latest)  # as many rounds are needed for the alarms that are no longer in the ring
     bounded = not latest or (before <= latest[0] and latest[-1] < rounds)
-    return bounded and all(one < other for one, other in pairwise(latest))
+    return bounded and all(alarm < later for alarm, later in pairwise(latest))

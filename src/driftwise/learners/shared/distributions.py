@@ -14,11 +14,11 @@ RAREST = 1e-100  # no action with a smaller probability is ever drawn; the inver
 
 
 @kernel
-def dot(one: Vector, other: Vector) -> float:
+def dot(vector: Vector, other: Vector) -> float:
     """Return the inner product, summed in the order of the actions."""
     total = 0.0
-    for k in range(one.size):
-        total += one[k] * other[k]
+    for k in range(vector.size):
+        total += vector[k] * other[k]
     return total
 
 

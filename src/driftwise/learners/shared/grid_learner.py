@@ -307,7 +307,7 @@ def _bind_kernels(member: type[GridLearner], name: str, rule: type[ExpertLearner
 
 def _all_of(name: str, kernels: Sequence[Kernel]) -> Kernel:
     """Return the kernel that calls some kernels in turn."""
-    return reduce(lambda rest, one: clone(_advance_both, name, BANKS=one, REST=rest), reversed(kernels))
+    return reduce(lambda rest, head: clone(_advance_both, name, BANKS=head, REST=rest), reversed(kernels))
 
 
 def _update(memory: AnyMemory, rates: GridRates, losses: Vector) -> None:
@@ -424,7 +424,7 @@ class GridLearner(meta.MetaLearner[AnyMemory, GridRates]):
     def _banks(self, n_actions: int) -> Sequence[Bank]:
         banks = self.banks(n_actions)
         if (kinds := tuple(bank.kind for bank in banks)) != self.bank_kinds:
-            wanted, got = ([kind.__name__ for kind in each] for each in (self.bank_kinds, kinds))
+            wanted, got = ([kind.__name__ for kind in group] for group in (self.bank_kinds, kinds))
             raise InvalidInput(f"{type(self).__name__}: `banks` must return banks of {wanted}, got {got}.")
         return banks
 

@@ -179,9 +179,9 @@ class IntervalLearner(meta.MetaLearner[AnyMemory, IntervalRates]):
 
     def beliefs(self, state: State[AnyMemory, IntervalRates]) -> Beliefs:
         """Return the shares of the awake rows in the next play, and their mean age."""
-        found, memory = super().beliefs(state), state.memory
+        beliefs, memory = super().beliefs(state), state.memory
         awake = memory.starts > 0
-        return replace(found, memory=mean_age(memory.clock[0] - memory.starts[awake], memory.shares[awake]))
+        return replace(beliefs, memory=mean_age(memory.clock[0] - memory.starts[awake], memory.shares[awake]))
 
     def possible(self, scores: Vector, rounds: int) -> bool:
         """Return whether a row can have these scores after so many rounds of its own."""

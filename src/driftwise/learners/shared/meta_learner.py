@@ -40,8 +40,8 @@ class MetaLearner(ExpertLearner[M, R]):
 
     def beliefs(self, state: State[M, R]) -> Beliefs:
         """Return the weights of the bases in the next round."""
-        found, shares = super().beliefs(state), self.base_shares(state)
-        return replace(found, bases=shares_by_label(map(short_label, shares), shares.values()))
+        beliefs, shares = super().beliefs(state), self.base_shares(state)
+        return replace(beliefs, bases=shares_by_label(map(short_label, shares), shares.values()))
 
 
 def can_be_base(kind: type) -> bool:

@@ -114,11 +114,11 @@ class RestartingLearner(BanditLearner[IndexMemory, RestartingRates]):
 
     def beliefs(self, state: State[IndexMemory, RestartingRates]) -> Beliefs:
         """Return the alarms, and the rounds since the last reset that count: of each action, or of all."""
-        found, memory = super().beliefs(state), state.memory
+        beliefs, memory = super().beliefs(state), state.memory
         ages = state.rounds - memory.reset_rounds
         counted = tuple(self.parts[0].counted_rounds(int(age)) for age in ages)
         together = state.rates.restarts.everywhere
-        return replace(found, memory=counted[0] if together else counted, **alarms(memory.alarms))
+        return replace(beliefs, memory=counted[0] if together else counted, **alarms(memory.alarms))
 
     def rates(self, n_actions: int) -> RestartingRates:
         """Return the parameters of the index, of the detector and of the restarts."""

@@ -195,12 +195,12 @@ class SleepingLearner(ExpertLearner[SleepingExperts, Rates]):
 
     def beliefs(self, state: State[SleepingExperts, Rates]) -> Beliefs:
         """Return the share of the weights that rows of each age have, and their mean age, if there are rows."""
-        found, memory = super().beliefs(state), state.memory
+        beliefs, memory = super().beliefs(state), state.memory
         if self.cover == "single" or not memory.awake[0]:
-            return found
+            return beliefs
         rows = slice(int(memory.awake[0]))
         ages, shares = state.rounds + 1 - memory.starts[rows], _scaled(memory.log_weights[rows]).sum(axis=1)
-        return replace(found, memory=mean_age(ages, shares), bases=shares_by_age(ages, shares))
+        return replace(beliefs, memory=mean_age(ages, shares), bases=shares_by_age(ages, shares))
 
     @functools.cached_property
     def grows(self) -> bool:
