@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -67,8 +67,7 @@ _FEWEST_ROWS = 1 << 8
 _MOST_CELLS = 1 << 21
 
 
-@dataclass(frozen=True)
-class RowBlock:
+class RowBlock(NamedTuple):
     """Consecutive rows of a table."""
 
     truths: Vector
@@ -76,9 +75,6 @@ class RowBlock:
     time: pa.Array  # None if there is no such column
     by: pa.Array
     fault: CellFault
-
-    def __len__(self) -> int:
-        return len(self.truths)
 
 
 def block_rows(n_columns: int) -> int:
@@ -142,8 +138,8 @@ class TimeOrder:
     def check(self, block: RowBlock, series: Actions | None, n_series: int) -> None:
         """Reject a time that is not after the last one of the same series."""
         self._kind = self._kind or _kind(block.time)
-        order = np.arange(len(block)) if series is None else np.argsort(series, kind="stable")
-        series_of = np.zeros(len(block), np.int64) if series is None else series[order]
+        order = np.arange(len(block.time)) if series is None else np.argsort(series, kind="stable")
+        series_of = np.zeros(len(block.time), np.int64) if series is None else series[order]
         keys = _keys(block, self._column, self._kind)[order]
         is_first, n_before = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
         continues = is_first & (series_of < n_before)  # a series of an earlier block
@@ -234,8 +230,7 @@ class Wanted(NamedTuple):
     by: str | None = None
 
 
-@dataclass(frozen=True)
-class CombineTask:
+class CombineTask(NamedTuple):
     """A table of forecasts and what to do with it."""
 
     source: TableSource
@@ -405,11 +400,10 @@ class _Run:
         self._task, self._reader, self._choice = task, reader, choice
         self._experts, self._loss = task.options.names(choice.experts), task.options.forecast_loss
         self._names = [*choice.texts, choice.target, FORECAST, *(WEIGHT + name for name in self._experts)]
-        for name, n_uses in Counter(self._names).items():
-            if n_uses > 1:
-                raise task.source.fault(
-                    f": the column {shown(name)} has the name of a column of the output; rename it."
-                )
+        if taken := [name for name, n_uses in Counter(self._names).items() if n_uses > 1]:
+            raise task.source.fault(
+                f": the column {shown(taken[0])} has the name of a column of the output; rename it."
+            )
         # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
         self._series: dict[str | int, int] = {"": 0} if choice.by is None else {}
         self._order = None if choice.time is None else TimeOrder(choice.time)
@@ -451,7 +445,7 @@ class _Run:
                 combined, series = self._mix(block)
                 written.result()
                 written = writing.submit(self._keep, writer, block, combined, series)
-                self._rows += len(block)
+                self._rows += len(block.truths)
                 if progress is not None:
                     progress(RowProgress(self._rows, time.monotonic() - began, self._reader.fraction()))
             written.result()
