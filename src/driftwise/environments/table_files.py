@@ -314,8 +314,8 @@ class CsvTable:
             raise source.fault(f", line {line}: it has a null byte, so it is not a CSV file.")
         if not text.strip():
             raise source.fault(": it is empty." if whole else ": it begins with blank lines only.")
-        sampled = {each: _first_rows(text, each, whole) for each in ([delimiter] if delimiter else _DELIMITERS)}
-        self._delimiter = max(sampled, key=lambda each: _score(sampled[each], target))
+        sampled = {sign: _first_rows(text, sign, whole) for sign in ([delimiter] if delimiter else _DELIMITERS)}
+        self._delimiter = max(sampled, key=lambda sign: _score(sampled[sign], target))
         if not sampled[self._delimiter]:
             raise source.fault(": it is not a CSV file.")
         return sampled[self._delimiter][1:]
@@ -448,10 +448,9 @@ class JsonLines:
         """Return the kind of the values of each key: a number if at least half are, or all are null."""
         kinds: dict[str, Counter[str]] = {}
         for line, text in _filled_lines(sample):
-            try:
+            record = None
+            with contextlib.suppress(ValueError, RecursionError):
                 record = json.loads(text)
-            except (ValueError, RecursionError):
-                record = None
             if not isinstance(record, dict):
                 raise self._fault({}, text, line, "not an object")
             for name, value in record.items():

@@ -202,11 +202,9 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
 def _cast(column: pa.Array, kind: str) -> pa.Array | None:
     """Return a column of text as numbers or timestamps, None if it has something else."""
     for target in _KINDS[kind][1]:
-        try:
+        with contextlib.suppress(pa.ArrowException):
             parsed = compute.utf8_trim_whitespace(column).cast(target)
             return parsed.cast(pa.timestamp("ns", target.tz)) if kind != "number" else parsed
-        except pa.ArrowException:
-            continue
     return None
 
 
@@ -321,11 +319,9 @@ def _check_names(wanted: Wanted) -> None:
     """Reject a column that has two uses."""
     roles = [("--target", wanted.target), ("--time", wanted.time), ("--by", wanted.by)]
     roles += [("--experts", name) for name in wanted.experts or ()]
-    used: dict[str, str] = {}
+    used: dict[str | None, str] = {}
     for option, name in roles:
-        if name is None:
-            continue
-        if name in used:
+        if name is not None and name in used:
             also = f"{used[name]} and {option}" if used[name] != option else f"{option} twice"
             raise InvalidInput(f"combine: the column {shown(name)} is given as {also}.")
         used[name] = option
@@ -351,8 +347,7 @@ def _choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> Co
         _reject_index(source, places, experts)
     if not experts:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
-    guessed = experts if wanted.experts is None else ()
-    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed)
+    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed=() if wanted.experts else experts)
 
 
 def _reject_index(source: TableSource, places: Mapping[str, int], experts: Sequence[str]) -> None:

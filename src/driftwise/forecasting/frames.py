@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 
 OWNER = "combine"
-_NAME_ROLES = (
-    "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
-)
+_ROLES = "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
 _NAME_SERIES = "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
 _KEEP_ONE_CUTOFF = "Keep one cutoff for each time, or make a column of the steps ahead and name it in `by`."
 
@@ -102,7 +100,7 @@ def numbers(frame: Frame, name: str, fault: Callable[[Vector], str]) -> Vector:
     elif column.dtype == nw.Object:
         values = _from_objects(name, column.to_list())
     else:
-        got = f"got the type {column.dtype}. {_NAME_ROLES}"
+        got = f"got the type {column.dtype}. {_ROLES}"
         raise InvalidInput(f"{OWNER}: the column {shown(name)} must have numbers, {got}")
     if (k := first_too_large(values)) >= 0:
         raise _bad_value(name, REAL_VALUE, float(values[k]), k)

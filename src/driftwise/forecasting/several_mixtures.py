@@ -17,8 +17,9 @@ from driftwise.forecasting.mixture import Mixture
 from driftwise.learners.base import ExpertLearner
 
 
-def split_forecasts(owner: object, forecasts: object, names: tuple[str, ...], n_columns: int) -> list[object]:
-    """Return the forecasts of all experts for each column; all are checked before any is used."""
+def predict_all(owner: object, mixtures: Sequence[Mixture], forecasts: object, keys: Iterable[Hashable]) -> Vector:
+    """Return the forecasts of several mixtures, each with its column and key; all are checked before one changes."""
+    names, n_columns = mixtures[0].experts, len(mixtures)
     if isinstance(forecasts, Mapping):
         rows = {name: _row(owner, f"forecasts[{name!r}]", value, n_columns) for name, value in forecasts.items()}
         columns: list[object] = [{name: row[i] for name, row in rows.items()} for i in range(n_columns)]
@@ -27,12 +28,6 @@ def split_forecasts(owner: object, forecasts: object, names: tuple[str, ...], n_
         columns = [np.ascontiguousarray(table[:, i]) for i in range(n_columns)]
     for column in columns if names else ():
         as_forecasts(owner, column, names)
-    return columns
-
-
-def predict_all(owner: object, mixtures: Sequence[Mixture], forecasts: object, keys: Iterable[Hashable]) -> Vector:
-    """Return the forecasts of several mixtures, each with its column and key; all are checked before one changes."""
-    columns = split_forecasts(owner, forecasts, mixtures[0].experts, len(mixtures))
     rounds = list(zip(mixtures, columns, keys, strict=False))
     for mix, column, key in rounds:
         mix.check_forecasts(column, key)
