@@ -76,22 +76,13 @@ def broken(*_):
 def test_a_part_that_numba_no_longer_has_is_not_used(part, home, name, monkeypatch):
     owner = next(kind for kind in home.__mro__ if name in vars(kind)) if isinstance(home, type) else home
     monkeypatch.delattr(owner, name)
-<<<<<<< HEAD:tests/core/test_private_numba.py
-    assert private_numba._found(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
-=======
-    assert compiler._usable_parts(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
->>>>>>> df1134d9126a0e63edd63a40c68531fef15b6e29:tests/core/test_undocumented_numba.py
+    assert private_numba._usable_parts(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
 
 
 @pytest.mark.parametrize(("part", "name"), [("checksums", "KernelCache"), ("tables", "rebuilder")])
 def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
-<<<<<<< HEAD:tests/core/test_private_numba.py
     monkeypatch.setattr(private_numba, name, None)
-    assert private_numba._found(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
-=======
-    monkeypatch.setattr(compiler, name, None)
-    assert compiler._usable_parts(compiler.PARTS) == frozenset(compiler.PARTS) - {part}
->>>>>>> df1134d9126a0e63edd63a40c68531fef15b6e29:tests/core/test_undocumented_numba.py
+    assert private_numba._usable_parts(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
 
 
 @pytest.mark.parametrize("learner", [Hedge(), UCB1()], ids=str)

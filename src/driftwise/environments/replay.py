@@ -75,19 +75,15 @@ class NpyFile:
         n = max(0, min(n, n_rows - first))
         if os.fstat(self._descriptor).st_size != self._n_bytes:
             raise self._changed()
-        if self._header.fortran_order:
-            block = np.empty((n_columns, n), self.dtype)
-            for k in range(n_columns):
-                self._fill(block[k], k * n_rows + first)
-            block = block.T
-        else:
-            block = np.empty((n, n_columns), self.dtype)
-            self._fill(block, first * n_columns)
-        return np.require(block, np.float64, ["C", "W", "E"])
+        by_column = self._header.fortran_order
+        block = np.empty((n_columns, n) if by_column else (1, n * n_columns), self.dtype)
+        for k, part in enumerate(block):
+            self._fill(part, k * n_rows + first if by_column else first * n_columns)
+        return np.require(block.T if by_column else block.reshape(n, n_columns), np.float64, ["C", "W", "E"])
 
     def _fill(self, target: Array, first: int) -> None:
         """Read values in the order of the file, from the value `first` on."""
-        left = target.reshape(-1).view(np.uint8).data
+        left = target.view(np.uint8).data
         position = self._header.offset + first * self.dtype.itemsize
         while left:
             try:
@@ -220,11 +216,10 @@ def _is_header(cells: list[str], name: str) -> bool:
 
 def _looks_like_a_number(cell: str) -> bool:
     """Return whether `float` accepts it: also 0_1, inf and other digits, which are neither names nor losses."""
-    try:
+    with contextlib.suppress(ValueError):
         float(cell)
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _number(cell: str, place: str) -> float:

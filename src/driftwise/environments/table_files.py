@@ -448,10 +448,9 @@ class JsonLines:
         """Return the kind of the values of each key: a number if at least half are, or all are null."""
         kinds: dict[str, Counter[str]] = {}
         for line, text in _filled_lines(sample):
-            try:
+            record = None
+            with contextlib.suppress(ValueError, RecursionError):
                 record = json.loads(text)
-            except (ValueError, RecursionError):
-                record = None
             if not isinstance(record, dict):
                 raise self._fault({}, text, line, "not an object")
             for name, value in record.items():

@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -67,8 +67,7 @@ _FEWEST_ROWS = 1 << 8
 _MOST_CELLS = 1 << 21
 
 
-@dataclass(frozen=True)
-class RowBlock:
+class RowBlock(NamedTuple):
     """Consecutive rows of a table."""
 
     truths: Vector
@@ -76,9 +75,6 @@ class RowBlock:
     time: pa.Array  # None if there is no such column
     by: pa.Array
     fault: CellFault
-
-    def __len__(self) -> int:
-        return len(self.truths)
 
 
 def block_rows(n_columns: int) -> int:
@@ -142,8 +138,8 @@ class TimeOrder:
     def check(self, block: RowBlock, series: Actions | None, n_series: int) -> None:
         """Reject a time that is not after the last one of the same series."""
         self._kind = self._kind or _kind(block.time)
-        order = np.arange(len(block)) if series is None else np.argsort(series, kind="stable")
-        series_of = np.zeros(len(block), np.int64) if series is None else series[order]
+        order = np.arange(len(block.time)) if series is None else np.argsort(series, kind="stable")
+        series_of = np.zeros(len(block.time), np.int64) if series is None else series[order]
         keys = _keys(block, self._column, self._kind)[order]
         is_first, n_before = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
         continues = is_first & (series_of < n_before)  # a series of an earlier block
@@ -206,11 +202,9 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
 def _cast(column: pa.Array, kind: str) -> pa.Array | None:
     """Return a column of text as numbers or timestamps, None if it has something else."""
     for target in _KINDS[kind][1]:
-        try:
+        with contextlib.suppress(pa.ArrowException):
             parsed = compute.utf8_trim_whitespace(column).cast(target)
             return parsed.cast(pa.timestamp("ns", target.tz)) if kind != "number" else parsed
-        except pa.ArrowException:
-            continue
     return None
 
 
@@ -234,8 +228,7 @@ class Wanted(NamedTuple):
     by: str | None = None
 
 
-@dataclass(frozen=True)
-class CombineTask:
+class CombineTask(NamedTuple):
     """A table of forecasts and what to do with it."""
 
     source: TableSource
@@ -326,11 +319,9 @@ def _check_names(wanted: Wanted) -> None:
     """Reject a column that has two uses."""
     roles = [("--target", wanted.target), ("--time", wanted.time), ("--by", wanted.by)]
     roles += [("--experts", name) for name in wanted.experts or ()]
-    used: dict[str, str] = {}
+    used: dict[str | None, str] = {}
     for option, name in roles:
-        if name is None:
-            continue
-        if name in used:
+        if name is not None and name in used:
             also = f"{used[name]} and {option}" if used[name] != option else f"{option} twice"
             raise InvalidInput(f"combine: the column {shown(name)} is given as {also}.")
         used[name] = option
@@ -356,8 +347,7 @@ def _choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> Co
         _reject_index(source, places, experts)
     if not experts:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
-    guessed = experts if wanted.experts is None else ()
-    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed)
+    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed=() if wanted.experts else experts)
 
 
 def _reject_index(source: TableSource, places: Mapping[str, int], experts: Sequence[str]) -> None:
@@ -405,11 +395,10 @@ class _Run:
         self._task, self._reader, self._choice = task, reader, choice
         self._experts, self._loss = task.options.names(choice.experts), task.options.forecast_loss
         self._names = [*choice.texts, choice.target, FORECAST, *(WEIGHT + name for name in self._experts)]
-        for name, n_uses in Counter(self._names).items():
-            if n_uses > 1:
-                raise task.source.fault(
-                    f": the column {shown(name)} has the name of a column of the output; rename it."
-                )
+        if taken := [name for name, n_uses in Counter(self._names).items() if n_uses > 1]:
+            raise task.source.fault(
+                f": the column {shown(taken[0])} has the name of a column of the output; rename it."
+            )
         # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
         self._series: dict[str | int, int] = {"": 0} if choice.by is None else {}
         self._order = None if choice.time is None else TimeOrder(choice.time)
@@ -451,7 +440,7 @@ class _Run:
                 combined, series = self._mix(block)
                 written.result()
                 written = writing.submit(self._keep, writer, block, combined, series)
-                self._rows += len(block)
+                self._rows += len(block.truths)
                 if progress is not None:
                     progress(RowProgress(self._rows, time.monotonic() - began, self._reader.fraction()))
             written.result()

@@ -212,14 +212,12 @@ class ForecastReport:
     series_names: tuple[str | int, ...] = ()
 
     def __repr__(self) -> str:
-        parts = [f"loss={self.loss!r}", f"experts={len(self.names)}"]
-        if self.n_series != 1:
-            parts.append(f"series={self.n_series}")
-        parts += [f"rounds={self.n_rounds}", f"scored={self.n_scored}"]
+        series, means = f", series={self.n_series}" if self.n_series != 1 else "", ""
         if self.n_scored:
-            mixture, best = self.comparators[0], self.comparators[1]
-            parts += [f"mixture={mixture.mean:.4g}", f"best_expert={best.detail!r} {best.mean:.4g}"]
-        return f"ForecastReport({', '.join(parts)})"
+            mixture, best = self.comparators[:2]
+            means = f", mixture={mixture.mean:.4g}, best_expert={best.detail!r} {best.mean:.4g}"
+        counts = f"experts={len(self.names)}{series}, rounds={self.n_rounds}, scored={self.n_scored}"
+        return f"ForecastReport(loss={self.loss!r}, {counts}{means})"
 
     def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
         printer.text(repr(self) if cycle else self.text())

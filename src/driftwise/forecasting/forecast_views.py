@@ -191,9 +191,8 @@ def series_rows(report: ForecastReport) -> list[SeriesRow]:
 def _hidden_text(report: ForecastReport) -> str:
     """Return a sentence on the series that are not shown, "" if all are."""
     n_hidden = report.n_series - _MOST_SERIES
-    if n_hidden <= 0:
-        return ""
-    return f"{n_hidden:,} more series: summary.json of the command, or report.series_table() in Python."
+    text = f"{n_hidden:,} more series: summary.json of the command, or report.series_table() in Python."
+    return text if n_hidden > 0 else ""
 
 
 def _series(report: ForecastReport) -> str:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 
 OWNER = "combine"
+_ROLES = "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
+_NAME_SERIES = "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
+_KEEP_ONE_CUTOFF = "Keep one cutoff for each time, or make a column of the steps ahead and name it in `by`."
 
 
 def narwhals() -> ModuleType:
@@ -97,10 +100,8 @@ def numbers(frame: Frame, name: str, fault: Callable[[Vector], str]) -> Vector:
     elif column.dtype == nw.Object:
         values = _from_objects(name, column.to_list())
     else:
-        hint = (
-            "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
-        )
-        raise InvalidInput(f"{OWNER}: the column {shown(name)} must have numbers, got the type {column.dtype}. {hint}")
+        got = f"got the type {column.dtype}. {_ROLES}"
+        raise InvalidInput(f"{OWNER}: the column {shown(name)} must have numbers, {got}")
     if (k := first_too_large(values)) >= 0:
         raise _bad_value(name, REAL_VALUE, float(values[k]), k)
     if rule := fault(values):
@@ -127,9 +128,8 @@ def _from_objects(name: str, objects: Sequence[object]) -> Vector:
 
 
 def _bad_value(name: str, rule: str, got: object, row: int) -> InvalidInput:
-    return InvalidInput(
-        f"{OWNER}: the column {shown(name)} must have {rule} in every row, got {shown(got)} in row {row}."
-    )
+    where = f"got {shown(got)} in row {row}"
+    return InvalidInput(f"{OWNER}: the column {shown(name)} must have {rule} in every row, {where}.")
 
 
 def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Hashable]]:
@@ -259,9 +259,8 @@ def _experts(frame: Frame, experts: object, kept: list[str]) -> tuple[str, ...]:
             _warn(f"{OWNER}: bounds of intervals are no experts, left out: {text}. List the columns with `experts`.")
         experts = [name for name in others if not _BOUND.search(name)]
         if not experts:
-            raise InvalidInput(
-                f"{OWNER}: the frame must have a column of forecasts, got only {', '.join(frame.columns)}."
-            )
+            got = ", ".join(frame.columns)
+            raise InvalidInput(f"{OWNER}: the frame must have a column of forecasts, got only {got}.")
     elif isinstance(experts, str) or not isinstance(experts, Sequence) or not len(experts):
         raise rejection(OWNER, "experts", "a list of names of columns", experts)
     known = {*frame.columns}
@@ -296,12 +295,7 @@ def _check_order(frame: Frame, time: str, series: Actions, rank: Actions, any_or
     if not any_order and not (rank[:row] == rank[row])[series[:row] == series[row]].any():
         rule = "must increase within a series"
         raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got {got}. Sort the frame by it.")
-    hint = (
-        "Keep one cutoff for each time, or make a column of the steps ahead and name it in `by`."
-        if any_order
-        else "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
-    )
-    rule = "must have different times in the rows of a series"
+    rule, hint = "must have different times in the rows of a series", _KEEP_ONE_CUTOFF if any_order else _NAME_SERIES
     raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got again {got}. {hint}")
 
 

@@ -96,22 +96,19 @@ def best_square_combination(gram: Matrix) -> Combination | None:
     if not np.isfinite(gram).all():
         return None
     totals = np.diag(gram)
-    best = int(totals.argmin())
-    weights = np.eye(len(gram))[best]
-    if totals[best] <= 0.0:
+    weights, least = np.eye(len(gram))[totals.argmin()], float(totals.min())  # of the best expert
+    if least <= 0.0:
         return Combination(weights, 0.0, 0.0)
-    values, vectors = np.linalg.eigh(gram / totals[best])
+    values, vectors = np.linalg.eigh(gram / least)
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     system = np.vstack([root, np.ones(len(gram))])
     try:
         ray, _ = nnls(system, np.append(np.zeros(len(gram)), 1.0), maxiter=_NNLS_ROUNDS * len(gram))
     except RuntimeError:  # no convergence: the best expert is still a combination
-        return Combination(weights, float(totals[best]), 0.0)
+        return Combination(weights, least, 0.0)
     mixed = ray / ray.sum()
     loss = max(0.0, float(mixed @ gram @ mixed))
-    if loss < totals[best]:
-        return Combination(mixed, loss, loss)
-    return Combination(weights, float(totals[best]), float(totals[best]))
+    return Combination(mixed, loss, loss) if loss < least else Combination(weights, least, least)
 
 
 def best_combination(loss: ForecastLoss, forecasts: Matrix, truths: Vector) -> Combination | None:

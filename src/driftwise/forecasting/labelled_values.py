@@ -204,9 +204,8 @@ def _labels_and_values(owner: object, value: object) -> Labelled:
         raise InvalidInput(f"{_called(owner)}: `forecasts` must be {_KINDS}, got a {type(value).__name__}. {hint}")
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.ndim != 1:
-        raise InvalidInput(
-            f"{_called(owner)}: `forecasts` must have one dimension, got an array of shape {array.shape}."
-        )
+        got = f"got an array of shape {array.shape}"
+        raise InvalidInput(f"{_called(owner)}: `forecasts` must have one dimension, {got}.")
     return None, array.tolist() if array.dtype.kind == "O" else array
 
 

@@ -147,9 +147,8 @@ class ForecastLoss:
         if not known and self.value is None and self.slope is None:
             raise UnknownName("forecast loss", self.name, KERNELS)
         if not known and not (callable(self.value) and callable(self.slope)):
-            raise InvalidInput(
-                "ForecastLoss: a loss of your own needs both `value` and `slope`, functions of two numbers."
-            )
+            rule = "needs both `value` and `slope`, functions of two numbers"
+            raise InvalidInput(f"ForecastLoss: a loss of your own {rule}.")
         require_number(self, "level", lambda x: 0 < x < 1, "in (0, 1)")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -162,9 +161,8 @@ class ForecastLoss:
     def text(self) -> str:
         """The text from which `forecast_loss` makes it, such as "pinball:0.9"; a loss of the user has none."""
         if self.value is not None:
-            raise InvalidInput(
-                f"ForecastLoss: {self.name!r} is a function of your own, which cannot be written to a file."
-            )
+            kind = "a function of your own, which cannot be written to a file"
+            raise InvalidInput(f"ForecastLoss: {self.name!r} is {kind}.")
         return f"pinball:{self.level!r}" if self.name == "pinball" else self.name
 
     @property
@@ -177,8 +175,7 @@ class ForecastLoss:
         """The compiled value and derivative: functions of the forecast, the truth and the level."""
         if self.value is None or self.slope is None:
             return KERNELS[self.name]
-        value, slope = (_of_the_user(self.name, function) for function in (self.value, self.slope))
-        return value, slope
+        return _of_the_user(self.name, self.value), _of_the_user(self.name, self.slope)
 
     def values(self, forecasts: Any, truths: Any) -> Array:
         """Return the losses of forecasts, with NumPy's broadcasting; NaN where a forecast or a truth is missing."""

@@ -148,10 +148,8 @@ class RoundHistory:
 
     def insert_expert(self, place: int) -> None:
         """Add an expert that was missing in all rounds."""
-        inputs, weights = self._space.inputs, self._space.weights
-        self._space = self._space._replace(
-            inputs=np.insert(inputs, place, np.nan, axis=1), weights=np.insert(weights, place, 0.0, axis=1)
-        )
+        inputs = np.insert(self._space.inputs, place, np.nan, axis=1)
+        self._space = self._space._replace(inputs=inputs, weights=np.insert(self._space.weights, place, 0.0, axis=1))
 
 
 _COUNTS = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all asleep", NOT_FINITE: "not finite"}

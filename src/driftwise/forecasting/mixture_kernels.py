@@ -212,13 +212,8 @@ def _mean(inputs: Vector, shares: Vector) -> float:
 
 def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -> tuple[Kernel, Kernel, Kernel]:
     """Bind the kernels of a learner and of a loss to the templates: combine, observe, observe after another round."""
-    write = clone(_write_losses, name, VALUE=value, SLOPE=slope)
-    parts: Bindings = {
-        "WRITE": write,
-        "HINT": learner.hint or _take_no_hint,
-        "TAKES_HINTS": learner.hint is not None,
-        "UPDATE": learner.update,
-    }
+    parts: Bindings = {"WRITE": clone(_write_losses, name, VALUE=value, SLOPE=slope), "UPDATE": learner.update}
+    parts |= {"HINT": learner.hint or _take_no_hint, "TAKES_HINTS": learner.hint is not None}
     combine = clone(_combine, name, inline=True, **parts)
     observe = clone(_observe, name, inline=True, REPEATS_HINT=False, **parts)
     return combine, observe, clone(_observe, f"{name}-late", inline=True, REPEATS_HINT=True, **parts)

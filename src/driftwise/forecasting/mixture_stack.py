@@ -89,17 +89,11 @@ def mixture_loops(learner: ExpertLearner, loss: ForecastLoss) -> MixtureLoops:
 
 
 @functools.cache
-def _mixture_loops(
-    kernels: Kernels, memory_type: Memories, loss_name: str, value: Kernel, slope: Kernel
-) -> MixtureLoops:
-    name = f"{kernels.name}-{loss_name}"
+def _mixture_loops(kernels: Kernels, memory_type: Memories, loss: str, value: Kernel, slope: Kernel) -> MixtureLoops:
+    name = f"{kernels.name}-{loss}"
     combine, observe, observe_late = mixture_kernels(name, kernels, value, slope)
-    rows: Bindings = {
-        "KIND": memory_type,
-        "OWN": Own,
-        "ROW": row_kernel(len(memory_type._fields)),
-        "OWN_ROW": row_kernel(len(Own._fields)),
-    }
+    rows: Bindings = {"KIND": memory_type, "ROW": row_kernel(len(memory_type._fields))}
+    rows |= {"OWN": Own, "OWN_ROW": row_kernel(len(Own._fields))}
     kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace, Combined)
     run = clone(_run, name, kinds, COMBINE=combine, OBSERVE=observe, **rows)
     entries = (
@@ -391,9 +385,8 @@ def _checked_owns(arrays: Arrays, n_actions: int, has_scale: bool) -> Own:
     for name in ("step", "error") if has_scale else ("scale", "step", "error"):  # a given scale has no limit
         largest, limit = getattr(own, name).T
         if ((largest > limit / LIMIT * (1 + _ROUNDING)) & (limit < LARGEST_FLOAT)).any():
-            raise InvalidInput(
-                f"Mixture: the array `{_OWN}{name}` has a limit below {LIMIT:g} times the largest value."
-            )
+            limited = f"a limit below {LIMIT:g} times the largest value"
+            raise InvalidInput(f"Mixture: the array `{_OWN}{name}` has {limited}.")
     if (np.abs(own.plain.sum(axis=1) - 1) > _ROUNDING).any():
         raise InvalidInput(f"Mixture: the array `{_OWN}plain` must have rows with sum 1.")
     check_range(f"{_OWN}counts", (own.counts.T <= MOST_ROUNDS) & (own.errors[:, 1] <= own.counts[:, ROUNDS]))
@@ -403,12 +396,11 @@ def _checked_owns(arrays: Arrays, n_actions: int, has_scale: bool) -> Own:
 def _checked_memories(learner: ExpertLearner, arrays: Arrays, n_actions: int, rounds: Actions) -> Memories:
     """Return copies of the stacked memories of a learner after so many rounds of each series."""
     kind, first = learner.memory_type, learner.first_memory(n_actions, new_generator(0))
-    stack = kind(
-        *(
-            stored_array(arrays, _LEARNER + name, pattern.dtype, (len(rounds), *[None] * pattern.ndim))
-            for name, pattern in first._asdict().items()
-        )
-    )
+    copies = {
+        name: stored_array(arrays, _LEARNER + name, pattern.dtype, (len(rounds), *[None] * pattern.ndim))
+        for name, pattern in first._asdict().items()
+    }
+    stack = kind(**copies)
     for i, played in enumerate(rounds.tolist()):
         memory = row(stack, i)
         lengths = {name: array.shape for name, array in memory._asdict().items()}

@@ -113,15 +113,9 @@ class MixtureOptions:
     @property
     def settings(self) -> Settings:
         """The options as the kernels read them."""
-        return Settings(
-            level=self.forecast_loss.level,
-            gradient=self.gradient,
-            hint=HINTS[self.hint],
-            last_truth="last-truth" in self.extras,
-            scaled="scaled" in self.extras,
-            shifted="shifted" in self.extras,
-            scale=0.0 if self.scale is None else self.scale,
-        )
+        last_truth, scaled, shifted = (extra in self.extras for extra in EXTRAS)
+        extras = {"last_truth": last_truth, "scaled": scaled, "shifted": shifted}
+        return Settings(self.forecast_loss.level, self.gradient, HINTS[self.hint], **extras, scale=self.scale or 0.0)
 
     @property
     def spec(self) -> dict[str, Any]:

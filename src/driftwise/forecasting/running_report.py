@@ -350,6 +350,7 @@ def _comparators(
         weights, loss = combination.weights.tolist(), combination.loss
         detail = " + ".join(f"{weights[k]:.2f} {names[k]}" for k in largest_weights(weights))
     n_after, last = int(series.n_after_truth.sum()), float(series.last_truth.sum())
+    same = float(series.mixture_after_truth.sum())  # over the same rounds
     of_each = [over_all("best expert of each series", "", True, float(leasts[0]))]
     return (
         over_all("mixture", "", False, mixture),
@@ -358,9 +359,7 @@ def _comparators(
         over_all("best convex combination", detail, True, loss, note),
         *(over_all(f"best sequence, {n} switch{'es' * (n > 1)}", "", True, float(leasts[n])) for n in _SWITCHES),
         over_all("uniform mean", "", False, float(series.uniform.sum())),
-        ComparatorLoss(
-            LAST_TRUTH, "", False, n_after, last if n_after else math.nan, float(series.mixture_after_truth.sum())
-        ),
+        ComparatorLoss(LAST_TRUTH, "", False, n_after, last if n_after else math.nan, same),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Mapping, Set, Sized
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from driftwise.forecasting.mixture import Mixture
 from driftwise.learners.base import ExpertLearner
 
 
-def split_forecasts(owner: object, forecasts: object, names: tuple[str, ...], n_columns: int) -> list[object]:
-    """Return the forecasts of all experts for each column; all are checked before any is used."""
+def predict_all(owner: object, mixtures: Sequence[Mixture], forecasts: object, keys: Iterable[Hashable]) -> Vector:
+    """Return the forecasts of several mixtures, each with its column and key; all are checked before one changes."""
+    names, n_columns = mixtures[0].experts, len(mixtures)
     if isinstance(forecasts, Mapping):
         rows = {name: _row(owner, f"forecasts[{name!r}]", value, n_columns) for name, value in forecasts.items()}
         columns: list[object] = [{name: row[i] for name, row in rows.items()} for i in range(n_columns)]
@@ -27,15 +28,10 @@ def split_forecasts(owner: object, forecasts: object, names: tuple[str, ...], n_
         columns = [np.ascontiguousarray(table[:, i]) for i in range(n_columns)]
     for column in columns if names else ():
         as_forecasts(owner, column, names)
-    return columns
-
-
-def predict_all(rounds: Iterable[tuple[Mixture, object, Hashable]]) -> Vector:
-    """Return the forecasts of several mixtures, from their forecasts and keys; all are checked before one changes."""
-    given = list(rounds)
-    for mix, column, key in given:
+    rounds = list(zip(mixtures, columns, keys, strict=False))
+    for mix, column, key in rounds:
         mix.check_forecasts(column, key)
-    return np.array([mix.predict(column, key) for mix, column, key in given])
+    return np.array([mix.predict(column, key) for mix, column, key in rounds])
 
 
 def _row(owner: object, name: str, value: object, n_columns: int) -> list[object]:
@@ -58,9 +54,8 @@ def _table(owner: object, forecasts: object, n_columns: int) -> Matrix:
     except (TypeError, ValueError):
         raise rejection(owner, "forecasts", "an array of numbers or a dict by name", forecasts) from None
     if table.ndim != 2 or table.shape[1] != n_columns:
-        raise InvalidInput(
-            f"{type(owner).__name__}: `forecasts` must have shape (n_experts, {n_columns}), got {table.shape}."
-        )
+        rule = f"must have shape (n_experts, {n_columns})"
+        raise InvalidInput(f"{type(owner).__name__}: `forecasts` {rule}, got {table.shape}.")
     return table
 
 
@@ -119,8 +114,7 @@ class QuantileMixture:
 
     def predict(self, forecasts: Any, key: Hashable = None) -> Vector:
         """Return the combined quantiles of a round, in increasing order; see `Mixture.predict`."""
-        columns = split_forecasts(self, forecasts, self.mixtures[0].experts, len(self.quantiles))
-        return np.sort(predict_all((mix, column, key) for mix, column in zip(self.mixtures, columns, strict=True)))
+        return np.sort(predict_all(self, self.mixtures, forecasts, itertools.repeat(key)))
 
     def update(self, truth: Any, key: Hashable = None) -> None:
         """Give the truth of a round; see `Mixture.update`."""
@@ -169,10 +163,9 @@ class StepMixture:
 
     def predict(self, forecasts: Any) -> Vector:
         """Return the combined forecasts for the next steps."""
-        columns = split_forecasts(self, forecasts, self.mixtures[0].experts, len(self.mixtures))
-        forecast = predict_all(zip(self.mixtures, columns, itertools.count(self._now + 1), strict=False))
+        combined = predict_all(self, self.mixtures, forecasts, itertools.count(self._now + 1))
         self._predicted = True
-        return forecast
+        return combined
 
     def update(self, truth: Any) -> None:
         """Give the next truth, None or NaN if it is missing."""

@@ -16,7 +16,9 @@ from driftwise.learners.base import HintedLearner
 from driftwise.learners.base.loops import bandit_loops, expert_loops
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without the compiler these are Python's errors")
-uncounted = pytest.mark.skipif("uncounted" not in private_numba.IN_USE, reason="arrays may be made with the memory manager")
+uncounted = pytest.mark.skipif(
+    "uncounted" not in private_numba.IN_USE, reason="arrays may be made with the memory manager"
+)
 
 
 class Memory(NamedTuple):
