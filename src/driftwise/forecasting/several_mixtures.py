@@ -32,10 +32,10 @@ def split_forecasts(owner: object, forecasts: object, names: tuple[str, ...], n_
 
 def predict_all(rounds: Iterable[tuple[Mixture, object, Hashable]]) -> Vector:
     """Return the forecasts of several mixtures, from their forecasts and keys; all are checked before one changes."""
-    given = list(rounds)
-    for mix, column, key in given:
+    triples = list(rounds)
+    for mix, column, key in triples:
         mix.check_forecasts(column, key)
-    return np.array([mix.predict(column, key) for mix, column, key in given])
+    return np.array([mix.predict(column, key) for mix, column, key in triples])
 
 
 def _row(owner: object, name: str, value: object, n_columns: int) -> list[object]:
