@@ -89,11 +89,11 @@ class Registry(Generic[C]):
 
     def get(self, name: str) -> type[C]:
         """Return the class with this name; raise `UnknownName` with the nearest name if there is none."""
-        found = self.find(name) if isinstance(name, str) else None
-        if found is None:
+        member = self.find(name) if isinstance(name, str) else None
+        if member is None:
             listing = "`driftwise list` has all names." if len(self._classes) > _MANY else ""
             raise UnknownName(self.kind, str(name), self._classes, listing=listing)
-        return found
+        return member
 
     def build(self, spec: Mapping[str, Any]) -> C:
         """Make a member from a spec such as ``{"name": "bernoulli"}``."""

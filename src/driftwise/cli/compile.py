@@ -25,9 +25,9 @@ def command(names: tuple[str, ...], quiet: bool) -> None:
     from driftwise.engine.compile_ahead import cache_folder, compile_engine, compile_learner
     from driftwise.learners import PythonLearner, learners
 
-    given = [learners.get(name) for name in dict.fromkeys(names or learners)]
-    chosen = [member for member in given if not issubclass(member, PythonLearner)]
-    for member in given:
+    members = [learners.get(name) for name in dict.fromkeys(names or learners)]
+    chosen = [member for member in members if not issubclass(member, PythonLearner)]
+    for member in members:
         if names and member not in chosen:
             click.echo(f"{member.name} is a learner in plain Python: there is nothing to compile.")
     began = time.perf_counter()

@@ -46,22 +46,22 @@ def names_missing_example(message: str) -> bool:
     """Return whether a message names a file below `examples` that is installed with the package, but not there."""
     return any(
         f"examples{mark}{name}" in message and not Path("examples", name).exists()
-        for name in _known()
+        for name in _examples()
         for mark in "/\\"
     )
 
 
 def _chosen(names: tuple[str, ...]) -> list[Path]:
-    known = _known()
-    if not known:
+    examples = _examples()
+    if not examples:
         raise BadFile("The examples are not installed: install driftwise again.")
     for name in names:
-        if name not in known:
-            raise UnknownName("example", name, known)
-    return [known[name] for name in dict.fromkeys(names or known)]
+        if name not in examples:
+            raise UnknownName("example", name, examples)
+    return [examples[name] for name in dict.fromkeys(names or examples)]
 
 
-def _known() -> dict[str, Path]:
+def _examples() -> dict[str, Path]:
     """Return the examples by name: in the package, or in the repository if the package is used from there."""
     package = Path(__file__).parents[1]
     for home in (package / "examples", package.parents[1] / "examples"):

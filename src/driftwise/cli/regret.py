@@ -64,11 +64,11 @@ def command(
     feedbacks = [only_feedback] if only_feedback else ["full", "bandit"]
     cells = select_cells(PRESETS[preset].cells, pattern, only_half)
     if learners is None:
-        scored = {one: scored_learners(one) for one in feedbacks}
+        scored = {kind: scored_learners(kind) for kind in feedbacks}
     else:
         chosen = chosen_learners([name.strip() for name in learners.split(",")])
-        scored = {one: chosen[one] for one in feedbacks}
-    if not any(one in cell.feedbacks for one in scored if scored[one] for cell in cells):
+        scored = {kind: chosen[kind] for kind in feedbacks}
+    if not any(kind in cell.feedbacks for kind in scored if scored[kind] for cell in cells):
         raise InvalidInput("regret: there is no learner for the feedback of these cells.")
     n_threads = None if threads is None else count("regret", "threads", threads)
     seed = check_seed("regret", seed)
@@ -80,7 +80,7 @@ def command(
     with notes(quiet), hint_on_interrupt(continued_by("runs")):
         stage = partial(sweep_progress, quiet, what="runs")
         scores = run_study(cells, scored, PRESETS[preset].effort, seed, out / "runs", n_threads, stage)
-    n_cells = len({one.cell.name for one in scores})
+    n_cells = len({score.cell.name for score in scores})
     about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
     repeated = command_line("regret", {"--preset": preset, **selection, "--seed": seed})
     report = study_page(scores, [repeated], about)

@@ -121,7 +121,7 @@ def _record(results: SweepResults, against: str | None, failed: bool, confidence
             {**row.place._asdict(), "n_pairs": row.n_pairs, **row.difference._asdict(), "regret_is": row.verdict}
             for row in results.compare(against, confidence)
         ]
-        record["not_compared"] = [{**one.place._asdict(), "reason": one.reason} for one in results.unpaired(against)]
+        record["not_compared"] = [{**row.place._asdict(), "reason": row.reason} for row in results.unpaired(against)]
     if failed:
         record["failures"] = [
             {**place._asdict(), "seed": seed, "run": run, "error": error}

@@ -109,8 +109,8 @@ def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, qui
     groups = [*sweep.groups()]
     work = BatchQueue(Batch.of_all(groups), stored, costs, by_learner=False)
     lists = [
-        f"{len(members)} {one if len(members) == 1 else several}"
-        for members, one, several in (
+        f"{len(members)} {singular if len(members) == 1 else several}"
+        for members, singular, several in (
             (sweep.sources, "environment", "environments"),
             (sweep.players, "learner", "learners"),
             (sweep.n_rounds, "number of rounds", "numbers of rounds"),

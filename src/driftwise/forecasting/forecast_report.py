@@ -265,7 +265,7 @@ class ForecastReport:
 
     def without(self, comparator: str) -> ForecastReport:
         """Return the report without one of its comparators."""
-        return replace(self, comparators=tuple(one for one in self.comparators if one.name != comparator))
+        return replace(self, comparators=tuple(row for row in self.comparators if row.name != comparator))
 
     def text(self) -> str:
         """Return the report as tables of at most 80 columns."""
@@ -283,8 +283,8 @@ class ForecastReport:
             "loss": self.loss,
             "names": self.names,
             **{name: getattr(self, name) for name in counts},
-            "comparators": [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.comparators],
-            "experts": [{**one._asdict(), "mean": one.mean, "ratio": one.ratio} for one in self.experts],
+            "comparators": [{**row._asdict(), "mean": row.mean, "ratio": row.ratio} for row in self.comparators],
+            "experts": [{**row._asdict(), "mean": row.mean, "ratio": row.ratio} for row in self.experts],
             "combination": self.combination,
             "sequence_losses": self.sequence_losses,
             "best_sequence": [stretch._asdict() for stretch in self.best_sequence()],

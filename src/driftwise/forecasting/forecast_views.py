@@ -106,14 +106,14 @@ def _comparators(report: ForecastReport) -> str:
         rows.append([shortened(name, _COMPARATOR), _yes_or_no(row.hindsight), *numbers])
     table = text_table(["", "hindsight", "mean loss", "ratio"], rows, left=2)
     lines = ["Ratio: to the loss of the mixture over the same rounds."]
-    if any(one.n_awake < report.n_scored for one in report.experts):
+    if any(expert.n_awake < report.n_scored for expert in report.experts):
         lines.append("In hindsight, an expert that was asleep has the loss of the mixture.")
     if report.n_series > 1:
         lines.append(
             "Losses are summed over all series. The best expert and the best convex combination are one for all series,"
             " the best sequences one for each."
         )
-    lines += [f"{MARK} {one.name}: {one.note}." for one in report.comparators if one.note]
+    lines += [f"{MARK} {comparator.name}: {comparator.note}." for comparator in report.comparators if comparator.note]
     return _with_notes("\n".join([table, *_combination(report)]), lines)
 
 
@@ -221,7 +221,7 @@ def _stretches(report: ForecastReport) -> str:
     where = f" between periods of {length} rounds" if length > 1 else ""
     series = ", the same for all series" if report.n_series > 1 else ""
     head = f"Best sequence of experts in hindsight, at most {SHOWN_SWITCHES} switches{where}{series}:"
-    rows = [[round_text(report, one.first), shortened(one.expert, _STRETCH)] for one in stretches]
+    rows = [[round_text(report, stretch.first), shortened(stretch.expert, _STRETCH)] for stretch in stretches]
     return "\n".join([*textwrap.wrap(head, _TEXT_WIDTH), text_table(["from round", "expert"], rows, left=2)])
 
 
@@ -400,10 +400,10 @@ def _findings(report: ForecastReport) -> str:
     if report.n_scored:
         mixture = report.comparators[0]
         parts = []
-        for one in report.comparators[1:]:
-            if one.name in ("best expert", "best convex combination", "uniform mean") and math.isfinite(one.ratio):
-                name = f"{one.name} ({one.detail})" if one.name == "best expert" else one.name
-                parts.append(f"{ratio_text(1 / one.ratio) if one.ratio else 'inf'} times that of the {name}")
+        for row in report.comparators[1:]:
+            if row.name in ("best expert", "best convex combination", "uniform mean") and math.isfinite(row.ratio):
+                name = f"{row.name} ({row.detail})" if row.name == "best expert" else row.name
+                parts.append(f"{ratio_text(1 / row.ratio) if row.ratio else 'inf'} times that of the {name}")
         compared = f": {', '.join(parts)}" if parts else ""
         sentences.append(f"The mean {report.loss} loss of the mixture is {short_number(mixture.mean)}{compared}.")
     return " ".join([*sentences, *cuts_text(report)])
@@ -421,10 +421,10 @@ def _table(report: ForecastReport) -> page.PageTable:
         page.PageColumn("best", "Best in periods", "number", decimals=0),
     ]
     rows: list[list[Cell]] = []
-    for one in report.comparators:
-        name = page.Text(one.name, "; ".join(filter(None, (one.detail, one.note))))
-        texts = (name, "comparator", _yes_or_no(one.hindsight))
-        rows.append([*texts, one.n_rounds, one.mean, page.Measured(one.ratio), math.nan, math.nan])
+    for row in report.comparators:
+        name = page.Text(row.name, "; ".join(filter(None, (row.detail, row.note))))
+        texts = (name, "comparator", _yes_or_no(row.hindsight))
+        rows.append([*texts, row.n_rounds, row.mean, page.Measured(row.ratio), math.nan, math.nan])
     for expert in _from_best(report):
         measured = (expert.n_awake, expert.mean, page.Measured(expert.ratio), expert.weight, expert.n_best)
         rows.append([_label(report, expert.name), "expert", "no", *measured])
@@ -501,7 +501,7 @@ def _history(report: ForecastReport, shown: Shown) -> page.WeightHistory:
         rounds=[*starts, *ends],
         weights=[[*curve.tolist(), *([float(curve[-1])] if ends else [])] for curve in shown.weights],
         best=[*best, *(best[-1:] if ends else [])],
-        change_points=[one.first for one in report.best_sequence()[1:]] if report.n_scored else [],
+        change_points=[stretch.first for stretch in report.best_sequence()[1:]] if report.n_scored else [],
         of_what="expert",
         names=shown.names,
         has_rest=shown.has_rest,
@@ -514,7 +514,7 @@ def _history_note(report: ForecastReport) -> str:
     if not report.n_scored:
         return ""
     length = f"period of {report.periods.length} rounds" if report.periods.length > 1 else "round"
-    stretches = [f"{one.expert} from round {round_text(report, one.first)}" for one in report.best_sequence()]
+    stretches = [f"{span.expert} from round {round_text(report, span.first)}" for span in report.best_sequence()]
     return (
         f"Strip: the expert with the least loss in each {length}. Dashed lines: changes of the best sequence of experts"
         f" in hindsight with at most {SHOWN_SWITCHES} switches: {', '.join(stretches)}."
@@ -542,7 +542,7 @@ def _rounds_axis(report: ForecastReport) -> page.Axis:
 
 def _label(report: ForecastReport, name: str) -> str:
     """Return the name of an expert as its label; it must differ from those of the comparators."""
-    taken = {one.name for one in report.comparators}
+    taken = {row.name for row in report.comparators}
     return f"{name} (expert)" if name in taken else name
 
 

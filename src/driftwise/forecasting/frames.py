@@ -263,9 +263,9 @@ def _experts(frame: Frame, experts: object, kept: list[str]) -> tuple[str, ...]:
             raise InvalidInput(f"{OWNER}: the frame must have a column of forecasts, got only {got}.")
     elif isinstance(experts, str) or not isinstance(experts, Sequence) or not len(experts):
         raise rejection(OWNER, "experts", "a list of names of columns", experts)
-    known = {*frame.columns}
+    columns = {*frame.columns}
     for name in experts:
-        if not isinstance(name, str) or name not in known:
+        if not isinstance(name, str) or name not in columns:
             require_column(frame, "experts", name)  # raises
     _check_different([*kept, *experts])
     return tuple(experts)

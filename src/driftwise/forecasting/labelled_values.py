@@ -143,16 +143,16 @@ def as_names(owner: object, labels: Iterable[object], what: str = "forecasts") -
     return names
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """Return the sentence that suggests the nearest known name, "" if none is near."""
-    near = difflib.get_close_matches(name[:100], list(known), n=1)
+    near = difflib.get_close_matches(name[:100], list(names), n=1)
     return f"Did you mean {near[0]!r}?" if near else ""
 
 
-def _by_name(owner: object, given: Mapping[str, object], names: tuple[str, ...]) -> Vector:
-    values = [given.get(name, math.nan) for name in names]
-    if sum(name in given for name in names) < len(given):  # a label is no name: a whole number, or not known
-        named, experts = _named(owner, list(given), list(given.values())), set(names)
+def _by_name(owner: object, mapping: Mapping[str, object], names: tuple[str, ...]) -> Vector:
+    values = [mapping.get(name, math.nan) for name in names]
+    if sum(name in mapping for name in names) < len(mapping):  # a label is no name: a whole number, or not known
+        named, experts = _named(owner, list(mapping), list(mapping.values())), set(names)
         if unknown := [name for name in named if name not in experts]:
             raise _unknown(owner, unknown[0], names)
         values = [named.get(name, math.nan) for name in names]

@@ -141,12 +141,12 @@ class ForecastLoss:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or one_line(self.name) != self.name:
             raise rejection(self, "name", "a text on one line", self.name)
-        known = self.name in KERNELS
-        if known and (self.value is not None or self.slope is not None):
+        is_built_in = self.name in KERNELS
+        if is_built_in and (self.value is not None or self.slope is not None):
             raise InvalidInput(f"ForecastLoss: {self.name!r} has its own functions; give yours another name.")
-        if not known and self.value is None and self.slope is None:
+        if not is_built_in and self.value is None and self.slope is None:
             raise UnknownName("forecast loss", self.name, KERNELS)
-        if not known and not (callable(self.value) and callable(self.slope)):
+        if not is_built_in and not (callable(self.value) and callable(self.slope)):
             rule = "needs both `value` and `slope`, functions of two numbers"
             raise InvalidInput(f"ForecastLoss: a loss of your own {rule}.")
         require_number(self, "level", lambda x: 0 < x < 1, "in (0, 1)")
@@ -266,9 +266,9 @@ def _loop(name: str, function: Kernel) -> Kernel:
     return clone(_evaluate, name, (), FUNCTION=function)
 
 
-def _evaluate(forecasts: Vector, truths: Vector, level: float, found: Vector) -> None:
-    for i in range(found.size):
+def _evaluate(forecasts: Vector, truths: Vector, level: float, values: Vector) -> None:
+    for i in range(values.size):
         if math.isnan(forecasts[i]) or math.isnan(truths[i]):
-            found[i] = math.nan
+            values[i] = math.nan
         else:
-            found[i] = FUNCTION(forecasts[i], truths[i], level)
+            values[i] = FUNCTION(forecasts[i], truths[i], level)

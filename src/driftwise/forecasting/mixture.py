@@ -451,12 +451,12 @@ class Mixture:
         one for the same key is refused.
         """
         with self._lock:
-            value, one = as_truth(self, truth), self._waiting.get(key)
+            value, this_round = as_truth(self, truth), self._waiting.get(key)
             if rule := self.options.forecast_loss.truth_fault(value):
                 raise rejection(self, "truth", rule, truth)
-            self._stack.observe_one(one, value, late=one is not self._waiting.hinted)
+            self._stack.observe_one(this_round, value, late=this_round is not self._waiting.hinted)
             self._waiting.finish(key)
-            self._history.add(one.inputs, one.shares, value, one.forecast)
+            self._history.add(this_round.inputs, this_round.shares, value, this_round.forecast)
 
     def join(self, name: str) -> None:
         r"""Add an expert, or let one that left return.
@@ -490,7 +490,7 @@ class Mixture:
         """Remove an expert for good: it sleeps from now on, and a forecast of it is refused until it joins again."""
         with self._lock:
             if name not in self.experts or name in self._absent:
-                raise UnknownName("expert", str(name), [one for one in self.experts if one not in self._absent])
+                raise UnknownName("expert", str(name), [label for label in self.experts if label not in self._absent])
             self._absent.add(name)
 
     def report(self) -> ForecastReport:

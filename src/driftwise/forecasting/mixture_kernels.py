@@ -114,19 +114,19 @@ def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector
         if not math.isnan(own.truth[0]):
             n_awake += 1
         end += 1
-    known = not math.isnan(mean) and own.errors[1] > 0.0
+    has_shift = not math.isnan(mean) and own.errors[1] > 0.0
     if settings.scaled:
-        part = min(_SHIFT * own.errors[0] / own.errors[2], 1.0) if known and own.errors[2] > 0.0 else math.nan
+        part = min(_SHIFT * own.errors[0] / own.errors[2], 1.0) if has_shift and own.errors[2] > 0.0 else math.nan
         inputs[end] = _limited(mean - part * mean)
         inputs[end + 1] = _limited(mean + part * mean)
         if not math.isnan(part):
             n_awake += 2
         end += 2
     if settings.shifted:
-        shift = _SHIFT * own.errors[0] / own.errors[1] if known else math.nan
+        shift = _SHIFT * own.errors[0] / own.errors[1] if has_shift else math.nan
         inputs[end] = _limited(mean - shift)
         inputs[end + 1] = _limited(mean + shift)
-        if known:
+        if has_shift:
             n_awake += 2
     return n_awake
 

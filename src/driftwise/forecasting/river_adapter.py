@@ -106,8 +106,8 @@ class RiverMixture(base.Regressor):
         """Return the combined forecast."""
         forecasts = self._forecasts(x)
         mixture = self._mixture if self._mixture.experts else self._begun(tuple(forecasts) or None)
-        known = {name: value for name, value in forecasts.items() if name in mixture.experts}
-        return mixture.predict(known) if self._has_truth or _any_awake(known) else 0.0
+        inputs = {name: value for name, value in forecasts.items() if name in mixture.experts}
+        return mixture.predict(inputs) if self._has_truth or _any_awake(inputs) else 0.0
 
     def learn_one(self, x: dict[Hashable, object], y: float) -> None:
         """Play a round: combine the forecasts, learn from the truth, and train the models."""

@@ -62,7 +62,7 @@ class Sums(NamedTuple):
     period_experts: Matrix  # (P, 4, K): weights; losses, and losses of the mixture, awake; of the mixture, asleep
     exponent: Actions  # (1,): a period has 2^exponent rounds
     skipped: Actions  # (3,): rounds without truth; with a truth but nobody awake; with both but no finite loss
-    given: Actions  # (K,): forecasts given, also in rounds that are not scored
+    n_given: Actions  # (K,): forecasts given, also in rounds that are not scored
     gram: Matrix  # (K, K): sums of products of errors, where a missing forecast is that of the mixture; or (0, 0)
 
 
@@ -137,7 +137,7 @@ def prepare_rows(sums: Sums, rows: Rows) -> None:
             if not math.isnan(rows.forecasts[t, k]):
                 total += rows.forecasts[t, k]
                 n_awake += 1
-                sums.given[k] += 1
+                sums.n_given[k] += 1
         rows.means[t] = total / n_awake if n_awake > 0 else math.nan
         rows.lasts[t] = sums.last_truths[s]
         if not math.isnan(rows.truths[t]):
@@ -318,7 +318,7 @@ def _combination(loss: ForecastLoss, sums: Sums, rows: KeptRows, n_scored: int) 
     """Return the best convex combination, None if it is not known, and a note."""
     if not n_scored:
         return None, ""
-    if len(sums.given) > MOST_COMBINED:
+    if len(sums.n_given) > MOST_COMBINED:
         return None, f"not computed: there are more than {MOST_COMBINED:,} experts"
     if sums.gram.size:
         best = best_square_combination(sums.gram)
@@ -366,7 +366,7 @@ def _comparators(
 def _experts(names: tuple[str, ...], sums: Sums, series: SeriesTotals, periods: Periods) -> tuple[ExpertSummary, ...]:
     totals = sums.period_experts.sum(axis=0)
     n_weighed, all_weights = int(sums.period_counts[:, WEIGHED].sum()), float(totals[WEIGHT].sum())
-    counts = (sums.given, sums.period_awake.sum(axis=0))
+    counts = (sums.n_given, sums.period_awake.sum(axis=0))
     losses = (totals[LOSS], totals[SAME_ROUNDS], series.experts.sum(axis=0))
     weights = (totals[WEIGHT] / (n_weighed or math.nan), totals[WEIGHT] / (all_weights or math.nan))
     n_best = np.bincount(periods.best[periods.best >= 0], minlength=len(names))

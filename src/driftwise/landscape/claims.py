@@ -75,7 +75,7 @@ def _bandit(low: dict[str, Outcome]) -> Claim:
     }
     least = min(multiples, key=multiples.__getitem__)
     columns = zip(*(outcome.measurements for outcome in low.values()), strict=True)  # one for each T
-    full = [float(np.concatenate([one.companion_regrets for one in column]).max()) for column in columns]
+    full = [float(np.concatenate([point.companion_regrets for point in column]).max()) for column in columns]
     longest = max(measurement.n_rounds for outcome in low.values() for measurement in outcome.measurements)
     budget = Measures(2, longest, segments=2, drift=2.0, variance=0.0)
     constant = expected.optimistic_gd(budget, tuning.gd_rate(budget))

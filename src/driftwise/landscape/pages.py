@@ -232,12 +232,12 @@ def weight_histories(
         if scan.shown is not None
         for participant in dict.fromkeys((_first(scan, "paper"), _first(scan, "baseline")))
     ]
-    found = []
+    histories = []
     for done, (scan, participant, value) in enumerate(wanted, start=1):
-        found.append(_history(scan, participant, value, seed))
+        histories.append(_history(scan, participant, value, seed))
         if progress is not None:
             progress(done, len(wanted))
-    return found
+    return histories
 
 
 def _first(scan: Scan, role: str) -> Participant:

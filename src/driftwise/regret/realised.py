@@ -36,9 +36,9 @@ class Realised(NamedTuple):
     best_loss: float  # L*; NaN if not requested, if Gamma is unknown, or too large for the dynamic program
 
 
-def with_best_loss(one: Realised, other: Realised) -> Realised:
+def with_best_loss(realised: Realised, other: Realised) -> Realised:
     """Return the quantities of one run, computed twice, with the best loss if either has it."""
-    return other if math.isnan(one.best_loss) else one
+    return other if math.isnan(realised.best_loss) else realised
 
 
 def best_follower(measures: Measures) -> Follower | None:

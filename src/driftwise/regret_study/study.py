@@ -86,11 +86,11 @@ def offset(feedback: str, n_rounds: int) -> float:
 
 def best_tuned(regrets: Matrix) -> BestTuned:
     """Return the best tuned learner, from the regret of each learner (row) in each run (column); runs are even."""
-    found = regrets[0].copy()
+    best_regrets = regrets[0].copy()
     chosen = [int(np.argmin(regrets[:, half::2].mean(axis=1))) for half in (0, 1)]
     for half in (0, 1):
-        found[1 - half :: 2] = regrets[chosen[half], 1 - half :: 2]
-    return BestTuned(found, *chosen)
+        best_regrets[1 - half :: 2] = regrets[chosen[half], 1 - half :: 2]
+    return BestTuned(best_regrets, *chosen)
 
 
 def score(regrets: Vector, best_regrets: Vector, offset: float) -> Score:
@@ -209,7 +209,7 @@ def measure_cells(
 
 def _players(scored: Sequence[ScoredLearner], tuned: Sequence[Player]) -> tuple[Player, ...]:
     """Return the players, each once: a learner may be scored and be among the tuned ones."""
-    return tuple(dict.fromkeys([*(one.player for one in scored), *tuned]))
+    return tuple(dict.fromkeys([*(learner.player for learner in scored), *tuned]))
 
 
 class StudyPreset(NamedTuple):
@@ -240,14 +240,14 @@ def select_cells(some: Sequence[StudyCell], pattern: str | None = None, half: st
     candidates = [cell for cell in some if half is None or cell.half == half]
     if pattern is None:
         return candidates
-    found = [cell for cell in candidates if fnmatch.fnmatchcase(cell.name, pattern)]
-    if not found:
+    matches = [cell for cell in candidates if fnmatch.fnmatchcase(cell.name, pattern)]
+    if not matches:
         names = [cell.name for cell in candidates]
         near = difflib.get_close_matches(pattern, names, n=1, cutoff=0.0)[0]
         rule = f"a pattern that matches one of {len(names)} names, such as '{near}'"
         hint = "Preset quick has cells with K = 5 and T = 1000 only." if len(some) < len(cells()) else ""
         raise rejection("regret", "cells", rule, pattern, hint)
-    return found
+    return matches
 
 
 def run_study(
@@ -260,15 +260,15 @@ def run_study(
     stage: Stage,
 ) -> list[CellScore]:
     """Return the score of every learner in every cell that fits its feedback; play the runs that are not stored."""
-    found = []
+    scores = []
     for feedback, scored in learners.items():
         fitting = [cell for cell in some if feedback in cell.feedbacks]
         if not scored or not fitting:
             continue
         tuned = tuned_learners(feedback)
         for regrets in measure_cells(fitting, feedback, scored, tuned, effort, seed, folder, n_threads, stage):
-            found += [
+            scores += [
                 CellScore(regrets.cell, feedback, learner, regrets.score(learner), regrets.best_players)
                 for learner in scored
             ]
-    return found
+    return scores

@@ -160,8 +160,8 @@ def make_cell(kind: str, noise: str, n_actions: int, n_rounds: int) -> StudyCell
 
 def kinds() -> list[tuple[str, str]]:
     """Return all pairs of a path and a noise, and all adversaries with the noise ""."""
-    found = [(path, noise) for path, (_, noises) in PATHS.items() for noise in noises]
-    return [*found, *((adversary, "") for adversary in ADVERSARIES)]
+    pairs = [(path, noise) for path, (_, noises) in PATHS.items() for noise in noises]
+    return [*pairs, *((adversary, "") for adversary in ADVERSARIES)]
 
 
 @functools.cache
@@ -170,12 +170,12 @@ def cells() -> tuple[StudyCell, ...]:
 
     Five actions are combined with both numbers of rounds; two and twenty actions with one of them, in turn.
     """
-    found = []
+    study_cells = []
     for i, (kind, noise) in enumerate(kinds()):
         few, many = (SHORT, MEDIUM) if i % 2 else (MEDIUM, SHORT)
         sizes = ((_FEW, few), (_SOME, SHORT), (_SOME, MEDIUM), (_MANY, many))
-        found += [make_cell(kind, noise, n_actions, n_rounds) for n_actions, n_rounds in sizes]
-    return (*found, *(make_cell(*one, LONG) for one in _LONG_CELLS))
+        study_cells += [make_cell(kind, noise, n_actions, n_rounds) for n_actions, n_rounds in sizes]
+    return (*study_cells, *(make_cell(*cell, LONG) for cell in _LONG_CELLS))
 
 
 def quick_cells() -> tuple[StudyCell, ...]:
@@ -211,11 +211,11 @@ def scored_learners(feedback: str) -> tuple[ScoredLearner, ...]:
 
 def chosen_learners(names: Sequence[str]) -> dict[str, tuple[ScoredLearner, ...]]:
     """Return learners by feedback and in this order: as they are scored, or else with their default parameters."""
-    known = {one.player.name: one for feedback in DEFAULT_LEARNERS for one in scored_learners(feedback)}
-    found: dict[str, list[ScoredLearner]] = {feedback: [] for feedback in DEFAULT_LEARNERS}
+    scored = {learner.player.name: learner for feedback in DEFAULT_LEARNERS for learner in scored_learners(feedback)}
+    chosen: dict[str, list[ScoredLearner]] = {feedback: [] for feedback in DEFAULT_LEARNERS}
     for name in dict.fromkeys(names):
-        found[learners.get(name).feedback].append(known.get(name) or _scored({"name": name}))
-    return {feedback: tuple(some) for feedback, some in found.items()}
+        chosen[learners.get(name).feedback].append(scored.get(name) or _scored({"name": name}))
+    return {feedback: tuple(some) for feedback, some in chosen.items()}
 
 
 def _scored(spec: dict[str, object]) -> ScoredLearner:

@@ -114,20 +114,20 @@ class ScoreSummary(NamedTuple):
 
 def summary(scores: Sequence[CellScore]) -> ScoreSummary:
     """Return the summary of the scores of one learner."""
-    mean = geometric_mean([one.score.value for one in scores])
+    mean = geometric_mean([row.score.value for row in scores])
     # The logarithm of a score has the standard error error / value.
-    error = mean * math.hypot(*(one.score.error / one.score.value for one in scores)) / len(scores)
+    error = mean * math.hypot(*(row.score.error / row.score.value for row in scores)) / len(scores)
     by_kind = {}
     for kind in KINDS:
-        if some := [one.score.value for one in scores if one.cell.kind == kind]:
+        if some := [row.score.value for row in scores if row.cell.kind == kind]:
             by_kind[kind] = geometric_mean(some)
     return ScoreSummary(
         scores[0].learner,
         len(scores),
         mean,
         error,
-        max(scores, key=lambda one: one.score.value),
-        sum(one.score.value > BAD for one in scores),
+        max(scores, key=lambda row: row.score.value),
+        sum(row.score.value > BAD for row in scores),
         by_kind,
     )
 
@@ -138,26 +138,26 @@ def summaries(scores: Sequence[CellScore], feedback: str, half: str | None) -> l
     The default learner comes first, then the others by their geometric mean.
     """
     by_learner: dict[str, list[CellScore]] = {}
-    for one in scores:
-        if one.feedback == feedback and half in (None, one.cell.half):
-            by_learner.setdefault(one.learner.label, []).append(one)
-    found = [summary(some) for some in by_learner.values()]
-    return sorted(found, key=lambda one: (not one.learner.is_default, one.mean))
+    for row in scores:
+        if row.feedback == feedback and half in (None, row.cell.half):
+            by_learner.setdefault(row.learner.label, []).append(row)
+    records = [summary(some) for some in by_learner.values()]
+    return sorted(records, key=lambda record: (not record.learner.is_default, record.mean))
 
 
 def study_text(scores: Sequence[CellScore], width: int = WIDTH) -> str:
     """Return all tables."""
     parts = [_paragraph(EXPLANATION, width)]
-    for feedback in dict.fromkeys(one.feedback for one in scores):
+    for feedback in dict.fromkeys(row.feedback for row in scores):
         parts += [_learners(scores, feedback, width), _worst_cells(scores, feedback, width)]
     return "\n\n".join(parts)
 
 
 def forms_text(scores: Sequence[CellScore], feedback: str) -> list[str]:
     """Return in which form learners play, if it is not that of their default parameters."""
-    mine = dict.fromkeys(one.learner for one in scores if one.feedback == feedback)
-    given_rounds = [one.player.name for one in mine if one.player.tuned]
-    short = [f"{one.player.name} ({one.settings_text})" for one in mine if one.settings_text]
+    mine = dict.fromkeys(row.learner for row in scores if row.feedback == feedback)
+    given_rounds = [learner.player.name for learner in mine if learner.player.tuned]
+    short = [f"{learner.player.name} ({learner.settings_text})" for learner in mine if learner.settings_text]
     notes = {
         "Given the numbers of actions and rounds (given T)": given_rounds,
         "In another form than the default one": short,
@@ -172,12 +172,12 @@ def _paragraph(text: str, width: int) -> str:
 def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     """Return the table of learners, with a group of rows for each half."""
     groups = []
-    kinds = [kind for kind in KINDS if any(one.cell.kind == kind and one.feedback == feedback for one in scores)]
-    present = [half for half in HALVES if any(one.cell.half == half and one.feedback == feedback for one in scores)]
+    kinds = [kind for kind in KINDS if any(row.cell.kind == kind and row.feedback == feedback for row in scores)]
+    present = [half for half in HALVES if any(row.cell.half == half and row.feedback == feedback for row in scores)]
     for half in (*present, None) if len(present) > 1 else present:
-        found = summaries(scores, feedback, half)
-        heading = f"{'both halves' if half is None else f'half {half!r}'}: {found[0].n_cells} cells"
-        groups.append(TableGroup(heading, [_row(one, kinds) for one in found]))
+        records = summaries(scores, feedback, half)
+        heading = f"{'both halves' if half is None else f'half {half!r}'}: {records[0].n_cells} cells"
+        groups.append(TableGroup(heading, [_row(record, kinds) for record in records]))
     headers = ["learner", "mean", "worst", "> 2", *kinds]
     about = (
         f"Scores with {feedback} feedback: geometric mean over cells, the worst cell, cells above 2, and geometric"
@@ -187,22 +187,22 @@ def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     return "\n".join([_paragraph(about, width), "", grouped_table(headers, groups), *([""] if notes else []), *notes])
 
 
-def _row(one: ScoreSummary, kinds: Sequence[str]) -> list[str]:
-    by_kind = [_shown(one.by_kind[kind]) if kind in one.by_kind else number(None) for kind in kinds]
-    return [one.learner.label, _shown(one.mean), _score_text(one.worst), str(one.n_bad), *by_kind]
+def _row(record: ScoreSummary, kinds: Sequence[str]) -> list[str]:
+    by_kind = [_shown(record.by_kind[kind]) if kind in record.by_kind else number(None) for kind in kinds]
+    return [record.learner.label, _shown(record.mean), _score_text(record.worst), str(record.n_bad), *by_kind]
 
 
 def _worst_cells(scores: Sequence[CellScore], feedback: str, width: int) -> str:
     """Return the cells in which the first learner has the largest scores, with the best tuned learner of each."""
-    mine = [one for one in scores if one.feedback == feedback]
+    mine = [row for row in scores if row.feedback == feedback]
     first = mine[0].learner.label
-    worst = sorted((one for one in mine if one.learner.label == first), key=lambda one: -one.score.value)[:_WORST]
+    worst = sorted((row for row in mine if row.learner.label == first), key=lambda row: -row.score.value)[:_WORST]
     head, rule, *lines = report_text(COLUMNS, worst).splitlines()
-    found = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
-    for one, line in zip(worst, lines, strict=True):
-        text = f"{one.cell.half}; {tuned_text(one)}"
-        found += [line, *textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")]
-    return "\n".join(found)
+    parts = [f"The worst cells of {first}, each with its half and the best tuned learner:", "", head, rule]
+    for row, line in zip(worst, lines, strict=True):
+        text = f"{row.cell.half}; {tuned_text(row)}"
+        parts += [line, *textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")]
+    return "\n".join(parts)
 
 
 def _shown(value: float) -> str:
@@ -248,13 +248,13 @@ _NOTES = (
 
 def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str) -> page.Page:
     """Return the page of these scores; `about` is a sentence on the extent of the study."""
-    feedbacks = list(dict.fromkeys(one.feedback for one in scores))
+    feedbacks = list(dict.fromkeys(row.feedback for row in scores))
     panels = [panel for feedback in feedbacks for panel in _panels(scores, feedback)]
-    firsts = {feedback: next(one.learner.label for one in scores if one.feedback == feedback) for feedback in feedbacks}
+    firsts = {feedback: next(row.learner.label for row in scores if row.feedback == feedback) for feedback in feedbacks}
     return page.Page(
         title="Regret without tuning",
         subtitle=f"{_SUBTITLE} {_findings(scores, firsts)} {about}",
-        table=_table([one for one in scores if one.learner.label == firsts[one.feedback]]),
+        table=_table([row for row in scores if row.learner.label == firsts[row.feedback]]),
         panels=panels,
         commands=commands,
         notes=[EXPLANATION, *_NOTES, *(text for feedback in feedbacks for text in forms_text(scores, feedback))],
@@ -266,31 +266,31 @@ def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str)
 
 def _findings(scores: Sequence[CellScore], firsts: Mapping[str, str]) -> str:
     """Return sentences on the first learner of each feedback, by half."""
-    found = []
+    sentences = []
     for feedback, first in firsts.items():
         parts = []
         for half in HALVES:
-            for one in summaries(scores, feedback, half):
-                if one.learner.label == first:
-                    worst = f"at most {fixed(one.worst.score.value, 2)}"
-                    cells = f"{one.n_cells} cells of the half \u201c{half}\u201d"
-                    parts.append(f"{fixed(one.mean, 2)} ({worst}) in {cells}")
-        found.append(f"Geometric mean of the scores of {first} ({feedback} feedback): {', '.join(parts)}.")
-    return " ".join(found)
+            for record in summaries(scores, feedback, half):
+                if record.learner.label == first:
+                    worst = f"at most {fixed(record.worst.score.value, 2)}"
+                    cells = f"{record.n_cells} cells of the half \u201c{half}\u201d"
+                    parts.append(f"{fixed(record.mean, 2)} ({worst}) in {cells}")
+        sentences.append(f"Geometric mean of the scores of {first} ({feedback} feedback): {', '.join(parts)}.")
+    return " ".join(sentences)
 
 
 def _panels(scores: Sequence[CellScore], feedback: str) -> list[page.Panel]:
     """Return the scores of all learners as dots, and their geometric means in each half."""
-    mine = [one for one in scores if one.feedback == feedback]
-    cells = {one.cell.name: one.cell for one in mine}
+    mine = [score for score in scores if score.feedback == feedback]
+    cells = {score.cell.name: score.cell for score in mine}
     positions = {name: float(i) for i, name in enumerate(cells)}
-    found = summaries(scores, feedback, None)
+    records = summaries(scores, feedback, None)
     dots = []
-    for one in found:
-        own = [score for score in mine if score.learner.label == one.learner.label]
+    for record in records:
+        own = [score for score in mine if score.learner.label == record.learner.label]
         x = [positions[score.cell.name] for score in own]
         means = [score.score.value for score in own]
-        dots.append(_series(one, x, means, [score.score.error for score in own]))
+        dots.append(_series(record, x, means, [score.score.error for score in own]))
     section = _SECTIONS[feedback]
     axis = page.Axis("score: regret as a multiple of that of the best tuned learner", "log")
     panels: list[page.Panel] = [
@@ -302,7 +302,7 @@ def _panels(scores: Sequence[CellScore], feedback: str) -> list[page.Panel]:
             axis,
             dots,
             names=[f"{cell.name} ({cell.half})" for cell in cells.values()],
-            centers=[one.mean for one in found],
+            centers=[record.mean for record in records],
             center_label="geometric mean",
             rules=[1.0],
         )
@@ -310,17 +310,17 @@ def _panels(scores: Sequence[CellScore], feedback: str) -> list[page.Panel]:
     for half in HALVES:
         if some := summaries(scores, feedback, half):
             title = f"{section}, half \u201c{half}\u201d: geometric means over {some[0].n_cells} cells"
-            rows = [_series(one, [float(one.n_cells)], [one.mean], [one.error]) for one in some]
+            rows = [_series(record, [float(record.n_cells)], [record.mean], [record.error]) for record in some]
             panels.append(page.RowPanel(f"means-{feedback}-{half}", section, title, page.Axis("cells"), axis, rows))
     return panels
 
 
-def _series(one: ScoreSummary, x: Sequence[float], values: Sequence[float], errors: Sequence[float]) -> page.Series:
+def _series(record: ScoreSummary, x: Sequence[float], values: Sequence[float], errors: Sequence[float]) -> page.Series:
     low, high = (
         [value + sign * _INTERVAL * error for value, error in zip(values, errors, strict=True)] for sign in (-1, 1)
     )
-    group = _DEFAULT if one.learner.is_default else _OTHER
-    return page.Series(one.learner.label, group.name, x, values, low, high)
+    group = _DEFAULT if record.learner.is_default else _OTHER
+    return page.Series(record.learner.label, group.name, x, values, low, high)
 
 
 def _table(scores: Sequence[CellScore]) -> page.PageTable:

@@ -91,13 +91,13 @@ def time_ticks(rounds: Sequence[Place], times: Sequence[str], most_characters: i
     >>> time_ticks([0, 1, 2, 3], ["2024-01", "2024-02", "2024-03", "2024-04"], 30)
     [(1, '2024-02'), (3, '2024-04')]
     """
-    known = [i for i, time in enumerate(times) if time]
-    if not known:
+    indices = [i for i, time in enumerate(times) if time]
+    if not indices:
         return []
-    texts = short_times([times[i] for i in known])
+    texts = short_times([times[i] for i in indices])
     most = max(1, min(_MOST_TICKS, most_characters // (max(map(len, texts)) + _GAP)))
-    every = -(-len(known) // most)
-    return [(rounds[known[i]], texts[i]) for i in range(every // 2, len(known), every)]  # away from the ends
+    every = -(-len(indices) // most)
+    return [(rounds[indices[i]], texts[i]) for i in range(every // 2, len(indices), every)]  # away from the ends
 
 
 def short_times(times: Sequence[str]) -> list[str]:

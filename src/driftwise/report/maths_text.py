@@ -39,7 +39,7 @@ _SUM = re.compile(r"[Σ∏](_\{[^{}]*\}|_\w)$")  # a sum with its lower limit, b
 
 def readable(text: str) -> str:
     """Return a text with the formulas between dollar signs as text, and without the dollar signs."""
-    return re.sub(r"\$\$(.*?)\$\$|\$(.*?)\$", lambda found: formula_text(found[1] or found[2] or ""), text, flags=re.S)
+    return re.sub(r"\$\$(.*?)\$\$|\$(.*?)\$", lambda match: formula_text(match[1] or match[2] or ""), text, flags=re.S)
 
 
 def formula_text(latex: str) -> str:
@@ -122,12 +122,12 @@ class _FormulaReader:
     def _fraction(self, before: str) -> str:
         above = self._argument()
         plain = _GROUP.fullmatch(above) or _PRODUCT.fullmatch(above)
-        found = f"{above if plain else _bracketed(above)}/{_bracketed(self._argument())}"
+        fraction = f"{above if plain else _bracketed(above)}/{_bracketed(self._argument())}"
         after = _FormulaReader("".join(self._tokens[self._place :])).rest().lstrip()
         if before.rstrip().endswith(tuple(_FUNCTIONS)):
-            return f"{before.rstrip()}({found})"
+            return f"{before.rstrip()}({fraction})"
         inside = bool(_FACTOR.match(after)) or after.startswith("^")
-        return before + (f"({found})" if inside else found)
+        return before + (f"({fraction})" if inside else fraction)
 
 
 def _spaced(text: str) -> str:

@@ -69,11 +69,11 @@ def grouped_table(headers: Sequence[str], groups: Sequence[TableGroup], left: in
     """
     rows = [[f"  {row[0]}", *row[1:]] for group in groups for row in group.rows]
     head, rule, *lines = text_table(headers, rows, left).splitlines()
-    found, first = [head, rule], 0
+    parts, first = [head, rule], 0
     for group in groups:
-        found += [one_line(group.heading), *lines[first : first + len(group.rows)], *group.notes]
+        parts += [one_line(group.heading), *lines[first : first + len(group.rows)], *group.notes]
         first += len(group.rows)
-    return "\n".join(found)
+    return "\n".join(parts)
 
 
 def shortened(text: str, width: int) -> str:

@@ -140,12 +140,12 @@ def _digest(header: bytes, table: CellTable) -> bytes:
     return hashlib.sha256(header + table.digests().tobytes()).hexdigest().encode()
 
 
-def _labels(table: CellTable, name: str, given: Mapping[str, str] | Sequence[str]) -> Any:
+def _labels(table: CellTable, name: str, user_labels: Mapping[str, str] | Sequence[str]) -> Any:
     """Return the label of each cell."""
-    if isinstance(given, Mapping):
-        labels = [given.get(text) or _MADE[name](json.loads(text)) for text in table.texts[name]]
+    if isinstance(user_labels, Mapping):
+        labels = [user_labels.get(text) or _MADE[name](json.loads(text)) for text in table.texts[name]]
         return np.array([*labels, ""], object)[table.cells[name]]
-    return np.array(given, object)
+    return np.array(user_labels, object)
 
 
 def _schema(pa: Any) -> Any:

@@ -388,8 +388,8 @@ class CellTable:
             rows[name] = codes[self.cells[name]]
         content = rows.view(f"V{_DIGESTED.itemsize}").tolist()  # bytes
         pairs = zip(content, self.curves() if curves is None else curves, strict=True)
-        found = [hashlib.blake2b(cell + curve, digest_size=8).digest() for cell, curve in pairs]
-        return np.frombuffer(b"".join(found), np.int64)
+        digests = [hashlib.blake2b(cell + curve, digest_size=8).digest() for cell, curve in pairs]
+        return np.frombuffer(b"".join(digests), np.int64)
 
     def keys(self) -> list[str]:
         """Return the keys of the cells."""

@@ -95,8 +95,8 @@ class CellLabels(NamedTuple):
         return {table.texts[column][code]: self.names[place] for code, place in sorted(places.items())}
 
 
-def environment_labels(table: CellTable, given: Mapping[str, str]) -> CellLabels:
-    """Return the labels of the cells' environments; `given` are labels by spec, as text.
+def environment_labels(table: CellTable, user_labels: Mapping[str, str]) -> CellLabels:
+    """Return the labels of the cells' environments; `user_labels` are labels by spec, as text.
 
     The environments that an adversary builds against each of several learners have one label.
     """
@@ -111,18 +111,18 @@ def environment_labels(table: CellTable, given: Mapping[str, str]) -> CellLabels
         own = isinstance(against, Mapping) and players[code] == {spec_text(against)}
         return spec_text({key: value for key, value in spec.items() if key != "against" or not own})
 
-    return _labels(table, "environment", given, environment_label, identity)
+    return _labels(table, "environment", user_labels, environment_label, identity)
 
 
-def learner_labels(table: CellTable, given: Mapping[str, str]) -> CellLabels:
-    """Return the labels of the cells' learners; `given` are labels by spec, as text."""
-    return _labels(table, "learner", given, learner_label, lambda code, _: code)
+def learner_labels(table: CellTable, user_labels: Mapping[str, str]) -> CellLabels:
+    """Return the labels of the cells' learners; `user_labels` are labels by spec, as text."""
+    return _labels(table, "learner", user_labels, learner_label, lambda code, _: code)
 
 
 def _labels(
     table: CellTable,
     column: str,
-    given: Mapping[str, str],
+    user_labels: Mapping[str, str],
     make: Callable[[Mapping[str, Any]], str],
     identity: Callable[[int, Mapping[str, Any]], Hashable],
 ) -> CellLabels:
@@ -131,7 +131,7 @@ def _labels(
     wanted: dict[int, tuple[str, Hashable]] = {}  # the label and the identity, by code
     for code in used:
         spec = json.loads(texts[code])
-        wanted[code] = (given.get(texts[code]) or make(spec), identity(code, spec))
+        wanted[code] = (user_labels.get(texts[code]) or make(spec), identity(code, spec))
     taken = {label for label, _ in wanted.values()}
     labels: dict[tuple[str, Hashable], str] = {}
     first: set[str] = set()

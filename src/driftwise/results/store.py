@@ -355,7 +355,7 @@ class Store:
                 with db:  # commits, or rolls back after an error
                     db.execute("BEGIN IMMEDIATE")
                     _insert(db, content.table)
-                    labels = [(name, *one) for name, some in content.labels.items() for one in some.items()]
+                    labels = [(name, *pair) for name, some in content.labels.items() for pair in some.items()]
                     db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
                     db.executemany("INSERT OR IGNORE INTO machines VALUES (?, ?)", content.machines)
 
@@ -409,8 +409,8 @@ def _connect(path: Path, mode: str, salvage: bool = False) -> sqlite3.Connection
 
 def _check_schema(db: sqlite3.Connection, path: Path) -> None:
     """Raise `BadFile` for the file of another program or format, `_DamagedStore` if this one is damaged."""
-    found = {*db.execute("SELECT name, sql FROM sqlite_schema")}
-    names = {name for name, _ in found}
+    schema = {*db.execute("SELECT name, sql FROM sqlite_schema")}
+    names = {name for name, _ in schema}
     application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if application != _APPLICATION and "cells" not in names:
         raise BadFile(f"{shown_path(path)} is not a store of driftwise.")
@@ -418,7 +418,7 @@ def _check_schema(db: sqlite3.Connection, path: Path) -> None:
         stated = dict(db.execute("SELECT name, value FROM facts")).get("format")
         if stated == version != _FORMAT:
             raise BadFile(f"{shown_path(path)} has store format {version}; this version reads format {_FORMAT}.")
-    if not _expected_schema() <= found or application != _APPLICATION or version != _FORMAT:
+    if not _expected_schema() <= schema or application != _APPLICATION or version != _FORMAT:
         raise _DamagedStore("its tables are not those of a store")
     if db.execute("PRAGMA encoding").fetchone() != ("UTF-8",):
         raise BadFile(f"{shown_path(path)} has texts in another encoding than UTF-8.")

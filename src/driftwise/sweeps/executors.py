@@ -238,8 +238,8 @@ Executor = ThreadExecutor | DaskExecutor
 
 def _modules(batch: Batch) -> tuple[str, ...]:
     """Return the modules outside of driftwise whose classes a batch needs."""
-    found = batch.group.source.modules.union(*(player.modules for player in batch.group.players))
-    own = sorted(name for name in found if name.partition(".")[0] != __package__.partition(".")[0])
+    modules = batch.group.source.modules.union(*(player.modules for player in batch.group.players))
+    own = sorted(name for name in modules if name.partition(".")[0] != __package__.partition(".")[0])
     if "__main__" in own:
         raise InvalidInput(
             "Sweep: a learner of your own must be in a module that Dask workers can import, not in a script."

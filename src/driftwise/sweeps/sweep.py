@@ -174,14 +174,14 @@ class Sweep:
         )[0]
 
 
-def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str, Any]:
+def _by_label(name: str, argument: Any, convert: Callable[[Any], Any]) -> dict[str, Any]:
     """Return members by label; members with equal contents are rejected, since they would be the same cells."""
-    if isinstance(given, Mapping) and not _is_spec(name, given):
-        if bad := [label for label in given if not isinstance(label, str)]:
+    if isinstance(argument, Mapping) and not _is_spec(name, argument):
+        if bad := [label for label in argument if not isinstance(label, str)]:
             raise InvalidInput(f"Sweep: `{name}` must have text for labels, got {shown(bad[0])}.")
-        pairs = [(label, convert(value)) for label, value in given.items()]
+        pairs = [(label, convert(value)) for label, value in argument.items()]
     else:
-        values = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        values = argument if isinstance(argument, Sequence) and not isinstance(argument, str) else [argument]
         pairs = [(member.label, member) for member in map(convert, values)]
     if not pairs:
         raise InvalidInput(f"Sweep: `{name}` must have at least one member, got none.")
@@ -196,11 +196,11 @@ def _by_label(name: str, given: Any, convert: Callable[[Any], Any]) -> dict[str,
     return members
 
 
-def _is_spec(name: str, given: Mapping[Any, Any]) -> bool:
+def _is_spec(name: str, mapping: Mapping[Any, Any]) -> bool:
     """Return whether a mapping is the spec of one member, and not members by label."""
     if name == "learners":
-        return isinstance(given.get("name"), str)
-    return any(isinstance(given.get(key), str | Mapping) for key in ("path", "adversary", "replay"))
+        return isinstance(mapping.get("name"), str)
+    return any(isinstance(mapping.get(key), str | Mapping) for key in ("path", "adversary", "replay"))
 
 
 def _source(value: Environment | Replay | Adversary | Source) -> Source:
@@ -209,8 +209,8 @@ def _source(value: Environment | Replay | Adversary | Source) -> Source:
     return Source.from_spec(value) if isinstance(value, Mapping) else Source(value)
 
 
-def _counts(name: str, given: Any, least: int) -> tuple[int, ...]:
-    values = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+def _counts(name: str, argument: Any, least: int) -> tuple[int, ...]:
+    values = tuple(argument) if isinstance(argument, Sequence) and not isinstance(argument, str) else (argument,)
     if not values:
         raise InvalidInput(f"Sweep: `{name}` must have at least one value, got none.")
     numbers = tuple(count("Sweep", name, value, least) for value in values)
@@ -230,19 +230,19 @@ def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") 
     for label, source in sweep.sources.items():
         for n_rounds in sweep.n_rounds:
             try:
-                known = _known(source, n_rounds, sweep.seed[0], [*sweep.players.values()])
+                measures = _tuning_measures(source, n_rounds, sweep.seed[0], [*sweep.players.values()])
                 sweep.comparator.start(source.origin.n_actions, n_rounds)
             except DriftwiseError as error:
                 raise InvalidInput(f"{place('environments', label)}{error}") from None
             for name, player in sweep.players.items():
                 try:
-                    _check_pair(source, player, n_rounds, known)
+                    _check_pair(source, player, n_rounds, measures)
                 except DriftwiseError as error:
                     where = f"in '{label}' with {n_rounds} rounds: "
                     raise InvalidInput(f"{place('learners', name)}{where}{error}") from None
 
 
-def _known(source: Source, n_rounds: int, seed: int, players: list[Player]) -> Measures | None:
+def _tuning_measures(source: Source, n_rounds: int, seed: int, players: list[Player]) -> Measures | None:
     """Check that an environment can have this many rounds; return what a tuning rule is told.
 
     Long runs are measured for fewer rounds, for which not every path can be made; then nothing is returned.
@@ -265,7 +265,7 @@ def _known(source: Source, n_rounds: int, seed: int, players: list[Player]) -> M
         return None
 
 
-def _check_pair(source: Source, player: Player, n_rounds: int, known: Measures | None) -> None:
+def _check_pair(source: Source, player: Player, n_rounds: int, measures: Measures | None) -> None:
     """Check that a player can play in an environment: its feedback, and whether its tuning is possible."""
     origin = source.origin
     if isinstance(origin, Adversary) and source.against is None:
@@ -275,9 +275,9 @@ def _check_pair(source: Source, player: Player, n_rounds: int, known: Measures |
             f"'{player.label}' cannot be tuned to the measures of an environment that '{origin.name}' builds against"
             ' it, since they are known only afterwards. Tune it to the budget (tuned = "budget").'
         )
-    if known is not None or not player.needs_measures or isinstance(origin, Replay):
+    if measures is not None or not player.needs_measures or isinstance(origin, Replay):
         with collected():  # the results report caveats
-            player.learner(origin.n_actions, n_rounds, known, known)
+            player.learner(origin.n_actions, n_rounds, measures, measures)
 
 
 def _check_feedback(adversary: Adversary, player: Player) -> None:
@@ -318,7 +318,7 @@ def read_sweep(path: Path) -> Sweep:
             raise InvalidInput(f"{file}: `{key}` is missing.")
     places: dict[tuple[str, str], str] = {}
     members: dict[str, dict[str, Any]] = {"environments": {}, "learners": {}}
-    for kind, found in members.items():
+    for kind, kind_members in members.items():
         if not spec[kind]:
             raise InvalidInput(f"{file}: `{kind}` must have at least one table, got none.")
         make = Source.from_spec if kind == "environments" else Player.from_spec
@@ -331,8 +331,8 @@ def read_sweep(path: Path) -> Sweep:
                     _check_new(f"the label '{table['label']}'", first, here)
                 for label, member in _members(table, make):
                     _check_new(member.text, first, here, f"'{label}'")
-                    unique = unused_label(label, found)
-                    found[unique], places[kind, unique] = member, place
+                    unique = unused_label(label, kind_members)
+                    kind_members[unique], places[kind, unique] = member, place
             except DriftwiseError as error:
                 raise InvalidInput(f"{place}{error}") from None
     try:
@@ -356,14 +356,14 @@ def spread(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     >>> list(spread({"name": "hedge", "each": {"learning_rate": [0.1, 0.3]}}))
     [{'name': 'hedge', 'learning_rate': 0.1}, {'name': 'hedge', 'learning_rate': 0.3}]
     """
-    each = table.get("each", {})
-    if not isinstance(each, Mapping):
-        raise InvalidInput(f"`each` must be a table of lists, got {shown(each)}.")
+    lists = table.get("each", {})
+    if not isinstance(lists, Mapping):
+        raise InvalidInput(f"`each` must be a table of lists, got {shown(lists)}.")
     choices: dict[str, list[Any]] = {}
     for key, value in table.items():
         if key != "each":
             choices[key] = _choices(value)
-    for key, values in each.items():
+    for key, values in lists.items():
         if key in choices:
             raise InvalidInput(f"`{key}` is given itself and under `each`.")
         if not isinstance(values, list) or not values:

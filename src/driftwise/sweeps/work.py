@@ -37,9 +37,9 @@ class Costs:
 
     def of_cell(self, player: Player, n_actions: int, n_rounds: int) -> float:
         """Return the estimated seconds of a cell."""
-        known = self._cells.get((player.text, n_actions, n_rounds))
-        if known is not None:
-            return known
+        cell_seconds = self._cells.get((player.text, n_actions, n_rounds))
+        if cell_seconds is not None:
+            return cell_seconds
         seconds, timed = self._rounds.get((player.name, n_actions), (_UNKNOWN, n_rounds))
         growth = n_rounds / timed if player.kind.make_room is not Learner.make_room else 1.0  # its rounds become longer
         return seconds * growth * n_rounds
@@ -121,8 +121,8 @@ class BatchQueue:
 
     def next(self, stored: Set[str], n_workers: int, most: int = 1) -> list[Batch]:
         """Return the next batches, at most so many, without cells that are stored meanwhile."""
-        found: list[Batch] = []
-        while self._pieces and len(found) < most:
+        batches: list[Batch] = []
+        while self._pieces and len(batches) < most:
             piece = self._pieces.popleft()
             self._count(piece.group, -1)
             missing = piece.restrict(lambda key: key not in stored)
@@ -130,8 +130,8 @@ class BatchQueue:
                 self._count(rest.group, 1)
             if missing:
                 self._pieces.extendleft(reversed(missing[1:]))
-                found.append(self._portion(missing[0], n_workers))
-        return found
+                batches.append(self._portion(missing[0], n_workers))
+        return batches
 
     def drop(self, batch: Batch) -> None:
         """Leave out a batch that `next` returned, since another process has stored it."""

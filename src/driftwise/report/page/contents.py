@@ -129,8 +129,8 @@ class PageTable:
             valid = all(isinstance(row[i], types) for row in self.rows)
             rule = "numbers" if column.numeric else "texts"
             require(self, "rows", valid, f"of {rule} in the column '{column.key}'")
-        known = self.filter is None or self.filter.column in keys
-        require(self, "filter", known, "of one of the columns " + ", ".join(map(repr, keys)))
+        is_column = self.filter is None or self.filter.column in keys
+        require(self, "filter", is_column, "of one of the columns " + ", ".join(map(repr, keys)))
 
     def column(self, key: str) -> list[Cell]:
         """Return the cells of a column."""
@@ -247,7 +247,7 @@ class Panel:
 
     def __post_init__(self) -> None:
         _require_key(self)
-        _require_distinct(self, "series", [one.label for one in self.series], "labels")
+        _require_distinct(self, "series", [series.label for series in self.series], "labels")
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class RowPanel(Panel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "series", all(len(one.x) == 1 for one in self.series), "of one point each")
+        require(self, "series", all(len(series.x) == 1 for series in self.series), "of one point each")
         require(self, "lines", not self.lines, "absent")
 
 
@@ -271,8 +271,8 @@ class DotPanel(Panel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = all(x in range(len(self.names)) for one in self.series for x in one.x)
-        require(self, "names", known, "one for each value of `x` of a series")
+        is_named = all(x in range(len(self.names)) for series in self.series for x in series.x)
+        require(self, "names", is_named, "one for each value of `x` of a series")
         _require_length(self, "centers", len(self.series), "series")
         require(self, "lines", not self.lines, "absent")
 
@@ -306,11 +306,11 @@ class WeightHistory:
         n_rounds = len(self.rounds)
         _require_length(self, "names", len(self.weights) if self.names else 0, "sequences of `weights`")
         _require_length(self, "times", n_rounds if self.times else 0, "`rounds`")
-        require(self, "weights", all(len(one) == n_rounds for one in self.weights), f"{n_rounds} numbers per action")
+        require(self, "weights", all(len(row) == n_rounds for row in self.weights), f"{n_rounds} numbers per action")
         _require_length(self, "best", n_rounds, "`rounds`")
-        increasing = all(one < other for one, other in zip(self.rounds, self.rounds[1:], strict=False))
+        increasing = all(first < second for first, second in zip(self.rounds, self.rounds[1:], strict=False))
         require(self, "rounds", increasing, "increasing")
-        valid = all(-1 <= one < len(self.weights) for one in self.best)
+        valid = all(-1 <= action < len(self.weights) for action in self.best)
         require(self, "best", valid, f"actions from 0 to {len(self.weights) - 1}, or -1")
 
 

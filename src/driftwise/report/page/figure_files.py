@@ -50,11 +50,11 @@ def write_figures(folder: str | os.PathLike[str], page: Page) -> list[Path]:
 def _panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     keys: list[_Key] = []
     if not isinstance(panel, DotPanel | RowPanel):  # these have the labels in their rows
-        caveats = {one.label: one.caveat for one in panel.series}
+        caveats = {series.label: series.caveat for series in panel.series}
         labels = [label for group in by_group(caveats, styles).values() for label in group]
         keys += [(swatch(styles[label]), marked(shortened(label, _LABEL), caveats[label])) for label in labels]
     keys += [(line_swatch(line), shortened(plain(line.name), _LABEL)) for line in panel.lines]
-    has_caveat = any(one.caveat for one in panel.series)
+    has_caveat = any(series.caveat for series in panel.series)
     return _figure(panel.title, chart_of(panel, styles), keys, has_caveat)
 
 
@@ -121,8 +121,8 @@ def _length(label: str) -> float:
 def _style_sheet() -> str:
     """Return the rules of charts with the values of their variables; `color` is a colour of the palette."""
     page = resource("page.css")
-    found = re.findall(r"(--\w+): (?:light-dark\((#\w+), #\w+\)|(.*?));", page)
-    values = {name: light or other for name, light, other in found} | {"--paper": "#ffffff"}
+    variables = re.findall(r"(--\w+): (?:light-dark\((#\w+), #\w+\)|(.*?));", page)
+    values = {name: light or other for name, light, other in variables} | {"--paper": "#ffffff"}
     charts = page.partition("/* Charts */\n")[2].partition("\n\n")[0].splitlines()
     rules = "\n".join(line for line in charts if not _OF_THE_PAGE.match(line))
     rules = re.sub(r"color-mix\([^;]*\)", "currentColor", rules)
@@ -145,4 +145,4 @@ def _mixed(colour: str, paper: str, share: float) -> str:
     '#404040'
     """
     pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(paper[1:]), strict=True)
-    return "#" + bytes(round(share * one + (1 - share) * other) for one, other in pairs).hex()
+    return "#" + bytes(round(share * front + (1 - share) * back) for front, back in pairs).hex()

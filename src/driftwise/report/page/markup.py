@@ -195,15 +195,15 @@ def styles_of(panels: Sequence[Panel], groups: Sequence[SeriesGroup] = ()) -> di
 
     A label has the group of its first series. Groups that are not given come last, in order of appearance.
     """
-    known = {group.name: group for group in groups}
+    named_groups = {group.name: group for group in groups}
     group_of: dict[str, SeriesGroup] = {}
     shown_with: dict[str, set[str]] = {}  # label -> the labels of its sections
     for panel in panels:
-        together = {one.label for other in panels if other.section == panel.section for one in other.series}
-        for one in panel.series:
-            group_of.setdefault(one.label, known.setdefault(one.group, SeriesGroup(one.group)))
-            shown_with.setdefault(one.label, set()).update(together)
-    ranks = {name: i for i, name in enumerate(known)}
+        together = {series.label for other in panels if other.section == panel.section for series in other.series}
+        for series in panel.series:
+            group_of.setdefault(series.label, named_groups.setdefault(series.group, SeriesGroup(series.group)))
+            shown_with.setdefault(series.label, set()).update(together)
+    ranks = {name: i for i, name in enumerate(named_groups)}
     styles: dict[str, Style] = {}
     for label in sorted(group_of, key=lambda label: ranks[group_of[label].name]):
         grey = group_of[label].style == _GREY  # grey series are numbered separately

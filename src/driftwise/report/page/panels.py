@@ -33,7 +33,7 @@ _DASH = 9.0  # half of its length
 
 def x_scale(panel: Panel, left: float, right: float) -> LinearScale:
     """Return the horizontal scale of a panel."""
-    x = [value for one in panel.series for value in one.x] + [value for line in panel.lines for value in line.x]
+    x = [value for series in panel.series for value in series.x] + [value for line in panel.lines for value in line.x]
     return SCALES[panel.x.scale].around(x, left, right)
 
 
@@ -46,9 +46,9 @@ def x_ticks(panel: Panel, scale: LinearScale) -> list[tuple[float, str]]:
 def y_scale(panel: Panel, bottom: float, top: float) -> LinearScale:
     """Return a vertical scale that shows all measurements, and the bounds that are not too far from them."""
     scale = SCALES[panel.y.scale]
-    means = [value for one in panel.series for value in one.mean if scale.drawable(value)]
+    means = [value for series in panel.series for value in series.mean if scale.drawable(value)]
     bounds = [value for line in panel.lines for value in line.y if scale.drawable(value)]
-    ends = [value for one in panel.series for value in (*one.low, *one.high) if scale.drawable(value)]
+    ends = [value for series in panel.series for value in (*series.low, *series.high) if scale.drawable(value)]
     y = means or bounds
     if y:
         low, high = min(y), max(y)
@@ -98,7 +98,7 @@ def panel_chart(panel: Panel, styles: Mapping[str, Style]) -> Markup:
 
 
 def _names(panel: Panel) -> str:
-    return ", ".join(marked(one.label, one.caveat) for one in panel.series) or "no series"
+    return ", ".join(marked(series.label, series.caveat) for series in panel.series) or "no series"
 
 
 def exponent_text(panel: Panel, series: Series) -> str:
@@ -128,7 +128,7 @@ def _frame_of(panel: Panel) -> _Frame:
 
 
 def _has_exponents(panel: Panel) -> bool:
-    return any(one.exponent is not None for one in panel.series)
+    return any(series.exponent is not None for series in panel.series)
 
 
 def _axes(frame: _Frame) -> Markup:
@@ -167,25 +167,25 @@ def _bound(line: Line, frame: _Frame) -> Markup:
 def _curves(frame: _Frame, styles: Mapping[str, Style], clip: str) -> list[Markup]:
     """Return the curves, the first one last, each with its exponent at the right edge."""
     panel = frame.panel
-    places = [_places(one, frame) for one in panel.series]
-    labelled = [i for i, one in enumerate(panel.series) if places[i] and one.exponent is not None]
+    places = [_places(series, frame) for series in panel.series]
+    labelled = [i for i, series in enumerate(panel.series) if places[i] and series.exponent is not None]
     label_heights = dict(zip(labelled, _spread([places[i][-1][1] for i in labelled]), strict=True))
     groups = []
-    for i, (one, points) in enumerate(zip(panel.series, places, strict=True)):
-        style = styles[one.label]
+    for i, (series, points) in enumerate(zip(panel.series, places, strict=True)):
+        style = styles[series.label]
         line = [
             _path((frame.x.at(x), frame.y.at(y)) for x, y in part)
-            for part in drawable_parts(panel, zip(one.x, one.mean, strict=True))
+            for part in drawable_parts(panel, zip(series.x, series.mean, strict=True))
         ]
         groups.append(
             element(
                 "g",
-                element("path", class_="band", d=_band(one, frame), clip_path=f"url(#{clip})"),
+                element("path", class_="band", d=_band(series, frame), clip_path=f"url(#{clip})"),
                 element("path", class_="curve", d="".join(line)),
-                *(marker(style, x, y, reading(panel, one, j)) for x, y, j in points),
-                *(_exponent(one, *points[-1][:2], label_heights[i]) if i in label_heights else ()),
-                class_=f"series {style.classes}{' dense' * one.dense}",
-                data_series=one.label,
+                *(marker(style, x, y, reading(panel, series, j)) for x, y, j in points),
+                *(_exponent(series, *points[-1][:2], label_heights[i]) if i in label_heights else ()),
+                class_=f"series {style.classes}{' dense' * series.dense}",
+                data_series=series.label,
             )
         )
     return groups[::-1]
@@ -271,15 +271,15 @@ def row_chart(panel: DotPanel | RowPanel, styles: Mapping[str, Style]) -> Markup
     bottom = _ROW_TOP + _ROW_HEIGHT * max(1, len(panel.series))
     height = bottom + _BELOW_ROWS
     rows = []
-    for i, one in enumerate(panel.series):
-        style, y = styles[one.label], _ROW_TOP + _ROW_HEIGHT * (i + _MIDDLE)
-        shown = shortened(marked(one.label, one.caveat), _LONGEST)
+    for i, series in enumerate(panel.series):
+        style, y = styles[series.label], _ROW_TOP + _ROW_HEIGHT * (i + _MIDDLE)
+        shown = shortened(marked(series.label, series.caveat), _LONGEST)
         label = element("text", shown, x=_ROW_LEFT, y=y - _LABEL_ABOVE, class_="row")
         if isinstance(panel, DotPanel):
-            marks = _dots(panel, one, panel.centers[i], scale, y)
+            marks = _dots(panel, series, panel.centers[i], scale, y)
         else:
-            marks = _interval(panel, one, style, scale, y)
-        rows.append(element("g", label, *marks, class_=f"series {style.classes}", data_series=one.label))
+            marks = _interval(panel, series, style, scale, y)
+        rows.append(element("g", label, *marks, class_=f"series {style.classes}", data_series=series.label))
     about = f"{panel.title}: {panel.y.label}, for {_names(panel)}"
     return chart(_WIDTH, height, about, _axis(panel, scale, bottom, height), *rows[::-1])
 
@@ -319,10 +319,10 @@ def heights(n: int) -> list[float]:
 def dot_numbers(panel: DotPanel) -> Markup:
     """Return the centre and the range of each row as a table."""
     rows = []
-    for one, center in zip(panel.series, panel.centers, strict=True):
-        least, largest = (number(end(one.mean, default=math.nan)) for end in (min, max))
-        name = element("th", marked(one.label, one.caveat), scope="row")
-        rows.append(table_row([number(center), least, largest, str(len(one.mean))], name))
+    for series, center in zip(panel.series, panel.centers, strict=True):
+        least, largest = (number(end(series.mean, default=math.nan)) for end in (min, max))
+        name = element("th", marked(series.label, series.caveat), scope="row")
+        rows.append(table_row([number(center), least, largest, str(len(series.mean))], name))
     return number_table(panel.key, ["", panel.center_label, "least", "largest", "points"], element("tbody", *rows))
 
 
@@ -341,10 +341,10 @@ def _dots(panel: DotPanel, series: Series, center: float, scale: LinearScale, y:
 def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     """Return a panel with its caption, the legend of its lines and its numbers."""
     key = [element("li", line_swatch(line), formula(line.name)) for line in panel.lines]
-    missing = sum(not drawable_point(panel, x, y) for one in panel.series for x, y in zip(one.x, one.mean, strict=True))
+    missing = sum(not drawable_point(panel, x, y) for row in panel.series for x, y in zip(row.x, row.mean, strict=True))
     why = "zero, negative or missing" if "log" in (panel.x.scale, panel.y.scale) else "missing"
     notes = [f"Not shown: {missing} of the values, which are {why}."] if missing else []
-    notes += [f"{MARK} {one.label}: {one.caveat}." for one in panel.series if one.caveat]
+    notes += [f"{MARK} {series.label}: {series.caveat}." for series in panel.series if series.caveat]
     return figure("panel", panel.key, panel.title, chart_of(panel, styles), key, notes, _numbers(panel), "")
 
 
@@ -364,10 +364,10 @@ def _numbers(panel: Panel) -> Markup:
         return dot_numbers(panel)
     bodies = [
         _body(
-            ", ".join(filter(None, (marked(one.label, one.caveat), exponent_text(panel, one)))),
-            zip(one.x, one.mean, one.low, one.high, strict=True),
+            ", ".join(filter(None, (marked(series.label, series.caveat), exponent_text(panel, series)))),
+            zip(series.x, series.mean, series.low, series.high, strict=True),
         )
-        for one in panel.series
+        for series in panel.series
     ]
     bodies += [_body(formula(line.name), zip(line.x, line.y, strict=True)) for line in panel.lines]
     return number_table(panel.key, [panel.x.label, panel.y.label, "from", "to"], *bodies)

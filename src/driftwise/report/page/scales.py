@@ -60,17 +60,17 @@ class LinearScale:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return a few round numbers on the scale, with their text."""
-        found: list[tuple[float, str]] = []
+        ticks: list[tuple[float, str]] = []
         for multiple, power in self._steps():
             step = float(f"{multiple}e{power}")
             first, last = math.ceil(self.low / step), math.floor(self.high / step)
-            if found and last <= first:
+            if ticks and last <= first:
                 break
             places = [k * multiple for k in range(first, last + 1)]
-            found = [(float(f"{k}e{power}"), text) for k, text in zip(places, _texts(places, power), strict=True)]
-            if len(found) <= _MOST_TICKS and sum(len(text) + 1 for _, text in found) <= _MOST_CHARACTERS:
+            ticks = [(float(f"{k}e{power}"), text) for k, text in zip(places, _texts(places, power), strict=True)]
+            if len(ticks) <= _MOST_TICKS and sum(len(text) + 1 for _, text in ticks) <= _MOST_CHARACTERS:
                 break
-        return found
+        return ticks
 
     def _steps(self) -> Iterator[tuple[int, int]]:
         """Yield 1, 2 and 5 times powers of ten, in ascending order, as factor and power."""

@@ -96,7 +96,7 @@ def action_classes(history: WeightHistory, k: int) -> str:
 
 def _script_data(history: WeightHistory) -> Markup:
     """Return the numbers as JSON, for the script that shows them under the pointer."""
-    weights = [[round(w, 3) if math.isfinite(w) else None for w in map(float, one)] for one in history.weights]
+    weights = [[round(w, 3) if math.isfinite(w) else None for w in map(float, row)] for row in history.weights]
     data: dict[str, object] = {"rounds": [int(t) for t in history.rounds], "best": [int(k) for k in history.best]}
     data |= {"weights": weights, "names": history.labels, "times": list(history.times)}
     data["box"] = [_LEFT, _RIGHT, _TOP, _STRIP + _STRIP_HEIGHT]
@@ -113,8 +113,8 @@ def _numbers(history: WeightHistory) -> Markup:
         if action < 0:
             continue
         held = [float(w) for w in history.weights[action][first : last + 1]]
-        known = [w for w in held if math.isfinite(w)]
-        mean = sum(known) / len(known) if known else math.nan
+        weights = [w for w in held if math.isfinite(w)]
+        mean = sum(weights) / len(weights) if weights else math.nan
         cells = [
             f"{history.rounds[first]} ({history.times[first]})" if history.times else str(history.rounds[first]),
             str(ends),

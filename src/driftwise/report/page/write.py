@@ -104,8 +104,8 @@ def _figures(page: Page, styles: Mapping[str, Style]) -> Markup:
     parts: list[str] = []
     for section in dict.fromkeys(panel.section for panel in page.panels):
         panels = [panel for panel in page.panels if panel.section == section]
-        labels = dict.fromkeys(one.label for panel in panels for one in panel.series)
-        with_caveat = {one.label for panel in panels for one in panel.series if one.caveat}
+        labels = dict.fromkeys(series.label for panel in panels for series in panel.series)
+        with_caveat = {series.label for panel in panels for series in panel.series if series.caveat}
         groups = [
             element(
                 "div",
@@ -282,8 +282,8 @@ def _value(column: PageColumn, cell: Cell) -> str:
         return f"{value:.12g}" if column.decimals is None else f"{value:.{column.decimals + _MORE_DECIMALS}f}"
     text, small, _ = _as_text(cell)
     if column.sorted_as == "number":
-        found = _NUMBER.search(text)  # a range is sorted by its lower end
-        return found[0] if found else ""
+        match = _NUMBER.search(text)  # a range is sorted by its lower end
+        return match[0] if match else ""
     return f"{text} {small}" if small and column.kind == "text" else text
 
 
