@@ -128,16 +128,17 @@ def _run(
 ) -> bool:
     """Play the rows of the series whose number leaves the remainder `part` when divided by `n_parts`."""
     stack, owns, rates, settings, work = mixtures
+    combined, weights, inputs = played
     for t in range(series.size):
         i = series[t]
         if i % n_parts == part:
             memory, own = KIND(*ROW(stack, i)), OWN(*OWN_ROW(owns, i))
             forecast = COMBINE(memory, rates, own, settings, work, forecasts[t])
-            played.combined[t] = forecast
+            combined[t] = forecast
             for k in range(work.shares.size):
-                played.weights[t, k] = work.shares[k]
-            for k in range(played.inputs.shape[1] if played.inputs.shape[0] > 0 else 0):  # empty: no expert is added
-                played.inputs[t, k] = work.inputs[k]
+                weights[t, k] = work.shares[k]
+            for k in range(inputs.shape[1] if inputs.shape[0] > 0 else 0):  # empty where no expert is added
+                inputs[t, k] = work.inputs[k]
             if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t]):
                 return False
     return True
