@@ -6,60 +6,26 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+import fixed_environments
 from driftwise.checks import CheckFailed, check_environment, checks_of
 from driftwise.core.errors import InvalidInput
 from driftwise.environments import (
     Bernoulli,
-    Beta,
-    Bursts,
-    ClippedGaussian,
-    CoinFlips,
-    Constant,
-    Deterministic,
     Environment,
-    Linear,
-    RandomSegments,
-    RandomWalk,
     Replay,
-    ScaledBernoulli,
-    Segments,
-    SingleChanges,
-    Sinusoidal,
     SparseBernoulli,
     Stream,
-    Switching,
     Table,
-    TruncatedGaussian,
-    TwoPoint,
 )
 from driftwise.environments.noises import noises
 from driftwise.environments.paths import paths
+from fixed_environments import first_of_each
 
 PATHS = {
-    "bursts": Bursts(6, 30, 3),
-    "constant": Constant((0.3, 0.5, 0.7)),
-    "coin-flips": CoinFlips(3),
-    "linear": Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
-    "random-segments": RandomSegments(9, 3, low=0.2, high=0.8, lengths="random"),
-    "random-walk": RandomWalk(3, step=0.03, low=0.2, high=0.8),
-    "segments": Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7)), change_points=(7,)),
-    "single-changes": SingleChanges(15, 3, low=0.2, high=0.8, lengths="random"),
-    "sinusoidal": Sinusoidal(3, n_periods=2.5),
-    "switching": Switching(20, 3),
+    **first_of_each(fixed_environments.PATHS),
     "table": Table(0.2 + 0.6 * np.random.default_rng(0).random((1100, 3))),
-    "with-drift": RandomWalk(3, step=0.03).with_drift(2.0),
 }
-NOISES = {
-    "bernoulli": Bernoulli(),
-    "beta": Beta(0.2),
-    "clipped-gaussian": ClippedGaussian(0.3),
-    "deterministic": Deterministic(),
-    "scaled-bernoulli": ScaledBernoulli(0.0, 1.0),
-    "sparse-bernoulli": SparseBernoulli((1.0, 0.0, 0.1)),
-    "truncated-gaussian": TruncatedGaussian(0.3),
-    "two-point": TwoPoint(0.1),
-    "with-variance": Beta().with_variance(50.0),
-}
+NOISES = {**first_of_each(fixed_environments.NOISES), "sparse-bernoulli": SparseBernoulli((1.0, 0.0, 0.1))}
 MEMBERS = {
     **{name: Environment(path, Bernoulli()) for name, path in PATHS.items()},
     **{name: Environment(PATHS["random-walk"], noise) for name, noise in NOISES.items()},

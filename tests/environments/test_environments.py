@@ -7,60 +7,35 @@ import json
 import numpy as np
 import pytest
 
+import fixed_environments
 from driftwise.core.errors import InvalidInput
 from driftwise.environments import (
     Bernoulli,
-    Beta,
-    Bursts,
     ClippedGaussian,
-    CoinFlips,
-    Constant,
     Deterministic,
     Environment,
-    Linear,
     MeasuresAccumulator,
-    RandomSegments,
     RandomWalk,
-    ScaledBernoulli,
     Segments,
-    SingleChanges,
-    Sinusoidal,
     SparseBernoulli,
-    Switching,
     Table,
-    TruncatedGaussian,
-    TwoPoint,
     adversarial,
     stationary,
 )
 from driftwise.environments.noises import noises
 from driftwise.environments.paths import paths
+from fixed_environments import first_of_each
 from references.measures_reference import measures_reference
 
 N_ROUNDS = 1100  # more than one block of 1024
 PATHS = {
-    "bursts": Bursts(6, 30, 3),
-    "constant": Constant((0.3, 0.5, 0.7)),
-    "coin-flips": CoinFlips(3),
-    "linear": Linear((0.2, 0.5, 0.8), (0.8, 0.5, 0.3)),
-    "random-segments": RandomSegments(9, 3, low=0.2, high=0.8, lengths="random"),
-    "random-walk": RandomWalk(3, step=0.03, low=0.2, high=0.8),
+    **first_of_each(fixed_environments.PATHS),
     "segments": Segments(((0.2, 0.5, 0.7), (0.8, 0.3, 0.7), (0.8, 0.2, 0.7)), change_points=(7, 1024)),
-    "single-changes": SingleChanges(15, 3, low=0.2, high=0.8, lengths="random"),
-    "sinusoidal": Sinusoidal(3, n_periods=2.5),
-    "switching": Switching(20, 3),
     "table": Table(0.2 + 0.6 * np.random.default_rng(0).random((N_ROUNDS, 3))),
-    "with-drift": RandomWalk(3, step=0.03).with_drift(2.0),
 }
 NOISES = {
-    "bernoulli": Bernoulli(),
-    "beta": Beta(0.2),
-    "clipped-gaussian": ClippedGaussian(0.3),
-    "deterministic": Deterministic(),
-    "scaled-bernoulli": ScaledBernoulli(0.0, 1.0),
+    **first_of_each(fixed_environments.NOISES),
     "sparse-bernoulli": SparseBernoulli((1.0, 0.0, 0.1)),
-    "truncated-gaussian": TruncatedGaussian(0.3),
-    "two-point": TwoPoint(0.1),
     "with-variance": ClippedGaussian().with_variance(50.0),
 }
 # Two-point noise needs room on both sides of the mean; means of 0 and 1 leave none.

@@ -15,9 +15,8 @@ from driftwise.forecasting.forecast_views import report_page, series_rows, write
 from driftwise.forecasting.hindsight import best_combination, best_path, best_square_combination
 from driftwise.forecasting.losses import forecast_loss
 from driftwise.forecasting.running_report import MOST_COMBINED, N_PERIODS, KeptRows, RunningReport, report_of
+from forecast_streams import LOSSES
 from references.forecast_report import SlowReport, least_sequence
-
-LOSSES = ["square", "absolute", "pinball:0.9", "percentage", "log"]
 
 
 def rows_of(n_rows, n_experts=3, n_series=1, seed=1, asleep=0.2, loss="square"):

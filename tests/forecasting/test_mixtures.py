@@ -17,10 +17,9 @@ from driftwise.learners import (
     Tracker,
     learners,
 )
-from forecast_streams import MISSING, bits, stream
+from forecast_streams import LOSSES, MISSING, bits, stream
 from references.mixtures import loss_and_slope, reference_of
 
-LOSSES = ("square", "absolute", "percentage", "pinball:0.8", "log")
 EXTRAS = ((), ("last-truth",), ("scaled", "shifted"), ("last-truth", "scaled", "shifted"))
 HINTS = ("last-truth", "last-losses", "none")
 TRACKER = Tracker(both_guesses=True)

@@ -116,6 +116,11 @@ ADVERSARIES = (
 )
 
 
+def first_of_each(members):
+    """Return the first member of each class, by its name in the registry."""
+    return {member.name: member for member in reversed(members)}
+
+
 def simulation_numbers(environment, players, **settings):
     with collected():  # some rules are meaningless in some of these environments
         results = simulate(environment, players, n_rounds=300, n_runs=2, seed=3, n_threads=1, **settings)

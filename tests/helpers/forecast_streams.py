@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from driftwise.forecasting.losses import KERNELS
+
+LOSSES = ["pinball:0.8" if name == "pinball" else name for name in KERNELS]
 MISSING = ("none", "some", "most", "blocks", "one", "truths")
 
 

@@ -19,9 +19,10 @@ import numpy as np
 from driftwise.core.errors import InvalidInput
 from driftwise.forecasting import Mixture, MixtureOptions, MixtureStack
 from driftwise.learners import FixedShare, OptimisticHedge, Tracker
+from forecast_streams import LOSSES
 
 PAIRS = [
-    *((OptimisticHedge(), loss) for loss in ("square", "absolute", "percentage", "pinball:0.8", "log")),
+    *((OptimisticHedge(), loss) for loss in LOSSES),
     (FixedShare(), "square"),
     (Tracker(both_guesses=True), "square"),
 ]

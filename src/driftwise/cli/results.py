@@ -109,6 +109,8 @@ def _print(results: SweepResults, against: str | None, failed: bool, confidence:
 
 def _record(results: SweepResults, against: str | None, failed: bool, confidence: float) -> dict[str, Any]:
     """Return what is printed as JSON."""
+    from driftwise.results.columns import DIFFERENCES, plain_rows
+
     record: dict[str, Any] = {
         "n_cells": len(results.cells),
         "n_failed": int(results.cells.failed.sum()),
@@ -117,10 +119,7 @@ def _record(results: SweepResults, against: str | None, failed: bool, confidence
     }
     if against is not None:
         record["baseline"] = against
-        record["comparisons"] = [
-            {**row.place._asdict(), "n_pairs": row.n_pairs, **row.difference._asdict(), "regret_is": row.verdict}
-            for row in results.compare(against, confidence)
-        ]
+        record["comparisons"] = plain_rows(DIFFERENCES, results.compare(against, confidence))
         record["not_compared"] = [{**row.place._asdict(), "reason": row.reason} for row in results.unpaired(against)]
     if failed:
         record["failures"] = [

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -173,10 +173,21 @@ LISTING: tuple[TableColumn[Any], ...] = (
     RATIO,
     CAVEAT,
 )
-# The table of differences of regret from a baseline.
+# The table of a simulation, in text and in JSON.
+SIMULATION: tuple[TableColumn[Any], ...] = (
+    LEARNER,
+    TableColumn("spec", "plain", attrgetter("spec")),
+    TableColumn("played", "plain", attrgetter("played")),
+    *REGRET,
+    replace(RATIO, key=""),
+    CAVEAT,
+)
+# The table of differences of regret from a baseline, in text and in JSON.
 DIFFERENCES: tuple[TableColumn[Any], ...] = (
+    TableColumn("environment", "plain", attrgetter("place.environment")),
     LEARNER,
     *SETTING,
+    TableColumn("baseline", "plain", attrgetter("baseline")),
     TableColumn("n_pairs", "count", attrgetter("n_pairs"), "pairs", shown=_pairs_text),
     TableColumn("mean", "estimate", attrgetter("difference"), "difference"),
     TableColumn("", "interval", attrgetter("difference"), "{}% interval"),

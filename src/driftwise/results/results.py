@@ -14,7 +14,6 @@ import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +33,7 @@ from driftwise.report.figures import SCALES, Curve, regret_figure, save_figure
 from driftwise.report.tables import number, text_table
 from driftwise.results.cell_files import arrow, read_cells, write_cells
 from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, cell_texts, measured_fields
-from driftwise.results.columns import CAVEAT, LEARNER, RATIO, REGRET, MeanRegret, Place, TableColumn, plain_rows
+from driftwise.results.columns import SIMULATION, MeanRegret, Place, plain_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,17 +117,6 @@ class _LearnerRow(MeanRegret):
 
     spec: Mapping[str, Any]
     played: Mapping[str, Any]
-
-
-# The table of a simulation, in text and in JSON.
-_COLUMNS: tuple[TableColumn[_LearnerRow], ...] = (
-    LEARNER,
-    TableColumn("spec", "plain", attrgetter("spec")),
-    TableColumn("played", "plain", attrgetter("played")),
-    *REGRET,
-    dataclasses.replace(RATIO, key=""),
-    CAVEAT,
-)
 
 
 def _learner_rows(results: Results, confidence: float) -> list[_LearnerRow]:
@@ -296,7 +284,7 @@ class Results:
 
         The keys are `learner`, `spec`, `played`, `regret`, `low`, `high`, `bound` and `caveat`.
         """
-        return plain_rows(_COLUMNS, _learner_rows(self, confidence))
+        return plain_rows(SIMULATION, _learner_rows(self, confidence))
 
     def summary(self) -> str:
         """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
@@ -336,7 +324,7 @@ class Results:
         A bound of T means that the theorem's value is at least the number of rounds, which is trivial.
         """
         rows = _learner_rows(self, confidence)
-        shown = [column for column in _COLUMNS if column.heading]
+        shown = [column for column in SIMULATION if column.heading]
         headers = [column.title(confidence) for column in shown]
         lines = [[column.text(row) for column in shown] for row in rows]
         reasons = footnote({row.place.learner: row.caveat for row in rows if row.caveat})

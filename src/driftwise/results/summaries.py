@@ -86,6 +86,10 @@ class Summary(MeanRegret):
         """The regrets of the cells that were played, at their last marked rounds."""
         return self.table.final.take(self.played)
 
+    def mean_of(self, name: str) -> float:
+        """Return the mean of a number of the cells that were played, such as "drift"; NaN without any."""
+        return float(np.mean(self.table.cells[name][self.played])) if self.n_cells else math.nan
+
 
 def in_order(rows: list[Summary]) -> list[Summary]:
     """Return rows in the order of a table: by environment, then by rounds, the least regret first."""
