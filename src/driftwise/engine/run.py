@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import kernel
-from driftwise.core.measures import Measures, collected
+from driftwise.core.measures import Measures, collected, trusted_measures
 from driftwise.core.random import draw_from
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count, memory_bytes
@@ -224,7 +224,8 @@ def _evaluate_bounds(
         return
     for j, (mark, row) in enumerate(zip(plan.bound_rounds[at], measures_at_marks, strict=True)):
         segments, drift, variance, within, squared = map(float, row)
-        so_far = Measures(plan.environment.n_actions, int(mark) + 1, int(segments), drift, variance, within, squared)
+        n_actions, n_rounds = plan.environment.n_actions, int(mark) + 1
+        so_far = trusted_measures(n_actions, n_rounds, int(segments), drift, variance, within, squared)
         for i in bounded:
             bound = plan.bound(learners[i], so_far)
             bounds[i, j] = np.nan if bound is None else bound

@@ -87,6 +87,7 @@ class State(Generic[M, R]):
         return dict(self.memory._asdict())
 
 
+@functools.cache
 def returned_type(owner: type, method: str) -> type[NamedTuple]:
     """Return the NamedTuple that a method of a class returns, by its annotation or the arguments of the base class."""
     for kind in owner.__mro__:
@@ -133,7 +134,8 @@ class MemoryChecks(Generic[M]):
     @property
     def memory_type(self) -> type[M]:
         """The NamedTuple that `first_memory` returns, by its annotation."""
-        return cast("type[M]", returned_type(type(self), "first_memory"))
+        owner: type = type(self)
+        return cast("type[M]", returned_type(owner, "first_memory"))
 
     def memory_type_for(self, n_actions: int) -> type[M]:
         """Return the NamedTuple of a memory with this number of actions."""
