@@ -138,7 +138,10 @@ def _record(batch: Batch, plan: SimulationPlan, outcome: Run, i: int, j: int, sh
     """Return the record of player `i`; `shared_seconds` is its part of the time that all players needed together."""
     bounds = np.full(len(plan.rounds), np.nan)
     bounds[np.searchsorted(plan.rounds, plan.bound_rounds)] = outcome.bounds[i]
-    return _cell(batch, i, j)._replace(
+    return _cell(
+        batch,
+        i,
+        j,
         n_actions=plan.environment.n_actions,
         kind="pseudo" if plan.environment.has_means else "realised",
         rounds=plan.rounds + 1,
@@ -153,29 +156,28 @@ def _record(batch: Batch, plan: SimulationPlan, outcome: Run, i: int, j: int, sh
 
 def failed_records(batch: Batch, reason: str) -> list[CellRecord]:
     """Return records of cells that could not be played."""
-    places = itertools.product(range(len(batch.group.players)), range(len(batch.group.runs)))
-    return [_cell(batch, i, j)._replace(error=reason) for i, j in places]
-
-
-def _cell(batch: Batch, i: int, j: int) -> CellRecord:
-    """Return the record of player `i` in run `j`, before it is played."""
     group = batch.group
     _, end = make_comparator(group.outputs.comparator, "Sweep").span(group.n_rounds)
+    nan = np.array([np.nan])
+    curve = {"rounds": np.array([end]), "regrets": nan, "bounds": nan}
+    places = itertools.product(range(len(group.players)), range(len(group.runs)))
+    return [_cell(batch, i, j, n_actions=group.n_actions, kind="pseudo", error=reason, **curve) for i, j in places]
+
+
+def _cell(batch: Batch, i: int, j: int, **values: Any) -> CellRecord:
+    """Return the record of player `i` in run `j`; `values` are what its play gave."""
+    group = batch.group
     return CellRecord(
         key=batch.keys[i][j],
         environment=group.source.text,
         learner=group.players[i].text,
-        n_actions=group.n_actions,
         n_rounds=group.n_rounds,
         seed=group.seed,
         run=group.runs[j],
         comparator=group.outputs.comparator,
         play=group.outputs.play,
-        kind="pseudo",
-        rounds=np.array([end]),
-        regrets=np.array([np.nan]),
-        bounds=np.array([np.nan]),
         machine=Machine.here().id,
+        **values,
     )
 
 
