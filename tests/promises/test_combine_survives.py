@@ -14,6 +14,11 @@ from combine_examples import FIXED_SHARE, example, write
 from outside_files import ROOT
 
 WORDS = ("combine", "in.csv", "--target", "y", "--time", "ds", "--by", "series", "--out", "out", *FIXED_SHARE)
+# A background job and its children ignore interrupts; this process must not.
+INTERRUPTIBLE = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    " from driftwise.cli.main import main; main()"
+)
 LIMITED = (
     "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY));"
     " del sys.argv[1]; from driftwise.cli.main import main; main()"
@@ -22,7 +27,7 @@ LIMITED = (
 
 def start(folder, *program):
     return subprocess.Popen(
-        [sys.executable, *(program or ("-m", "driftwise")), *WORDS], cwd=folder, text=True,
+        [sys.executable, *(program or ("-c", INTERRUPTIBLE)), *WORDS], cwd=folder, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
