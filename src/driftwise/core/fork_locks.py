@@ -39,7 +39,7 @@ def _take_all() -> None:
             lock.acquire()  # nothing else is held
         _guard.acquire()
         _taken.extend(order[:1])
-        order += [lock for lock in list(_locks) if lock not in order]
+        order = [*dict.fromkeys([*order, *_locks])]
         busy = next((lock for lock in order[len(_taken) :] if not _take(lock, wait)), None)
         if busy is None:
             return
