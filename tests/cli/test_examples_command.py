@@ -1,5 +1,7 @@
 """`driftwise examples`: what it lists and copies, and that it overwrites nothing."""
 
+import os
+
 import pytest
 
 from command_line import runner
@@ -57,6 +59,41 @@ def test_a_changed_file_is_not_overwritten_and_nothing_is_copied(driftwise, tmp_
     assert driftwise("examples", "--copy", ".") == (2, "", message)
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.toml"]
     assert (tmp_path / "sweep.toml").read_text() == "mine"
+
+
+@pytest.mark.parametrize("target", ["../outside/file", "../outside/new", "../outside", "sweep.toml"])
+def test_a_link_in_the_place_of_an_example_is_not_followed(driftwise, tmp_path, target):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").write_text("precious")
+    (tmp_path / "copies").mkdir()
+    (tmp_path / "copies" / "sweep.toml").symlink_to(target)
+    left = driftwise("examples", "--copy", "copies")
+    assert left.code == 2
+    assert left.err.startswith("driftwise: examples: copies/sweep.toml exists with another content")
+    assert [path.name for path in (tmp_path / "copies").iterdir()] == ["sweep.toml"]
+    assert [(path.name, path.read_text()) for path in (tmp_path / "outside").iterdir()] == [("file", "precious")]
+
+
+@pytest.mark.parametrize("place", ["file", "file/deeper", "pipe", "loop"])
+def test_what_is_no_folder_is_refused_and_stays(driftwise, tmp_path, place):
+    (tmp_path / "file").write_text("mine")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    left = driftwise("examples", "--copy", place)
+    assert (left.code, left.out) == (1, "")
+    assert left.err.startswith(f"driftwise: Cannot write {place}/")
+    assert left.err.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "loop", "pipe"]
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "", ".", "a/../cluster.py", "a\nb", "\x1b[31mred", "x" * 300])
+def test_a_name_that_is_no_example_is_refused_in_one_line(driftwise, tmp_path, name):
+    left = driftwise("examples", "--copy", "copies", name)
+    assert (left.code, left.out) == (2, "")
+    assert left.err.startswith("driftwise: There is no example '")
+    assert left.err[:-1].isprintable()
+    assert not (tmp_path / "copies").exists()
 
 
 def test_a_folder_of_the_name_of_a_file_is_not_replaced(driftwise, tmp_path):

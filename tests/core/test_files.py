@@ -1,5 +1,6 @@
 """A file is written completely, to the target of its name, and no other file is changed or left behind."""
 
+import errno
 import fcntl
 import os
 import re
@@ -15,7 +16,7 @@ import pytest
 
 from driftwise import OptimisticGD, Session
 from driftwise.core.errors import BadFile, InvalidInput
-from driftwise.core.files import check_writable, write_atomically
+from driftwise.core.files import check_writable, locked, write_atomically, write_bytes_atomically
 
 LONGEST = 255  # bytes of a name on the usual file systems
 
@@ -69,6 +70,74 @@ def test_a_writer_sees_the_suffix_of_the_name_that_was_given(tmp_path):
     seen = []
     write_atomically(tmp_path / "figure.png", lambda path: seen.append(path.suffix) or write_new(path))
     assert seen == [".png"]
+
+
+WRITERS = {
+    "with a writer": lambda path: write_atomically(path, write_new, follow_link=False),
+    "from bytes": lambda path: write_bytes_atomically(path, b"new", follow_link=False),
+}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize("target", ["far/file", "far", "far/none", "link", "none/none"])
+def test_a_link_that_is_not_followed_is_replaced(tmp_path, write, target):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "file").write_text("old")
+    (tmp_path / "link").symlink_to(target)
+    check_writable(tmp_path / "link", follow_link=False)
+    assert (tmp_path / "link").is_symlink()
+    write(tmp_path / "link")
+    assert not (tmp_path / "link").is_symlink()
+    assert (tmp_path / "link").read_text() == "new"
+    assert (tmp_path / "far" / "file").read_text() == "old"
+    assert names(tmp_path / "far") == ["file"]
+    assert names(tmp_path) == ["far", "link"]
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_a_folder_that_is_a_link_is_always_followed(tmp_path, write):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "folder").symlink_to("real")
+    write(tmp_path / "folder" / "file")
+    assert (tmp_path / "real" / "file").read_text() == "new"
+    assert (tmp_path / "folder").is_symlink()
+
+
+@pytest.mark.parametrize("target", ["victim", "none"])
+def test_a_temporary_file_that_was_replaced_by_a_link_changes_neither_the_file_nor_what_the_link_names(
+    tmp_path, target
+):
+    """Another program that may write to the folder replaces the file while it is written."""
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "victim").chmod(0o640)
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "file").chmod(0o666)
+    seen = []
+
+    def write(path):
+        path.write_text("new")
+        path.unlink()
+        path.symlink_to(target)
+        seen.append(path)
+
+    with pytest.raises(BadFile, match=r"/file: another program replaced the temporary file\.$"):
+        write_atomically(tmp_path / "file", write)
+    assert (tmp_path / "file").read_text() == "old"
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert mode(tmp_path / "victim") == 0o640
+    assert seen[0].is_symlink()  # it is not ours
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("target", ["victim", "none", "folder"])
+def test_a_link_in_the_place_of_a_lock_is_refused(tmp_path, target):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "lock").symlink_to(target)
+    with pytest.raises(OSError, match="its file `lock` is a link; delete it"), locked(tmp_path / "lock"):
+        pass
+    assert names(tmp_path) == ["folder", "lock", "victim"]
+    assert (tmp_path / "victim").read_text() == "precious"
 
 
 # Modes
@@ -149,6 +218,42 @@ def test_a_socket_is_refused(monkeypatch, tmp_path):
         with pytest.raises(BadFile, match=r"^Cannot write socket: it is a socket\.$"):
             write_atomically("socket", write_new)
         assert stat.S_ISSOCK(Path("socket").stat().st_mode)
+
+
+# Errors of the disk
+
+
+class ArrowError(OSError):
+    """An error of Arrow: the system's number with words of its own."""
+
+    def __init__(self):
+        super().__init__(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), ArrowError()], ids=type)
+def test_a_full_disk_is_named_with_the_file_and_the_earlier_file_stays(tmp_path, error):
+    def write(path):
+        path.write_text("half")
+        raise error
+
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(BadFile, match=rf"^Cannot write {tmp_path}/file: No space left on device\.$"):
+        write_atomically(tmp_path / "file", write)
+    assert names(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_text() == "old"
+
+
+@pytest.mark.parametrize("place", ["fsync", "replace"])
+def test_a_disk_that_fails_at_the_end_leaves_the_earlier_file(tmp_path, monkeypatch, place):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "file").write_text("old")
+    monkeypatch.setattr(os, place, full)
+    with pytest.raises(BadFile, match=rf"^Cannot write {tmp_path}/file: No space left on device\.$"):
+        write_bytes_atomically(tmp_path / "file", b"new")
+    assert names(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_text() == "old"
 
 
 # Names

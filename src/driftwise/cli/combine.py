@@ -99,7 +99,7 @@ def command(
     source = table_source(file, input_format)
     output_format = format or ("parquet" if source.format == "parquet" else "csv")
     finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
-    check_output_files("combine", finals, () if source.is_stream else (file,))
+    check_output_files("combine", finals, () if source.is_stream else (file,), follow_links=False)
     wanted, text_format = Wanted(target, named, time, by), (_delimiter(delimiter), decimal)
     task = CombineTask(source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -84,9 +86,9 @@ def _copy(paths: list[Path], folder: Path) -> None:
     present = [path for path in paths if _is_there(folder / path.name, path.read_bytes())]
     missing = [path for path in paths if path not in present]
     for path in missing:
-        check_writable(folder / path.name)
+        check_writable(folder / path.name, follow_link=False)
     for path in missing:
-        write_bytes_atomically(folder / path.name, path.read_bytes())
+        write_bytes_atomically(folder / path.name, path.read_bytes(), follow_link=False)
     if missing:
         click.echo(f"Copied to {shown_path(folder)}: {_names(missing)}.")
     if present:
@@ -95,10 +97,11 @@ def _copy(paths: list[Path], folder: Path) -> None:
 
 def _is_there(target: Path, content: bytes) -> bool:
     """Return whether a file is there with this content; another content must not be overwritten."""
-    if not target.exists():
+    if not os.path.lexists(target):
         return False
-    if target.is_file() and target.read_bytes() == content:
-        return True
+    with contextlib.suppress(OSError):  # it cannot be read, or is a link to nothing
+        if target.is_file() and target.read_bytes() == content:
+            return True
     raise InvalidInput(
         f"examples: {shown_path(target)} exists with another content and is not overwritten;"
         " delete it, or copy to another folder."

@@ -67,7 +67,7 @@ def command(
     # The page of a selection must not replace the page of all cells and learners.
     name = preset if cells == () and learners is None else f"{preset}-selection"
     page_file, folder = out / f"{name}.html", out / "measurements"
-    check_output_files("landscape", (page_file, folder / "measurement"), ())
+    check_output_files("landscape", (page_file, folder / "measurement"), (), follow_links=False)
     hint = f"finished measurements are in {folder}; the same command continues."
     with notes(quiet):
         with hint_on_interrupt(hint), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
@@ -77,7 +77,7 @@ def command(
     about = f"Preset {preset}: {effort.n_runs} runs per point. driftwise {__version__}."
     options = {"--preset": preset, "--cell": cells, "--learners": learners, "--seed": seed}
     report = page(outcomes, histories, [command_line("landscape", options)], about)
-    write_page(page_file, report)
+    write_page(page_file, report, follow_link=False)
     if figures:
         write_figures(out / f"{name}-figures", report)
     click.echo(f"{table(outcomes)}\n\n{COLUMNS_NOTE}")

@@ -68,13 +68,18 @@ def write_files(quiet: bool, *files: tuple[Path | None, Callable[[Path], object]
                 click.echo(f"wrote {path}", err=True)
 
 
-def check_output_files(command: str, outputs: Sequence[Path | None], inputs: Sequence[object]) -> None:
-    """Reject output files of a command that cannot be written, or that it reads, or writes twice."""
+def check_output_files(
+    command: str, outputs: Sequence[Path | None], inputs: Sequence[object], follow_links: bool = True
+) -> None:
+    """Reject output files of a command that cannot be written, or that it reads, or writes twice.
+
+    Without `follow_links` the command replaces symbolic links: it names the files itself.
+    """
     used = {_identity(file): "read" for file in inputs if isinstance(file, str | os.PathLike) and str(file)}
     for path in outputs:
         if path is None:
             continue
-        check_writable(path)
+        check_writable(path, follow_links)
         if use := used.get(_identity(path)):
             raise InvalidInput(f"{command}: {shown_path(path)} is {use} by the same command; write to another file.")
         used[_identity(path)] = "also written"

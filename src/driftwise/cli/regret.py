@@ -84,7 +84,7 @@ def command(
     about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
     repeated = command_line("regret", {"--preset": preset, **selection, "--seed": seed})
     report = study_page(scores, [repeated], about)
-    write_page(page_file, report)
+    write_page(page_file, report, follow_link=False)
     click.echo(f"{study_text(scores)}\n\n{COLUMNS_NOTE}")
     if csv is not None:
         write_scores_csv(csv, scores)

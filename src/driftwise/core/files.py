@@ -1,7 +1,11 @@
 """Files: their names, locks, TOML, and atomic writing: completely or not at all, and with the mode that they had.
 
-A symbolic link is followed to its file. A pipe or a character device receives the finished bytes. A folder, a socket
-and a block device are rejected.
+A symbolic link under a name that the user gives is followed to its file. Under a name that driftwise gives to a file in
+a folder of the user it is replaced by the file, so that a link in that folder does not change a file elsewhere. A pipe
+or a character device receives the finished bytes. A folder, a socket and a block device are rejected.
+
+The names of temporary files are random, and they are created only if nothing has the name, not even a link. If another
+program that may write to the same folder replaces one, it is not renamed, and what is in its place is not deleted.
 
 Temporary files are locked while they are written, so that those of a killed process can be found and deleted. The lock
 is `flock`'s, which the system releases when the process ends. It belongs to an open file, so it distinguishes threads
@@ -29,21 +33,39 @@ from driftwise.core.errors import BadFile, rejection
 _NAME = re.compile(r"\.driftwise-[0-9a-f]{16}(\..*)?", re.DOTALL)
 _USUAL_LIMIT = 255  # bytes of a file's name, if the system gives no limit
 _PRIVATE, _USUAL = 0o600, 0o666
+_PLAIN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a link is not followed, a pipe is not waited for
+
+
+class TemporaryFile(NamedTuple):
+    """A temporary file, open for reading and writing."""
+
+    path: Path
+    descriptor: int
+
+    def has_its_name(self) -> bool:
+        """Return whether the path is that of this file, not of another one or of a link."""
+        try:
+            return os.path.samestat(self.path.lstat(), os.fstat(self.descriptor))
+        except FileNotFoundError:
+            return False
 
 
 @contextlib.contextmanager
-def temporary_file(folder: Path, suffix: str, private: bool) -> Iterator[Path]:
-    """Create a file in `folder` and yield its path; afterwards delete it, unless it was renamed.
+def temporary_file(folder: Path, suffix: str, private: bool) -> Iterator[TemporaryFile]:
+    """Create a file in `folder` and yield it; afterwards delete it, unless it was renamed.
 
     A `private` file can be read by its owner only; otherwise it has the mode of any new file.
     """
     _delete_abandoned(folder)
-    path, descriptor = _create(folder, suffix, _PRIVATE if private else _USUAL)
+    file = _create(folder, suffix, _PRIVATE if private else _USUAL)
     try:
-        yield path
+        yield file
     finally:
-        path.unlink(missing_ok=True)
-        os.close(descriptor)
+        try:
+            if file.has_its_name():
+                file.path.unlink(missing_ok=True)
+        finally:
+            os.close(file.descriptor)
 
 
 def longest_name(folder: Path) -> int:
@@ -70,8 +92,7 @@ def _delete_abandoned(folder: Path) -> None:
 
 
 def _delete_if_abandoned(path: Path) -> None:
-    # The name may be a link or a pipe of another user: links are not followed, and pipes are not waited for.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | _PLAIN)  # the name may be a link or a pipe of another user
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode) and try_lock(descriptor):
             path.unlink()
@@ -79,24 +100,46 @@ def _delete_if_abandoned(path: Path) -> None:
         os.close(descriptor)
 
 
-def _create(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
+def _create(folder: Path, suffix: str, mode: int) -> TemporaryFile:
     while True:
         path = folder / _name_for(folder, suffix)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         # Until it is locked, another writer may take the file for an abandoned one and delete it.
         if try_lock(descriptor) is not False and os.fstat(descriptor).st_nlink:
-            return path, descriptor
+            return TemporaryFile(path, descriptor)
         os.close(descriptor)
         path.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object], suffix: str | None = None) -> None:
+def write_atomically(
+    path: str | os.PathLike[str],
+    write: Callable[[Path], object],
+    suffix: str | None = None,
+    follow_link: bool = True,
+) -> None:
     """Call `write` with a temporary file, flush it to disk, and rename it to `path`.
 
-    The temporary file has the suffix of `path`, unless another is given.
+    The temporary file has the suffix of `path`, unless another is given. If `path` is a link, the file that it leads to
+    is written, or without `follow_link` the link is replaced.
     """
+    _replace_file(path, lambda file: write(file.path), suffix, follow_link)
+
+
+def write_bytes_atomically(path: str | os.PathLike[str], content: bytes, follow_link: bool = True) -> None:
+    """Write a file as `write_atomically` does; the temporary file has no suffix, so `*.parquet` does not match it."""
+
+    def write(file: TemporaryFile) -> None:
+        with os.fdopen(file.descriptor, "wb", closefd=False) as stream:
+            stream.write(content)
+
+    _replace_file(path, write, "", follow_link)
+
+
+def _replace_file(
+    path: str | os.PathLike[str], write: Callable[[TemporaryFile], object], suffix: str | None, follow_link: bool
+) -> None:
     with _errors_in_one_line(path):
-        target = destination(path)
+        target = destination(path, follow_link)
         if target.is_stream:
             _write_stream(target, write)
             return
@@ -106,23 +149,19 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
         ending = target.suffix if suffix is None else suffix
         with temporary_file(folder, ending, private=target.before is not None) as temporary:
             write(temporary)
-            with temporary.open("rb+") as file:
-                if target.before is not None:
-                    _copy_owner_and_mode(file.fileno(), target.before)
-                os.fsync(file.fileno())
-            temporary.replace(target.path)
+            if target.before is not None:
+                _copy_owner_and_mode(temporary.descriptor, target.before)
+            os.fsync(temporary.descriptor)
+            if not temporary.has_its_name():
+                raise OSError(0, "another program replaced the temporary file")
+            temporary.path.replace(target.path)
         flush_folder(folder)
 
 
-def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file as `write_atomically` does; the temporary file has no suffix, so `*.parquet` does not match it."""
-    write_atomically(path, lambda file: file.write_bytes(content), suffix="")
-
-
-def check_writable(path: str | os.PathLike[str]) -> None:
+def check_writable(path: str | os.PathLike[str], follow_link: bool = True) -> None:
     """Raise the errors that `write_atomically` would raise for this path; no file and no folder is left behind."""
     with _errors_in_one_line(path):
-        target = destination(path)
+        target = destination(path, follow_link)
         if target.is_stream:
             return  # opening a pipe would wait for its reader
         with temporary_file(_existing_folder(target.path), target.suffix, private=True):
@@ -149,16 +188,19 @@ def _errors_in_one_line(path: str | os.PathLike[str]) -> Iterator[None]:
     except BadFile:
         raise
     except OSError as error:
-        reason = (error.strerror or str(error) or type(error).__name__).splitlines()[0]
+        # Arrow puts words of its own around those of the system.
+        words = os.strerror(error.errno) if error.errno else error.strerror
+        reason = (words or str(error) or type(error).__name__).splitlines()[0]
         raise BadFile(f"Cannot write {shown_path(path)}: {reason.rstrip('.')}.") from None
 
 
-def _write_stream(target: Destination, write: Callable[[Path], object]) -> None:
+def _write_stream(target: Destination, write: Callable[[TemporaryFile], object]) -> None:
     """Write a temporary file first: writers may seek, and a failed one must leave no partial output in the stream."""
     with temporary_file(Path(tempfile.gettempdir()), target.suffix, private=True) as temporary:
         write(temporary)
         descriptor = os.open(target.path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
-        with temporary.open("rb") as content, os.fdopen(descriptor, "wb") as sink:
+        os.lseek(temporary.descriptor, 0, os.SEEK_SET)
+        with os.fdopen(temporary.descriptor, "rb", closefd=False) as content, os.fdopen(descriptor, "wb") as sink:
             shutil.copyfileobj(content, sink)
 
 
@@ -199,9 +241,14 @@ class Destination(NamedTuple):
         return self.before is not None and not stat.S_ISREG(self.before.st_mode)
 
 
-def destination(path: str | os.PathLike[str]) -> Destination:
-    """Follow symbolic links and return the destination; raise `OSError` if it cannot be written."""
+def destination(path: str | os.PathLike[str], follow_link: bool = True) -> Destination:
+    """Return the destination, which a link may name; raise `OSError` if it cannot be written.
+
+    Without `follow_link` a link is the destination itself; the folder of the path may be a link in any case.
+    """
     place = _checked(path)
+    if not follow_link and place.is_symlink():
+        return Destination(place, place.suffix, None)
     try:
         before = place.stat()
     except FileNotFoundError:
@@ -298,9 +345,14 @@ def locked(path: Path) -> Iterator[None]:
 def _open_locked(path: Path) -> int:
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            # A link is not followed: it might make a file elsewhere.
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o666)
         except PermissionError:  # the file of another user
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_RDONLY | _PLAIN)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise OSError(errno.ELOOP, f"its file `{path.name}` is a link; delete it") from None
+            raise
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if os.fstat(descriptor).st_nlink:  # else someone deleted the file while this process waited

@@ -51,7 +51,7 @@ from driftwise.environments.table_files import (
     read_error,
 )
 from driftwise.forecasting.forecast_report import ForecastReport
-from driftwise.forecasting.forecast_views import write_report_page
+from driftwise.forecasting.forecast_views import is_report_page, write_report_page
 from driftwise.forecasting.frames import FORECAST, WEIGHT
 from driftwise.forecasting.labelled_values import LARGEST, first_too_large
 from driftwise.forecasting.losses import Array
@@ -411,22 +411,23 @@ class _Run:
         """Run over all rows and write all files."""
         out = self._task.out
         target, summary, page = out / f"forecasts.{self._task.format}", out / SUMMARY, out / PAGE
+        old = [summary, *([page] if self._task.page or is_report_page(page) else [])]  # of an earlier run
 
         def write(path: Path) -> None:
             with contextlib.closing(_TableWriter(path, self._task.format)) as writer:
                 self._play_blocks(writer, progress)
             if self._rows == 0:
                 raise self._task.source.fault(": it has no rows.")
-            for old in (summary, page):  # of an earlier run
-                old.unlink(missing_ok=True)
+            for file in old:
+                file.unlink(missing_ok=True)
 
-        write_atomically(target, write)
+        write_atomically(target, write, follow_link=False)
         report = self._report.report(self._stack.cuts)
         if self._choice.by is not None:
             report = replace(report, series_names=tuple(self._series))
-        write_bytes_atomically(summary, self._summary(report))
+        write_bytes_atomically(summary, self._summary(report), follow_link=False)
         if self._task.page:
-            write_report_page(page, report)
+            write_report_page(page, report, follow_link=False)
         return CombinedFiles(report, (target, summary, *([page] * self._task.page)))
 
     def _play_blocks(self, writer: _TableWriter, progress: Callable[[RowProgress], None] | None) -> None:

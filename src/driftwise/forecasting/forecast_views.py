@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -340,6 +342,7 @@ _MIXTURE = page.SeriesGroup("Mixture", "thick")
 _UNIFORM = page.SeriesGroup("Reference", "baseline")
 _RATIO = page.PageColumn("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,))
 _PAGE_TITLE = "Mixture of forecasts"
+_HEAD = 4096  # bytes at the start of a page, in which its title is
 _NOTES = (
     "Scored rounds: those with a truth, at least one expert awake (with a forecast), and a finite loss of the mixture.",
     "Mean loss: over the rounds given beside it. For an expert these are the scored rounds in which it was awake, and"
@@ -357,7 +360,11 @@ _NOTES = (
 
 
 def write_report_page(
-    path: str | os.PathLike[str], report: ForecastReport, commands: Sequence[str] = (), title: str = _PAGE_TITLE
+    path: str | os.PathLike[str],
+    report: ForecastReport,
+    commands: Sequence[str] = (),
+    title: str = _PAGE_TITLE,
+    follow_link: bool = True,
 ) -> None:
     """Write a report as one HTML file that needs no network.
 
@@ -371,8 +378,20 @@ def write_report_page(
         Commands that write the page.
     title : str, default "Mixture of forecasts"
         The heading of the page.
+    follow_link : bool, default True
+        Whether the file is written to which a symbolic link leads; if not, the link is replaced.
     """
-    page.write_page(path, report_page(report, commands, title))
+    page.write_page(path, report_page(report, commands, title), follow_link)
+
+
+def is_report_page(path: Path) -> bool:
+    """Return whether a file is a page that `write_report_page` wrote with the usual title; a link is none."""
+    try:
+        with contextlib.closing(os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")) as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return False
+    return f"<title>{_PAGE_TITLE}</title>".encode() in head
 
 
 def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str = _PAGE_TITLE) -> page.Page:

@@ -347,6 +347,8 @@ class Store:
         _check(content.table, self._path)
         kept = self.folder / "damaged" / f"cells-{time.time_ns()}.sqlite"
         kept.parent.mkdir(exist_ok=True)
+        if kept.parent.is_symlink():
+            raise OSError(errno.ELOOP, f"its folder `{kept.parent.name}` is a link; delete it")
 
         def write(file: Path) -> None:
             with contextlib.closing(_connect(file, "rw&nolock=1")) as db:

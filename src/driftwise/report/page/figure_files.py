@@ -37,13 +37,16 @@ _Key = tuple[Markup, str]  # a swatch and its label
 
 
 def write_figures(folder: str | os.PathLike[str], page: Page) -> list[Path]:
-    """Write every panel and weight history to an SVG file named by its key; return the files."""
+    """Write every panel and weight history to an SVG file named by its key; return the files.
+
+    A symbolic link with such a name is replaced.
+    """
     styles = styles_of(page.panels, page.groups)
     figures = {panel.key: _panel_figure(panel, styles) for panel in page.panels}
     figures |= {history.key: _history_figure(history) for history in page.histories}
     written = [Path(folder) / f"{key}.svg" for key in figures]
     for path, figure in zip(written, figures.values(), strict=True):
-        write_bytes_atomically(path, f"{figure}\n".encode())
+        write_bytes_atomically(path, f"{figure}\n".encode(), follow_link=False)
     return written
 
 

@@ -26,9 +26,12 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 _MORE_DECIMALS = 4  # of the values by which rows are sorted
 
 
-def write_page(path: str | os.PathLike[str], page: Page) -> None:
-    """Write a page as one HTML file; equal pages give equal files."""
-    write_bytes_atomically(path, page_text(page).encode())
+def write_page(path: str | os.PathLike[str], page: Page, follow_link: bool = True) -> None:
+    """Write a page as one HTML file; equal pages give equal files.
+
+    If the path is a symbolic link, the file that it leads to is written, or without `follow_link` the link is replaced.
+    """
+    write_bytes_atomically(path, page_text(page).encode(), follow_link)
 
 
 def page_text(page: Page) -> str:
