@@ -54,7 +54,7 @@ def _with_import_option(command: click.Command) -> click.Command:
 
 def _import_modules(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> None:
     if names and "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))  # as `python` does; the script `driftwise` has its own folder there
+        sys.path.append(str(Path.cwd()))  # last, so that a file such as `numpy.py` there is not taken for the library
     for name in names:
         if "/" in name or "\\" in name:
             advice = "call driftwise in the folder of the file"

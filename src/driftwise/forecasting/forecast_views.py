@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from driftwise.core.types import Vector
-from driftwise.forecasting.forecast_report import SHOWN_SWITCHES, ExpertSummary, ForecastReport, largest_weights
+from driftwise.forecasting.forecast_report import (
+    SHOWN_SWITCHES,
+    ComparatorLoss,
+    ExpertSummary,
+    ForecastReport,
+    largest_weights,
+)
 from driftwise.glossary import PAGE_NOTE
 from driftwise.report import page
 from driftwise.report.drawing import COLOURS, GREY, action_fill, best_intervals, draw_areas, literal, time_ticks
@@ -36,15 +42,17 @@ _MOST_TERMS = 12  # of the best convex combination
 _LARGE_RATIO = 1000
 _LARGE = 1e7  # from here on, numbers have a power of ten
 MARK = "*"
+_RIVALS = ("best expert", "best convex combination", "uniform mean", "last truth repeated")  # of the headline
+_RATIO_TEXT = "Ratio: the loss divided by that of the mixture over the same rounds; below 1, the mixture was worse."
 
 
 def report_text(report: ForecastReport) -> str:
     """Return a report as text, at most 80 columns wide."""
     head = [f"Mixture of {len(report.names)} expert{'s' * (len(report.names) != 1)}, {report.loss} loss."]
-    head += [*counts_text(report), *cuts_text(report)]
-    parts = ["\n".join(shortened(line, _TEXT_WIDTH) for line in head)]
+    head += counts_text(report)
+    parts = ["\n".join([*(shortened(line, _TEXT_WIDTH) for line in head), *_wrapped(" ".join(cuts_text(report)))])]
     if report.n_scored:
-        parts += [_comparators(report), _experts(report)]
+        parts += ["\n".join(_wrapped(" ".join(headline(report)))), _comparators(report), _experts(report)]
         parts += [_series(report)] if report.n_series > 1 else []
         parts.append(_stretches(report))
     return "\n\n".join(parts)
@@ -65,12 +73,72 @@ def counts_text(report: ForecastReport) -> list[str]:
 
 
 def cuts_text(report: ForecastReport) -> list[str]:
-    """Return a sentence on the losses that were cut; none if this is not known."""
-    if report.cuts is None:
+    """Return a sentence on the rounds that were cut; none if there are none, or if this is not known."""
+    if report.cuts is None or not report.cuts.n_cuts:
         return []
     n_cuts, total = report.cuts
-    losses = "loss" if n_cuts == 1 else "losses"
-    return [f"Cut {n_cuts:,} {losses}, total {short_number(total)}." if n_cuts else "Cut no losses."]
+    rounds = f"{n_cuts:,} round{'s' * (n_cuts != 1)}"
+    why = "the range of the losses was so large that the learner skipped or reduced them"
+    return [f"In {rounds} {why} (cut); this can have cost at most {short_number(total)} in total."]
+
+
+def headline(report: ForecastReport) -> list[str]:
+    """Return sentences on the loss of the mixture and of its rivals, the strongest first, whichever it is.
+
+    The rivals are the best expert and the best convex combination in hindsight, the uniform mean, and the last truth
+    repeated; all numbers are the ratios of the table. Best sequences, which switch in hindsight, are in the table only.
+    """
+    mixture = report.comparators[0]
+    sentences = [f"The mean {report.loss} loss of the mixture is {short_number(mixture.mean)}."]
+    rivals = [row for row in report.comparators[1:] if row.name in _RIVALS and not math.isnan(row.loss)]
+    rivals.sort(key=lambda row: (_relative(row), row.mean, row.hindsight))
+    if rivals:
+        strongest, *others = rivals
+        relative, name = _relative(strongest), _rival_name(strongest)
+        if ratio_text(relative) == ratio_text(1.0):
+            verdict = f"The {name} is as good"
+        elif relative < 1:
+            verdict = f"The {name} is better"
+        else:
+            verdict = f"The strongest rival without switches, the {name}, is worse"
+        sentences.append(f"{verdict}: {_rival_loss(strongest, ' the loss of the mixture')}.")
+        if others:
+            sentences.append(f"Others: {'; '.join(f'{_rival_name(row)}, {_rival_loss(row)}' for row in others)}.")
+    return sentences
+
+
+def _relative(row: ComparatorLoss) -> float:
+    """Return the ratio; if the mixture has no positive loss, 1 for an equal loss, 0 for a smaller, else infinity."""
+    if row.mixture_loss > 0:
+        return row.ratio
+    if row.loss == row.mixture_loss:
+        return 1.0
+    return 0.0 if row.loss < row.mixture_loss else math.inf
+
+
+def _rival_name(row: ComparatorLoss) -> str:
+    hindsight = " in hindsight" if row.hindsight else ""
+    detail = f" ({shortened(row.detail, _EXPERT)})" if row.name == "best expert" else ""
+    return f"{row.name}{hindsight}{detail}"
+
+
+def _rival_loss(row: ComparatorLoss, of_what: str = "") -> str:
+    """Return the loss of a rival in words: as a multiple of that of the mixture, if there is such a number."""
+    if math.isfinite(row.ratio):
+        return f"{ratio_text(row.ratio)} times{of_what}"
+    same = short_number(row.mixture_loss / row.n_rounds)
+    return f"a mean loss of {short_number(row.mean)}, where that of the mixture is {same}"
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a text in lines of at most 80 columns; a word that is wider has a line of its own and is shortened."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and text_width(f"{lines[-1]} {word}") <= _TEXT_WIDTH:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(shortened(word, _TEXT_WIDTH))
+    return lines
 
 
 def ratio_text(ratio: float) -> str:
@@ -107,7 +175,7 @@ def _comparators(report: ForecastReport) -> str:
         numbers = short_number(row.mean), ratio_text(row.ratio)
         rows.append([shortened(name, _COMPARATOR), _yes_or_no(row.hindsight), *numbers])
     table = text_table(["", "hindsight", "mean loss", "ratio"], rows, left=2)
-    lines = ["Ratio: to the loss of the mixture over the same rounds."]
+    lines = [_RATIO_TEXT]
     if any(expert.n_awake < report.n_scored for expert in report.experts):
         lines.append("In hindsight, an expert that was asleep has the loss of the mixture.")
     if report.n_series > 1:
@@ -347,7 +415,7 @@ _NOTES = (
     "Scored rounds: those with a truth, at least one expert awake (with a forecast), and a finite loss of the mixture.",
     "Mean loss: over the rounds given beside it. For an expert these are the scored rounds in which it was awake, and"
     " for the last truth those with an earlier truth; for all others, the scored rounds.",
-    "Ratio: the loss divided by that of the mixture over the same rounds. Above 1, the mixture was better.",
+    _RATIO_TEXT,
     "In hindsight: chosen with knowledge of all truths. There an expert that is asleep has the forecast and the loss of"
     " the mixture, so all scored rounds count.",
     "Best expert: the single one with the least loss. Best convex combination: the fixed weights, not negative and of"
@@ -400,7 +468,7 @@ def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str
     scored = report.n_scored > 0
     return page.Page(
         title=title,
-        subtitle=_findings(report),
+        subtitle=" ".join([*counts_text(report), *(headline(report) if scored else ()), *cuts_text(report)]),
         table=_table(report) if scored else None,
         series_table=_series_table(report) if scored and report.n_series > 1 else None,
         panels=[_differences(report, shown), _losses(report)] if scored else (),
@@ -411,21 +479,6 @@ def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str
         figures_heading="Losses over time",
         commands_heading="Command that wrote this page",
     )
-
-
-def _findings(report: ForecastReport) -> str:
-    """Return the counts, and how the mixture compares with the main comparators."""
-    sentences = counts_text(report)
-    if report.n_scored:
-        mixture = report.comparators[0]
-        parts = []
-        for row in report.comparators[1:]:
-            if row.name in ("best expert", "best convex combination", "uniform mean") and math.isfinite(row.ratio):
-                name = f"{row.name} ({row.detail})" if row.name == "best expert" else row.name
-                parts.append(f"{ratio_text(1 / row.ratio) if row.ratio else 'inf'} times that of the {name}")
-        compared = f": {', '.join(parts)}" if parts else ""
-        sentences.append(f"The mean {report.loss} loss of the mixture is {short_number(mixture.mean)}{compared}.")
-    return " ".join([*sentences, *cuts_text(report)])
 
 
 def _table(report: ForecastReport) -> page.PageTable:
@@ -448,8 +501,8 @@ def _table(report: ForecastReport) -> page.PageTable:
         measured = (expert.n_awake, expert.mean, page.Measured(expert.ratio), expert.weight, expert.n_best)
         rows.append([_label(report, expert.name), "expert", "no", *measured])
     about = (
-        "Ratio: to the loss of the mixture over the same rounds; the thin line is at 1. Experts are in the order of"
-        " their loss over all scored rounds, with that of the mixture where they were asleep."
+        f"{_RATIO_TEXT} The thin line is at 1. Experts are in the order of their loss over all scored rounds, with that"
+        " of the mixture where they were asleep."
     )
     heading = "Comparators and experts"
     return page.PageTable(columns, rows, heading, about + PAGE_NOTE, page.Filter("kind", "Show", heading))
@@ -467,8 +520,8 @@ def _series_table(report: ForecastReport) -> page.PageTable:
     rows: list[list[Cell]] = [[*row[:4], page.Measured(row.ratio), row.uniform] for row in series_rows(report)]
     about = (
         "Mean losses of the mixture and the uniform mean over the scored rounds of a series; the series with the most"
-        " rounds first. Best expert: that of the series, in hindsight. Ratio: of its loss to that of the mixture; the"
-        f" thin line is at 1. {_hidden_text(report)}"
+        " rounds first. Best expert: that of the series, in hindsight. Ratio: its loss divided by that of the mixture;"
+        f" the thin line is at 1. {_hidden_text(report)}"
     )
     return page.PageTable(columns, rows, "Series", about.rstrip())
 
