@@ -68,6 +68,15 @@ def _import_modules(_: click.Context, __: click.Parameter, names: tuple[str, ...
             raise InvalidInput(f"--import {name}: {error}.{hint}") from None
         except Exception as error:  # whatever the module raises
             raise InvalidInput(f"--import {name}: {type(error).__name__}: {error}") from None
+        own = Path(f"{name}.py")
+        if own.is_file() and not _is_from(name, own):
+            raise InvalidInput(f"--import {name}: there is another module of this name; rename {own}.")
+
+
+def _is_from(module: str, file: Path) -> bool:
+    """Return whether a module that was imported is from this file."""
+    origin = getattr(sys.modules[module], "__file__", None)
+    return origin is not None and Path(origin).exists() and file.samefile(origin)
 
 
 class _LazyGroup(click.Group):
