@@ -787,6 +787,15 @@ def test_no_file_gets_the_descriptor_of_a_closed_output(tmp_path):
     assert all(line.count(",") == 3 for line in (tmp_path / "a.csv").read_text().splitlines())
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+@pytest.mark.parametrize("line", ["list", "--help", SMALL_LINE])
+def test_a_full_disk_behind_standard_output_is_named(line):
+    program = f"'{sys.executable}' -c 'from driftwise.cli.main import main; main()' {line} > /dev/full"
+    done = subprocess.run(program, shell=True, capture_output=True, text=True, check=False)
+    message = "driftwise: Cannot write standard output: No space left on device.\n"
+    assert (done.returncode, done.stderr) == (1, message)
+
+
 def test_a_memory_error_is_reported_in_one_line(driftwise, monkeypatch):
     def run_out(*_, **__):
         raise MemoryError

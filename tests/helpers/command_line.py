@@ -20,7 +20,7 @@ def runner(monkeypatch, capsys, folder):
     """Return a function that runs a command line in a folder, and returns its exit code and output."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("driftwise.cli.progress._LONG", 1e6)  # whatever the time of compilation
+    monkeypatch.setattr("driftwise.core.compile_notice._LONG", 1e6)  # whatever the time of compilation
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["driftwise", *map(str, words)])

@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,11 +134,12 @@ def main() -> NoReturn:
         if isinstance(error, MemoryError):
             _exit_with("Out of memory.", _FAILED)
         # The reader of a pipe, such as `head`, has closed it, or the disk is full: write nothing more.
+        place = "Cannot write standard output: " if _is_of_output(error) else ""
         _silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             _silence(sys.stderr)
             sys.exit(_FAILED)
-        _exit_with(f"{error.strerror or error}.", _FAILED)
+        _exit_with(f"{place}{error.strerror or error}.", _FAILED)
 
 
 @contextlib.contextmanager
@@ -171,6 +173,12 @@ def _advised(error: DriftwiseError) -> str:
     """Return the message of an error with the advice for the command line."""
     message = str(error).replace(IMPORT_FIRST, "If it is your own, name its module: --import MODULE.")
     return f"{message} {COPY_EXAMPLES}" if isinstance(error, BadFile) and names_missing_example(message) else message
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Return whether an error was raised where text is printed: by `click.echo`, or when `main` flushes it."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals.get("__name__") in (click.echo.__module__, __name__)
 
 
 def _silence(stream: TextIO) -> None:

@@ -1,25 +1,18 @@
 """Output of long commands on standard error: progress, each warning once, what compiles, and how to continue."""
 
-# mypy: allow-untyped-calls
-
 from __future__ import annotations
 
 import contextlib
 import shlex
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from driftwise.sweeps import Progress
-
-_LONG = 1.0  # seconds of compilation in total, after which a line is printed
-_COMPILE = "numba:compile"  # the name of the event in Numba
 
 
 @contextlib.contextmanager
@@ -34,57 +27,11 @@ def notes(quiet: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def compile_notice(quiet: bool) -> Iterator[None]:
-    """Print one line if compilation takes more than a second in total."""
-    from driftwise.core.private_numba import events
+    """Let a long compilation print one line, or nothing if the command is quiet."""
+    from driftwise.core.kernel import NOTICE
 
-    if quiet or events is None:
+    with NOTICE.silenced() if quiet else contextlib.nullcontext():
         yield
-        return
-    notice = _CompileNotice()
-    events.Listener.register(_CompileNotice)  # counts as a subclass
-    events.register(_COMPILE, notice)
-    try:
-        yield
-    finally:
-        events.unregister(_COMPILE, notice)
-
-
-class _CompileNotice:
-    """Sums the seconds of compilation; the time of a kernel includes that of the kernels it calls."""
-
-    def __init__(self) -> None:
-        self._depth, self._seconds, self._began = 0, 0.0, 0.0
-        self._timer: threading.Timer | None = None
-        self._printed = False
-
-    def notify(self, event: Any) -> None:
-        """Take an event of Numba: the start or the end of the compilation of a kernel."""
-        self._depth += 1 if event.is_start else -1
-        if event.is_start and self._depth == 1 and not self._printed:
-            self._began = time.monotonic()
-            name = plain_name(event.data["dispatcher"].py_func.__qualname__)
-            self._timer = threading.Timer(max(0.0, _LONG - self._seconds), self._print_line, [name])
-            self._timer.daemon = True
-            self._timer.start()
-        elif self._depth == 0 and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self._seconds += time.monotonic() - self._began
-
-    def _print_line(self, name: str) -> None:
-        self._printed = True
-        clear = "\r\033[K" if sys.stderr.isatty() else ""  # there may be a progress bar on the line
-        click.echo(f"{clear}driftwise: compiling {name} (only once; the compiled code is kept on disk).", err=True)
-
-
-def plain_name(qualified: str) -> str:
-    """Return the learner that a kernel belongs to; the qualified name is kernel, learner and digest, joined by dots.
-
-    >>> plain_name("_run_expert.optimistic-gd.0a1b2c3d4e5f"), plain_name("_measure.0a1b2c3d4e5f")
-    ('optimistic-gd', 'the engine')
-    """
-    parts = qualified.split(".")
-    return parts[1] if len(parts) == 3 else "the engine"
 
 
 @contextlib.contextmanager

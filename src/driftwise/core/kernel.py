@@ -22,6 +22,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 import numpy as np
 
+from driftwise.core.compile_notice import installed_notice
 from driftwise.core.private_numba import IN_USE, jit, private_options
 
 P = ParamSpec("P")
@@ -29,6 +30,7 @@ R = TypeVar("R")
 _DIGEST, _ALLOCATES = "driftwise_digest", "driftwise_allocates"
 _USUAL_REPR = collections.namedtuple("_Sample", "field").__repr__.__code__
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+NOTICE = installed_notice(_DIGEST)  # one line while kernels are compiled for long
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
