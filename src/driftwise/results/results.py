@@ -213,7 +213,7 @@ class Results:
     caveats : dict, default {}
         By label: the caveat of each learner whose tuning rule is meaningless in this environment.
     seconds : dict, default {}
-        By label: the time that the learner took, in all runs. Not saved.
+        By label: the time that the learner took for its rounds, in all runs, without compilation. Not saved.
 
     Examples
     --------
