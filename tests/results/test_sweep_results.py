@@ -80,6 +80,17 @@ def test_the_results_of_one_simulation_are_those_of_simulate(swept):
     assert one.results().labels == ("optimistic-gd (tuned)", "hedge", "fixed-share")
 
 
+@pytest.mark.parametrize("rounds", [[1, 100], [50, 99], [50]])
+def test_the_results_of_one_simulation_need_curves_with_the_same_rounds(rounds):
+    def curve(name, rounds):
+        return cell(name, rounds=np.array(rounds), regrets=np.ones(len(rounds)), bounds=np.ones(len(rounds)))
+
+    assert results_of([curve("hedge", [50, 100]), curve("ucb1", [50, 100])]).results().n_runs == 1
+    message = r"^SweepResults: results need curves with the same rounds for all learners\.$"
+    with pytest.raises(InvalidInput, match=message):
+        results_of([curve("hedge", [50, 100]), curve("ucb1", rounds)]).results()
+
+
 def test_failed_cells_are_counted_and_left_out_of_means():
     cells = [cell(run=run, regret=run) for run in range(3)] + [cell(run=3, error="No memory.")]
     (row,) = results_of(cells).summaries()

@@ -576,7 +576,8 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
     if len(places) != len(labels) or len(labels) != len(order) * len(runs) or (runs != np.arange(len(runs))).any():
         raise InvalidInput("SweepResults: results need every run of every learner, once.")
     table = table.take(np.array([places[label, int(run)] for label in order for run in runs], np.int64))
-    if (table.lengths != table.lengths[0]).any():
+    rounds = table.record(0).rounds
+    if (table.lengths != len(rounds)).any() or (table.round.reshape(len(table), -1) != rounds).any():
         raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
     cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
     measures = [_measures_of_cell(cell) for cell in cells[0] if cell["segments"] > 0]
