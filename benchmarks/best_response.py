@@ -35,9 +35,8 @@ def main() -> None:
                 guarantee = adversary.guarantee(n_rounds)
                 ratio, error = regrets.mean() / guarantee, regrets.std(ddof=1) / np.sqrt(N_RUNS) / guarantee
                 shown = f"{ratio:.1f} +- {error:.1f}"
-                rows.append(
-                    (n_rounds, n_actions, segments, f"{guarantee:.0f}", f"{regrets.mean():.0f}", shown, f"{most:g}")
-                )
+                rows.append([str(n_rounds), str(n_actions), str(segments), f"{guarantee:.0f}", f"{regrets.mean():.0f}"])
+                rows[-1] += [shown, f"{most:g}"]
                 print(f"T = {n_rounds}, K = {n_actions}, Gamma = {segments}: {shown}", flush=True)
     headers = ("T", "K", "Gamma", "guarantee", "regret", "times the guarantee", "target")
     print(f"\n{learner.name}: mean of {N_RUNS} runs\n{text_table(headers, rows)}")

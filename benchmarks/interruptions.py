@@ -68,6 +68,7 @@ name = "ucb1"
 name = "glr-kl-ucb"
 tuned = "rounds"
 """
+PARTS = ("local", "dask", "together", "damage", "full-disk", "size", "overhead")
 _LIMIT = 1800.0  # seconds of any one step
 _HELPERS = Path(__file__).parents[1] / "tests" / "helpers"  # with the module that writes down which cells are started
 
@@ -313,9 +314,9 @@ def full_disk(folder: Path) -> None:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def size(folder: Path) -> None:
-    """Time a store of 400,000 cells: additions, opening, reading and checking all, a table."""
-    n, real = 400_000, dict.fromkeys(("drift", "variance", "deviation", "oscillation", "movement", "seconds"), 1.25)
+def size(folder: Path, n: int) -> None:
+    """Time a store of many cells: additions, opening, reading and checking all, a table."""
+    real = dict.fromkeys(("drift", "variance", "deviation", "oscillation", "movement", "seconds"), 1.25)
     records = [
         CellRecord(
             f"{i:032x}", json.dumps({"i": i % 6}), json.dumps({"name": "hedge", "learning_rate": i % 10}), 10, 1000,
@@ -327,7 +328,7 @@ def size(folder: Path) -> None:
     began = time.perf_counter()
     with Store(folder) as store:
         for first in range(0, n, 20_000):
-            store.add(table.take(np.arange(first, first + 20_000)))
+            store.add(table.take(np.arange(first, min(first + 20_000, n))))
     added = time.perf_counter()
     with Store(folder) as store:
         opened = time.perf_counter()
@@ -359,21 +360,22 @@ def overhead(folder: Path, n_cells: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("local", "dask", "together", "damage", "full-disk", "size", "overhead"))
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--kills", type=int, help="[default: 100, dask: 30]")
     parser.add_argument("--rounds", type=int, default=20_000, help="in a cell  [default: 20000]")
     parser.add_argument("--runs", type=int, default=100, help="of each learner in each environment  [default: 100]")
+    parser.add_argument("--cells", type=int, help="of size and overhead  [default: 400000, overhead: 10000]")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if given.part == "overhead":
-            overhead(folder, 10_000)
+            overhead(folder, given.cells or 10_000)
         elif given.part == "damage":
             damage(folder, 500, 20)
         elif given.part == "full-disk":
             full_disk(folder)
         elif given.part == "size":
-            size(folder)
+            size(folder, given.cells or 400_000)
         elif given.part == "together":
             together(folder, given.rounds, given.runs)
         elif given.part == "local":

@@ -57,9 +57,17 @@ def _object_lines(name, value):
 
 def _signature(value):
     try:
-        return re.sub(r" at 0x[0-9a-f]+", "", str(inspect.signature(value)))  # addresses of functions
+        signature = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
+    # `Annotated` adds what only the package reads, such as the domains of the fields of a memory.
+    plain = [
+        parameter.replace(annotation=getattr(parameter.annotation, "__origin__", parameter.annotation))
+        if hasattr(parameter.annotation, "__metadata__")
+        else parameter
+        for parameter in signature.parameters.values()
+    ]
+    return re.sub(r" at 0x[0-9a-f]+", "", str(signature.replace(parameters=plain)))  # addresses of functions
 
 
 def _command_lines():

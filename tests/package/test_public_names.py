@@ -58,3 +58,8 @@ def test_the_package_is_marked_as_typed():
 def test_names_and_signatures_are_those_of_the_list():
     """A change of the interface shows in the list: `python tests/helpers/public_signatures.py --write`."""
     assert public_signatures.text() == public_signatures.FILE.read_text(encoding="utf-8")
+
+
+def test_signatures_show_no_private_objects():
+    lines = public_signatures.FILE.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if "<locals>" in line or "Field(" in line] == []

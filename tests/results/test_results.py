@@ -353,8 +353,19 @@ def test_intervals_along_a_curve_are_those_of_its_points():
     assert half_width(curves) == pytest.approx(expected, rel=1e-12)
 
 
-def test_equal_runs_have_an_interval_of_no_width():
-    assert estimate(np.full(5, 2.0)) == (2.0, 2.0, 2.0)
+@pytest.mark.parametrize("values", [np.full(5, 2.0), np.zeros(3), 12.07 + 1e-13 * np.arange(4)])
+def test_equal_runs_have_no_interval(values):
+    mean, low, high = estimate(values)
+    assert mean == pytest.approx(values[0], rel=1e-12)
+    assert math.isnan(low)
+    assert math.isnan(high)
+
+
+def test_curves_that_agree_at_some_rounds_only_have_an_interval_at_all_of_them():
+    curves = np.array([[0.0, 1.0], [0.0, 3.0]])
+    assert half_width(curves)[0] == 0.0
+    assert half_width(curves)[1] > 0.0
+    assert np.isnan(half_width(curves[:, :1])).all()
 
 
 def test_one_run_has_a_mean_and_no_interval():
@@ -387,7 +398,8 @@ learner    regret    95% interval  bound  ratio
 ---------  ------  --------------  -----  -----
 learner-0   3.875  1.577 .. 6.173     31   0.12
 learner-1   38.75  15.77 .. 61.73      -      -
-learner-2       0          0 .. 0      0      -"""
+learner-2       0               -      0      -
+- no interval: all runs are equal"""
     assert results.table() == expected
 
 
@@ -400,8 +412,9 @@ def test_the_table_shows_the_best_loss_where_it_was_computed():
 
 
 def test_one_run_shows_dashes_for_its_interval():
-    *_, row = results_of([[7.0]], bounds=[14.0]).table().splitlines()
+    *_, row, note = results_of([[7.0]], bounds=[14.0]).table().splitlines()
     assert row.split() == ["learner-0", "7", "-", "14", "0.5"]
+    assert note == "- no interval: there is one run"
 
 
 @pytest.mark.parametrize(("confidence", "header"), [(0.5, "50%"), (0.95, "95%"), (0.995, "99.5%"), (0.9999, "99.99%")])
@@ -453,7 +466,7 @@ def test_rows_are_plain_records():
     mean, low, high = estimate(NUMBERS)
     expected = {"learner": "learner-0", "regret": mean, "low": low, "high": high}
     expected |= {"spec": {"name": "learner-0"}, "played": {"name": "learner-0"}}
-    assert first == {**expected, "bound": 8.0, "caveat": ""}
+    assert first == {**expected, "bound": 8.0, "caveat": "", "no_interval": ""}
     assert math.isnan(second["bound"])
 
 
@@ -492,7 +505,8 @@ def test_a_figure_shows_every_curve_its_band_and_its_bound():
     solid = [line for line in axes.lines if line.get_linestyle() == "-"]
     dashed = [line for line in axes.lines if line.get_linestyle() == "--" and len(line.get_xdata())]
     assert tuple(line.get_label() for line in solid) == results.labels
-    assert len(axes.collections) == len(results.labels)  # the bands
+    varied = [not (regrets == regrets[0]).all() for regrets in results.regrets]
+    assert len(axes.collections) == sum(varied) > 0  # the bands; equal runs have none
     assert len(dashed) == (results.bounds.mean(axis=1) < results.bound_rounds).any(axis=1).sum() > 0
     assert solid[0].get_color() != solid[1].get_color()
     for line, curve in zip(solid, results.regrets.mean(axis=1), strict=True):

@@ -80,6 +80,17 @@ def test_the_results_of_one_simulation_are_those_of_simulate(swept):
     assert one.results().labels == ("optimistic-gd (tuned)", "hedge", "fixed-share")
 
 
+@pytest.mark.parametrize("rounds", [[1, 100], [50, 99], [50]])
+def test_the_results_of_one_simulation_need_curves_with_the_same_rounds(rounds):
+    def curve(name, rounds):
+        return cell(name, rounds=np.array(rounds), regrets=np.ones(len(rounds)), bounds=np.ones(len(rounds)))
+
+    assert results_of([curve("hedge", [50, 100]), curve("ucb1", [50, 100])]).results().n_runs == 1
+    message = r"^SweepResults: results need curves with the same rounds for all learners\.$"
+    with pytest.raises(InvalidInput, match=message):
+        results_of([curve("hedge", [50, 100]), curve("ucb1", rounds)]).results()
+
+
 def test_failed_cells_are_counted_and_left_out_of_means():
     cells = [cell(run=run, regret=run) for run in range(3)] + [cell(run=3, error="No memory.")]
     (row,) = results_of(cells).summaries()
@@ -113,7 +124,8 @@ def test_caveats_are_counted_in_cells():
     assert results.rows()[0]["caveat"] == "tuning says nothing here: 9 changes in 10 rounds (in 2 of 3 runs)"
     lines = results.table().splitlines()
     assert lines[3].startswith("  hedge *")
-    assert lines[-2:] == ["  * tuning says nothing here:", "    hedge: 9 changes in 10 rounds (in 2 of 3 runs)"]
+    assert lines[-3:-1] == ["  * tuning says nothing here:", "    hedge: 9 changes in 10 rounds (in 2 of 3 runs)"]
+    assert lines[-1] == "- no interval: all runs are equal"
 
 
 def test_the_table_has_the_numbers_of_the_rows():
@@ -132,7 +144,7 @@ def test_comparators_and_plays_are_columns_where_they_differ():
     cells = [cell(), cell(comparator="static"), cell(comparator="static", play="sample")]
     lines = results_of(cells).table().splitlines()
     assert lines[0].split()[:4] == ["learner", "comparator", "play", "rounds"]
-    assert [line.split()[1:3] for line in lines[3:]] == [
+    assert [line.split()[1:3] for line in lines[3:-1]] == [
         ["dynamic", "weights"],
         ["static", "sample"],
         ["static", "weights"],
@@ -166,6 +178,35 @@ def test_comparisons_are_means_over_pairs(swept):
         pairs = slow_differences(one, row.place.learner, "hedge")
         assert row.n_pairs == row.n_cells == len(pairs) == 8
         assert row.difference == pytest.approx(slow_interval(pairs, 0.9), rel=1e-9)
+
+
+def test_simultaneous_intervals_have_the_level_of_bonferroni(swept):
+    _, results = swept
+    rows, together = results.compare("hedge", 0.9), results.compare("hedge", 0.9, simultaneous=True)
+    with_interval = [row for row in rows if not math.isnan(row.difference.low)]
+    assert len(rows) == 8
+    assert len(with_interval) > 1
+    level = 1 - 0.1 / len(with_interval)
+    for row, other, wide in zip(rows, results.compare("hedge", level), together, strict=True):
+        assert wide == other
+        if row in with_interval:
+            assert wide.difference.high - wide.difference.low > row.difference.high - row.difference.low
+
+
+def test_the_text_says_whether_intervals_are_corrected(swept):
+    _, results = swept
+    alone = "Each interval has the level 95 % on its own; the 8 comparisons are not corrected for their number."
+    assert alone in results.comparison_text("hedge")
+    together = results.comparison_text("hedge", 0.9, simultaneous=True)
+    assert "All 8 intervals together have the level 90 % (Bonferroni)." in together
+    single = [
+        cell(name, run, regret)
+        for name, power in (("hedge", 1), ("ucb1", 2))
+        for run, regret in enumerate([2.0, 3.0**power])
+    ]
+    assert "The interval has the level 95 %." in results_of(single).comparison_text("hedge")
+    equal = [cell(name, run) for name in ("hedge", "ucb1") for run in range(2)]
+    assert "There is no interval." in results_of(equal).comparison_text("hedge")
 
 
 def test_only_runs_of_both_learners_are_paired():

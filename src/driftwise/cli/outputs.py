@@ -37,7 +37,9 @@ def _finite(value: object) -> object:
 
 
 def command_line(command: str, options: Mapping[str, object], *arguments: object) -> str:
-    """Return a command as one types it; options without a value are left out, those with several are repeated.
+    """Return a command as one types it; options with None are left out, those with several values are repeated.
+
+    True stands for an option that takes no value.
 
     >>> command_line("results", {"--learner": ("hedge", "ucb1"), "--scale": None}, "out/my sweep")
     "driftwise results 'out/my sweep' --learner hedge --learner ucb1"
@@ -45,7 +47,7 @@ def command_line(command: str, options: Mapping[str, object], *arguments: object
     words = ["driftwise", command, *map(str, arguments)]
     for option, value in options.items():
         for word in value if isinstance(value, tuple) else () if value is None else (value,):
-            words += [option, str(word)]
+            words += [option] if word is True else [option, str(word)]
     return shlex.join(words)
 
 

@@ -28,6 +28,11 @@ _PATTERN = "; * stands for any text. Repeat for more."
     metavar="LEARNER",
     help="Compare all learners with this one, in pairs of cells with the same environment, seed and run.",
 )
+@click.option(
+    "--simultaneous",
+    is_flag=True,
+    help="With --against: all intervals together have the level (Bonferroni), not each on its own.",
+)
 @click.option("--failed", is_flag=True, help="List the cells that could not be played, with their errors.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--csv", type=PATH, help="Write one line per cell.")
@@ -40,6 +45,7 @@ _PATTERN = "; * stands for any text. Repeat for more."
 def command(
     paths: tuple[Path, ...],
     against: str | None,
+    simultaneous: bool,
     failed: bool,
     confidence: float,
     csv: Path | None,
@@ -63,6 +69,8 @@ def command(
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
+    if simultaneous and against is None:
+        raise click.UsageError("--simultaneous is about the intervals of --against LEARNER.")
     from driftwise.cli.outputs import check_output_files, command_line, write_files
     from driftwise.report.page import write_page
     from driftwise.results.sweep_results import SweepResults
@@ -73,32 +81,38 @@ def command(
     results = stored.select(**{name: [*wanted] for name, wanted in filters.items() if wanted})
     if against is not None:
         results.compare(against)  # raises now if there is no such learner
-    _print(results, against, failed, confidence, as_json)
+    _print(results, against, simultaneous, failed, confidence, as_json)
     if not quiet:
         _print_notes(stored)
 
     def write_results_page(path: Path) -> None:
         options = {f"--{name.removeprefix('n_')}": wanted for name, wanted in filters.items()}
-        options |= {"--against": against, "--confidence": None if confidence == 0.95 else f"{confidence:g}"}
+        options |= {"--against": against, "--simultaneous": simultaneous or None}
+        options |= {"--confidence": None if confidence == 0.95 else f"{confidence:g}"}
         repeated = command_line("results", {**options, "--scale": scale, "--page": path}, *paths)
-        write_page(path, results_page(results, [repeated], confidence=confidence, scale=scale, against=against))
+        report = results_page(
+            results, [repeated], confidence=confidence, scale=scale, against=against, simultaneous=simultaneous
+        )
+        write_page(path, report)
 
     tables = [(csv, results.to_csv), (parquet, results.to_parquet)]
     write_files(quiet, *tables, (latex, lambda path: results.to_latex(path, confidence)), (page, write_results_page))
 
 
-def _print(results: SweepResults, against: str | None, failed: bool, confidence: float, as_json: bool) -> None:
+def _print(
+    results: SweepResults, against: str | None, simultaneous: bool, failed: bool, confidence: float, as_json: bool
+) -> None:
     """Print the table of regrets, or the parts that were asked for."""
     if as_json:
         from driftwise.cli.outputs import json_text
 
-        click.echo(json_text(_record(results, against, failed, confidence)))
+        click.echo(json_text(_record(results, against, simultaneous, failed, confidence)))
         return
     import shutil
 
     parts = [results.counts()]
     if against is not None:
-        parts.append(results.comparison_text(against, confidence))
+        parts.append(results.comparison_text(against, confidence, simultaneous))
     if failed:
         parts.append(results.failures_text(max(100, shutil.get_terminal_size().columns)))
     if against is None and not failed:
@@ -107,7 +121,9 @@ def _print(results: SweepResults, against: str | None, failed: bool, confidence:
     click.echo("\n\n".join(part for part in parts if part))
 
 
-def _record(results: SweepResults, against: str | None, failed: bool, confidence: float) -> dict[str, Any]:
+def _record(
+    results: SweepResults, against: str | None, simultaneous: bool, failed: bool, confidence: float
+) -> dict[str, Any]:
     """Return what is printed as JSON."""
     from driftwise.results.columns import DIFFERENCES, plain_rows
 
@@ -119,7 +135,8 @@ def _record(results: SweepResults, against: str | None, failed: bool, confidence
     }
     if against is not None:
         record["baseline"] = against
-        record["comparisons"] = plain_rows(DIFFERENCES, results.compare(against, confidence))
+        record["simultaneous"] = simultaneous
+        record["comparisons"] = plain_rows(DIFFERENCES, results.compare(against, confidence, simultaneous))
         record["not_compared"] = [{**row.place._asdict(), "reason": row.reason} for row in results.unpaired(against)]
     if failed:
         record["failures"] = [

@@ -54,6 +54,12 @@ _DEFAULTS: dict[str, Any] = {
 )
 @click.option("--threads", type=int, help="Threads over runs; they do not change the results.  [default: all]")
 @click.option("--block", "block_size", type=int, default=None, help="Rounds drawn at a time.")
+@choice(
+    "--interval",
+    ["runs", "blocks"],
+    "runs",
+    "What intervals are over: runs, or blocks of rounds of a recording, by a bootstrap.",
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--out", type=PATH, help="Write the results (.parquet) or the curves only (.csv).")
 @click.option("--figure", type=PATH, help="Write a figure of the regret curves (.png, .svg, .pdf).")
@@ -63,6 +69,7 @@ def command(
     spec: Path | None,
     threads: int | None,
     block_size: int | None,
+    interval: str,
     confidence: float,
     out: Path | None,
     figure: Path | None,
@@ -91,6 +98,8 @@ def command(
 
     settings = _settings(read_spec(spec) if spec else {}, flags)
     table = settings.pop("environment")
+    if interval == "blocks" and "replay" not in table:
+        raise click.BadParameter("blocks are rounds of a recording (--replay).", param_hint="'--interval'")
     check_outputs("simulate", [spec, table.get("replay")], figure, out)  # raises now, not after the simulation
     environment = make_environment(table)
     players = [Player.from_spec(member) for member in settings.pop("learners")]
@@ -100,9 +109,9 @@ def command(
             environment, players, n_threads=threads, block_size=block_size, progress=progress, **settings
         )
     if as_json:
-        click.echo(json_text(results.record(confidence)))
+        click.echo(json_text(results.record(confidence, interval)))
     else:
-        click.echo(f"{results.table(confidence)}\n\n{COLUMNS_NOTE}")
+        click.echo(f"{results.table(confidence, interval)}\n\n{COLUMNS_NOTE}")
     write_files(quiet, (out, results.save), (figure, lambda path: results.plot(path, confidence)))
 
 

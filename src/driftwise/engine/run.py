@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.errors import InvalidInput
-from driftwise.core.kernel import kernel
+from driftwise.core.kernel import compiled, kernel
 from driftwise.core.measures import Measures, collected, trusted_measures
 from driftwise.core.random import draw_from
 from driftwise.core.types import Actions, Matrix, Vector
@@ -25,6 +25,7 @@ from driftwise.core.vectors import add_term, read_sum, write_sum
 from driftwise.environments import LossSource, Replay, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner, Player
+from driftwise.learners.base.kernel_learner import Kernel, KernelLearner
 from driftwise.registry import to_spec
 from driftwise.regret.comparators import Comparator, Dynamic, Static
 from driftwise.regret.realised import Realised, RealisedAccumulator, best_follower
@@ -139,7 +140,8 @@ class Run(NamedTuple):
     realised: Realised
     played: list[dict[str, Any]]  # the spec of each learner
     caveats: list[str]  # per learner: why its tuning rule is meaningless in this run; "" if there is no caveat
-    seconds: npt.NDArray[np.float64]
+    seconds: npt.NDArray[np.float64]  # per learner: of its rounds, without compilation
+    compiling: float  # seconds before the first round in which loops were compiled, or read from disk
 
 
 def play_run(plan: SimulationPlan, run: int) -> Run:
@@ -160,7 +162,7 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
     regrets = np.empty((len(learners), len(plan.rounds)))
     measures_at_marks = np.empty((len(plan.bound_rounds), 5))
     bounds = np.full((len(learners), len(plan.bound_rounds)), np.nan)
-    seconds = np.zeros(len(learners))
+    seconds, compiling = np.zeros(len(learners)), _compile_loops(learners, n_actions)
     for start in range(0, n_rounds, plan.block_size):
         if plan.stop.is_set():
             break
@@ -187,7 +189,20 @@ def play_run(plan: SimulationPlan, run: int) -> Run:
         complete = path_measures.n_rounds == n_rounds
         measures = path_measures.measures() if complete else environment.measures(n_rounds, seed)
     specs = [to_spec(learner) for learner in learners]
-    return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds)
+    return Run(regrets, bounds, measures, realised.realised(), specs, caveats, seconds, compiling)
+
+
+def _compile_loops(learners: Sequence[Learner], n_actions: int) -> float:
+    """Compile the loops that are not compiled yet, by a round of a state of its own; return the seconds it took."""
+    began = time.perf_counter()
+    for learner in learners:
+        if isinstance(learner, KernelLearner) and _is_uncompiled(learner.loops.run):
+            learner.play_block(learner.start(n_actions, 0), np.zeros((1, n_actions)))
+    return time.perf_counter() - began
+
+
+def _is_uncompiled(loop: Kernel) -> bool:
+    return hasattr(loop, "signatures") and not compiled(loop)  # without the compiler, it is a plain function
 
 
 def _start_environment(plan: SimulationPlan, seed: np.random.SeedSequence) -> tuple[Stream, Measures | None]:

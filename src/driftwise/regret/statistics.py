@@ -21,9 +21,9 @@ class Estimate(NamedTuple):
     mean : float
         The mean.
     low : float
-        Lower end of the interval, NaN for a single run.
+        Lower end of the interval, NaN for a single run and for runs that are all equal.
     high : float
-        Upper end of the interval, NaN for a single run.
+        Upper end of the interval, NaN for a single run and for runs that are all equal.
 
     Examples
     --------
@@ -37,12 +37,35 @@ class Estimate(NamedTuple):
     high: float
 
 
-def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt.NDArray[np.float64]:
-    """Return half the width of Student's confidence interval for the mean over the first axis."""
+_ROUNDING = 1e-9  # relative: another processor may round the same run differently
+
+
+def are_equal(values: npt.NDArray[np.float64]) -> bool:
+    """Return whether all rows are equal, up to rounding."""
+    with np.errstate(all="ignore"):  # infinite numbers
+        return bool((np.ptp(values, axis=0) <= _ROUNDING * np.abs(values).max(initial=0.0)).all())
+
+
+def check_confidence(owner: str, confidence: float) -> None:
+    """Reject a level of confidence that is not between 0 and 1."""
     if not 0 < confidence < 1:
-        raise rejection("half_width", "confidence", "in (0, 1)", confidence)
+        raise rejection(owner, "confidence", "in (0, 1)", confidence)
+
+
+def has_interval(values: npt.NDArray[np.float64]) -> bool:
+    """Return whether the mean over the first axis has a confidence interval: there are two runs that differ."""
+    return len(values) > 1 and not are_equal(values)
+
+
+def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt.NDArray[np.float64]:
+    """Return half the width of Student's confidence interval for the mean over the first axis; NaN without one.
+
+    A single run has no interval. Runs that are all equal have none: nothing in them is random, as where a learner
+    without random draws plays a recording, and a width of 0 would claim that the mean is known exactly.
+    """
+    check_confidence("half_width", confidence)
     n = len(values)
-    if n < 2:
+    if not has_interval(values):
         return np.full(values.shape[1:], math.nan)
     quantile = special.stdtrit(n - 1, 0.5 + confidence / 2)
     return np.asarray(quantile * values.std(axis=0, ddof=1) / math.sqrt(n), np.float64)

@@ -11,14 +11,14 @@ A column has a kind, which says how its values are shown:
 | count | int | as it is | as it is | as it is |
 | number | float | with four digits | as a formula | as text, sorted by its number |
 | estimate | `Estimate` | its mean | its mean | with a small chart of its interval |
-| interval | `Estimate` | its ends | its ends | |
+| interval | `Estimate` | its ends, a dash without them | its ends, empty without them | |
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -49,6 +49,8 @@ class MeanRegret:
     regret: Estimate  # NaN if no cell was played
     bound: float  # the mean over cells, NaN without one
     caveat: str  # why the tuning rule is meaningless there, "" if there is no caveat
+    no_interval: str  # why the regret has no interval, "" if it has one
+    recorded: bool  # whether every run plays the same recording
 
     @property
     def ratio(self) -> float:
@@ -102,10 +104,45 @@ class TableColumn(Generic[Row]):
         text = self.text(row)
         if self.kind == "label":
             return escaped(text)
-        if self.kind == "interval" and text != number(None):
+        if self.kind == "interval":
+            if text == number(None):
+                return ""
             low, high = map(_formula, text.split(" .. "))
             return rf"\([{low},\ {high}]\)"
         return text if self.kind == "count" else _in_formula(text)
+
+
+_ONE_RUN = "there is one run"
+_RECORDED_ONCE = "the recording is played once"
+_RECORDED = "every run plays the same recording, and nothing else is random"
+_EQUAL = "all runs are equal"
+OVER_DRAWS = "Intervals are over the random draws of learners: every run plays the same recording."
+
+
+def reason_without_interval(regret: Estimate, n_runs: int, environment: Mapping[str, Any]) -> str:
+    """Return why a mean over runs in an environment, given as its spec, has no interval; "" if it has one.
+
+    >>> reason_without_interval(Estimate(2.0, math.nan, math.nan), 3, {"replay": "losses.csv"})
+    'no interval: every run plays the same recording, and nothing else is random'
+    """
+    if not (math.isnan(regret.low) and math.isfinite(regret.mean)):
+        return ""
+    if n_runs == 1:
+        return f"no interval: {_RECORDED_ONCE if is_recording(environment) else _ONE_RUN}"
+    return f"no interval: {_RECORDED if is_recording(environment) else _EQUAL}"
+
+
+def is_recording(environment: Mapping[str, Any]) -> bool:
+    """Return whether an environment, given as its spec, has the same losses in every run."""
+    return "replay" in environment
+
+
+def interval_notes(rows: Iterable[MeanRegret | Any], over: str = OVER_DRAWS) -> list[str]:
+    """Return why some rows have no interval, and what those of recordings are `over`; comparisons are rows as well."""
+    rows = list(rows)
+    reasons = [reason for reason in dict.fromkeys(row.no_interval for row in rows) if reason]
+    recorded = any(row.recorded and not row.no_interval for row in rows)
+    return [*(f"{number(None)} {reason}" for reason in reasons), *([over] if recorded else [])]
 
 
 def plain_rows(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -159,6 +196,7 @@ RATIO: TableColumn[Any] = TableColumn(
 CAVEAT: TableColumn[Any] = TableColumn(
     "caveat", "plain", lambda row: f"{SAYS_NOTHING}: {row.caveat}" if row.caveat else ""
 )
+NO_INTERVAL: TableColumn[Any] = TableColumn("no_interval", "plain", attrgetter("no_interval"))
 
 
 # The table of mean regrets, in text, LaTeX, on the page and in JSON.
@@ -172,6 +210,7 @@ LISTING: tuple[TableColumn[Any], ...] = (
     *REGRET,
     RATIO,
     CAVEAT,
+    NO_INTERVAL,
 )
 # The table of a simulation, in text and in JSON.
 SIMULATION: tuple[TableColumn[Any], ...] = (
@@ -181,6 +220,7 @@ SIMULATION: tuple[TableColumn[Any], ...] = (
     *REGRET,
     replace(RATIO, key=""),
     CAVEAT,
+    NO_INTERVAL,
 )
 # The table of differences of regret from a baseline, in text and in JSON.
 DIFFERENCES: tuple[TableColumn[Any], ...] = (
@@ -191,6 +231,7 @@ DIFFERENCES: tuple[TableColumn[Any], ...] = (
     TableColumn("n_pairs", "count", attrgetter("n_pairs"), "pairs", shown=_pairs_text),
     TableColumn("mean", "estimate", attrgetter("difference"), "difference"),
     TableColumn("", "interval", attrgetter("difference"), "{}% interval"),
+    NO_INTERVAL,
     TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=lambda row: row.verdict or "-"),
 )
 

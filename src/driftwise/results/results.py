@@ -27,19 +27,32 @@ from driftwise.core.types import Actions, Vector
 from driftwise.core.validation import LOSS_KINDS
 from driftwise.learners import AnyPlayer, Player
 from driftwise.registry import spec_text, to_spec
+from driftwise.regret.blocks import LEAST_VALUES, block_interval
+from driftwise.regret.comparators import make_comparator
 from driftwise.regret.realised import Realised, with_best_loss
 from driftwise.regret.statistics import Estimate, estimate, half_width
 from driftwise.report.figures import SCALES, Curve, regret_figure, save_figure
 from driftwise.report.tables import number, text_table
 from driftwise.results.cell_files import arrow, read_cells, write_cells
 from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, cell_texts, measured_fields
-from driftwise.results.columns import SIMULATION, MeanRegret, Place, plain_rows
+from driftwise.results.columns import (
+    OVER_DRAWS,
+    SIMULATION,
+    MeanRegret,
+    Place,
+    interval_notes,
+    is_recording,
+    plain_rows,
+    reason_without_interval,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 _WIDTH = 80  # of a terminal
+INTERVALS = ("runs", "blocks")  # what is resampled, or varies, in a confidence interval
+_OVER_BLOCKS = "Intervals are by a bootstrap over blocks of rounds of the recording."
 
 
 class Caveat(NamedTuple):
@@ -119,18 +132,23 @@ class _LearnerRow(MeanRegret):
     played: Mapping[str, Any]
 
 
-def _learner_rows(results: Results, confidence: float) -> list[_LearnerRow]:
-    return [
-        _LearnerRow(
-            Place("", label, results.n_rounds, results.comparator, results.play),
-            results.regret(label, confidence),
-            results.bound(label),
-            results.caveats[label].text(results.n_runs) if label in results.caveats else "",
-            dict(spec),
-            dict(played),
+def _learner_rows(results: Results, confidence: float, interval: str) -> list[_LearnerRow]:
+    rows = []
+    for label, spec, played in zip(results.labels, results.learners, results.played, strict=True):
+        regret = results.regret(label, confidence, interval)
+        rows.append(
+            _LearnerRow(
+                Place("", label, results.n_rounds, results.comparator, results.play),
+                regret,
+                results.bound(label),
+                results.caveats[label].text(results.n_runs) if label in results.caveats else "",
+                results._reason_without_interval(regret, interval),
+                is_recording(results.environment),
+                dict(spec),
+                dict(played),
+            )
         )
-        for label, spec, played in zip(results.labels, results.learners, results.played, strict=True)
-    ]
+    return rows
 
 
 def regret_name(kind: str) -> str:
@@ -213,7 +231,7 @@ class Results:
     caveats : dict, default {}
         By label: the caveat of each learner whose tuning rule is meaningless in this environment.
     seconds : dict, default {}
-        By label: the time that the learner took, in all runs. Not saved.
+        By label: the time that the learner took for its rounds, in all runs, without compilation. Not saved.
 
     Examples
     --------
@@ -258,9 +276,17 @@ class Results:
         regrets: Vector = self.regrets[self._index(learner), :, -1]
         return regrets
 
-    def regret(self, learner: str | AnyPlayer, confidence: float = 0.95) -> Estimate:
-        """Return a learner's mean regret at the end, with its confidence interval over runs."""
-        return estimate(self.final(learner), confidence)
+    def regret(self, learner: str | AnyPlayer, confidence: float = 0.95, interval: str = "runs") -> Estimate:
+        """Return a learner's mean regret at the end, with its confidence interval.
+
+        The `interval` is over "runs" (Student's), or over "blocks" of rounds of a recording, by a circular block
+        bootstrap of the mean curve with the seed of the results. Without an interval its ends are NaN: for a single
+        run, and for runs that are all equal, as those of a learner without random draws on a recording.
+
+        Blocks are for recorded losses, and need at least 50 marked rounds. They take the recording as a stretch of a
+        process whose rounds are alike, and do not choose the comparator anew: see `driftwise.regret.blocks`.
+        """
+        return self._estimate(self.regrets[self._index(learner)], confidence, interval)
 
     def bound(self, learner: str | AnyPlayer) -> float:
         """Return the bound of a learner's theorem on its expected regret at the end, NaN if there is none."""
@@ -271,20 +297,45 @@ class Results:
         label = self.labels[self._index(learner)]
         return f"{SAYS_NOTHING}: {self.caveats[label].text(self.n_runs)}" if label in self.caveats else ""
 
-    def difference(self, learner: str | AnyPlayer, baseline: str | AnyPlayer, confidence: float = 0.95) -> Estimate:
-        """Return the mean regret of a learner minus that of another, with its confidence interval over runs.
+    def difference(
+        self, learner: str | AnyPlayer, baseline: str | AnyPlayer, confidence: float = 0.95, interval: str = "runs"
+    ) -> Estimate:
+        """Return the mean regret of a learner minus that of another, with its confidence interval as in `regret`.
 
         The difference is taken run by run, where both got the same losses: the interval is narrower than those of the
-        two regrets.
+        two regrets. Its level is that of one difference; nothing is corrected for how many are looked at.
         """
-        return estimate(self.final(learner) - self.final(baseline), confidence)
+        curves = self.regrets[self._index(learner)] - self.regrets[self._index(baseline)]
+        return self._estimate(curves, confidence, interval)
 
-    def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
+    def _estimate(self, curves: npt.NDArray[np.float64], confidence: float, interval: str) -> Estimate:
+        """Return the mean of some curves, one per run, at the end, with an interval."""
+        if interval not in INTERVALS:
+            raise rejection("Results", "interval", f"one of {', '.join(map(repr, INTERVALS))}", interval)
+        if interval == "runs":
+            return estimate(curves[:, -1], confidence)
+        if not is_recording(self.environment):
+            hint = "Runs of an environment have an interval over runs."
+            raise rejection("Results", "interval", "'runs', unless losses are recorded", interval, hint)
+        if len(self.rounds) < LEAST_VALUES:
+            rule = f"have at least {LEAST_VALUES} marked rounds for blocks of them"
+            raise InvalidInput(f"Results: the curves must {rule}, got {len(self.rounds)}.")
+        first, _ = make_comparator(self.comparator).span(self.n_rounds)
+        mean = curves.mean(axis=0)
+        return block_interval(np.diff(mean, prepend=0.0), np.diff(self.rounds, prepend=first), confidence, self.seed)
+
+    def _reason_without_interval(self, regret: Estimate, interval: str) -> str:
+        if interval == "blocks":
+            return "no interval: all rounds are equal" if math.isnan(regret.low) else ""
+        return reason_without_interval(regret, self.n_runs, self.environment)
+
+    def rows(self, confidence: float = 0.95, interval: str = "runs") -> list[dict[str, Any]]:
         """Return one dictionary of plain values per learner: the rows of `table`.
 
-        The keys are `learner`, `spec`, `played`, `regret`, `low`, `high`, `bound` and `caveat`.
+        The keys are `learner`, `spec`, `played`, `regret`, `low`, `high`, `bound`, `caveat` and `no_interval`, which
+        says why `low` and `high` are NaN. The `interval` is that of `regret`.
         """
-        return plain_rows(SIMULATION, _learner_rows(self, confidence))
+        return plain_rows(SIMULATION, _learner_rows(self, confidence, interval))
 
     def summary(self) -> str:
         """Return some lines about the environment and its measures, with the best loss L* if every run has one."""
@@ -301,35 +352,37 @@ class Results:
         lines.append(line if math.isnan(best) else f"{line}, best loss L* = {number(best)}")
         return "\n".join(lines)
 
-    def record(self, confidence: float = 0.95) -> dict[str, Any]:
+    def record(self, confidence: float = 0.95, interval: str = "runs") -> dict[str, Any]:
         """Return everything but the curves as plain values, as `driftwise simulate --json` prints it.
 
         `behind` is the regret of a learner minus that of the learner with the least regret, as in `difference`.
         """
+        rows = self.rows(confidence, interval)
         best = min(self.labels, key=lambda label: self.regret(label).mean)
         names = ("comparator", "play", "kind", "n_actions", "n_rounds", "n_runs", "seed", "environment")
         return {
             **{name: getattr(self, name) for name in names},
             "measures": [dataclasses.asdict(m) for m in self.measures],
             "realised": [r._asdict() for r in self.realised],
+            "interval": interval,
             "learners": [
-                {**row, "behind": self.difference(row["learner"], best, confidence)._asdict()}
-                for row in self.rows(confidence)
+                {**row, "behind": self.difference(row["learner"], best, confidence, interval)._asdict()} for row in rows
             ],
         }
 
-    def table(self, confidence: float = 0.95) -> str:
-        """Return a text table of final regrets, their intervals, the bounds, and regret / bound.
+    def table(self, confidence: float = 0.95, interval: str = "runs") -> str:
+        """Return a text table of final regrets, their intervals as in `regret`, the bounds, and regret / bound.
 
         A bound of T means that the theorem's value is at least the number of rounds, which is trivial.
         """
-        rows = _learner_rows(self, confidence)
+        rows = _learner_rows(self, confidence, interval)
         shown = [column for column in SIMULATION if column.heading]
         headers = [column.title(confidence) for column in shown]
         lines = [[column.text(row) for column in shown] for row in rows]
         reasons = footnote({row.place.learner: row.caveat for row in rows if row.caveat})
         title = f"{self.comparator} {regret_name(self.kind)}"
-        return "\n".join([self.summary(), "", title, text_table(headers, lines), *reasons.splitlines()])
+        notes = interval_notes(rows, OVER_DRAWS if interval == "runs" else _OVER_BLOCKS)
+        return "\n".join([self.summary(), "", title, text_table(headers, lines), *reasons.splitlines(), *notes])
 
     def figure(self, confidence: float = 0.95, scale: str = "log", lines: _Lines = None) -> Figure:
         """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines.
@@ -523,7 +576,8 @@ def results_of_cells(table: CellTable, labels: Sequence[str]) -> Results:
     if len(places) != len(labels) or len(labels) != len(order) * len(runs) or (runs != np.arange(len(runs))).any():
         raise InvalidInput("SweepResults: results need every run of every learner, once.")
     table = table.take(np.array([places[label, int(run)] for label in order for run in runs], np.int64))
-    if (table.lengths != table.lengths[0]).any():
+    rounds = table.record(0).rounds
+    if (table.lengths != len(rounds)).any() or (table.round.reshape(len(table), -1) != rounds).any():
         raise InvalidInput("SweepResults: results need curves with the same rounds for all learners.")
     cells, first = table.cells.reshape(len(order), len(runs)), table.record(0)
     measures = [_measures_of_cell(cell) for cell in cells[0] if cell["segments"] > 0]

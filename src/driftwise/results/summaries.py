@@ -130,11 +130,27 @@ class Comparison(NamedTuple):
     n_pairs: int
     difference: Estimate
     n_cells: int  # of the learner, with or without a partner
+    no_interval: str  # why the difference has no interval, "" if it has one
+    recorded: bool  # whether every run plays the same recording
 
     @property
     def verdict(self) -> str:
         """Whether the regret is "lower" or "higher" than the baseline's; "" if the interval includes 0."""
         return "lower" if self.difference.high < 0 else "higher" if self.difference.low > 0 else ""
+
+
+def level_note(comparisons: Sequence[Comparison], confidence: float, simultaneous: bool) -> str:
+    """Return a sentence that says which level the intervals of comparisons have together.
+
+    >>> level_note([], 0.95, False)
+    'There is no interval.'
+    """
+    n, percent = sum(not math.isnan(row.difference.low) for row in comparisons), f"{100 * confidence:g} %"
+    if n < 2:
+        return f"The interval has the level {percent}." if n else "There is no interval."
+    if simultaneous:
+        return f"All {n} intervals together have the level {percent} (Bonferroni)."
+    return f"Each interval has the level {percent} on its own; the {n} comparisons are not corrected for their number."
 
 
 class Unpaired(NamedTuple):

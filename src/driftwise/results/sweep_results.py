@@ -21,16 +21,37 @@ from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.measures import SAYS_NOTHING
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.registry import is_unicode
-from driftwise.regret.statistics import Estimate, estimate
+from driftwise.regret.statistics import Estimate, estimate, has_interval
 from driftwise.report.tables import TableGroup, grouped_table, text_table
 from driftwise.results import summaries
 from driftwise.results.cell_files import read_cells, write_cells
 from driftwise.results.cells import COUNTS, REALS, TEXTS, CellTable, cell_texts, final_bounds
-from driftwise.results.columns import DIFFERENCES, LISTING, Place, Row, TableColumn, escaped, needed_columns, plain_rows
+from driftwise.results.columns import (
+    DIFFERENCES,
+    LISTING,
+    Place,
+    Row,
+    TableColumn,
+    escaped,
+    interval_notes,
+    is_recording,
+    needed_columns,
+    plain_rows,
+    reason_without_interval,
+)
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
 from driftwise.results.results import Caveat, Results, footnote, parse_results, regret_name, results_of_cells, write_csv
 from driftwise.results.store import DamagedFile, Snapshot, read_store
-from driftwise.results.summaries import Comparison, Summary, UnknownLabel, Unpaired, by_number, in_order, place_order
+from driftwise.results.summaries import (
+    Comparison,
+    Summary,
+    UnknownLabel,
+    Unpaired,
+    by_number,
+    in_order,
+    level_note,
+    place_order,
+)
 
 
 def _read(path: str | os.PathLike[str]) -> Snapshot:
@@ -288,11 +309,14 @@ class SweepResults:
         for place, members in self.places():
             played = members[~failed[members]]
             regret, bound, caveat, kind = Estimate(math.nan, math.nan, math.nan), math.nan, "", ""
+            environment = self._spec(members)
             if len(played):
                 regret, bound = estimate(final[played], confidence), float(np.mean(bounds[played]))
                 reason, kind = Caveat.of(caveats[played].tolist()), kinds[played[0]]
                 caveat = reason.text(len(played)) if reason else ""
-            rows.append(Summary(place, regret, bound, caveat, len(members) - len(played), kind, table, played))
+            no_interval = reason_without_interval(regret, len(played), environment)
+            recorded, n_failed = len(played) > 0 and is_recording(environment), len(members) - len(played)
+            rows.append(Summary(place, regret, bound, caveat, no_interval, recorded, n_failed, kind, table, played))
         return rows
 
     def rows(self, confidence: float = 0.95) -> list[dict[str, Any]]:
@@ -321,30 +345,36 @@ class SweepResults:
         theorem's value is at least the number of rounds, which is trivial.
         """
         rows = in_order(self.summaries(confidence))
-        return _grouped_text(LISTING, rows, confidence, _headings(rows), _footnotes) if rows else ""
+        if not rows:
+            return ""
+        text = _grouped_text(LISTING, rows, confidence, _headings(rows), _footnotes)
+        return "\n".join([text, *interval_notes(rows)])
 
-    def compare(self, baseline: str, confidence: float = 0.95) -> list[Comparison]:
+    def compare(self, baseline: str, confidence: float = 0.95, simultaneous: bool = False) -> list[Comparison]:
         """Return how much more regret each learner has than a baseline, over pairs of cells with the same losses.
 
-        Learners without such pairs are left out; `unpaired` returns them with the reason.
+        Learners without such pairs are left out; `unpaired` returns them with the reason. Each interval has the level
+        `confidence` on its own; if `simultaneous`, all of them together have at least this level (Bonferroni: each of
+        N intervals has the level `1 - (1 - confidence) / N`). Pairs that are all equal have no interval: NaN.
         """
-        return self._compared(baseline, confidence)[0]
+        return self._compared(baseline, confidence, simultaneous)[0]
 
     def unpaired(self, baseline: str) -> list[Unpaired]:
         """Return the places that cannot be compared with a baseline, and why.
 
         One reason is an adversary that built its environment against each learner: the losses differ.
         """
-        return self._compared(baseline, 0.95)[1]
+        return self._compared(baseline)[1]
 
-    def comparison_text(self, baseline: str, confidence: float = 0.95) -> str:
+    def comparison_text(self, baseline: str, confidence: float = 0.95, simultaneous: bool = False) -> str:
         """Return a text table of `compare`, with the learners that cannot be compared below."""
-        rows, unpaired = self._compared(baseline, confidence)
+        rows, unpaired = self._compared(baseline, confidence, simultaneous)
         rows.sort(key=lambda row: (*place_order(row.place), row.difference.mean))
         parts = [f"Regret minus that of '{one_line(baseline)}' on the same losses (same environment, seed and run)."]
         if rows:
             parts += ["", _grouped_text(DIFFERENCES, rows, confidence, attrgetter("place.environment"), lambda _: ())]
-            parts.append("lower, higher: the interval excludes 0; no correction is made for the number of comparisons.")
+            parts += interval_notes(rows)
+            parts.append(f"lower, higher: the interval excludes 0. {level_note(rows, confidence, simultaneous)}")
         else:
             parts.append("There are no such pairs.")
         reasons: dict[tuple[str, str], dict[str, None]] = {}
@@ -432,6 +462,8 @@ class SweepResults:
             lines += [r"\par\smallskip", rf"{{\footnotesize\textsuperscript{{*}} {SAYS_NOTHING}:"]
             lines += [f"{escaped(reason)}." for reason in reasons]
             lines[-1] += r"\par}"
+        if notes := interval_notes(rows):
+            lines += [r"\par\smallskip", rf"{{\footnotesize {' '.join(map(escaped, notes))}\par}}"]
         content = "\n".join(lines) + "\n"
         write_atomically(path, lambda file: file.write_text(content, encoding="utf-8"))
 
@@ -445,7 +477,13 @@ class SweepResults:
             "learners": self.learner_labels.by_text(self.cells, "learner"),
         }
 
-    def _compared(self, baseline: str, confidence: float) -> tuple[list[Comparison], list[Unpaired]]:
+    def _spec(self, members: Actions) -> Any:
+        """Return the spec of the environment of some cells that share it."""
+        return json.loads(self.cells.texts["environment"][self.cells.cells["environment"][members[0]]])
+
+    def _compared(
+        self, baseline: str, confidence: float = 0.95, simultaneous: bool = False
+    ) -> tuple[list[Comparison], list[Unpaired]]:
         """Return the comparison at each place, and the places where there is none.
 
         A pair has the same spec of the environment, number of rounds, seed, run, comparator and play. Quantities of the
@@ -462,20 +500,28 @@ class SweepResults:
         partner = summaries.partners(table, is_baseline & played)
         same = summaries.same_losses(table, partner)
         final, there = table.final, {place for place, members in places if played[members].any()}
-        compared, unpaired = [], []
+        differences: list[tuple[Place, Actions, Vector]] = []
+        unpaired = []
         for place, members in places:
             if place.learner == baseline or not played[members].any():
                 continue
             with_partner = members[played[members] & (partner[members] >= 0)]
             pairs = with_partner[same[with_partner]]
             if len(pairs):
-                difference = estimate(final[pairs] - final[partner[pairs]], confidence)
-                compared.append(Comparison(place, baseline, len(pairs), difference, int(played[members].sum())))
+                differences.append((place, members, final[pairs] - final[partner[pairs]]))
             elif len(with_partner):
                 unpaired.append(Unpaired(place, summaries.CHANGED))
             elif place._replace(learner=baseline) not in there:
                 unpaired.append(Unpaired(place, summaries.ABSENT))
             else:
-                spec = json.loads(table.record(int(members[0])).environment)
-                unpaired.append(Unpaired(place, summaries.BUILT if "against" in spec else summaries.APART))
+                reason = summaries.BUILT if "against" in self._spec(members) else summaries.APART
+                unpaired.append(Unpaired(place, reason))
+        n_intervals = sum(has_interval(values) for *_, values in differences)
+        level = 1 - (1 - confidence) / n_intervals if simultaneous and n_intervals else confidence
+        compared = []
+        for place, members, values in differences:
+            difference, environment = estimate(values, level), self._spec(members)
+            no_interval = reason_without_interval(difference, len(values), environment)
+            n_cells, recorded = int(played[members].sum()), is_recording(environment)
+            compared.append(Comparison(place, baseline, len(values), difference, n_cells, no_interval, recorded))
         return compared, unpaired

@@ -112,7 +112,7 @@ def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
             for i, player in enumerate(plan.players)
             for record in _play_run(batch.select([i], [j]), 0, dataclasses.replace(plan, players=[player]))
         ]
-    shared = (time.perf_counter() - began - float(outcome.seconds.sum())) / n_players
+    shared = (time.perf_counter() - began - outcome.compiling - float(outcome.seconds.sum())) / n_players
     return [_record(batch, plan, outcome, i, j, shared) for i in range(n_players)]
 
 

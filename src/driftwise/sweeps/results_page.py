@@ -14,9 +14,9 @@ from driftwise.core.types import Actions
 from driftwise.glossary import PAGE_NOTE
 from driftwise.report import page
 from driftwise.report.page.contents import Cell
-from driftwise.results.columns import LISTING, Place, TableColumn, needed_columns
+from driftwise.results.columns import LISTING, Place, TableColumn, interval_notes, needed_columns
 from driftwise.results.results import regret_name
-from driftwise.results.summaries import Comparison, Summary, in_order, mean_curve
+from driftwise.results.summaries import Comparison, Summary, in_order, level_note, mean_curve
 from driftwise.results.sweep_results import SweepResults, varied_columns
 
 _POINTS = 40  # of a curve over rounds
@@ -36,6 +36,7 @@ def results_page(
     confidence: float = 0.95,
     scale: str | None = None,
     against: str | None = None,
+    simultaneous: bool = False,
 ) -> page.Page:
     """Return the page of some results.
 
@@ -54,6 +55,8 @@ def results_page(
         learners for one number of rounds is linear.
     against : str or None, default None
         The label of a baseline: the table also has the difference of regret from it, over pairs of cells.
+    simultaneous : bool, default False
+        Whether the intervals of all differences have the level `confidence` together (Bonferroni).
 
     Examples
     --------
@@ -65,15 +68,17 @@ def results_page(
     ['switching']
     """
     rows = in_order(results.summaries(confidence))
-    differences = {} if against is None else {row.place: row for row in results.compare(against, confidence)}
+    compared = [] if against is None else results.compare(against, confidence, simultaneous)
+    differences = {row.place: row for row in compared}
+    level = level_note(compared, confidence, simultaneous)
     panels = [*_regret_panels(rows, scale, against), *_curve_panels(results, rows, confidence, scale, against)]
     return page.Page(
         title=title,
         subtitle=f"{results.counts()}.",
-        table=_table(rows, differences, confidence, against),
+        table=_table(rows, differences, confidence, against, level),
         panels=panels,
         commands=commands,
-        notes=_notes(results, rows, confidence, against),
+        notes=[*_notes(results, rows, confidence, against, level), *_interval_notes([*rows, *compared])],
         groups=(page.SeriesGroup(""), page.SeriesGroup("Baseline", "baseline")),
         figures_heading="Mean regret",
         commands_heading="Command that wrote this page",
@@ -81,13 +86,13 @@ def results_page(
 
 
 def _table(
-    rows: Sequence[Summary], differences: dict[Place, Comparison], confidence: float, against: str | None
+    rows: Sequence[Summary], differences: dict[Place, Comparison], confidence: float, against: str | None, level: str
 ) -> page.PageTable:
     shown = [column for column in needed_columns(LISTING, rows) if column.page_heading]
     about = f"Mean over cells with its {100 * confidence:g} % interval. A bound of T or more is trivial."
     if against is not None:  # in place of the ratio: both would be too wide
         shown = [column for column in shown if column.key != "ratio"]
-        about += f" Difference: regret minus that of {against} on the same losses."
+        about += f" Difference: regret minus that of {against} on the same losses. {level}"
     columns = [_page_column(column) for column in shown]
     lines = [[_page_cell(column, row) for column in shown] for row in rows]
     if against is not None:
@@ -207,7 +212,13 @@ def _some(rounds: Actions, axes: str) -> Actions:
     return np.unique(np.minimum(np.searchsorted(rounds, wanted), len(rounds) - 1))
 
 
-def _notes(results: SweepResults, rows: Sequence[Summary], confidence: float, against: str | None) -> list[str]:
+def _interval_notes(rows: Sequence[Summary | Comparison]) -> list[str]:
+    return [f"{note.removeprefix('- ').rstrip('.').capitalize()}." for note in interval_notes(rows)]
+
+
+def _notes(
+    results: SweepResults, rows: Sequence[Summary], confidence: float, against: str | None, level: str
+) -> list[str]:
     notes = []
     for comparator in dict.fromkeys(row.place.comparator for row in rows):
         rule = _COMPARATORS.get(comparator.partition(":")[0], "the comparator")
@@ -219,12 +230,12 @@ def _notes(results: SweepResults, rows: Sequence[Summary], confidence: float, ag
         notes.append("Realised regret: both losses are those that occurred, since the means are unknown.")
     notes.append(
         f"Intervals: Student's {100 * confidence:g} % confidence interval for the mean over cells; a cell is one run of"
-        " one seed. One cell has no interval."
+        " one seed. One cell has no interval, and cells that are all equal have none."
     )
     if against is not None:
         notes.append(
             f"Difference: the regret minus that of {against} in the same environment, seed and run, so on the same"
-            " losses. Learners against each of which an adversary built its own environment have none."
+            f" losses. Learners against each of which an adversary built its own environment have none. {level}"
         )
     if any(row.caveat for row in rows):
         notes.append("A star marks a learner whose tuning rule is meaningless in the environment.")

@@ -320,6 +320,21 @@ def test_axes_have_a_few_ticks_in_order(low: float, high: float) -> None:
     assert all(-1e-9 <= place <= 100 + 1e-9 for place in places)
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_times_that_an_axis_cannot_show_have_no_tick(scale: str, tmp_path: Path) -> None:
+    times = {0.0: "before", 1.0: "January", 2.0: "May", 9.0: "after"}
+    axis = Axis("round", scale, times=times)
+    series = Series("hedge", "", [0.0, 1.0, 2.0], [1.0, 2.0, 3.0], [NAN] * 3, [NAN] * 3)
+    panel = Panel("p", "", "title", axis, Axis("regret", scale), [series])
+    write_figures(tmp_path, replace(EMPTY, panels=[panel]))
+    (file,) = tmp_path.iterdir()
+    text = file.read_text()
+    assert [name for name in times.values() if f">{name}<" in text] == ["before"] * (scale == "linear") + [
+        "January",
+        "May",
+    ]
+
+
 def test_ticks_have_short_labels() -> None:
     assert [text for _, text in LogScale(0.0, 1.0, 0, 1).ticks()] == ["1", "2", "5", "10"]
     assert [text for _, text in LogScale(-4.0, -3.5, 0, 1).ticks()] == ["10⁻⁴", "2·10⁻⁴"]

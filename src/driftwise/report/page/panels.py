@@ -38,9 +38,12 @@ def x_scale(panel: Panel, left: float, right: float) -> LinearScale:
 
 
 def x_ticks(panel: Panel, scale: LinearScale) -> list[tuple[float, str]]:
-    """Return the ticks of the horizontal axis: times if it has any, else round numbers."""
-    times = panel.x.times
-    return time_ticks(list(times), list(times.values()), _MOST_CHARACTERS) if times else scale.ticks()
+    """Return the ticks of the horizontal axis: those of its times that can be drawn, or else round numbers."""
+    if not panel.x.times:
+        return scale.ticks()
+    low, high = scale.limits
+    times = {x: time for x, time in panel.x.times.items() if scale.drawable(x) and low <= x <= high}
+    return time_ticks(list(times), list(times.values()), _MOST_CHARACTERS)
 
 
 def y_scale(panel: Panel, bottom: float, top: float) -> LinearScale:
