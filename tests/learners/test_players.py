@@ -485,6 +485,7 @@ def test_a_learner_that_was_not_imported_is_unknown(own_folder):
         (None, "--import broken: No module named 'broken'."),
         ("1 / 0", "--import broken: ZeroDivisionError: division by zero"),
         ("raise ValueError('two\\nlines')", "--import broken: ValueError: two\\nlines"),
+        ("import sys\nsys.exit(0)", "--import broken: SystemExit: 0"),
         (
             "from driftwise.learners import Hedge\nHedge(-1)",
             "Hedge: `learning_rate` must be a finite number > 0, got -1.",

@@ -199,6 +199,6 @@ def _cell(batch: Batch, i: int, j: int, **values: Any) -> CellRecord:
 
 
 def _reason(error: BaseException) -> str:
-    notes = one_line(" ".join(map(str, getattr(error, "__notes__", ()))))  # of a learner in Python: where it was raised
-    text = message_of(error)
-    return f"{text[: max(0, LONGEST_REASON - 1 - len(notes))]} {notes}".strip()[:LONGEST_REASON]
+    """Return why a cell failed: the message, and the notes, which name the round of a learner in plain Python."""
+    notes = one_line(" ".join(dict.fromkeys(map(str, getattr(error, "__notes__", ())))))[-LONGEST_REASON // 2 :]
+    return f"{message_of(error)[: LONGEST_REASON - 1 - len(notes)]} {notes}".strip()
