@@ -535,5 +535,5 @@ def test_installed_packages_add_learners_and_broken_ones_are_left_out(tmp_path):
     done = program("list", "--json", folder=empty, path=[site])
     assert done.returncode == 0
     assert "own-hedge" in [member["name"] for member in json.loads(done.stdout)]
-    report = "The entry point bad = bad_plugin was left out: RuntimeError: not today."
+    report = "The entry point bad = bad_plugin of the package bad was left out: RuntimeError: not today\\nor ever."
     assert done.stderr == f"driftwise: {report}\n"
