@@ -6,20 +6,26 @@ one form in which equal specs are equal, for keys, files and comparisons.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import json
+import re
+import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
+from driftwise.core.errors import InvalidInput, UnknownName, message_of, rejection, shown
 from driftwise.core.validation import Domains
 
 ENTRY_POINTS = "driftwise.learners"  # the group under which a package names modules that register classes
 _MANY = 24  # of more names than these, as there are learners, an error does not list all
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_OWN = "driftwise."  # the start of the names of the modules of driftwise
 _loaded_plugins: list[str] = []
 
 
@@ -50,18 +56,64 @@ T = TypeVar("T", bound=type[Registered])
 def load_plugins() -> None:
     """Import the modules that installed packages name under the entry points `driftwise.learners`, once.
 
-    They register their learners, and any paths, noises, detectors and adversaries. A module that cannot be imported is
-    reported and left out.
+    They register their learners, and any paths, noises, detectors and adversaries. What cannot be imported is reported
+    and left out. What a module prints goes to standard error: standard output may be a table or JSON.
     """
     if _loaded_plugins:
         return
     _loaded_plugins.append(ENTRY_POINTS)  # first: such a module may read a registry itself
-    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+    faults: list[str] = []
+    for entry in _entry_points(faults):
+        before = [{*registry._classes} for registry in _registries]
         try:
-            entry.load()
-        except Exception as error:  # whatever the module of another package raises
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            warnings.warn(f"The entry point {entry.name} = {entry.value} was left out: {reason}.", stacklevel=2)
+            with contextlib.redirect_stdout(sys.stderr):
+                loaded = entry.load()
+            if not isinstance(loaded, ModuleType) and "kind" not in getattr(loaded, "__dict__", {}):
+                raise rejection("Registry", "entry point", "a module, or a class that it registers", loaded)
+        except BaseException as error:  # whatever the module of another package raises, such as `SystemExit`
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            _drop_unfinished(before)
+            reason = message_of(error).rstrip(".")
+            faults.append(f"The entry point {entry.name} = {entry.value}{_package(entry)} was left out: {reason}.")
+    for fault in faults:  # at the end: a filter may make errors of warnings
+        warnings.warn(fault, stacklevel=2)
+
+
+def _entry_points(faults: list[str]) -> Iterable[importlib.metadata.EntryPoint]:
+    """Return the entry points of all packages; one whose list cannot be read is left out and added to `faults`."""
+    try:
+        return importlib.metadata.entry_points(group=ENTRY_POINTS)
+    except Exception:  # for one such package
+        pass
+    entries: list[importlib.metadata.EntryPoint] = []
+    for package in importlib.metadata.distributions():
+        try:
+            entries += package.entry_points.select(group=ENTRY_POINTS)
+        except Exception as error:
+            reason = message_of(error).rstrip(".")
+            faults.append(f"The entry points of the package {package.name} were left out: {reason}.")
+    return entries
+
+
+def _package(entry: importlib.metadata.EntryPoint) -> str:
+    """Return the name of the package of an entry point, for a message; "" if it has none."""
+    try:
+        name = entry.dist.name if entry.dist else None
+    except Exception:  # its metadata cannot be read
+        name = None
+    return f" of the package {name}" if name else ""
+
+
+def _drop_unfinished(before: list[set[str]]) -> None:
+    """Drop the new classes of modules whose import failed; `before` are the names in each registry."""
+    for registry, names in zip(_registries, before, strict=False):  # a module may make a registry
+        for name, member in [*registry._classes.items()]:
+            if name not in names and member.__module__ not in sys.modules:
+                del registry._classes[name]
+
+
+_registries: list[Registry[Any]] = []
 
 
 class Registry(Generic[C]):
@@ -70,11 +122,22 @@ class Registry(Generic[C]):
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._classes: dict[str, type[C]] = {}
+        _registries.append(self)
 
     def add(self, name: str, member: T) -> T:
         """Register a class under a kebab-case name."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise rejection("Registry", "name", "lower-case words joined by hyphens, as in 'epsilon-greedy'", name)
+        if not isinstance(member, type) or not issubclass(member, Registered):
+            raise rejection("Registry", "member", f"a subclass of the base class of every {self.kind}", member)
+        if getattr(member, "kind", self.kind) != self.kind:
+            raise InvalidInput(f"The {member.kind} {member.__name__} cannot be registered as a {self.kind}.")
+        for other, registered in self._classes.items():
+            if registered is member and other != name:
+                raise InvalidInput(f"{member.__name__} is registered as '{other}' and cannot be '{name}' too.")
         taken: type[Registered] = self._classes.get(name, member)
-        if (taken.__module__, taken.__qualname__) != (member.__module__, member.__qualname__):  # a cell may run twice
+        is_again = (taken.__module__, taken.__qualname__) == (member.__module__, member.__qualname__)
+        if taken is not member and (not is_again or taken.__module__.startswith(_OWN)):  # a cell may run twice
             where = f" of the module {taken.__module__}" if taken.__name__ == member.__name__ else ""
             raise InvalidInput(f"The {self.kind} name '{name}' is taken by {taken.__name__}{where}.")
         member.kind, member.name = self.kind, name

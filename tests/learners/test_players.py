@@ -485,6 +485,7 @@ def test_a_learner_that_was_not_imported_is_unknown(own_folder):
         (None, "--import broken: No module named 'broken'."),
         ("1 / 0", "--import broken: ZeroDivisionError: division by zero"),
         ("raise ValueError('two\\nlines')", "--import broken: ValueError: two\\nlines"),
+        ("import sys\nsys.exit(0)", "--import broken: SystemExit: 0"),
         (
             "from driftwise.learners import Hedge\nHedge(-1)",
             "Hedge: `learning_rate` must be a finite number > 0, got -1.",
@@ -534,5 +535,5 @@ def test_installed_packages_add_learners_and_broken_ones_are_left_out(tmp_path):
     done = program("list", "--json", folder=empty, path=[site])
     assert done.returncode == 0
     assert "own-hedge" in [member["name"] for member in json.loads(done.stdout)]
-    report = "The entry point bad = bad_plugin was left out: RuntimeError: not today."
+    report = "The entry point bad = bad_plugin of the package bad was left out: RuntimeError: not today\\nor ever."
     assert done.stderr == f"driftwise: {report}\n"

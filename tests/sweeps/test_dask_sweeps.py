@@ -175,7 +175,7 @@ def test_a_worker_with_another_version_is_refused_in_one_line(changed, client, t
     monkeypatch.setattr(changed, 99)
     with pytest.raises(ClusterError) as caught:
         Sweep(SWITCHING, Hedge(), 30).run(tmp_path, client=client)
-    why = "ClusterError: the worker has another version of driftwise or of a learner than the client."
+    why = "the worker has another version of driftwise or of a learner than the client."
     assert str(caught.value) == f"A Dask worker could not play a batch: {why}"
     with Store(tmp_path) as store:
         assert not store.keys

@@ -17,7 +17,7 @@ import click
 
 from driftwise import __version__
 from driftwise.cli.examples import COPY_EXAMPLES, names_missing_example
-from driftwise.core.errors import IMPORT_FIRST, BadFile, DriftwiseError, InvalidInput, UnknownName, one_line
+from driftwise.core.errors import IMPORT_FIRST, BadFile, DriftwiseError, InvalidInput, UnknownName, message_of, one_line
 
 # The commands, by name, and where they are; a module is imported when its command is used.
 _COMMANDS = {
@@ -67,8 +67,8 @@ def _import_modules(_: click.Context, __: click.Parameter, names: tuple[str, ...
         except ModuleNotFoundError as error:
             hint = f" Write --import {name.removesuffix('.py')}." if name.endswith(".py") else ""
             raise InvalidInput(f"--import {name}: {error}.{hint}") from None
-        except Exception as error:  # whatever the module raises
-            raise InvalidInput(f"--import {name}: {type(error).__name__}: {error}") from None
+        except (Exception, SystemExit) as error:  # whatever the module raises; a script may call `sys.exit`
+            raise InvalidInput(f"--import {name}: {message_of(error)}") from None
         own = Path(f"{name}.py")
         if own.is_file() and not _is_from(name, own):
             raise InvalidInput(f"--import {name}: there is another module of this name; rename {own}.")
@@ -100,7 +100,7 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100})
 @click.version_option(__version__, message="driftwise %(version)s")
 def _cli() -> None:
     """Online learning in changing environments.
@@ -115,7 +115,7 @@ def main() -> NoReturn:
         _exit_with("Standard output is closed.", _FAILED)
     try:
         with _short_warnings():
-            code = _cli.main(prog_name="driftwise", standalone_mode=False)
+            code = _run_command()
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
@@ -140,6 +140,15 @@ def main() -> NoReturn:
             _silence(sys.stderr)
             sys.exit(_FAILED)
         _exit_with(f"{place}{error.strerror or error}.", _FAILED)
+
+
+def _run_command() -> object:
+    try:
+        return _cli.main(prog_name="driftwise", standalone_mode=False)
+    except SystemExit as error:  # of click, whose code is not 0, or of a class of the user
+        if error.code:
+            raise
+        _exit_with("A learner or another class of your own called `sys.exit`, so nothing was finished.", _FAILED)
 
 
 @contextlib.contextmanager

@@ -99,10 +99,24 @@ def shown(value: object) -> str:
     """
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # more than 4,300 digits, or infinite nesting
+    except Exception:  # more than 4,300 digits, infinite nesting, or whatever a class of the user raises
         text = f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     text = one_line(text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of any error on one line: that of driftwise as it is, of others with the class.
+
+    >>> message_of(ZeroDivisionError("division by zero")), message_of(KeyboardInterrupt())
+    ('ZeroDivisionError: division by zero', 'KeyboardInterrupt')
+    """
+    name = type(error).__name__
+    try:
+        text = str(error).strip()
+    except Exception:  # whatever the class of the error raises
+        text = ""
+    return one_line(text if text and isinstance(error, DriftwiseError) else f"{name}: {text}" if text else name)
 
 
 def one_line(text: str) -> str:

@@ -14,13 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftwise.core.errors import DriftwiseError, one_line
+from driftwise.core.errors import message_of, one_line
 from driftwise.core.measures import collected
+from driftwise.core.types import Vector
 from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, play_run
 from driftwise.environments import LossSource
 from driftwise.regret.comparators import make_comparator
 from driftwise.results.cells import CellRecord, Machine, measured_fields
 from driftwise.sweeps.sources import Group, Source, cell_keys
+
+LONGEST_REASON = 500  # characters of the error of a cell
+_ROUNDING = 1e-6  # relative
 
 
 class Batch(NamedTuple):
@@ -89,7 +93,7 @@ def play_batch(batch: Batch, stop: threading.Event | None = None) -> Iterator[li
     try:
         with collected():  # the records have the caveats
             plan = dataclasses.replace(_plan(batch.group), stop=stop)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # whatever a class of the user raises; `sys.exit` would end the sweep
         yield failed_records(batch, _reason(error))
         return
     for j in range(len(batch.group.runs)):
@@ -104,7 +108,7 @@ def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
     n_players, began = len(batch.group.players), time.perf_counter()
     try:
         outcome = play_run(plan, batch.group.runs[j])
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if n_players == 1:
             return failed_records(batch.select([0], [j]), _reason(error))
         return [
@@ -112,6 +116,8 @@ def _play_run(batch: Batch, j: int, plan: SimulationPlan) -> list[CellRecord]:
             for i, player in enumerate(plan.players)
             for record in _play_run(batch.select([i], [j]), 0, dataclasses.replace(plan, players=[player]))
         ]
+    if plan.stop.is_set():  # the outcome is not complete
+        return []
     shared = (time.perf_counter() - began - outcome.compiling - float(outcome.seconds.sum())) / n_players
     return [_record(batch, plan, outcome, i, j, shared) for i in range(n_players)]
 
@@ -136,6 +142,8 @@ def _plan(group: Group) -> SimulationPlan:
 
 def _record(batch: Batch, plan: SimulationPlan, outcome: Run, i: int, j: int, shared_seconds: float) -> CellRecord:
     """Return the record of player `i`; `shared_seconds` is its part of the time that all players needed together."""
+    if reason := regret_fault(outcome.regrets[i], plan.n_rounds):
+        return failed_records(batch.select([i], [j]), f"{batch.group.players[i].label}: {reason}"[:LONGEST_REASON])[0]
     bounds = np.full(len(plan.rounds), np.nan)
     bounds[np.searchsorted(plan.rounds, plan.bound_rounds)] = outcome.bounds[i]
     return _cell(
@@ -152,6 +160,15 @@ def _record(batch: Batch, plan: SimulationPlan, outcome: Run, i: int, j: int, sh
         caveat=outcome.caveats[i],
         seconds=float(outcome.seconds[i]) + shared_seconds,
     )
+
+
+def regret_fault(regrets: Vector, n_rounds: int) -> str:
+    """Return why no play with losses and weights in [0, 1] has these regrets, "" if there is no reason."""
+    possible = np.abs(regrets) <= n_rounds * (1.0 + _ROUNDING)  # NaN is not
+    if possible.all():
+        return ""
+    got = float(regrets[~possible][0])
+    return f"the regret must be in [-{n_rounds}, {n_rounds}], got {got}. Are its weights >= 0, with sum 1?"
 
 
 def failed_records(batch: Batch, reason: str) -> list[CellRecord]:
@@ -181,7 +198,7 @@ def _cell(batch: Batch, i: int, j: int, **values: Any) -> CellRecord:
     )
 
 
-def _reason(error: Exception) -> str:
-    text = str(error) if isinstance(error, DriftwiseError) else f"{type(error).__name__}: {error}"
-    notes = " ".join(getattr(error, "__notes__", ()))  # of a learner in plain Python: where it was raised
-    return one_line(f"{text.strip() or type(error).__name__} {notes}".rstrip())[:500]
+def _reason(error: BaseException) -> str:
+    """Return why a cell failed: the message, and the notes, which name the round of a learner in plain Python."""
+    notes = one_line(" ".join(dict.fromkeys(map(str, getattr(error, "__notes__", ())))))[-LONGEST_REASON // 2 :]
+    return f"{message_of(error)[: LONGEST_REASON - 1 - len(notes)]} {notes}".strip()

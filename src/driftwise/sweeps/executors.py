@@ -12,28 +12,20 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
-import pickle
 import queue
 import re
 import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
-from driftwise.core.errors import DriftwiseError, InvalidInput, MissingDependency, rejection
-from driftwise.results.cells import CellRecord, Machine
+from driftwise.core.errors import InvalidInput, MissingDependency, message_of, rejection
+from driftwise.results.cells import Machine
 from driftwise.sweeps.batches import Batch, failed_records, play_batch
-from driftwise.sweeps.sources import cell_keys
+from driftwise.sweeps.messages import ClusterError, Finished, check_batch, check_reply, read_message, write_message
 
 _MOST_THREADS = 256  # more would not be faster, and the system may refuse them
-
-
-class Finished(NamedTuple):
-    """Records of cells, and the machine on which they were played."""
-
-    records: list[CellRecord]
-    machine: Machine
 
 
 class ThreadExecutor:
@@ -98,10 +90,6 @@ _ADDRESS = re.compile(r"\w+://\S+:[0-9]+")
 _LOST = "The connection to the Dask scheduler is lost."
 
 
-class ClusterError(DriftwiseError):
-    """The cluster cannot play the cells of a sweep. Finished cells are stored."""
-
-
 def connect(address: str) -> Any:
     """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786"."""
     distributed = _distributed()
@@ -162,9 +150,9 @@ class DaskExecutor:
         self._submit(batch, 1)
 
     def _submit(self, batch: Batch, attempt: int) -> None:
-        modules, content = _modules(batch), pickle.dumps(batch)
+        modules, message = _modules(batch), write_message(batch)
         try:
-            future = self._client.submit(_play_on_worker, modules, content, pure=False, retries=0)
+            future = self._client.submit(_play_on_worker, modules, message, pure=False, retries=0)
         except Exception:  # of several kinds, if the client was closed
             self._check_connection()
             raise
@@ -187,10 +175,10 @@ class DaskExecutor:
             status = future.status
             # At once: if a worker died later, Dask would play a batch again whose future somebody holds.
             future.release()
-            if status == "finished":
-                finished.append(result)
-                continue
             try:
+                if status == "finished":
+                    finished.append(_reply(batch, result))
+                    continue
                 if status != "error":
                     self._check_connection()
                     raise ClusterError("The Dask scheduler cancelled a batch of this sweep.")
@@ -207,7 +195,7 @@ class DaskExecutor:
             hint = "Install it there, or start the workers with its folder in PYTHONPATH."
             raise ClusterError(f"A Dask worker cannot import '{error.name}'. {hint}")
         if not isinstance(error, self._died):
-            raise ClusterError(f"A Dask worker could not play a batch: {type(error).__name__}: {error}")
+            raise ClusterError(f"A Dask worker could not play a batch: {message_of(error)}")
         if attempt < ATTEMPTS:
             for half in batch.halves():  # a batch that takes longer than workers live would never be finished
                 self._submit(half, attempt + 1)
@@ -247,12 +235,26 @@ def _modules(batch: Batch) -> tuple[str, ...]:
     return tuple(own)
 
 
-def _play_on_worker(modules: tuple[str, ...], content: bytes) -> Finished:
-    """Play a batch in this process, a worker; its classes must have the versions that the client has."""
-    for name in modules:
-        importlib.import_module(name)  # waits if another thread of this worker is importing it
-    batch: Batch = pickle.loads(content)  # from the client, whose functions this worker runs anyway
-    here = [tuple(cell_keys(batch.group, player)) for player in batch.group.players]
-    if here != [*batch.keys]:
-        raise ClusterError("the worker has another version of driftwise or of a learner than the client.")
-    return Finished([record for records in play_batch(batch) for record in records], Machine.here())
+def _play_on_worker(modules: tuple[str, ...], message: bytes) -> bytes:
+    """Play the batch of a message in this process, a worker; return its records as a message.
+
+    It raises only errors that every client can read: classes of the user may be missing there, or not pickle.
+    """
+    try:
+        for name in modules:
+            importlib.import_module(name)  # waits if another thread of this worker is importing it
+        batch = check_batch(read_message(message))
+        return write_message(Finished([record for records in play_batch(batch) for record in records], Machine.here()))
+    except ModuleNotFoundError as error:
+        failure: Exception = ModuleNotFoundError(message_of(error), name=error.name)
+    except (Exception, SystemExit) as error:  # `sys.exit` would end the worker
+        failure = ClusterError(message_of(error))
+    raise failure  # here, since Dask sends the context of an error too
+
+
+def _reply(batch: Batch, message: Any) -> Finished:
+    """Return the records of a batch that a worker sent; raise `ClusterError` if they are not."""
+    try:
+        return check_reply(batch, read_message(message))
+    except Exception as error:
+        raise ClusterError(f"A Dask worker returned a wrong reply, which is not stored: {message_of(error)}") from None

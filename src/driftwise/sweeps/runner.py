@@ -17,7 +17,8 @@ from driftwise.results.cells import CellRecord, Machine
 from driftwise.results.store import Store
 from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.batches import Batch
-from driftwise.sweeps.executors import DaskExecutor, Executor, Finished, ThreadExecutor
+from driftwise.sweeps.executors import DaskExecutor, Executor, ThreadExecutor
+from driftwise.sweeps.messages import Finished
 from driftwise.sweeps.sweep import Sweep
 from driftwise.sweeps.work import BatchQueue, Costs
 

@@ -140,6 +140,7 @@ def _digest(replay: Replay) -> str:
 
 
 _KEY_DIGITS = 32
+PLAYS = ("weights", "sample")
 
 
 class Outputs(NamedTuple):

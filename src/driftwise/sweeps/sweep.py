@@ -25,7 +25,7 @@ from driftwise.learners import Player
 from driftwise.regret.comparators import Comparator, make_comparator
 from driftwise.results.labels import short_text, unused_label
 from driftwise.results.sweep_results import SweepResults
-from driftwise.sweeps.sources import Group, Outputs, Source
+from driftwise.sweeps.sources import PLAYS, Group, Outputs, Source
 
 CURVE_POINTS = 1000  # marked rounds of a curve
 _MOST_CELLS = 10**8  # a larger sweep would take years, and its keys would not fit into memory
@@ -94,7 +94,7 @@ class Sweep:
             raise rejection("Sweep", "comparator", "a comparator such as `Static()`, or its text", comparator)
         for n_rounds in self.n_rounds:
             self.comparator.span(n_rounds)  # raises if an interval ends later
-        if self.play not in ("weights", "sample"):
+        if self.play not in PLAYS:
             raise rejection("Sweep", "play", "'weights' or 'sample'", self.play)
         for name in ("curves", "realised"):
             if not isinstance(getattr(self, name), bool):
