@@ -157,14 +157,22 @@ class Session:
         `action` and `probability` are what `choose` returned. The outcome may come late, after other rounds. Rewards in
         [0, 1] are given by name in place of losses: ``update(reward=rewards)``, or
         ``update(action, probability, reward=0.7)`` for a bandit learner. The loss is 1 less the reward.
-        ``update(losses=losses)`` is the same as ``update(losses)``. By position, the loss comes before the probability:
-        ``update(action, loss, probability)``.
+        ``update(losses=losses)`` is the same as ``update(losses)``. The outcome of a bandit round has no position: a
+        third argument without a name is refused.
         """
         learner: Any = self.learner
-        if not losses is loss is reward is _NOT_GIVEN or len(feedback) != (1 if learner.feedback == "full" else 3):
-            feedback = _read_feedback(learner, self.state.n_actions, feedback, losses, loss, reward)
-        with self._lock:
-            learner.update(self.state, *feedback)
+        if learner.feedback == "full":
+            if not losses is loss is reward is _NOT_GIVEN or len(feedback) != 1:
+                feedback = _read_feedback(self, feedback, losses, loss, reward)
+            with self._lock:
+                learner.update(self.state, *feedback)
+        else:
+            if loss is _NOT_GIVEN or not losses is reward is _NOT_GIVEN or len(feedback) != 2:
+                action, probability, loss = _read_feedback(self, feedback, losses, loss, reward)
+            else:
+                action, probability = feedback
+            with self._lock:
+                learner.update(self.state, action, loss, probability)
 
     def beliefs(self) -> Beliefs:
         """Return what the learner believes after the rounds so far: effective memory, weights of bases, alarms."""
@@ -229,18 +237,18 @@ class Session:
 
 
 def _read_feedback(
-    learner: Learner, n_actions: int, feedback: tuple[Any, ...], losses: Any, loss: Any, reward: Any
+    session: Session, feedback: tuple[Any, ...], losses: Any, loss: Any, reward: Any
 ) -> tuple[Any, ...]:
-    """Return the arguments of the learner's `update`; raise `InvalidInput` if the call has none of its forms."""
+    """Return the losses, or action, probability and loss; raise `InvalidInput` if the call has none of its forms."""
+    learner = session.learner
     if learner.feedback == "bandit":
         if len(feedback) == 2 and losses is _NOT_GIVEN and (loss is _NOT_GIVEN) is not (reward is _NOT_GIVEN):
-            action, probability = feedback
-            return action, _loss(learner, reward) if loss is _NOT_GIVEN else loss, probability
+            return *feedback, _loss(learner, reward) if loss is _NOT_GIVEN else loss
     elif not feedback and loss is _NOT_GIVEN and (losses is _NOT_GIVEN) is not (reward is _NOT_GIVEN):
         for name, value in (("losses", losses), ("reward", reward)):
             if value is None:  # to NumPy it is an array without a shape
                 raise rejection(learner, name, "numbers in [0, 1], one per action", None)
-        return (_losses(learner, n_actions, reward) if losses is _NOT_GIVEN else losses,)
+        return (_losses(learner, session.n_actions, reward) if losses is _NOT_GIVEN else losses,)
     named = {"losses": losses, "loss": loss, "reward": reward}
     got = [f"{len(feedback)} argument{'s' if len(feedback) != 1 else ''} without a name"] if feedback else []
     got += [f"`{name}`" for name, value in named.items() if value is not _NOT_GIVEN]
