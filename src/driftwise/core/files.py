@@ -285,7 +285,10 @@ def try_lock(descriptor: int) -> bool | None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait for the lock on a file, which is made if it is missing; raise `OSError` where there are no locks."""
+    """Wait for the lock on a file, which is made if it is missing; raise `OSError` where there are no locks.
+
+    Links are not followed: a link could make a file elsewhere.
+    """
     descriptor = _open_locked(path)
     try:
         yield
@@ -295,12 +298,24 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def require_regular(path: Path) -> None:
+    """Raise `BadFile` for a link, a pipe or a folder in the place of a file, which may also be missing."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode):
+            names = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}
+            got = names.get(stat.S_IFMT(mode), "a device or a socket")
+            raise BadFile(f"{shown_path(path)} must be a regular file, got {got}.")
+
+
 def _open_locked(path: Path) -> int:
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # if it became a link or a pipe after the check
     while True:
+        require_regular(path)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o666)
         except PermissionError:  # the file of another user
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_RDONLY | flags)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if os.fstat(descriptor).st_nlink:  # else someone deleted the file while this process waited

@@ -7,7 +7,6 @@ on loading.
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
+from driftwise.core.fork_locks import fork_lock
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Vector
 from driftwise.core.validation import MAX_COUNT, as_losses, as_real, count, first_bad_loss
@@ -45,7 +45,8 @@ class Session:
 
     Full feedback: call `predict`, then `update(losses)`. Bandit feedback: call `choose`, then
     `update(action, probability, loss=loss)`. If you have rewards, pass `reward=` in place of losses. Threads may share
-    a session: its methods lock it. Code that uses `state` directly must do its own locking.
+    a session: its methods lock it, and a process that forks waits for the round that a thread plays. Code that uses
+    `state` directly must do its own locking.
 
     Parameters
     ----------
@@ -98,14 +99,14 @@ class Session:
             raise rejection("Session", "feedback", rule, feedback)
         self.learner = learner
         self.state: State = learner.start(n_actions, seed)
-        self._lock = threading.Lock()  # compiled rounds release the interpreter's lock
+        self._lock = fork_lock()  # compiled rounds release the interpreter's lock
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             return {"learner": self.learner, "state": self.state.copy()}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        self.__dict__.update(values, _lock=threading.Lock())
+        self.__dict__.update(values, _lock=fork_lock())
 
     def __repr__(self) -> str:
         return f"Session({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
@@ -236,9 +237,7 @@ class Session:
         return session
 
 
-def _read_feedback(
-    session: Session, feedback: tuple[Any, ...], losses: Any, loss: Any, reward: Any
-) -> tuple[Any, ...]:
+def _read_feedback(session: Session, feedback: tuple[Any, ...], losses: Any, loss: Any, reward: Any) -> tuple[Any, ...]:
     """Return the losses, or action, probability and loss; raise `InvalidInput` if the call has none of its forms."""
     learner = session.learner
     if learner.feedback == "bandit":
