@@ -15,7 +15,7 @@ import pytest
 
 from driftwise import OptimisticGD, Session
 from driftwise.core.errors import BadFile, InvalidInput
-from driftwise.core.files import check_writable, write_atomically
+from driftwise.core.files import check_writable, write_atomically, write_bytes_atomically
 
 LONGEST = 255  # bytes of a name on the usual file systems
 
@@ -118,8 +118,9 @@ def test_a_writer_that_fails_sends_nothing_into_a_pipe(tmp_path):
         path.write_text("half")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(BadFile, match=r"No space left on device\.$"):  # without a reader, opening would wait forever
-        write_atomically(tmp_path / "pipe", write)
+    place = re.escape(tempfile.gettempdir())  # whose disk is full, not the pipe
+    with pytest.raises(BadFile, match=rf"^Cannot write {place}/\.driftwise-\w+: No space left on device\.$"):
+        write_atomically(tmp_path / "pipe", write)  # without a reader, opening would wait forever
 
 
 def test_to_check_a_pipe_waits_for_no_reader(tmp_path):
@@ -364,3 +365,45 @@ def test_streams_are_prepared_where_the_system_keeps_temporary_files(tmp_path, m
     reader.join()
     assert seen == [(tmp_path / "scratch", ".txt")]
     assert names(tmp_path / "scratch") == []
+
+
+# Full disks
+
+
+@pytest.mark.parametrize("name", ["os.fsync", "pathlib.Path.write_bytes", "pathlib.Path.replace"])
+def test_a_full_disk_names_the_file_and_leaves_it_as_it_was(tmp_path, monkeypatch, name):
+    (tmp_path / "file").write_text("old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(name, fail)
+        with pytest.raises(BadFile) as error:
+            write_bytes_atomically(tmp_path / "file", b"new")
+    assert str(error.value) == f"Cannot write {tmp_path / 'file'}: No space left on device."
+    assert (tmp_path / "file").read_text() == "old"
+    assert names(tmp_path) == ["file"]
+
+
+LIMITED = """
+import resource, sys
+from driftwise import Session
+from driftwise.core.errors import BadFile
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))
+try:
+    Session(n_actions=500).save(sys.argv[1])
+except BadFile as error:
+    print(error)
+"""
+
+
+def test_a_session_that_does_not_fit_on_the_disk_names_its_file(tmp_path):
+    session = Session(OptimisticGD(), 2)
+    session.save(tmp_path / "session.npz")
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, tmp_path / "session.npz"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"Cannot write {tmp_path / 'session.npz'}: File too large.\n"
+    assert Session.load(tmp_path / "session.npz").n_actions == 2
+    assert names(tmp_path) == ["session.npz"]

@@ -433,6 +433,7 @@ FULL_FORMS = "Session: optimistic-gd has full feedback; call `update(losses)` or
             f"{BANDIT_FORMS}2 arguments without a name, `loss`, `reward`.",
         ),
         ("bandit", (0, 1.0), {}, f"{BANDIT_FORMS}2 arguments without a name."),
+        ("bandit", (0, np.float64(0.0)), {"loss": 0.2}, "KLUCB: `probability` must be in (0, 1] or None, got 0.0."),
         ("bandit", (0, 1.0, 0.2), {}, f"{BANDIT_FORMS}3 arguments without a name."),
         ("bandit", (0, None, 0.2), {}, f"{BANDIT_FORMS}3 arguments without a name."),
         ("bandit", (0, 0.2, 1.0), {"reward": 0.8}, f"{BANDIT_FORMS}3 arguments without a name, `reward`."),

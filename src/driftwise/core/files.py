@@ -156,7 +156,8 @@ def _errors_in_one_line(path: str | os.PathLike[str]) -> Iterator[None]:
 def _write_stream(target: Destination, write: Callable[[Path], object]) -> None:
     """Write a temporary file first: writers may seek, and a failed one must leave no partial output in the stream."""
     with temporary_file(Path(tempfile.gettempdir()), target.suffix, private=True) as temporary:
-        write(temporary)
+        with _errors_in_one_line(temporary):  # its disk may be full, not the stream
+            write(temporary)
         descriptor = os.open(target.path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
         with temporary.open("rb") as content, os.fdopen(descriptor, "wb") as sink:
             shutil.copyfileobj(content, sink)
