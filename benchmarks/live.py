@@ -30,7 +30,7 @@ def session_time(learner: Learner, losses: Matrix) -> float:
         began = time.perf_counter()
         for row in table:
             action, probability = session.choose()
-            session.update(action, row[action], probability)
+            session.update(action, probability, loss=row[action])
     else:
         vectors = list(losses)
         began = time.perf_counter()

@@ -42,11 +42,11 @@ def session_time(learner: Learner, losses: Matrix) -> float:
     session, table = Session(learner, losses.shape[1]), losses.tolist()
     choose, update = session.choose, session.update
     action, probability = choose()  # compiles
-    update(action, table[0][action], probability)
+    update(action, probability, loss=table[0][action])
     began = time.process_time()
     for row in table:
         action, probability = choose()
-        update(action, row[action], probability)
+        update(action, probability, loss=row[action])
     return time.process_time() - began
 
 

@@ -24,7 +24,7 @@ from driftwise import Session
 from driftwise.learners import UCB1
 session = Session(UCB1(), 3)
 action, probability = session.choose()
-session.update(action, 0.5, probability)
+session.update(action, probability, loss=0.5)
 """
 _SIMULATE = ("simulate", "--quiet", "--rounds", "200", "--runs", "2")
 _LEARNERS = ("--learner", "hedge", "--learner", "optimistic-gd", "--learner", "ucb1")

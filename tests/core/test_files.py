@@ -134,7 +134,7 @@ def test_a_link_in_the_place_of_a_lock_is_refused(tmp_path, target):
     (tmp_path / "victim").write_text("precious")
     (tmp_path / "folder").mkdir()
     (tmp_path / "lock").symlink_to(target)
-    with pytest.raises(OSError, match="its file `lock` is a link; delete it"), locked(tmp_path / "lock"):
+    with pytest.raises(BadFile, match="lock must be a regular file, got a link"), locked(tmp_path / "lock"):
         pass
     assert names(tmp_path) == ["folder", "lock", "victim"]
     assert (tmp_path / "victim").read_text() == "precious"
@@ -187,8 +187,9 @@ def test_a_writer_that_fails_sends_nothing_into_a_pipe(tmp_path):
         path.write_text("half")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(BadFile, match=r"No space left on device\.$"):  # without a reader, opening would wait forever
-        write_atomically(tmp_path / "pipe", write)
+    place = re.escape(tempfile.gettempdir())  # whose disk is full, not the pipe
+    with pytest.raises(BadFile, match=rf"^Cannot write {place}/\.driftwise-\w+: No space left on device\.$"):
+        write_atomically(tmp_path / "pipe", write)  # without a reader, opening would wait forever
 
 
 def test_to_check_a_pipe_waits_for_no_reader(tmp_path):
@@ -469,3 +470,29 @@ def test_streams_are_prepared_where_the_system_keeps_temporary_files(tmp_path, m
     reader.join()
     assert seen == [(tmp_path / "scratch", ".txt")]
     assert names(tmp_path / "scratch") == []
+
+
+# Full disks
+
+
+LIMITED = """
+import resource, sys
+from driftwise import Session
+from driftwise.core.errors import BadFile
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))
+try:
+    Session(n_actions=500).save(sys.argv[1])
+except BadFile as error:
+    print(error)
+"""
+
+
+def test_a_session_that_does_not_fit_on_the_disk_names_its_file(tmp_path):
+    session = Session(OptimisticGD(), 2)
+    session.save(tmp_path / "session.npz")
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, tmp_path / "session.npz"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"Cannot write {tmp_path / 'session.npz'}: File too large.\n"
+    assert Session.load(tmp_path / "session.npz").n_actions == 2
+    assert names(tmp_path) == ["session.npz"]

@@ -73,7 +73,7 @@ REFUSED = {
     ),
     "a truth value of NumPy's as count": (
         lambda: RerunUCBV(np.True_),
-        "RerunUCBV: `restart_every` must be a whole number >= 1, got np.True_.",
+        "RerunUCBV: `restart_every` must be a whole number >= 1, got True.",
     ),
     "a count of 64 bits": (
         lambda: RerunUCBV(2**63),
@@ -178,7 +178,7 @@ def test_a_bandit_takes_a_truth_value_or_any_number_for_a_loss(loss):
     ("given", "message"),
     [
         ((True, 0.5, 1.0), "`action` must be a whole number >= 0, got True."),
-        ((np.True_, 0.5, 1.0), "`action` must be a whole number >= 0, got np.True_."),
+        ((np.True_, 0.5, 1.0), "`action` must be a whole number >= 0, got True."),
         ((np.array([0, 1]), 0.5, 1.0), "`action` must be a whole number >= 0, got array([0, 1])."),
         ((0, 0.5, True), "`probability` must be in (0, 1] or None, got True."),
         ((0, 0.5, HUGE), "`probability` must be in (0, 1] or None, got 1" + "0" * 76 + "...."),

@@ -67,7 +67,7 @@ def play(session, losses):
         else:
             action, probability = session.choose()
             played.append(np.array([action, probability]))
-            session.update(action, row[action], probability)
+            session.update(action, probability, loss=row[action])
     return np.array(played)
 
 
@@ -369,7 +369,7 @@ def test_default_sessions_follow_a_change():
     for row in losses:
         full.update(row)
         action, probability = bandit.choose()
-        bandit.update(action, row[action], probability)
+        bandit.update(action, probability, loss=row[action])
         chosen.append(action)
     assert full.predict()[2] > 0.95
     assert np.mean(np.array(chosen[-100:]) == 2) > 0.8
@@ -381,7 +381,7 @@ def test_a_reward_is_one_less_the_loss():
     for loss in (0.25, 1.0, 0.0, 0.5):
         action, probability = with_losses.choose()
         assert with_rewards.choose() == (action, probability)
-        with_losses.update(action, loss, probability)
+        with_losses.update(action, probability, loss=loss)
         with_rewards.update(action, probability, reward=1 - loss)
     expect_same(with_rewards.state, with_losses.state, "with rewards and with losses")
     with_losses, with_rewards = Session(OptimisticGD(), 2), Session(OptimisticGD(), 2)
@@ -395,7 +395,6 @@ def test_all_forms_of_an_update_are_the_same():
         "bandit": [
             lambda one: one.update(*one.choose(), loss=0.25),
             lambda one: one.update(*one.choose(), reward=0.75),
-            lambda one: one.update(one.choose()[0], 0.25, 1.0),
         ],
         "full": [
             lambda one: one.update([0.25, 1.0]),
@@ -434,6 +433,9 @@ FULL_FORMS = "Session: optimistic-gd has full feedback; call `update(losses)` or
             f"{BANDIT_FORMS}2 arguments without a name, `loss`, `reward`.",
         ),
         ("bandit", (0, 1.0), {}, f"{BANDIT_FORMS}2 arguments without a name."),
+        ("bandit", (0, np.float64(0.0)), {"loss": 0.2}, "KLUCB: `probability` must be in (0, 1] or None, got 0.0."),
+        ("bandit", (0, 1.0, 0.2), {}, f"{BANDIT_FORMS}3 arguments without a name."),
+        ("bandit", (0, None, 0.2), {}, f"{BANDIT_FORMS}3 arguments without a name."),
         ("bandit", (0, 0.2, 1.0), {"reward": 0.8}, f"{BANDIT_FORMS}3 arguments without a name, `reward`."),
         ("bandit", (0,), {"loss": 0.2}, f"{BANDIT_FORMS}1 argument without a name, `loss`."),
         ("bandit", (), {"losses": [0.2, 0.3]}, f"{BANDIT_FORMS}`losses`."),

@@ -195,7 +195,7 @@ def play_on(session, rng):
             action, probability = session.choose()
             assert 0 <= action < n_actions, f"action {action}"
             assert probability is None or 0 < probability <= 1, f"probability {probability}"
-            session.update(action, row[action], probability)
+            session.update(action, probability, loss=row[action])
     played = learner.run(session.state, losses[step : step + block])
     if isinstance(learner, ExpertLearner):
         for row in played:

@@ -34,7 +34,7 @@ def plays(name, n_rounds=100):
         else:
             action, probability = session.choose()
             found.append(np.array([action, probability or 0.0]).tobytes())
-            session.update(action, row[action] if t % 3 else np.float32(row[action]), probability)
+            session.update(action, probability, loss=row[action] if t % 3 else np.float32(row[action]))
     if name == KINDS["hinted"]:
         found.append(learner.run(learner.start(N_ACTIONS), losses, losses[::-1]).tobytes())
     found += [array.tobytes() for array in session.state.memory]

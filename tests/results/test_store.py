@@ -121,7 +121,7 @@ def test_a_folder_that_is_deleted_is_named(tmp_path):
     for path in store.folder.iterdir():
         path.unlink()
     store.folder.rmdir()
-    with pytest.raises(BadFile, match=r"^Cannot use the store .*store: No such file or directory\.$"):
+    with pytest.raises(BadFile, match=r"^Cannot use the store .*store: lock: No such file or directory\.$"):
         store.add(cells(0))
 
 

@@ -292,15 +292,14 @@ def test_a_view_in_the_place_of_a_table_is_not_computed(tmp_path, whole):
 
 
 def test_texts_in_another_encoding_are_refused(tmp_path):
-    run_sql(tmp_path, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE x (y); DROP TABLE x")
+    run_sql(tmp_path, f"PRAGMA encoding = 'UTF-16le'; {store._SCHEMA}")
     with pytest.raises(BadFile, match=r"has texts in another encoding than UTF-8\.$"):
         Store(tmp_path)
 
 
-def test_a_link_leads_to_the_journal_beside_the_file(tmp_path):
+def test_a_folder_that_is_a_link_is_read_with_its_journal(tmp_path):
     (tmp_path / "real").mkdir()
-    (tmp_path / "linked").mkdir()
-    (tmp_path / "linked" / FILE).symlink_to("../real/data.db")
+    (tmp_path / "linked").symlink_to("real")
     with Store(tmp_path / "linked") as opened:
         opened.add([cell(i, 50) for i in range(50)])
         wanted = content(opened)
@@ -309,8 +308,8 @@ def test_a_link_leads_to_the_journal_beside_the_file(tmp_path):
         " db.execute('PRAGMA cache_size = 5'); db.execute('BEGIN IMMEDIATE');"
         " db.execute('UPDATE cells SET curve = zeroblob(length(curve))'); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    subprocess.run([sys.executable, "-c", killed, tmp_path / "real" / "data.db"], check=False)
-    assert names(tmp_path / "real") == ["data.db", "data.db-journal"]
+    subprocess.run([sys.executable, "-c", killed, tmp_path / "real" / FILE], check=False)
+    assert names(tmp_path / "real") == [FILE, f"{FILE}-journal", "lock"]
     assert by_key(read_store(tmp_path / "linked").table) == wanted
     assert content(Store(tmp_path / "linked")) == wanted
 
@@ -403,7 +402,7 @@ def test_a_full_disk_leaves_the_store_as_it_was(tmp_path):
         before = (tmp_path / FILE).read_bytes()
         n_pages = store._db.execute("PRAGMA page_count").fetchone()[0]
         store._db.execute(f"PRAGMA max_page_count = {n_pages + 1}")
-        with pytest.raises(BadFile, match=r"^Cannot use the store .*: database or disk is full\.$"):
+        with pytest.raises(BadFile, match=r"^Cannot use the store .*: cells\.sqlite: database or disk is full\.$"):
             store.add([cell(i, 100) for i in range(100, 150)])
         assert (tmp_path / FILE).read_bytes() == before
         assert store.keys == {key(i) for i in range(50)}

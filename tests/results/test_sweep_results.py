@@ -315,6 +315,10 @@ def test_only_a_star_is_special_in_a_pattern(pattern, matches):
     ({"learner": "SHARE*"}, "There is no learner 'SHARE*' in these cells. Did you mean 'fixed-share'?"),
     ({"n_rounds": 70}, "SweepResults: `n_rounds` must be one of 50, 100, got 70."),
     ({"seed": [3, 9]}, "SweepResults: `seed` must be one of 3, 4, got 9."),
+    ({"seed": [[3, 4]]}, "SweepResults: `seed` must be one of 3, 4, got [3, 4]."),
+    ({"learner": 5}, "SweepResults: `learner` must be a label or a list of labels, got 5."),
+    ({"environment": np.int64(5)}, "SweepResults: `environment` must be a label or a list of labels, got 5."),
+    ({"comparator": [None]}, "SweepResults: `comparator` must be a label or a list of labels, got [None]."),
     ({"comparator": "statc"}, "There is no comparator 'statc' in these cells. Did you mean 'dynamic'?"),
 ])  # fmt: skip
 def test_a_filter_without_match_names_the_nearest(swept, wanted, message):

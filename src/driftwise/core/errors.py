@@ -7,6 +7,8 @@ import math
 import unicodedata
 from collections.abc import Iterable
 
+import numpy as np
+
 _LONGEST = 80  # characters of a value in a message
 IMPORT_FIRST = "If it is your own, import its module first."  # on the command line: with `--import`
 
@@ -96,13 +98,24 @@ def shown(value: object) -> str:
     '[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0...'
     >>> shown(10**5000)
     'a whole number of 16610 bits'
+    >>> shown([np.float64(0.5), np.True_])
+    '[0.5, True]'
     """
     try:
-        text = repr(value)
+        text = repr(_plain(value))
     except Exception:  # more than 4,300 digits, infinite nesting, or whatever a class of the user raises
         text = f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     text = one_line(text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _plain(value: object) -> object:
+    """Return NumPy's numbers as those of Python, also in lists and tuples: 0.5, not np.float64(0.5)."""
+    if isinstance(value, (np.number, np.bool_)):
+        return value.item()
+    if type(value) in (list, tuple):
+        return type(value)(_plain(part) for part in value[:_LONGEST])  # type: ignore[index, call-arg]  # more is not shown
+    return value
 
 
 def message_of(error: BaseException) -> str:

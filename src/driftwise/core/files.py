@@ -197,7 +197,8 @@ def _errors_in_one_line(path: str | os.PathLike[str]) -> Iterator[None]:
 def _write_stream(target: Destination, write: Callable[[TemporaryFile], object]) -> None:
     """Write a temporary file first: writers may seek, and a failed one must leave no partial output in the stream."""
     with temporary_file(Path(tempfile.gettempdir()), target.suffix, private=True) as temporary:
-        write(temporary)
+        with _errors_in_one_line(temporary.path):  # its disk may be full, not the stream
+            write(temporary)
         descriptor = os.open(target.path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
         os.lseek(temporary.descriptor, 0, os.SEEK_SET)
         with os.fdopen(temporary.descriptor, "rb", closefd=False) as content, os.fdopen(descriptor, "wb") as sink:
@@ -332,7 +333,10 @@ def try_lock(descriptor: int) -> bool | None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait for the lock on a file, which is made if it is missing; raise `OSError` where there are no locks."""
+    """Wait for the lock on a file, which is made if it is missing; raise `OSError` where there are no locks.
+
+    Links are not followed: a link could make a file elsewhere.
+    """
     descriptor = _open_locked(path)
     try:
         yield
@@ -342,17 +346,23 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def require_regular(path: Path) -> None:
+    """Raise `BadFile` for a link, a pipe or a folder in the place of a file, which may also be missing."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode):
+            names = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}
+            got = names.get(stat.S_IFMT(mode), "a device or a socket")
+            raise BadFile(f"{shown_path(path)} must be a regular file, got {got}.")
+
+
 def _open_locked(path: Path) -> int:
     while True:
+        require_regular(path)
         try:
-            # A link is not followed: it might make a file elsewhere.
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o666)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o666)  # it may be a link by now
         except PermissionError:  # the file of another user
             descriptor = os.open(path, os.O_RDONLY | _PLAIN)
-        except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise OSError(errno.ELOOP, f"its file `{path.name}` is a link; delete it") from None
-            raise
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if os.fstat(descriptor).st_nlink:  # else someone deleted the file while this process waited

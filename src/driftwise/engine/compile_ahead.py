@@ -26,8 +26,7 @@ def compile_learner(learner: Learner) -> None:
     learner.run(learner.start(2), losses)  # type: ignore[attr-defined]
     session = Session(learner, 2)
     if isinstance(learner, BanditLearner):
-        action, probability = session.choose()
-        session.update(action, 0.5, probability)
+        session.update(*session.choose(), loss=0.5)
     else:
         session.update(losses[0])
     if isinstance(learner, HintedLearner):

@@ -7,7 +7,6 @@ on loading.
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
+from driftwise.core.fork_locks import fork_lock
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Vector
 from driftwise.core.validation import MAX_COUNT, as_losses, as_real, count, first_bad_loss
@@ -45,7 +45,8 @@ class Session:
 
     Full feedback: call `predict`, then `update(losses)`. Bandit feedback: call `choose`, then
     `update(action, probability, loss=loss)`. If you have rewards, pass `reward=` in place of losses. Threads may share
-    a session: its methods lock it. Code that uses `state` directly must do its own locking.
+    a session: its methods lock it, and a process that forks waits for the round that a thread plays. Code that uses
+    `state` directly must do its own locking.
 
     Parameters
     ----------
@@ -98,14 +99,14 @@ class Session:
             raise rejection("Session", "feedback", rule, feedback)
         self.learner = learner
         self.state: State = learner.start(n_actions, seed)
-        self._lock = threading.Lock()  # compiled rounds release the interpreter's lock
+        self._lock = fork_lock()  # compiled rounds release the interpreter's lock
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             return {"learner": self.learner, "state": self.state.copy()}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        self.__dict__.update(values, _lock=threading.Lock())
+        self.__dict__.update(values, _lock=fork_lock())
 
     def __repr__(self) -> str:
         return f"Session({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
@@ -157,14 +158,22 @@ class Session:
         `action` and `probability` are what `choose` returned. The outcome may come late, after other rounds. Rewards in
         [0, 1] are given by name in place of losses: ``update(reward=rewards)``, or
         ``update(action, probability, reward=0.7)`` for a bandit learner. The loss is 1 less the reward.
-        ``update(losses=losses)`` is the same as ``update(losses)``. By position, the loss comes before the probability:
-        ``update(action, loss, probability)``.
+        ``update(losses=losses)`` is the same as ``update(losses)``. The outcome of a bandit round has no position: a
+        third argument without a name is refused.
         """
         learner: Any = self.learner
-        if not losses is loss is reward is _NOT_GIVEN or len(feedback) != (1 if learner.feedback == "full" else 3):
-            feedback = _read_feedback(learner, self.state.n_actions, feedback, losses, loss, reward)
-        with self._lock:
-            learner.update(self.state, *feedback)
+        if learner.feedback == "full":
+            if not losses is loss is reward is _NOT_GIVEN or len(feedback) != 1:
+                feedback = _read_feedback(self, feedback, losses, loss, reward)
+            with self._lock:
+                learner.update(self.state, *feedback)
+        else:
+            if loss is _NOT_GIVEN or not losses is reward is _NOT_GIVEN or len(feedback) != 2:
+                action, probability, loss = _read_feedback(self, feedback, losses, loss, reward)
+            else:
+                action, probability = feedback
+            with self._lock:
+                learner.update(self.state, action, loss, probability)
 
     def beliefs(self) -> Beliefs:
         """Return what the learner believes after the rounds so far: effective memory, weights of bases, alarms."""
@@ -228,19 +237,17 @@ class Session:
         return session
 
 
-def _read_feedback(
-    learner: Learner, n_actions: int, feedback: tuple[Any, ...], losses: Any, loss: Any, reward: Any
-) -> tuple[Any, ...]:
-    """Return the arguments of the learner's `update`; raise `InvalidInput` if the call has none of its forms."""
+def _read_feedback(session: Session, feedback: tuple[Any, ...], losses: Any, loss: Any, reward: Any) -> tuple[Any, ...]:
+    """Return the losses, or action, probability and loss; raise `InvalidInput` if the call has none of its forms."""
+    learner = session.learner
     if learner.feedback == "bandit":
         if len(feedback) == 2 and losses is _NOT_GIVEN and (loss is _NOT_GIVEN) is not (reward is _NOT_GIVEN):
-            action, probability = feedback
-            return action, _loss(learner, reward) if loss is _NOT_GIVEN else loss, probability
+            return *feedback, _loss(learner, reward) if loss is _NOT_GIVEN else loss
     elif not feedback and loss is _NOT_GIVEN and (losses is _NOT_GIVEN) is not (reward is _NOT_GIVEN):
         for name, value in (("losses", losses), ("reward", reward)):
             if value is None:  # to NumPy it is an array without a shape
                 raise rejection(learner, name, "numbers in [0, 1], one per action", None)
-        return (_losses(learner, n_actions, reward) if losses is _NOT_GIVEN else losses,)
+        return (_losses(learner, session.n_actions, reward) if losses is _NOT_GIVEN else losses,)
     named = {"losses": losses, "loss": loss, "reward": reward}
     got = [f"{len(feedback)} argument{'s' if len(feedback) != 1 else ''} without a name"] if feedback else []
     got += [f"`{name}`" for name, value in named.items() if value is not _NOT_GIVEN]

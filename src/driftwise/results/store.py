@@ -1,7 +1,6 @@
 """A store of finished cells: a folder with one SQLite file, which several processes may fill and no kill can damage.
 
-The file has one row per cell in the table `cells`, with a digest of the row. Texts that repeat are in a table of their
-own; the view `results` joins them, for people and other programs.
+Its table `cells` has one row per cell, with a digest; its view `results` joins the texts, each of which is kept once.
 
 All writing is done under a lock on the file `lock` of the folder, one process at a time, so nobody waits for SQLite's
 own lock, whose waiting is not fair. The journal is the rollback journal, not the write-ahead log: versions of SQLite
@@ -26,7 +25,6 @@ import shutil
 import sqlite3
 import stat
 import tempfile
-import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -36,13 +34,13 @@ from typing import IO, Any, NamedTuple, TypeVar
 import numpy as np
 
 from driftwise.core.errors import BadFile, rejection
-from driftwise.core.files import check_writable, locked, shown_path, try_lock, write_atomically
+from driftwise.core.files import check_writable, locked, require_regular, shown_path, try_lock, write_atomically
+from driftwise.core.fork_locks import fork_lock
 from driftwise.core.types import Flags
 from driftwise.registry import is_unicode
 from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, CellTable, Machine, first_fault
 
 T = TypeVar("T")
-
 FILE = "cells.sqlite"
 _FORMAT = 1
 _APPLICATION = int.from_bytes(b"drfw", "big")  # the mark of the program in the head of an SQLite file
@@ -116,7 +114,8 @@ class Store:
     Parameters
     ----------
     folder : path
-        Made if it is missing. Its file `cells.sqlite` has one row per cell, for any program that reads SQLite.
+        Made if it is missing. Its file `cells.sqlite` has one row per cell, for any program that reads SQLite. The
+        folder may be a link; a link or a pipe in the place of one of its files is refused.
 
     Examples
     --------
@@ -138,7 +137,7 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadFile(f"Cannot make the folder {shown_path(folder)}: {error.strerror or error}.") from None
-        self._threads = threading.Lock()
+        self._threads = fork_lock()  # SQLite's record of its locks must not be copied while it changes
         self._db: sqlite3.Connection | None = None
         self._opened: os.stat_result  # of the open file: another process may have replaced it
         self._keys: set[str] = set()
@@ -280,32 +279,37 @@ class Store:
         try:
             with self._threads, locked(self.folder / "lock"):
                 try:
-                    return work(self._connected())
-                except sqlite3.DatabaseError as error:
-                    self._replace(_damage(error))
-                    return work(self._connected())
+                    try:
+                        return work(self._connected())
+                    except sqlite3.DatabaseError as error:
+                        self._replace(_damage(error))
+                        return work(self._connected())
+                except sqlite3.Error:
+                    self._disconnect()  # whatever is half done is rolled back
+                    raise
         except BadFile:
             raise
         except sqlite3.Error as error:
-            self._disconnect()  # whatever is half done is rolled back
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-            reason = f"another program keeps reading {FILE} ({error})" if busy else str(error)
-            raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {reason}.") from None
+            reason = f"another program keeps reading {FILE} ({error})" if busy else f"{FILE}: {error}"
         except OSError as error:
-            reason = _NO_LOCKS if error.errno in _WITHOUT_LOCKS else error.strerror or str(error)
-            raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {reason}.") from None
+            name = Path(error.filename2 or error.filename or "lock").name  # only errors of locks have no name
+            reason = _NO_LOCKS if error.errno in _WITHOUT_LOCKS else f"{shown_path(name)}: {error.strerror or error}"
+        raise BadFile(f"Cannot use the store {shown_path(self.folder)}: {reason}.")
 
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; open the file if it is not open, or is another one than before."""
+        _require_regular_files(self._path)
         with contextlib.suppress(FileNotFoundError):
             if self._db is not None and os.path.samestat(self._path.stat(), self._opened):
                 self._refresh(self._db)
                 return self._db
         self._disconnect()
-        db = _connect(self._path, "rwc")
+        if not self._path.exists() or not self._path.stat().st_size:
+            _journal(self._path).unlink(missing_ok=True)  # it would be played back into the new file
+            _write(self._path, Snapshot(CellTable.concatenate([]), {}))
+        db = _connect(self._path, "rw")
         try:
-            if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:  # a new file
-                db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
             db.execute("PRAGMA journal_mode = DELETE")
             _check_schema(db, self._path)
             self._opened = self._path.stat()
@@ -346,39 +350,25 @@ class Store:
         content = _salvaged(self._path)
         _check(content.table, self._path)
         kept = self.folder / "damaged" / f"cells-{time.time_ns()}.sqlite"
-        kept.parent.mkdir(exist_ok=True)
         if kept.parent.is_symlink():
-            raise OSError(errno.ELOOP, f"its folder `{kept.parent.name}` is a link; delete it")
-
-        def write(file: Path) -> None:
-            with contextlib.closing(_connect(file, "rw&nolock=1")) as db:
-                db.execute("PRAGMA journal_mode = OFF")
-                db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
-                with db:  # commits, or rolls back after an error
-                    db.execute("BEGIN IMMEDIATE")
-                    _insert(db, content.table)
-                    labels = [(name, *pair) for name, some in content.labels.items() for pair in some.items()]
-                    db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
-                    db.executemany("INSERT OR IGNORE INTO machines VALUES (?, ?)", content.machines)
-
+            raise BadFile(f"{shown_path(kept.parent)} must be a folder, got a link.")
+        kept.parent.mkdir(exist_ok=True)
         shutil.copyfile(self._path, kept)
         with contextlib.suppress(FileNotFoundError):  # it would be played back into the new file
             _journal(self._path).replace(_journal(kept))
-        write_atomically(self._path, write)
+        _write(self._path, content)
         n_kept = len(content.table)
         reason = f"{content.fault or fault}; {n_kept} cell{'s were' if n_kept != 1 else ' was'} kept."
         self._damaged.append(DamagedFile(FILE, reason))
 
 
 def read_store(folder: str | os.PathLike[str]) -> Snapshot:
-    """Return what a folder of finished cells has now; the folder may be on a disk that is read-only.
-
-    Nothing is changed. A process that fills the folder waits while the file is read.
-    """
+    """Return what a folder of finished cells has now; nothing is changed, and a process that fills it waits."""
     path = Path(folder) / FILE
     if not path.is_file():
         raise BadFile(f"{shown_path(folder)} is no folder of results: it has no file {FILE}.")
-    content = _salvaged(path, read_only=True)
+    with fork_lock():  # a child would have a copy of SQLite's own locks
+        content = _salvaged(path, read_only=True)
     _check(content.table, path)
     return content
 
@@ -435,6 +425,23 @@ def _expected_schema() -> set[tuple[str, str]]:
         return {*db.execute("SELECT name, sql FROM sqlite_schema")}
 
 
+def _write(path: Path, content: Snapshot) -> None:
+    """Write a new file in the place of the old one; who reads the folder meanwhile sees the old one."""
+
+    def write(file: Path) -> None:
+        with contextlib.closing(_connect(file, "rw&nolock=1")) as db:
+            db.execute("PRAGMA journal_mode = OFF")
+            db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
+            with db:  # commits, or rolls back after an error
+                db.execute("BEGIN IMMEDIATE")
+                _insert(db, content.table)
+                labels = [(name, *pair) for name, some in content.labels.items() for pair in some.items()]
+                db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
+                db.executemany("INSERT OR IGNORE INTO machines VALUES (?, ?)", content.machines)
+
+    write_atomically(path, write)
+
+
 def _insert(db: sqlite3.Connection, table: CellTable) -> None:
     """Add rows; texts that are there already are used again."""
     ids = {text: id for id, text in db.execute("SELECT id, text FROM texts")}
@@ -458,6 +465,7 @@ def _insert(db: sqlite3.Connection, table: CellTable) -> None:
 
 def _salvaged(path: Path, read_only: bool = False) -> Snapshot:
     """Return what can be read of a file that may be damaged; a write that was interrupted is undone first."""
+    _require_regular_files(path)
     try:
         with contextlib.closing(_connect(path, "ro" if read_only else "rw", salvage=True)) as db:
             fault = ""
@@ -476,9 +484,14 @@ def _salvaged(path: Path, read_only: bool = False) -> Snapshot:
 
 
 def _journal(path: Path) -> Path:
-    """Return the path of the journal that SQLite keeps beside a file, or beside that to which a link leads."""
-    real = path.resolve()
-    return real.with_name(f"{real.name}-journal")
+    """Return the path of the journal that SQLite keeps beside a file."""
+    return path.with_name(f"{path.name}-journal")
+
+
+def _require_regular_files(path: Path) -> None:
+    """Raise `BadFile` for a link or a pipe in the place of a file: SQLite would follow it, or wait for ever."""
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        require_regular(path.with_name(path.name + suffix))
 
 
 def _salvaged_copy(path: Path) -> Snapshot:
@@ -490,8 +503,10 @@ def _salvaged_copy(path: Path) -> Snapshot:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(_journal(path), _journal(copy))
             return _salvaged(copy)
+    except BadFile:
+        raise
     except OSError as error:
-        raise BadFile(f"Cannot read {shown_path(path)}: {error.strerror or error}.") from None
+        raise BadFile(f"Cannot copy {shown_path(path)} to {tempfile.gettempdir()}: {error.strerror}.") from None
 
 
 def _read(db: sqlite3.Connection) -> Snapshot:
@@ -530,10 +545,7 @@ def _text_rows(db: sqlite3.Connection, columns: str, table: str) -> list[tuple[s
 
 
 def _chunks(db: sqlite3.Connection, columns: str, table: str, faults: list[str]) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows of a table that SQLite can read, each after its id; say in `faults` why it cannot read others.
-
-    Where it fails, it reads fewer rows at once, and leaves out a single row that it cannot read.
-    """
+    """Yield the rows of a table that SQLite can read, each after its id; say in `faults` why it cannot read others."""
     if table not in {name for name, _ in _expected_schema() & {*db.execute("SELECT name, sql FROM sqlite_schema")}}:
         faults.append(f"its table `{table}` is not that of a store")  # it may be a view, which computes anything
         return
@@ -543,7 +555,7 @@ def _chunks(db: sqlite3.Connection, columns: str, table: str, faults: list[str])
     while n_left_out < _ROWS_A_PAGE * n_pages:
         try:
             rows = db.execute(query, (last, size)).fetchall()
-        except sqlite3.DatabaseError as error:
+        except sqlite3.DatabaseError as error:  # read fewer rows at once, and leave out a single row
             fault = _damage(error)
             faults += [] if faults else [fault]
             last, n_left_out, size = last + (size == 1), n_left_out + (size == 1), max(1, size // 16)
@@ -626,7 +638,10 @@ class _Claim:
             try_lock(self._file.fileno())
         path = Path(self._file.name)
         if ids:
-            path.write_bytes(json.dumps([*ids]).encode())
+            try:
+                path.write_bytes(json.dumps([*ids]).encode())
+            except OSError as error:  # of a full disk, it has no name
+                raise OSError(error.errno, error.strerror, str(path)) from None
         else:
             path.unlink(missing_ok=True)
             self.forget()
@@ -673,22 +688,13 @@ def _texts(store: Store, name: str, texts: Iterable[str]) -> dict[str, None]:
 
 _open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
 _forgotten: list[sqlite3.Connection | None] = []
-_held = contextlib.ExitStack()  # the locks of all stores, during a fork
-
-
-def _before_fork() -> None:
-    """Wait for the stores that other threads use: SQLite's record of their locks must not be copied."""
-    for store in [*_open_stores]:
-        _held.enter_context(store._threads)
 
 
 def _after_fork_in_child() -> None:
-    _held.pop_all()
     for store in _open_stores:
-        store._threads = threading.Lock()
-        _forgotten.append(store._db)  # closing it here would disturb the parent
+        _forgotten.append(store._db)  # it belongs to the parent, and must not be used here, nor closed
         store._db = None
         store._claim.forget()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_held.close, after_in_child=_after_fork_in_child)
+os.register_at_fork(after_in_child=_after_fork_in_child)

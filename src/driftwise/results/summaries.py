@@ -225,7 +225,7 @@ def cells_with_labels(kind: str, labels: CellLabels, wanted: str | Sequence[str]
     """Return which cells have one of these labels; in a text that is no label, * stands for any text."""
     chosen = np.zeros(len(labels.names) + 1, np.bool_)
     present = {labels.names[code]: code for code in np.unique(labels.codes).tolist()}
-    for text in [wanted] if isinstance(wanted, str) else wanted:
+    for text in wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]:
         if not isinstance(text, str):
             raise rejection("SweepResults", kind, "a label or a list of labels", wanted)
         matches = [text] if text in present else [label for label in present if _matches(text, label)]
@@ -239,7 +239,7 @@ def cells_with_numbers(name: str, column: Actions, wanted: int | Sequence[int]) 
     """Return which cells have one of these numbers."""
     numbers = [*wanted] if isinstance(wanted, Sequence) else [wanted]
     for number in numbers:
-        if number not in column:
+        if np.ndim(number) or number not in column:
             present = np.unique(column).tolist()
             more = f" or {len(present) - _MOST_SHOWN} others" if len(present) > _MOST_SHOWN else ""
             rule = f"one of {', '.join(map(str, present[:_MOST_SHOWN]))}{more}" if present else "absent, without cells"

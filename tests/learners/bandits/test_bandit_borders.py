@@ -315,7 +315,7 @@ def play(session, losses):
     played = []
     for row in losses:
         action, probability = session.choose()
-        session.update(action, row[action], probability)
+        session.update(action, probability, loss=row[action])
         played.append((action, probability))
     return played
 

@@ -439,7 +439,7 @@ def test_a_session_shows_its_beliefs_while_another_thread_plays():
     def play():
         for row in losses:
             action, probability = session.choose()
-            session.update(action, row[action], probability)
+            session.update(action, probability, loss=row[action])
 
     thread = threading.Thread(target=play)
     thread.start()

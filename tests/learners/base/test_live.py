@@ -56,7 +56,7 @@ def test_a_learner_that_restarts_gets_a_new_table():
     session, losses = Session(learner, 3), mixed_losses(6, 3)
     for row in losses:
         action, probability = session.choose()
-        session.update(action, row[action], probability)
+        session.update(action, probability, loss=row[action])
     alone = learner.start(3)
     learner.run(alone, losses)
     expect_same(session.state, alone, "live and in a block")

@@ -188,7 +188,7 @@ def test_a_session_is_saved_and_continues(greedy, tmp_path):
     session = Session(greedy(), 3, seed=2)
     for _ in range(30):
         action, probability = session.choose()
-        session.update(action, 0.25 * action, probability)
+        session.update(action, probability, loss=0.25 * action)
     session.save(tmp_path / "session")
     loaded = Session.load(tmp_path / "session")
     assert [loaded.choose() for _ in range(20)] == [session.choose() for _ in range(20)]
@@ -205,7 +205,7 @@ def test_a_session_with_numbers_alone_is_saved(tmp_path):
         BanditParts, first_memory=lambda self, n_actions, generator: {"seen": 0}, choose=choose, update=update
     )
     session = Session(learner, 2)
-    session.update(0, 0.5, None)
+    session.update(0, None, loss=0.5)
     session.save(tmp_path / "session")
     assert Session.load(tmp_path / "session").choose() == (1, None)
 

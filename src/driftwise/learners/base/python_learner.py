@@ -296,8 +296,7 @@ def _choice(owner: object, value: Any, n_actions: int) -> tuple[int, float | Non
         is_action = False
     if not is_action:
         rule = f"return an action, a whole number in [0, {n_actions - 1}], or (action, probability)"
-        got = value.item() if isinstance(value, np.generic) else value  # 3, not np.int64(3)
-        raise _wrong(owner, "`choose`", rule, got)
+        raise _wrong(owner, "`choose`", rule, value)
     if probability is None:
         return number, None
     chance = as_real(probability)
