@@ -53,6 +53,7 @@ def read(path):
 def small_blocks(monkeypatch, n_rows=SMALL_BLOCK):
     """Use blocks of 64 rows, blocks of a thousand bytes, and small samples and batches."""
     monkeypatch.setattr("driftwise.forecasting.combining.block_rows", lambda _: n_rows)
+    monkeypatch.setattr("driftwise.environments.csv_tables._BLOCK", 1000)
     monkeypatch.setattr("driftwise.environments.table_files._BLOCK", 1000)
     monkeypatch.setattr("driftwise.environments.table_files._SAMPLE", 500)
     monkeypatch.setattr("driftwise.environments.table_files._BATCH", 50)

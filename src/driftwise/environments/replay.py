@@ -153,18 +153,20 @@ def _read_parquet(where: Path) -> Recording:
 def _read_csv(where: Path, header: bool | None) -> Recording:
     import pyarrow
 
-    from driftwise.environments.table_files import LONGEST, ByteStream, TableSource, csv_batches, first_row
+    from driftwise.environments.csv_tables import csv_batches, first_row
+    from driftwise.environments.table_files import LONGEST, ByteStream, TableSource
 
     source = TableSource(str(where), size=where.stat().st_size)
     refusals = (csv.Error, UnicodeEncodeError, pyarrow.ArrowInvalid)
     with contextlib.closing(ByteStream(source)) as stream, contextlib.suppress(*refusals):
-        cells, start, _ = first_row(stream.sample())
+        cells, start, line = first_row(source, stream.sample())
         cells = [cell.strip(" \t") for cell in cells]
         has_names = bool(cells) and (_is_header(cells, source.name) if header is None else header)
         "".join(cells).encode()  # names in another encoding are surrogates here
         stream.skip(start if has_names else 0)
         kinds = dict.fromkeys(range(len(cells)), pyarrow.float64())
-        parts = [np.column_stack(batch.columns) for batch in csv_batches(stream, len(cells), kinds, block=LONGEST)]
+        batches = csv_batches(stream, len(cells), kinds, block=LONGEST, line=line + 1 if has_names else 1)
+        parts = [np.column_stack(batch.columns) for batch in batches]
         numbers = np.concatenate([np.empty((0, max(1, len(cells)))), *parts])
         if np.isfinite(numbers).all():
             return numbers, tuple(cells) if has_names else None
@@ -173,7 +175,8 @@ def _read_csv(where: Path, header: bool | None) -> Recording:
 
 def _read_slowly(where: Path, header: bool | None) -> Recording:
     """Read a .csv file that Arrow refuses or that has no finite numbers somewhere: raise the error with the place."""
-    from driftwise.environments.table_files import csv_rows
+    from driftwise.environments.csv_tables import Quotes, csv_rows
+    from driftwise.environments.table_files import TableSource
 
     name = shown_path(where)
     numbers = array.array("d")
@@ -181,7 +184,7 @@ def _read_slowly(where: Path, header: bool | None) -> Recording:
     width = 0
     try:
         with where.open(newline="", encoding="utf-8-sig") as file:
-            for _, line, row in csv_rows(file):
+            for _, line, row in csv_rows(file, quotes=Quotes(TableSource(str(where)), ",")):
                 cells = [cell.strip(" \t") for cell in row]
                 if not width:
                     width = len(cells)

@@ -1,14 +1,13 @@
-"""Tables in files: CSV, JSON lines and Parquet, read by Arrow in batches of rows.
+"""Tables in files: their bytes and columns, and JSON lines and Parquet, read by Arrow in batches of rows.
 
-What Arrow leaves open is done here: how a CSV file is written is found in its first lines, and the line and the column
-of what Arrow refuses are found by reading the text again with Python's own modules. A stream that can be read only once
-is copied to an unnamed temporary file for that. The options in messages are those of `driftwise combine`.
+What Arrow leaves open is done here: the line and the column of what it refuses are found by reading the text again with
+Python's own modules. A stream that can be read only once is copied to an unnamed temporary file for that. The options
+in messages are those of `driftwise combine`. CSV is in `csv_tables`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import errno
 import io
 import json
@@ -20,12 +19,11 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, TextIO
 
 import pyarrow as pa
-from pyarrow import compute, csv as arrow_csv, json as arrow_json, parquet, types
+from pyarrow import compute, json as arrow_json, parquet, types
 
 from driftwise.core.errors import BadData, BadFile, one_line, shown
 from driftwise.core.files import shown_path
@@ -118,10 +116,17 @@ class ByteStream:
         self._copy: IO[bytes] | None = tempfile.TemporaryFile() if source.is_stream else None  # noqa: SIM115
         self._copying = threading.Lock()
         self._head = b""
+        self.is_sampled = False  # whether the sample has all bytes
 
     def sample(self) -> bytes:
-        """Return the first bytes, which `read` returns again."""
-        self._head = self._read(_SAMPLE)
+        """Return the first bytes, which `read` returns again: some lines, or a part of the first one if it is long."""
+        parts, n_bytes = [self._read(_SAMPLE)], _SAMPLE
+        while len(parts[-1]) == n_bytes and not re.search(rb"[\r\n]", parts[-1]):
+            if sum(map(len, parts)) > LONGEST:
+                raise self.source.fault(f", line 1: it is longer than {LONGEST >> 20} MB.")
+            parts, n_bytes = [*parts, self._read(_BLOCK)], _BLOCK
+        self.is_sampled = len(parts[-1]) < n_bytes
+        self._head = b"".join(parts)
         return self._head
 
     def skip(self, n_bytes: int) -> None:
@@ -197,232 +202,6 @@ def first_line(error: BaseException) -> str:
     return one_line((lines[0] if lines else type(error).__name__)[:200]).rstrip(".")
 
 
-# CSV
-
-_DELIMITERS = (",", ";", "\t", "|")
-_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-_PARQUET = b"PAR1"  # how such files begin
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_MOST_ROWS = 1000  # rows from which delimiter, decimal sign and kinds of columns are found
-_WORDS = ("na", "n/a", "#n/a", "#na", "nan", "-nan", "null", "none", "nil", "missing")
-_CASES = (str.lower, str.upper, str.capitalize)
-_SPELLINGS = ["?", "-", *(case(word) for word in _WORDS for case in _CASES), "NaN", "-NaN"]
-#: the cells that are missing numbers; a space may stand around a word
-MISSING = frozenset(
-    [" " * n for n in range(9)] + [f"{a}{word}{b}" for word in _SPELLINGS for a in ("", " ") for b in ("", " ")]
-)
-
-
-def csv_batches(
-    stream: ByteStream,
-    n_columns: int,
-    kinds: Mapping[int, pa.DataType],
-    delimiter: str = ",",
-    decimal: str = ".",
-    block: int = 0,
-) -> Iterator[pa.RecordBatch]:
-    """Yield Arrow's batches of the rows of a CSV file from where its stream is; the columns are named by their numbers.
-
-    `kinds` has the types of the columns to read. A row must fit into a `block` of bytes.
-    """
-    columns = {str(i): kind for i, kind in kinds.items()}  # by number, because names may repeat
-    try:
-        reader = arrow_csv.open_csv(
-            pa.PythonFile(stream, mode="r"),
-            arrow_csv.ReadOptions(block_size=block or _BLOCK, column_names=[str(i) for i in range(n_columns)]),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(
-                column_types=columns,
-                include_columns=list(columns),
-                null_values=sorted(MISSING),
-                strings_can_be_null=False,
-                decimal_point=decimal,
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        if str(error) == "Empty CSV file":
-            return
-        raise
-    with reader:
-        yield from reader
-
-
-def csv_rows(file: TextIO, delimiter: str = ",") -> Iterator[tuple[int, int, list[str]]]:
-    """Yield the rows that are not blank, each with the numbers of its first and its last line.
-
-    Raise `csv.Error` at text that is not CSV, and at a line that is too long before it is read completely.
-    """
-
-    def lines() -> Iterator[str]:
-        while line := file.readline(LONGEST):
-            if len(line) == LONGEST:
-                raise csv.Error(f"a line is longer than {LONGEST} characters")
-            yield line
-
-    reader, end = csv.reader(lines(), delimiter=delimiter), 0
-    for row in reader:
-        if row:
-            yield end + 1, reader.line_num, row
-        end = reader.line_num
-
-
-def first_row(sample: bytes, delimiter: str = ",") -> tuple[list[str], int, int]:
-    """Return the cells of the first row that is not blank, the bytes up to its end, and the number of its last line."""
-    text = _text(sample)
-    for _, line, row in csv_rows(io.StringIO(text, newline=""), delimiter):
-        lines = io.StringIO(text, newline="")
-        start = "".join(lines.readline() for _ in range(line)).encode(errors="surrogateescape")
-        return row, len(start) + len(_BYTE_ORDER_MARK) * sample.startswith(_BYTE_ORDER_MARK), line
-    return [], 0, 0
-
-
-class CsvTable:
-    """A CSV file with a header; its delimiter and its decimal sign are found if they are not given.
-
-    `target` is a column that it should have, `texts` are columns without numbers. The stream stays open.
-    """
-
-    def __init__(
-        self, stream: ByteStream, target: str, texts: Sequence[str | None], delimiter: str | None, decimal: str | None
-    ) -> None:
-        self._source, self._stream, self.fraction = stream.source, stream, stream.fraction
-        sample = stream.sample()
-        rows = self._sampled(sample, target, delimiter)
-        header, start, line = first_row(sample, self._delimiter)
-        names = tuple(name.strip() for name in header)
-        if _has_wrong_bytes("".join(names)):
-            message = "the names of the columns are not in UTF-8; save the file as UTF-8."
-            raise self._source.fault(f", line {line}: {message}")
-        rows = [row for row in rows if len(row) == len(names)]
-        cells = [row[i] for row in rows for i, name in enumerate(names) if name not in texts]
-        self._decimal = decimal or _decimal(cells)
-        numeric = tuple(_holds_numbers([row[i] for row in rows], self._decimal) for i in range(len(names)))
-        self.columns = Columns(names, numeric)
-        stream.skip(start)
-        self._block = _BLOCK if rows else LONGEST  # very long rows
-
-    def _sampled(self, sample: bytes, target: str, delimiter: str | None) -> list[list[str]]:
-        """Choose the delimiter, and return the rows after the header in the first bytes."""
-        source, whole = self._source, len(sample) < _SAMPLE
-        if (mark := sample[:2]) in _MARKS:
-            raise source.fault(f": it is text in {_MARKS[mark]}; save it as UTF-8.")
-        if sample.startswith(_PARQUET):
-            raise source.fault(": it is a Parquet file; read it from a file, with --input-format parquet.")
-        text = _text(sample)
-        if b"\0" in sample:
-            line = sum(1 for _ in io.StringIO(text[: text.index("\0") + 1], newline=""))
-            raise source.fault(f", line {line}: it has a null byte, so it is not a CSV file.")
-        if not text.strip():
-            raise source.fault(": it is empty." if whole else ": it begins with blank lines only.")
-        sampled = {sign: _first_rows(text, sign, whole) for sign in ([delimiter] if delimiter else _DELIMITERS)}
-        self._delimiter = max(sampled, key=lambda sign: _score(sampled[sign], target))
-        if not sampled[self._delimiter]:
-            raise source.fault(": it is not a CSV file.")
-        return sampled[self._delimiter][1:]
-
-    def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
-        """Yield the chosen columns."""
-        places, row = self.columns.places, 0
-        names, n_columns = [*choice.numbers, *choice.texts], len(self.columns.names)
-        kinds = {places[name]: pa.string() if name in choice.texts else pa.float64() for name in names}
-        try:
-            for batch in csv_batches(self._stream, n_columns, kinds, self._delimiter, self._decimal, self._block):
-                yield pa.RecordBatch.from_arrays(batch.columns, names)
-                row += batch.num_rows
-        except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise self._fault(choice, row, first_line(error)) from None
-
-    def _fault(self, choice: ColumnChoice, n_rows: int, reason: str) -> BadData:
-        """Return the error about the first row that cannot be read, after `n_rows` that can; `reason` is Arrow's."""
-        line = 1
-        try:
-            for i, (first, last, row) in enumerate(csv_rows(self._stream.text(), self._delimiter)):
-                if i > n_rows and (fault := self._row_fault(choice, row)):
-                    return self._source.fault(f", line {first}{fault}")
-                line = last + 1
-        except csv.Error as error:
-            return self._source.fault(f", line {line}: it is not CSV ({error}). Is a quotation mark not closed?")
-        return self._source.fault(f": its rows after the first {n_rows} cannot be read ({reason}).")
-
-    def _row_fault(self, choice: ColumnChoice, row: list[str]) -> str:
-        names, places = self.columns.names, self.columns.places
-        if len(row) != len(names):
-            amount = f"{len(row)} value{'s' if len(row) != 1 else ''}"
-            return f": {amount} where the header has {len(names)} columns."
-        if sum(map(len, row)) + len(row) > self._block:
-            return f": it is longer than {self._block >> 20} MB."
-        for name in (*choice.numbers, *choice.texts):
-            cell = row[places[name]]
-            if _has_wrong_bytes(cell):
-                return f", column {shown(name)}: the text is not in UTF-8; save the file as UTF-8."
-            if name not in choice.texts and not _is_number(cell, self._decimal):
-                return f", column {shown(name)}: {shown(cell)} is not a number. {self._advice(choice, name, cell)}"
-        return ""
-
-    def _advice(self, choice: ColumnChoice, name: str, cell: str) -> str:
-        if _is_number(cell, "," if self._decimal == "." else "."):
-            return f"The decimal sign of the file is {shown(self._decimal)}; --decimal gives another."
-        empty = "If it is missing, leave the cell empty."
-        more = " If the column is no expert, name those that are by --experts."
-        return f"{empty}{more if name in choice.guessed else ''}"
-
-    def place(self, row: int) -> str:
-        """Return the first line of a row."""
-        rows = islice(csv_rows(self._stream.text(), self._delimiter), row + 1, None)  # the first one is the header
-        with contextlib.suppress(csv.Error, StopIteration):
-            return f"line {next(rows)[0]}"
-        return f"row {row + 1}"
-
-
-def _text(sample: bytes) -> str:
-    """Return the text; bytes that are not UTF-8 become surrogates, because they matter only in cells that are read."""
-    return sample.removeprefix(_BYTE_ORDER_MARK).decode(errors="surrogateescape")
-
-
-def _has_wrong_bytes(cell: str) -> bool:
-    return any("\udc80" <= character <= "\udcff" for character in cell)
-
-
-def _is_number(cell: str, decimal: str) -> bool:
-    """Return whether a cell is a number or missing.
-
-    >>> [_is_number(cell, ",") for cell in ("1,5", "1.5", " 2e3", "NA", "", "x")]
-    [True, False, True, True, True, False]
-    """
-    sign = re.escape(decimal)
-    pattern = rf"[+-]?(?:(?:\d+{sign}?\d*|{sign}\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan))"
-    return cell in MISSING or re.fullmatch(pattern, cell.strip(" \t"), re.ASCII) is not None
-
-
-def _first_rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:
-    try:
-        rows = [row for _, _, row in islice(csv_rows(io.StringIO(text, newline=""), delimiter), _MOST_ROWS + 1)]
-    except csv.Error:
-        return []
-    return rows if whole or len(rows) < 2 else rows[:-1]  # the last one may be cut
-
-
-def _score(rows: Sequence[Sequence[str]], target: str) -> tuple[bool, bool, int]:
-    """Return a larger value for a better delimiter: the header has the target, rows have equal lengths, many cells."""
-    if not rows:
-        return False, False, 0
-    header = [name.strip() for name in rows[0]]
-    return target in header, len({len(row) for row in rows}) == 1 and len(header) > 1, len(header)
-
-
-def _decimal(cells: Sequence[str]) -> str:
-    """Return the decimal sign with which more cells are numbers that have one."""
-    commas = sum("," in cell and _is_number(cell, ",") for cell in cells)
-    points = sum("." in cell and _is_number(cell, ".") for cell in cells)
-    return "," if commas > points else "."
-
-
-def _holds_numbers(cells: Sequence[str], decimal: str) -> bool:
-    """Return whether at least half of the cells that are not missing are numbers: a wrong one is reported later."""
-    entries = [cell for cell in cells if cell not in MISSING]
-    return 2 * sum(_is_number(cell, decimal) for cell in entries) >= len(entries)
-
-
 # JSON lines
 
 _NUMBER, _WHOLE, _TEXT, _OTHER = "a number", "a whole number", "text", "a number or text"
@@ -436,7 +215,7 @@ class JsonLines:
     def __init__(self, stream: ByteStream) -> None:
         self._source, self._stream, self.fraction = stream.source, stream, stream.fraction
         sample = stream.sample()
-        whole = len(sample) < _SAMPLE
+        whole = self._stream.is_sampled
         if b"\0" in sample:
             raise self._source.fault(": it has a null byte, so it is not a file of JSON lines.")
         if whole and not sample.strip():
@@ -562,6 +341,7 @@ def _has_kind(value: object, kind: str) -> bool:
 
 _BATCH = 1 << 16  # rows that are unpacked at once
 _BUFFER = 1 << 20  # bytes of a column that are read at once
+PARQUET_MARK = b"PAR1"  # how such files begin and end
 _ENCRYPTED = b"PARE"
 # Tests of types, one of which a column must pass.
 _TEXTS = [types.is_string, types.is_large_string]
@@ -626,17 +406,17 @@ class ParquetTable:
     def _check_ends(self) -> None:
         """Reject what is not a Parquet file: Arrow's own messages about it are long."""
         with opened(self._source.path) as content:
-            start = content.read(len(_PARQUET))
+            start = content.read(len(PARQUET_MARK))
             size = content.seek(0, os.SEEK_END)
-            content.seek(max(0, size - len(_PARQUET)))
+            content.seek(max(0, size - len(PARQUET_MARK)))
             end = content.read()
         if size == 0:
             raise self._source.fault(": it is empty.")
         if _ENCRYPTED in (start, end):
             raise self._source.fault(": it is encrypted.")
-        if start != _PARQUET:
+        if start != PARQUET_MARK:
             raise self._source.fault(": it is not a Parquet file.")
-        if end != _PARQUET or size < 3 * len(_PARQUET):
+        if end != PARQUET_MARK or size < 3 * len(PARQUET_MARK):
             raise self._source.fault(": it is cut short: a Parquet file ends as it begins.")
 
     def _opened(self, dictionaries: Sequence[str] = ()) -> parquet.ParquetFile:
@@ -692,6 +472,3 @@ def _plain(column: pa.Array) -> pa.Array:
             raise ValueError(f"a text is longer than {LONGEST_TEXT} bytes")
         column = column.dictionary_decode()
     return column.cast(pa.string()) if types.is_large_string(column.type) else column
-
-
-TableReader = CsvTable | JsonLines | ParquetTable

@@ -36,16 +36,15 @@ except ImportError:
 
 from driftwise.core.files import shown_path, try_lock, write_atomically, write_bytes_atomically
 from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.environments.csv_tables import CsvTable
 from driftwise.environments.table_files import (
     LONGEST_TEXT,
     STANDARD_INPUT,
     ByteStream,
     ColumnChoice,
     Columns,
-    CsvTable,
     JsonLines,
     ParquetTable,
-    TableReader,
     TableSource,
     opened,
     read_error,
@@ -60,6 +59,7 @@ from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.running_report import RunningReport
 
 Column = TypeVar("Column", Vector, pa.Array)
+TableReader = CsvTable | JsonLines | ParquetTable
 CellFault = Callable[[int, str, str], BadData]  # of a row, a column and a message
 
 _MOST_ROWS = 1 << 17
@@ -119,15 +119,16 @@ _KINDS = {  # how times in text are compared: the words for the first one, and t
     "time": ("an ISO date or timestamp without an offset", [pa.timestamp("us"), pa.timestamp("ns")]),
     "offset": ("an ISO timestamp with an offset", [pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")]),
 }
+_LARGEST_EXACT = 2.0**53  # below it every whole number is a float
 _LONG = "A table with one row for each expert? In Python, driftwise.combine(frame, expert=..., forecast=...) takes it."
 
 
 class TimeOrder:
     """Checks that the times of each series increase: an equal time is often a table with a row for each expert.
 
-    Times that are numbers, dates or timestamps are compared as such. Text is compared as numbers if the first one is a
-    number, as timestamps if the first one is an ISO date or timestamp (with or without an offset from UTC), else as
-    text.
+    Times that are numbers, dates or timestamps are compared as such; whole numbers of any size are compared exactly.
+    Text is compared as numbers if the first one is a number, as timestamps if the first one is an ISO date or timestamp
+    (with or without an offset from UTC), else as text.
     """
 
     def __init__(self, column: str) -> None:
@@ -143,6 +144,8 @@ class TimeOrder:
         keys = _keys(block, self._column, self._kind)[order]
         is_first, n_before = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
         continues = is_first & (series_of < n_before)  # a series of an earlier block
+        if n_before and keys.dtype != self._last.dtype:  # Python compares whole numbers and floats exactly
+            keys, self._last = keys.astype(object), self._last.astype(object)
         previous = np.append(keys[:1], keys[:-1])
         previous[continues] = self._last[series_of[continues]]
         wrong = np.flatnonzero((~is_first | continues) & (keys <= previous))
@@ -151,7 +154,7 @@ class TimeOrder:
             before = "a later one" if is_first[at] else shown(block.time[int(order[at - 1])].as_py())
             before = shown(previous[at]) if self._kind == "text" else before
             raise self._fault(block, int(order[at]), "" if keys[at] == previous[at] else before, series is not None)
-        self._last = np.append(self._last.astype(keys.dtype), np.empty(n_series - n_before, keys.dtype))
+        self._last = np.append(self._last[:n_before].astype(keys.dtype), np.empty(n_series - n_before, keys.dtype))
         is_last = np.append(is_first[1:], True)
         self._last[series_of[is_last]] = keys[is_last]
 
@@ -185,6 +188,10 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
             rule = f"it must be {_KINDS[kind][0]}, as the first one is"
             raise block.fault(row, name, f"{rule}, got {shown(column[row].as_py())}.")
         column = parsed
+    if types.is_decimal(column.type):
+        return np.array(column.to_pylist(), object)
+    if types.is_uint64(column.type):
+        return column.to_numpy()
     try:
         if kind == "number":
             keys: Array = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -196,7 +203,19 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
     if kind == "number" and not np.isfinite(keys).all():
         row = int(np.argmin(np.isfinite(keys)))
         raise block.fault(row, name, f"it must be finite, got {float(keys[row])}.")
-    return keys
+    return _exact(block.time, keys) if types.is_string(block.time.type) and kind == "number" else keys
+
+
+def _exact(column: pa.Array, keys: Vector) -> Array:
+    """Return times in text that are read as floats; if some are too large for that, as whole numbers."""
+    if np.abs(keys).max() < _LARGEST_EXACT:
+        return keys
+    texts = compute.utf8_trim_whitespace(column)
+    for target in (pa.int64(), pa.uint64()):
+        with contextlib.suppress(pa.ArrowException):
+            whole: Array = texts.cast(target).to_numpy()
+            return whole
+    return np.array([int(text) if text.lstrip("-").isdecimal() else float(text) for text in texts.to_pylist()], object)
 
 
 def _cast(column: pa.Array, kind: str) -> pa.Array | None:
@@ -526,8 +545,10 @@ class _Run:
         return (json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
 
     def add_notes(self, report: ForecastReport, note: Note) -> None:
-        """Name what may be a mistake: a single expert, columns without numbers, experts that are none."""
+        """Name what may be a mistake: signs of a CSV file, a single expert, columns without numbers, no experts."""
         name, choice = self._task.source.name, self._choice
+        if isinstance(self._reader, CsvTable) and self._reader.guesses:
+            note(f"{name}: it was read with {self._reader.guesses}; --delimiter and --decimal give others.")
         if len(self._experts) == 1:
             note(
                 f"{name}: {shown(choice.experts[0])} is the only expert, so its weight is 1 in every row."
