@@ -37,19 +37,18 @@ class Played:
 
     def __init__(self, learner, forecasts, truths):
         mix = Mixture(forecasts.shape[1], learner=learner)
-        arrays = mix._stack.arrays()
         self.linear, self.gaps, self.base_weights, self.slack = [], [0.0], [], 0.0
         for row, truth in zip(forecasts, truths, strict=True):
             forecast = mix.predict(row)
             before = mix.counts["cut"]
             if isinstance(learner, Tracker):
-                self.base_weights.append(arrays["learner_rule_weights"][0, FIXED_SHARE_ROWS].copy())
+                self.base_weights.append(mix._stack.arrays()["learner_rule_weights"][0, FIXED_SHARE_ROWS])
             mix.update(truth)
             losses = 2.0 * (forecast - truth) * (row - forecast)
             if mix.counts["cut"] == before:
                 self.linear.append(losses)
                 if isinstance(learner, Tracker):
-                    self.gaps.append(float(arrays["learner_rule_gap"][0, 0]))
+                    self.gaps.append(float(mix._stack.arrays()["learner_rule_gap"][0, 0]))
             elif isinstance(learner, Tracker):
                 self.base_weights.pop()
             self.slack -= losses.min() if mix.counts["cut"] > before else 0.0

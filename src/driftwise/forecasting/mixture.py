@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
+from driftwise.core.fork_locks import fork_lock
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import count
@@ -22,6 +23,7 @@ from driftwise.forecasting.losses import Array, ForecastLoss
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, N_COUNTS, NO_TRUTH, NOT_FINITE, ROUNDS
 from driftwise.forecasting.mixture_stack import MixtureStack, Round, check_range, stored_array
 from driftwise.forecasting.options import OPTION_NAMES, MixtureOptions
+from driftwise.forecasting.round_keys import loaded_key, round_key, stored_key
 from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
@@ -42,31 +44,28 @@ class WaitingRounds:
         self.most_finished = max(1, most_finished)
         self.late = False  # whether a round was ever combined before the truth of another one was known
 
-    def check_new(self, key: Hashable) -> None:
-        """Reject what cannot be a key, and the key of a round whose truth arrived."""
-        try:
-            is_finished = key in self.finished
-            equal = bool(key == key)  # not so for NaN: its round would never be found again
-        except TypeError:
-            equal = False
-        if not equal:
-            raise rejection("Mixture", "key", "a text, a number, a date or another key of a dictionary", key)
-        if is_finished:
+    def new_key(self, key: Hashable) -> Hashable:
+        """Return a key as it is kept; reject what cannot be a key, and the key of a round whose truth arrived."""
+        key = round_key(key)
+        if key in self.finished:
             raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
+        return key
 
     def add(self, key: Hashable, combined: Round) -> None:
         """Add a round; one with the same key is replaced."""
         self.rounds[key] = self.latest = self.hinted = combined
         self.late |= len(self.rounds) > 1
 
-    def get(self, key: Hashable) -> Round:
-        """Return a round, or reject the key."""
+    def get(self, key: Hashable) -> tuple[Hashable, Round]:
+        """Return the key of a round as it is kept, and the round, or reject the key."""
+        is_finished = False
         try:
-            if (waits := self.rounds.get(key)) is not None:
-                return waits
-            is_finished = key in self.finished
-        except TypeError:
-            is_finished = False
+            kept = None if key is None else round_key(key)
+            if (waits := self.rounds.get(kept)) is not None:
+                return kept, waits
+            is_finished = kept in self.finished
+        except InvalidInput:
+            pass  # no round has it
         if key is None and not self.rounds:
             raise InvalidInput("Mixture: call `predict` before `update`.")
         if is_finished:
@@ -86,11 +85,21 @@ class WaitingRounds:
 
     def insert_expert(self, place: int) -> None:
         """Add an expert that is missing in all these rounds."""
-        rounds = [*self.rounds.values(), self.latest]  # the latest may wait, too
-        moved = {id(waits): _with_sleeper(waits, place) for waits in rounds if waits is not None}
-        self.rounds = {key: moved[id(waits)] for key, waits in self.rounds.items()}
-        self.latest = moved.get(id(self.latest))
+        self._replace(lambda waits: _with_sleeper(waits, place))
         self.hinted = None  # the learner played all rounds again
+
+    def copy(self) -> WaitingRounds:
+        """Return a copy with arrays of its own."""
+        other = copy.copy(self)
+        other.finished = self.finished.copy()
+        other._replace(lambda waits: Round(waits.forecast, *(array.copy() for array in waits[1:])))
+        return other
+
+    def _replace(self, change: Callable[[Round], Round]) -> None:
+        """Replace all rounds; the latest may wait, too, and the one with a hint is the latest."""
+        changed = {id(waits): change(waits) for waits in (*self.rounds.values(), self.latest) if waits is not None}
+        self.rounds = {key: changed[id(waits)] for key, waits in self.rounds.items()}
+        self.latest, self.hinted = changed.get(id(self.latest)), changed.get(id(self.hinted))
 
 
 def _with_sleeper(waits: Round, place: int) -> Round:
@@ -128,6 +137,12 @@ class RoundHistory:
         """The rounds that are kept."""
         return KeptRounds(*(array[max(0, self._n_kept - self.most) : self._n_kept] for array in self._space))
 
+    def copy(self) -> RoundHistory:
+        """Return a copy with arrays of its own."""
+        other = copy.copy(self)
+        other._space = KeptRounds(*(array.copy() for array in self._space))
+        return other
+
     def add(self, inputs: Vector, weights: Vector, truth: float, combined: float) -> None:
         """Add a round."""
         self.n_rounds += 1
@@ -157,19 +172,14 @@ _COUNTS = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all
 
 FORMAT = 1
 _HEADER = {"format", "options", "experts", "absent", "history", "rounds", "latest", "late"}
-_KEYS = (str, int, float, bool, type(None))  # of rounds
 _KEY_LISTS = ("rounds", "finished")  # of `WaitingRounds`
-_LARGEST_KEY = 2**63
 _ROUNDING = 1e-6  # of weights
 
 
 def _contents(mix: Mixture) -> tuple[dict[str, object], dict[str, Array]]:
-    """Return the header and the arrays of the file of a mixture; keys of rounds must be plain values."""
+    """Return the header and copies of the arrays of the file of a mixture."""
     waiting, n_actions = mix._waiting, mix._stack.n_actions
-    keys = {name: list(getattr(waiting, name)) for name in _KEY_LISTS}
-    for key in (*keys["rounds"], *keys["finished"]):
-        if not _can_be_saved(key):
-            raise InvalidInput(f"Mixture: the key of a round must be a text or a number to be saved, got {shown(key)}.")
+    keys = {name: [stored_key(key) for key in getattr(waiting, name)] for name in _KEY_LISTS}
     rounds, latest = list(waiting.rounds.values()), waiting.latest
     if latest is not None and all(waits is not latest for waits in rounds):
         rounds.append(latest)
@@ -187,14 +197,14 @@ def _contents(mix: Mixture) -> tuple[dict[str, object], dict[str, Array]]:
     for name in Round._fields:
         shape = (len(rounds),) if name == "forecast" else (len(rounds), n_actions)
         arrays[f"waiting_{name}"] = np.array([getattr(waits, name) for waits in rounds]).reshape(shape)
-    arrays |= {f"history_{name}": array for name, array in mix._history.rounds._asdict().items()}
+    arrays |= {f"history_{name}": array.copy() for name, array in mix._history.rounds._asdict().items()}
     arrays["keys"] = np.frombuffer(json.dumps(keys).encode(), np.uint8)  # there may be more than a header can hold
     return header, arrays
 
 
 def _check_header(header: Mapping[str, object]) -> None:
     for name in ("experts", "absent"):
-        _check_list(name, header[name], lambda value: type(value) is str)
+        _check_list(name, header[name])
     if not isinstance(header["late"], bool):
         raise InvalidInput(f"`late` must be true or false, got {shown(header['late'])}.")
     for name in ("history", "rounds", "latest"):
@@ -203,15 +213,15 @@ def _check_header(header: Mapping[str, object]) -> None:
             raise InvalidInput(f"`{name}` must be a whole number, got {shown(value)}.")
 
 
-def _check_list(name: str, values: object, allows: Callable[[object], bool]) -> None:
-    if not isinstance(values, list) or not all(map(allows, values)):
-        raise InvalidInput(f"`{name}` must be a list of texts or numbers, got {shown(values)}.")
+def _check_list(name: str, values: object) -> None:
+    if not isinstance(values, list) or not all(type(value) is str for value in values):
+        raise InvalidInput(f"`{name}` must be a list of texts, got {shown(values)}.")
+    _check_different(name, values)
+
+
+def _check_different(name: str, values: list[Hashable]) -> None:
     if len(set(values)) < len(values):
         raise InvalidInput(f"`{name}` must not repeat a value.")
-
-
-def _can_be_saved(key: object) -> bool:
-    return type(key) in _KEYS and (type(key) is not int or abs(key) < _LARGEST_KEY) and key == key
 
 
 def _keys(arrays: Mapping[str, Array]) -> dict[str, list[Hashable]]:
@@ -221,11 +231,12 @@ def _keys(arrays: Mapping[str, Array]) -> dict[str, list[Hashable]]:
         keys = json.loads(b"" if array is None or array.dtype != np.uint8 else array.tobytes())
     except (ValueError, RecursionError):
         keys = None
-    if not isinstance(keys, dict) or set(keys) != set(_KEY_LISTS):
+    if not isinstance(keys, dict) or set(keys) != set(_KEY_LISTS) or not all(type(keys[k]) is list for k in keys):
         raise InvalidInput("Mixture: the array `keys` has no lists of keys.")
-    for name, values in keys.items():
-        _check_list(name, values, _can_be_saved)
-    return keys
+    loaded = {name: [loaded_key(stored) for stored in values] for name, values in keys.items()}
+    for name, values in loaded.items():
+        _check_different(name, values)
+    return loaded
 
 
 def _restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Mixture:
@@ -272,6 +283,7 @@ def _rounds(arrays: Mapping[str, Array], prefix: str, names: tuple[str, ...], sh
 
 
 _MOST_KEPT = 100_000
+_EXPERTS_CHANGED = "Mixture: the experts changed while the forecasts were read."  # by code of the user, in a number
 _NO_FORECAST = "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
 
 
@@ -335,7 +347,7 @@ class Mixture:
         extras = tuple(extras) if isinstance(extras, Iterable) and not isinstance(extras, str) else extras
         self.options = MixtureOptions(loss, learner, gradient, hint, extras, scale)  # type: ignore[arg-type]
         self._most_kept = count(self, "history", history, at_least=0)
-        self._lock = threading.RLock()  # compiled rounds release the interpreter's lock
+        self._lock = fork_lock()  # compiled rounds release the interpreter's lock
         self._waiting = WaitingRounds(self._most_kept)
         self._absent: set[str] = set()  # experts that left
         self._names: tuple[str, ...] | None = None  # before they are known there is no `_stack` and no `_history`
@@ -344,10 +356,14 @@ class Mixture:
 
     def __getstate__(self) -> dict[str, object]:
         with self._lock:
-            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+            values = {name: value for name, value in self.__dict__.items() if name != "_lock"}
+            values |= {"_waiting": self._waiting.copy(), "_absent": self._absent.copy()}
+            if self._names is not None:
+                values |= {"_stack": copy.copy(self._stack), "_history": self._history.copy()}
+            return values
 
     def __setstate__(self, values: dict[str, object]) -> None:
-        self.__dict__.update(values, _lock=threading.RLock())
+        self.__dict__.update(values, _lock=fork_lock())
 
     def __repr__(self) -> str:
         experts = "" if self._names is None else f"{shown(list(self._names))}, "
@@ -386,23 +402,28 @@ class Mixture:
     @property
     def counts(self) -> dict[str, int]:
         """How many rounds the learner learned from, and how many it did not, by reason."""
-        counts = self._stack.counts[0].tolist() if self._names else [0] * N_COUNTS
+        with self._lock:
+            counts = self._stack.counts[0].tolist() if self._names else [0] * N_COUNTS
         return {name: counts[place] for place, name in _COUNTS.items()}
 
     @property
     def n_bytes(self) -> int:
         """The bytes of its arrays, with the history."""
-        if self._names is None:
-            return 0
-        return sum(array.nbytes for array in (*self._stack.arrays().values(), *self._history.rounds))
+        with self._lock:
+            if self._names is None:
+                return 0
+            return self._stack.n_bytes + sum(array.nbytes for array in self._history.rounds)
 
     @property
     def cut(self) -> float:
         """The sum of the ranges of the losses that were cut: what cutting can add to the regret at most."""
-        return float(self._stack.cuts[1][0]) if self._names else 0.0
+        with self._lock:
+            return float(self._stack.cuts[1][0]) if self._names else 0.0
 
     def _begin(self, names: tuple[str, ...]) -> None:
         self.options.names(names)  # raises if a name is that of an added expert
+        if self._names is not None:
+            raise InvalidInput(_EXPERTS_CHANGED)
         self._stack = MixtureStack(self.options, len(names))
         self._history = RoundHistory(self._stack.n_actions, self._most_kept)
         self._names = names
@@ -410,14 +431,21 @@ class Mixture:
     def predict(self, forecasts: Any, key: Hashable = None) -> float:
         """Return the combined forecast of a round.
 
-        A `key`, such as a date, names the round, so that its truth may arrive later and in any order. Without keys
-        there is one round at a time. A second call for the same round replaces the first.
+        A `key`, such as a date, names the round, so that its truth may arrive later and in any order. It is a text, a
+        number, a date, a time of `datetime`, NumPy or pandas, or a tuple of these. Without keys there is one round at a
+        time. A second call for the same round replaces the first.
         """
         with self._lock:
             if self._names is None:
                 self._begin(self.check_forecasts(forecasts, key))
-            combined = self._stack.combine_one(self._checked(forecasts, key, self.experts))
-            if np.isnan(combined.forecast):
+            if key is not None:
+                key = self._waiting.new_key(key)
+            names, stack = self.experts, self._stack
+            values = self._checked(forecasts, names)
+            if names is not self._names:
+                raise InvalidInput(_EXPERTS_CHANGED)
+            combined = stack._combine(values)
+            if combined.forecast != combined.forecast:
                 raise InvalidInput(_NO_FORECAST)
             self._waiting.add(key, combined)
             return combined.forecast
@@ -425,17 +453,18 @@ class Mixture:
     def check_forecasts(self, forecasts: Any, key: Hashable = None) -> tuple[str, ...]:
         """Raise what `predict` would raise, without changing anything; return the names of the experts."""
         with self._lock:
+            if key is not None:
+                self._waiting.new_key(key)
             names = self._names
             if names is None:
                 names = names_of(self, forecasts) or numbered_names(len(forecasts))
-            values = self._checked(forecasts, key, names)
+            values = self._checked(forecasts, names)
             if np.isnan(values).all() and (self._names is None or np.isnan(self._stack.last_truths[0])):
                 raise InvalidInput(_NO_FORECAST)
             return names
 
-    def _checked(self, forecasts: object, key: Hashable, names: tuple[str, ...]) -> Vector:
+    def _checked(self, forecasts: object, names: tuple[str, ...]) -> Vector:
         """Return the forecasts of a round as numbers, NaN where one is missing."""
-        self._waiting.check_new(key)
         values = as_forecasts(self, forecasts, names)
         if rule := self.options.forecast_loss.forecast_fault(values):
             raise rejection(self, "forecasts", rule, values.tolist())
@@ -451,10 +480,11 @@ class Mixture:
         one for the same key is refused.
         """
         with self._lock:
-            value, this_round = as_truth(self, truth), self._waiting.get(key)
+            value = as_truth(self, truth)
+            key, this_round = self._waiting.get(key)
             if rule := self.options.forecast_loss.truth_fault(value):
                 raise rejection(self, "truth", rule, truth)
-            self._stack.observe_one(this_round, value, late=this_round is not self._waiting.hinted)
+            self._stack._observe(this_round, value, this_round is not self._waiting.hinted)
             self._waiting.finish(key)
             self._history.add(this_round.inputs, this_round.shares, value, this_round.forecast)
 
@@ -511,18 +541,18 @@ class Mixture:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mixture with its history to a file; an existing one is replaced only when the new one is complete.
 
-        A loss of your own is a function, which a file cannot hold. Keys of rounds must be texts or numbers.
+        A loss of your own is a function, which a file cannot hold.
         """
         with self._lock:
             if self._names is None:
                 raise InvalidInput("Mixture: there is nothing to save before the experts are known.")
             header, arrays = _contents(self)
 
-            def write(file: Path) -> None:
-                with file.open("wb") as stream:
-                    write_archive(stream, "mixture", header, arrays)
+        def write(file: Path) -> None:
+            with file.open("wb") as stream:
+                write_archive(stream, "mixture", header, arrays)
 
-            write_atomically(path, write)
+        write_atomically(path, write)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mixture:

@@ -4,11 +4,15 @@ The loops are templates that are cloned for each learner and each loss. A stack 
 series (`driftwise.learners.shared.meta_learner`); a single mixture is a stack of one. Each row of forecasts goes to
 the mixture of its series, in the order of the rows, so series may be sorted or interleaved. Threads share the rows by
 series: the results do not depend on their number.
+
+Compiled code checks no index. So all that a caller passes is checked here, all methods lock the stack, and its arrays
+are never handed out: `arrays` returns copies.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -18,14 +22,15 @@ import numpy as np
 from numba import types
 from numpy.typing import DTypeLike
 
-from driftwise.core.errors import InvalidInput
+from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.fork_locks import fork_lock
 from driftwise.core.kernel import clone, unbound
 from driftwise.core.memory_fields import MOST_ROUNDS, broken_shape
 from driftwise.core.private_numba import close
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.core.validation import as_losses, check_memory, count
-from driftwise.forecasting.labelled_values import LARGEST, first_too_large
+from driftwise.forecasting.labelled_values import LARGEST, as_truth, first_too_large
 from driftwise.forecasting.losses import Array, ForecastLoss, Kernel
 from driftwise.forecasting.mixture_kernels import (
     CUT,
@@ -74,9 +79,10 @@ class MixtureLoops(NamedTuple):
 
 
 class LiveMixture(NamedTuple):
-    """The entry points of single rounds, and the packed arrays that they get; valid as long as the arrays are."""
+    """The entry points of single rounds, and the packed arrays that they get."""
 
     packed: object
+    parts: tuple[object, ...]  # what is packed: it may be addresses only, and the arrays must live as long
     combine: Kernel
     observe: Kernel
     observe_late: Kernel  # after another round was combined
@@ -104,9 +110,10 @@ def _mixture_loops(kernels: Kernels, memory_type: Memories, loss: str, value: Ke
 
     def live(*parts: object) -> LiveMixture:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return LiveMixture(parts, *(clone(template, n, kinds, REBUILD=as_it_is, **p) for template, n, p in entries))
+            loops = [clone(template, n, kinds, REBUILD=as_it_is, **p) for template, n, p in entries]
+            return LiveMixture(parts, parts, *loops)
         crossing, loops = compiled(*map(numba.typeof, parts))
-        return LiveMixture(crossing.pack(*parts), *loops)
+        return LiveMixture(crossing.pack(*parts), parts, *loops)
 
     @functools.cache
     def compiled(*types_of_parts: object) -> tuple[Crossing, list[Kernel]]:
@@ -175,6 +182,8 @@ class Round(NamedTuple):
 class MixtureStack:
     """Mixtures of the forecasts of the same experts for one or many series, each with its own weights.
 
+    Threads may share a stack: its methods lock it.
+
     Parameters
     ----------
     options : MixtureOptions
@@ -193,6 +202,7 @@ class MixtureStack:
 
     def __init__(self, options: MixtureOptions, n_experts: int, n_series: int = 1) -> None:
         self.options = options
+        self._lock = fork_lock()  # compiled rounds release the interpreter's lock
         self.n_experts = count("MixtureStack", "n_experts", n_experts)
         self.n_actions = self.n_experts + options.n_extras
         self.learner, self.loss = options.full_learner, options.forecast_loss
@@ -210,8 +220,7 @@ class MixtureStack:
 
     def _first(self, n_series: int, n_before: int) -> tuple[Memories, Own]:
         """Return the memories of some mixtures before their first round; there are `n_before` others."""
-        if self.learner.grows and n_before + n_series > 1:
-            raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
+        self._check_growing(n_before + n_series)
         first = self.learner.first_memory(self.n_actions, new_generator(0))
         if self.learner.grows:
             first = self.learner.make_room(first, 1)
@@ -222,11 +231,16 @@ class MixtureStack:
         own.plain[:], own.scale[:, 0], own.truth[:] = first.weights, self._settings.scale, np.nan
         return memory, own
 
+    def _check_growing(self, n_series: int) -> None:
+        if self.learner.grows and n_series > 1:
+            raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
+
     def add_series(self, n_series: int) -> None:
         """Add series at the end."""
-        first = self._first(count("MixtureStack", "n_series", n_series, at_least=0), self.n_series)
-        self._stack, self._owns = map(_joined, (self._stack, self._owns), first)
-        self._live = None
+        with self._lock:
+            first = self._first(count("MixtureStack", "n_series", n_series, at_least=0), self.n_series)
+            self._stack, self._owns = map(_joined, (self._stack, self._owns), first)
+            self._live = None
 
     def _work(self) -> Workspace:
         return Workspace(*(np.zeros(self.n_actions) for _ in Workspace._fields))
@@ -237,14 +251,19 @@ class MixtureStack:
         `series` has the number of the series of each row; None: all rows belong to series 0. Weights of experts
         that are missing are 0. The forecast is NaN only where all are missing and the series has no truth yet.
         """
-        block = self._array(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
-        answers = self._array(truths, (len(block),), "truths", self.loss.truth_fault)
-        places, n_parts = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
-        n_parts = 1 if self.n_series == 1 else n_parts
-        inputs = np.empty((len(block) if self.options.extras else 0, self.n_actions))
-        played = Combined(np.empty(len(block)), np.empty((len(block), self.n_actions)), inputs)
-        if self.learner.grows:
-            self._make_room(len(block) + 1)
+        with self._lock:
+            block = self._array(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
+            answers = self._array(truths, (len(block),), "truths", self.loss.truth_fault)
+            places, n_threads = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
+            inputs = np.empty((len(block) if self.options.extras else 0, self.n_actions))
+            played = Combined(np.empty(len(block)), np.empty((len(block), self.n_actions)), inputs)
+            if self.learner.grows:
+                self._make_room(len(block) + 1)
+            self._play(places, block, answers, played, n_threads)
+        return played if self.options.extras else played._replace(inputs=block)
+
+    def _play(self, places: Actions, block: Matrix, answers: Vector, played: Combined, n_threads: int) -> None:
+        n_parts = max(1, min(n_threads, self.n_series, os.cpu_count() or 1))  # each part reads all rows
 
         def play(part: int) -> bool:
             mixtures = (self._stack, self._owns, self._rates, self._settings, self._work())
@@ -260,22 +279,59 @@ class MixtureStack:
             raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
         if not fine:
             raise returns_something(self.learner, self.learner.loops.kernels.update)
-        return played if self.options.extras else played._replace(inputs=block)
 
-    def combine_one(self, forecasts: Vector, series: int = 0) -> Round:
-        """Return a round whose truth is still to come; the forecasts are checked numbers, NaN where one is missing."""
+    def combine_one(self, forecasts: Any, series: int = 0) -> Round:
+        """Return a round of a series, whose truth is still to come; NaN is a missing forecast."""
+        with self._lock:
+            values = self._array(forecasts, (self.n_experts,), "forecasts", self.loss.forecast_fault)
+            return self._combine(values, self._place(series))
+
+    def observe_one(self, one: Round, truth: Any, late: bool = False, series: int = 0) -> None:
+        """Finish a round of a series with its truth, NaN or None if it is missing.
+
+        It is `late` if another round of the series was combined or finished since.
+        """
+        with self._lock:
+            if not self._is_round(one):
+                raise rejection("MixtureStack", "one", f"a round of {self.n_actions} experts from `combine_one`", one)
+            value = as_truth("MixtureStack", truth)
+            if rule := self.loss.truth_fault(value):
+                raise rejection("MixtureStack", "truth", rule, truth)
+            if not isinstance(late, (bool, np.bool_)):
+                raise rejection("MixtureStack", "late", "True or False", late)
+            self._observe(one, value, bool(late), self._place(series))
+
+    def _place(self, series: object) -> int:
+        """Return the number of a series, checked."""
+        place = count("MixtureStack", "series", series, at_least=0)
+        if place >= self.n_series:
+            raise rejection("MixtureStack", "series", f"in [0, {self.n_series - 1}]", series)
+        return place
+
+    def _is_round(self, waits: object) -> bool:
+        """Return whether a round has the sizes and the numbers that the kernels rely on."""
+        if not isinstance(waits, Round) or not isinstance(waits.forecast, float) or abs(waits.forecast) > LARGEST:
+            return False
+        for array in (waits.inputs, waits.shares, waits.guess):
+            if type(array) is not np.ndarray or array.dtype != np.float64 or array.shape != (self.n_actions,):
+                return False
+        shares = np.concatenate([waits.shares, waits.guess])
+        return not (np.abs(waits.inputs) > LARGEST).any() and bool(((shares >= 0) & (shares <= 1 + _ROUNDING)).all())
+
+    def _combine(self, forecasts: Vector, series: int = 0) -> Round:
+        """Combine checked forecasts; the caller holds a lock."""
         live, space = self._live or self._make_live(), self._space
         forecast = live.combine(live.packed, series, forecasts)
         return Round(forecast, space.inputs.copy(), space.shares.copy(), space.guess.copy())
 
-    def observe_one(self, one: Round, truth: float, late: bool = False, series: int = 0) -> None:
-        """Finish a round with its truth; it is `late` if another round was combined or finished since."""
+    def _observe(self, waits: Round, truth: float, late: bool, series: int = 0) -> None:
+        """Finish a checked round; the caller holds a lock."""
         if self.learner.grows:
             self._make_room(2)
         live, space = self._live or self._make_live(), self._space
-        space.inputs[:], space.shares[:], space.guess[:] = one.inputs, one.shares, one.guess
+        space.inputs[:], space.shares[:], space.guess[:] = waits.inputs, waits.shares, waits.guess
         observe = live.observe_late if late else live.observe
-        if not observe(live.packed, series, one.forecast, truth):
+        if not observe(live.packed, series, waits.forecast, truth):
             raise returns_something(self.learner, self.learner.loops.kernels.update)
 
     def _make_live(self) -> LiveMixture:
@@ -288,16 +344,22 @@ class MixtureStack:
 
     def __getstate__(self) -> dict[str, object]:
         # Addresses are of this process only, and compiled loops are found again by learner and loss.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_live", "_loops")}
+        with self._lock:
+            made = ("_lock", "_live", "_loops", "_space", "_rates")  # made again
+            values = {name: value for name, value in self.__dict__.items() if name not in made}
+            return {**values, "_stack": _copied(self._stack), "_owns": _copied(self._owns)}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values, _live=None, _loops=mixture_loops(values["learner"], values["loss"]))
+        self._lock, self._space, self._rates = fork_lock(), self._work(), self.learner.rates(self.n_actions)
 
     def _make_room(self, n_rounds: int) -> None:
         """Make room in the memory of a learner that grows, of which there is one."""
-        memory = self.learner.make_room(row(self._stack, 0), n_rounds)
-        self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
-        self._live = None
+        before = row(self._stack, 0)
+        memory = self.learner.make_room(before, n_rounds)
+        if memory is not before:
+            self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
+            self._live = None
 
     def _array(
         self, values: object, shape: tuple[int | None, ...], name: str, fault: Callable[[Matrix], str]
@@ -307,15 +369,14 @@ class MixtureStack:
             raise InvalidInput(f"Mixture: `{name}` must be {rule}.")
         if (k := first_too_large(array.reshape(-1))) >= 0:
             place = np.unravel_index(k, array.shape)
-            where = f"at round {place[0]} of the block" + (f", expert {place[1]}" if len(place) > 1 else "")
+            axes = ("round {} of the block",) if name == "truths" else ("round {} of the block", "expert {}")
+            where = "at " + ", ".join(map(str.format, axes[-len(place) :], place))
             got = float(array[place])
             raise InvalidInput(f"Mixture: `{name}` must be at most {LARGEST:g} in size, got {got} {where}.")
         return array
 
     def _places(self, series: object, n_rounds: int) -> Actions:
-        if series is None:
-            return np.zeros(n_rounds, np.int64)
-        places = np.asarray(series)
+        places = np.zeros(n_rounds, np.int64) if series is None else np.asarray(series)
         whole = places.dtype.kind in "iu" or places.size == 0
         if places.shape != (n_rounds,) or not whole or not ((places >= 0) & (places < self.n_series)).all():
             raise InvalidInput(f"Mixture: `series` must have one number in [0, {self.n_series - 1}] per round.")
@@ -324,34 +385,50 @@ class MixtureStack:
     @property
     def counts(self) -> Actions:
         """The counters of each series: rounds of the learner, cut rounds, rounds skipped by their reason."""
-        return self._owns.counts.copy()
+        with self._lock:
+            return self._owns.counts.copy()
 
     @property
     def last_truths(self) -> Vector:
         """The last truth of each series, without those cut; NaN before the first."""
-        return self._owns.truth[:, 0].copy()
+        with self._lock:
+            return self._owns.truth[:, 0].copy()
 
     @property
     def cuts(self) -> tuple[Actions, Vector]:
         """For each series, the number of rounds whose losses were cut, and the sum of what was cut."""
-        return self._owns.counts[:, CUT].copy(), self._owns.cut[:, 0].copy()
+        with self._lock:
+            return self._owns.counts[:, CUT].copy(), self._owns.cut[:, 0].copy()
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes of its arrays."""
+        with self._lock:
+            return sum(array.nbytes for array in (*self._stack, *self._owns))
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return all arrays by name, without copying them."""
-        learner = {_LEARNER + name: array for name, array in self._stack._asdict().items()}
-        return {**learner, **{_OWN + name: array for name, array in self._owns._asdict().items()}}
+        """Return copies of all arrays by name."""
+        with self._lock:
+            learner = {_LEARNER + name: array.copy() for name, array in self._stack._asdict().items()}
+            return {**learner, **{_OWN + name: array.copy() for name, array in self._owns._asdict().items()}}
 
     def set_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Continue from what `arrays` returned; anything else is rejected, and nothing changes."""
         own = _checked_owns(arrays, self.n_actions, self.options.scale is not None)
+        self._check_growing(len(own.scale))
         stack = _checked_memories(self.learner, arrays, self.n_actions, own.counts[:, ROUNDS])
-        self._stack, self._owns, self._live = stack, own, None
+        with self._lock:
+            self._stack, self._owns, self._live = stack, own, None
 
 
 def _empty_owns(n_series: int, n_actions: int) -> Own:
     widths = {"plain": n_actions, "cut": 1, "truth": 1, "errors": 3}  # 2 of the others
     arrays: dict[str, Array] = {name: np.zeros((n_series, widths.get(name, 2))) for name in Own._fields}
     return Own(**{**arrays, "counts": np.zeros((n_series, N_COUNTS), np.int64)})
+
+
+def _copied(stack: Memories) -> Memories:
+    return type(stack)(*(array.copy() for array in stack))
 
 
 def _joined(first: Memories, second: Memories) -> Memories:

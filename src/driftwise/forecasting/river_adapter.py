@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from driftwise.core.errors import InvalidInput, MissingDependency, rejection
+from driftwise.core.fork_locks import fork_lock
 from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, real_value
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture import Mixture
@@ -30,7 +31,7 @@ class RiverMixture(base.Regressor):
 
     `learn_one(x, y)` is a round: the forecasts, then the truth. `predict_one(x)` changes nothing. A forecast that is
     absent, None or NaN is missing in this round. Before there is any forecast or truth the prediction is 0, as in
-    other models of river.
+    other models of river. Threads may share it: its methods lock it.
 
     Parameters
     ----------
@@ -80,12 +81,21 @@ class RiverMixture(base.Regressor):
         self.loss, self.learner, self.gradient = loss, learner, gradient
         self.hint, self.extras, self.scale = hint, extras or None, scale  # an empty tuple cannot be cloned
         self.history = history
+        self._lock = fork_lock()
         self._trained = {} if models is None else _named_models(copy.deepcopy(models))
         self._features = None if experts is None else _features(experts)
         if self._trained and self._features:
             raise InvalidInput("RiverMixture: `experts` are features, so they cannot be given with `models`.")
         self._mixture = self._begun(tuple(self._trained) or self._features)
         self._has_truth = False
+
+    def __getstate__(self) -> dict[str, object]:
+        with self._lock:
+            values = {name: value for name, value in self.__dict__.items() if name != "_lock"}
+            return {**values, "_mixture": copy.copy(self._mixture), "_trained": copy.deepcopy(self._trained)}
+
+    def __setstate__(self, values: dict[str, object]) -> None:
+        self.__dict__.update(values, _lock=fork_lock())
 
     @property
     def mixture(self) -> Mixture:
@@ -104,32 +114,34 @@ class RiverMixture(base.Regressor):
 
     def predict_one(self, x: dict[Hashable, object]) -> float:
         """Return the combined forecast."""
-        forecasts = self._forecasts(x)
-        mixture = self._mixture if self._mixture.experts else self._begun(tuple(forecasts) or None)
-        inputs = {name: value for name, value in forecasts.items() if name in mixture.experts}
-        return mixture.predict(inputs) if self._has_truth or _any_awake(inputs) else 0.0
+        with self._lock:
+            forecasts = self._forecasts(x)
+            mixture = self._mixture if self._mixture.experts else self._begun(tuple(forecasts) or None)
+            inputs = {name: value for name, value in forecasts.items() if name in mixture.experts}
+            return mixture.predict(inputs) if self._has_truth or _any_awake(inputs) else 0.0
 
     def learn_one(self, x: dict[Hashable, object], y: float) -> None:
         """Play a round: combine the forecasts, learn from the truth, and train the models."""
-        truth, forecasts = as_truth(self, y), self._forecasts(x)
-        loss = self._mixture.options.forecast_loss
-        if rule := loss.forecast_fault(list(forecasts.values())):  # before an expert joins
-            raise rejection(self, "forecasts", rule, forecasts)
-        if rule := loss.truth_fault(truth):
-            raise rejection(self, "truth", rule, y)
-        if forecasts and not self._mixture.experts:
-            self._mixture = self._begun(tuple(forecasts))
-        for name in forecasts:
-            if name not in self._mixture.experts:
-                self._mixture.join(name)
-        if self._has_truth or _any_awake(forecasts):
-            self._mixture.predict(forecasts)
-            self._mixture.update(truth)
-        if math.isnan(truth):
-            return
-        self._has_truth = self._has_truth or _any_awake(forecasts)
-        for model in self._trained.values():
-            model.learn_one(x, y)
+        with self._lock:
+            truth, forecasts = as_truth(self, y), self._forecasts(x)
+            loss = self._mixture.options.forecast_loss
+            if rule := loss.forecast_fault(list(forecasts.values())):  # before an expert joins
+                raise rejection(self, "forecasts", rule, forecasts)
+            if rule := loss.truth_fault(truth):
+                raise rejection(self, "truth", rule, y)
+            if forecasts and not self._mixture.experts:
+                self._mixture = self._begun(tuple(forecasts))
+            for name in forecasts:
+                if name not in self._mixture.experts:
+                    self._mixture.join(name)
+            if self._has_truth or _any_awake(forecasts):
+                self._mixture.predict(forecasts)
+                self._mixture.update(truth)
+            if math.isnan(truth):
+                return
+            self._has_truth = self._has_truth or _any_awake(forecasts)
+            for model in self._trained.values():
+                model.learn_one(x, y)
 
     def _begun(self, experts: tuple[str, ...] | None) -> Mixture:
         options = {name: getattr(self, name) for name in OPTION_NAMES}

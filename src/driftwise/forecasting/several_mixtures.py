@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.fork_locks import fork_lock
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import count, number
 from driftwise.forecasting.labelled_values import as_forecasts
@@ -59,13 +61,32 @@ def _table(owner: object, forecasts: object, n_columns: int) -> Matrix:
     return table
 
 
-class QuantileMixture:
+class _Mixtures:
+    """Several mixtures under one lock; a copy has arrays of its own."""
+
+    mixtures: tuple[Mixture, ...]
+
+    def __init__(self, mixtures: Iterable[Mixture]) -> None:
+        self.mixtures = tuple(mixtures)
+        self._lock = fork_lock()
+
+    def __getstate__(self) -> dict[str, object]:
+        with self._lock:
+            values = {name: value for name, value in self.__dict__.items() if name != "_lock"}
+            return {**values, "mixtures": tuple(map(copy.copy, self.mixtures))}
+
+    def __setstate__(self, values: dict[str, object]) -> None:
+        self.__dict__.update(values, _lock=fork_lock())
+
+
+class QuantileMixture(_Mixtures):
     """Combine forecasts of several quantiles, each with its own mixture under its pinball loss.
 
     Forecasts of a round are an array of shape (n_experts, n_quantiles), or a dict from the name of an expert to its
     values, a list or an array in the order of `quantiles`; NaN or None is a missing value, and an absent name a missing
     expert. The combined quantiles are returned in the same order. Mixtures with different weights may cross, that is,
     give a lower value for a higher quantile; then the values are sorted, which never increases the total pinball loss.
+    Threads may share it: its methods lock it.
 
     Parameters
     ----------
@@ -105,30 +126,31 @@ class QuantileMixture:
             raise InvalidInput("QuantileMixture: the loss of a quantile is its pinball loss.")
         experts = list(experts) if isinstance(experts, Iterable) and not isinstance(experts, str) else experts
         self.quantiles = tuple(levels)
-        self.mixtures = tuple(
-            Mixture(experts, loss=ForecastLoss("pinball", level=level), learner=learner, **options) for level in levels
-        )
+        losses = (ForecastLoss("pinball", level=level) for level in levels)
+        super().__init__(Mixture(experts, loss=loss, learner=learner, **options) for loss in losses)
 
     def __repr__(self) -> str:
         return f"QuantileMixture({list(self.quantiles)}, {list(self.mixtures[0].experts)})"
 
     def predict(self, forecasts: Any, key: Hashable = None) -> Vector:
         """Return the combined quantiles of a round, in increasing order; see `Mixture.predict`."""
-        return np.sort(predict_all(self, self.mixtures, forecasts, itertools.repeat(key)))
+        with self._lock:
+            return np.sort(predict_all(self, self.mixtures, forecasts, itertools.repeat(key)))
 
     def update(self, truth: Any, key: Hashable = None) -> None:
         """Give the truth of a round; see `Mixture.update`."""
-        for mix in self.mixtures:
-            mix.update(truth, key)
+        with self._lock:
+            for mix in self.mixtures:
+                mix.update(truth, key)
 
 
-class StepMixture:
+class StepMixture(_Mixtures):
     """Combine forecasts for the next 1, 2, ..., n steps, each with a mixture of its own.
 
     At each time call `predict` with the forecasts for the next n steps, made at that time: an array of shape
     (n_experts, n_steps), or a dict from the name of an expert to its values. Then call `update` with the next truth. It
     is the truth of the forecast made one step ago for one step ahead, of that made two steps ago for two ahead, and so
-    on; each mixture learns from its own.
+    on; each mixture learns from its own. Threads may share it: its methods lock it.
 
     Parameters
     ----------
@@ -154,7 +176,7 @@ class StepMixture:
     def __init__(self, n_steps: int, experts: int | Iterable[str] | None = None, **options: Any) -> None:
         n_steps = count(self, "n_steps", n_steps)
         experts = list(experts) if isinstance(experts, Iterable) and not isinstance(experts, str) else experts
-        self.mixtures = tuple(Mixture(experts, **options) for _ in range(n_steps))
+        super().__init__(Mixture(experts, **options) for _ in range(n_steps))
         self._now = 0  # truths so far
         self._predicted = False
 
@@ -163,16 +185,18 @@ class StepMixture:
 
     def predict(self, forecasts: Any) -> Vector:
         """Return the combined forecasts for the next steps."""
-        combined = predict_all(self, self.mixtures, forecasts, itertools.count(self._now + 1))
-        self._predicted = True
-        return combined
+        with self._lock:
+            combined = predict_all(self, self.mixtures, forecasts, itertools.count(self._now + 1))
+            self._predicted = True
+            return combined
 
     def update(self, truth: Any) -> None:
         """Give the next truth, None or NaN if it is missing."""
-        if not self._predicted:
-            raise InvalidInput("StepMixture: call `predict` before `update`.")
-        arrived = self._now + 1
-        for mix in self.mixtures:
-            if arrived in mix.waiting:  # the first truths were forecast one step ahead only
-                mix.update(truth, key=arrived)
-        self._now, self._predicted = arrived, False
+        with self._lock:
+            if not self._predicted:
+                raise InvalidInput("StepMixture: call `predict` before `update`.")
+            arrived = self._now + 1
+            for mix in self.mixtures:
+                if arrived in mix.waiting:  # the first truths were forecast one step ahead only
+                    mix.update(truth, key=arrived)
+            self._now, self._predicted = arrived, False

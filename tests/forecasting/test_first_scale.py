@@ -1,0 +1,39 @@
+"""The scale of the losses is learned from the first round in which the experts differ, even if it is by rounding."""
+
+import math
+
+import pytest
+
+from driftwise.forecasting import Mixture
+from driftwise.learners import OptimisticHedge
+
+N_ENOUGH = 10  # rounds in which the better expert gets most of the weight, whatever the first round was
+FIRST_ROUNDS = {
+    "a difference of the size that follows": ((0.0, 4.0), 4.0),
+    "no difference": ((0.3, 0.3), 0.3),
+    "a difference by rounding": ((0.1 + 0.2, 0.3), 0.3),
+    "a difference of the smallest numbers": ((1e-160, 0.0), 0.0),
+}
+TIED = "The first range of the losses, which is rounding, becomes the scale, so the next 50 to 1,070 rounds are cut."
+CASES = [
+    pytest.param(
+        name, marks=pytest.mark.xfail(strict=True, reason=TIED) if name.endswith(("rounding", "numbers")) else ()
+    )
+    for name in FIRST_ROUNDS
+]
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("first", CASES)
+@pytest.mark.parametrize("gradient", [True, False])
+@pytest.mark.parametrize("learner", [None, OptimisticHedge()], ids=["default", "hedge"])
+def test_the_better_expert_is_preferred_soon_after_any_first_round(learner, gradient, first):
+    mix, (forecasts, truth) = Mixture(2, learner=learner, gradient=gradient, hint="none"), FIRST_ROUNDS[first]
+    mix.predict(forecasts)
+    mix.update(truth)
+    for t in range(N_ENOUGH):
+        truth = 1.0 + 0.1 * math.sin(t)
+        mix.predict([truth + 0.01, truth + 4.0])
+        mix.update(truth)
+    mix.predict([1.0, 5.0])
+    assert mix.weights["expert 0"] > 0.75
