@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, rejection, shown
+from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, one_line, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.measures import MARK, SAYS_NOTHING, Measures, collected
 from driftwise.core.types import Actions, Vector
@@ -102,16 +102,29 @@ _COMMON = (
 
 
 _FORMATS = (".parquet", ".csv")
+_FORMULA = ("=", "+", "-", "@")  # with which a formula starts
 
 
 def write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write rows as text below a header; numbers have enough digits to be read back equal."""
+    """Write rows as text below a header; numbers have enough digits to be read back equal.
+
+    Control characters in texts are escaped, so that a row is one line, and a text that a spreadsheet would compute as a
+    formula has an apostrophe before it.
+    """
 
     def fill(file: Path) -> None:
         with file.open("w", newline="", encoding="utf-8") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(itertools.chain([header], rows))
+            lines = ([_csv_field(value) for value in row] for row in itertools.chain([header], rows))
+            csv.writer(stream, lineterminator="\n").writerows(lines)
 
     write_atomically(path, fill)
+
+
+def _csv_field(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = one_line(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def check_format(path: str | os.PathLike[str]) -> str:
