@@ -14,8 +14,8 @@ A case is one of these, by its number and the seed:
 
 Every command must succeed, or print exactly one line and exit with 1 or 2. In what is written, labels are text: a page
 and a figure have only elements and attributes of a page with plain labels, every line of a terminal is printable, LaTeX
-has only commands that the table is made of, and no field of CSV is a formula. The number of cases that were refused and
-of those that were played on is printed; the first fault ends the program.
+has only commands that the table is made of, and no field of CSV is a formula or breaks its row. The numbers of cases
+that were refused and that were played on are printed; the first fault ends the program.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ HOSTILE = [
 ]  # fmt: skip
 NUMBERS = [0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf, 1e308, -1e308, 1.7e308, 5e-324, 1e-300, 1e16, 12.07]
 COUNTS = [0, 1, 2, 7, 100, 2**31, 2**53, 2**62, 2**63 - 1, -1]
-FORMULA = tuple("=+-@\t\r")
+FORMULA = ("=", "+", "-", "@")
 WORDS = """
 begin end toprule midrule bottomrule multicolumn textit textsuperscript par smallskip footnotesize char textbackslash
 textasciicircum textasciitilde times infty u r H v c ss ae AE o O l L pm leq geq dots varsigma
@@ -265,7 +265,8 @@ def check_csv(file, n_rows):
             try:
                 float(text)
             except ValueError:
-                require(not text.startswith(FORMULA), f"a formula in CSV, column {name}: {text[:80]!r}")
+                starts = text.lstrip()[:1] in FORMULA and text.strip("+- \t\r\n")
+                require(not (text.strip() and starts), f"a formula in CSV, column {name}: {text[:80]!r}")
 
 
 # Cases

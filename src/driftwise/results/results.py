@@ -11,16 +11,17 @@ import itertools
 import json
 import math
 import os
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, one_line, rejection, shown
+from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.measures import MARK, SAYS_NOTHING, Measures, collected
 from driftwise.core.types import Actions, Vector
@@ -102,29 +103,34 @@ _COMMON = (
 
 
 _FORMATS = (".parquet", ".csv")
-_FORMULA = ("=", "+", "-", "@")  # with which a formula starts
+_FORMULA = re.compile(r"\s*(?:[=@]|[+-][\s+-]*[^\s+-])")  # the start of a formula, for spreadsheets
 
 
 def write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write rows as text below a header; numbers have enough digits to be read back equal.
 
-    Control characters in texts are escaped, so that a row is one line, and a text that a spreadsheet would compute as a
-    formula has an apostrophe before it.
+    A text that a spreadsheet would compute as a formula has an apostrophe before it.
     """
 
     def fill(file: Path) -> None:
         with file.open("w", newline="", encoding="utf-8") as stream:
             lines = ([_csv_field(value) for value in row] for row in itertools.chain([header], rows))
-            csv.writer(stream, lineterminator="\n").writerows(lines)
+            csv.writer(_CsvLines(stream), lineterminator="\r\n").writerows(lines)
 
     write_atomically(path, fill)
 
 
+class _CsvLines(NamedTuple):
+    """Ends rows with a line feed. Their writer is told another end, so that it quotes carriage returns in texts."""
+
+    stream: TextIO
+
+    def write(self, row: str) -> None:
+        self.stream.write(row.removesuffix("\r\n") + "\n")
+
+
 def _csv_field(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    text = one_line(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def check_format(path: str | os.PathLike[str]) -> str:
