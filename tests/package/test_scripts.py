@@ -104,6 +104,7 @@ OTHERS = {
     "examples/following.py": "tests/examples/test_examples.py",
     "examples/pollsters.py": "tests/examples/test_examples.py",
     "tests/helpers/fuzz_mixtures.py": "tests/forecasting/test_mixtures.py",
+    "tests/helpers/fuzz_results.py": "tests/results/test_hostile_results.py",
     "tests/helpers/fuzz_sessions.py": "tests/engine/test_fuzz.py",
     "tests/helpers/fuzz_tables.py": "tests/forecasting/test_combine_faults.py",
     "tests/helpers/public_signatures.py": "tests/package/test_public_names.py",

@@ -459,6 +459,40 @@ def test_csv_has_every_cell_with_equal_numbers(tmp_path):
     assert [int(row["run"]) for row in rows] == [0, 1, 2, 3, 0]
 
 
+@pytest.mark.parametrize(
+    ("label", "field"),
+    [
+        ("=cmd()", "'=cmd()"),
+        ("+1", "'+1"),
+        ("-1+cmd()", "'-1+cmd()"),
+        ("- - x", "'- - x"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        *((label, label) for label in ("a\rb", "\r", "a=1", "--", "hedge -1", "\0", "\u202eb", "'")),
+    ],
+)
+def test_a_text_of_csv_is_read_back_and_is_no_formula(label, field, tmp_path):
+    labels = {"learners": {spec_text({"name": "hedge"}): label}}
+    results_of([cell(), cell("ucb1", regret=-2.5)], labels).to_csv(tmp_path / "x.csv")
+    with (tmp_path / "x.csv").open(newline="", encoding="utf-8") as file:
+        hedge, ucb1 = csv.DictReader(file)
+    assert hedge["learner"] == field
+    assert ucb1["regret"] == "-2.5"
+    assert (tmp_path / "x.csv").read_bytes().endswith(b'}"\n')
+
+
+def test_a_spec_with_half_of_a_surrogate_pair_is_refused():
+    with pytest.raises(InvalidInput, match=r"^CellRecord: `learner` must be a spec as JSON text, got "):
+        results_of([cell()._replace(learner='{"name": "\\ud800"}')])
+
+
+def test_the_nearest_label_is_cut_in_a_message():
+    with pytest.raises(UnknownName) as raised:
+        results_of([cell()], {"learners": {spec_text({"name": "hedge"}): 20_000 * "x"}}).compare("xx")
+    assert len(str(raised.value)) < 500
+
+
 def test_texts_of_hostile_labels_have_one_line_each():
     results = hostile_results()
     text = results.table()

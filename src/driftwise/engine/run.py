@@ -25,7 +25,8 @@ from driftwise.core.vectors import add_term, read_sum, write_sum
 from driftwise.environments import LossSource, Replay, Stream
 from driftwise.environments.measures_accumulator import MeasuresAccumulator
 from driftwise.learners import Learner, Player
-from driftwise.learners.base.kernel_learner import Kernel, KernelLearner
+from driftwise.learners.base.kernel_learner import KernelLearner
+from driftwise.learners.base.loops import Kernel
 from driftwise.registry import to_spec
 from driftwise.regret.comparators import Comparator, Dynamic, Static
 from driftwise.regret.realised import Realised, RealisedAccumulator, best_follower

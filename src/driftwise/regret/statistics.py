@@ -37,13 +37,15 @@ class Estimate(NamedTuple):
     high: float
 
 
+# For functions that compute with stored numbers: those of a forged file may be infinite, or overflow.
+of_any_numbers = np.errstate(over="ignore", invalid="ignore")
 _ROUNDING = 1e-9  # relative: another processor may round the same run differently
 
 
+@of_any_numbers
 def are_equal(values: npt.NDArray[np.float64]) -> bool:
     """Return whether all rows are equal, up to rounding."""
-    with np.errstate(all="ignore"):  # infinite numbers
-        return bool((np.ptp(values, axis=0) <= _ROUNDING * np.abs(values).max(initial=0.0)).all())
+    return bool((np.ptp(values, axis=0) <= _ROUNDING * np.abs(values).max(initial=0.0)).all())
 
 
 def check_confidence(owner: str, confidence: float) -> None:
@@ -57,6 +59,7 @@ def has_interval(values: npt.NDArray[np.float64]) -> bool:
     return len(values) > 1 and not are_equal(values)
 
 
+@of_any_numbers
 def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt.NDArray[np.float64]:
     """Return half the width of Student's confidence interval for the mean over the first axis; NaN without one.
 
@@ -71,6 +74,7 @@ def half_width(values: npt.NDArray[np.float64], confidence: float = 0.95) -> npt
     return np.asarray(quantile * values.std(axis=0, ddof=1) / math.sqrt(n), np.float64)
 
 
+@of_any_numbers
 def estimate(values: npt.NDArray[np.float64], confidence: float = 0.95) -> Estimate:
     """Return the mean of some values, one per run, and its confidence interval.
 

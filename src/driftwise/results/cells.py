@@ -203,7 +203,8 @@ def _first(name: str, rule: str, bad: Flags, column: Any) -> Iterator[Fault]:
 @functools.lru_cache(maxsize=4096)
 def _is_spec(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        spec = json.loads(text)
+        return isinstance(spec, dict) and is_unicode(json.dumps(spec, ensure_ascii=False))  # also what is escaped
     except (ValueError, RecursionError):
         return False
 

@@ -11,11 +11,12 @@ import itertools
 import json
 import math
 import os
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -102,16 +103,34 @@ _COMMON = (
 
 
 _FORMATS = (".parquet", ".csv")
+_FORMULA = re.compile(r"\s*(?:[=@]|[+-][\s+-]*[^\s+-])")  # the start of a formula, for spreadsheets
 
 
 def write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write rows as text below a header; numbers have enough digits to be read back equal."""
+    """Write rows as text below a header; numbers have enough digits to be read back equal.
+
+    A text that a spreadsheet would compute as a formula has an apostrophe before it.
+    """
 
     def fill(file: Path) -> None:
         with file.open("w", newline="", encoding="utf-8") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(itertools.chain([header], rows))
+            lines = ([_csv_field(value) for value in row] for row in itertools.chain([header], rows))
+            csv.writer(_CsvLines(stream), lineterminator="\r\n").writerows(lines)
 
     write_atomically(path, fill)
+
+
+class _CsvLines(NamedTuple):
+    """Ends rows with a line feed. Their writer is told another end, so that it quotes carriage returns in texts."""
+
+    stream: TextIO
+
+    def write(self, row: str) -> None:
+        self.stream.write(row.removesuffix("\r\n") + "\n")
+
+
+def _csv_field(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def check_format(path: str | os.PathLike[str]) -> str:

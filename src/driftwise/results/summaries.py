@@ -13,7 +13,7 @@ import numpy as np
 
 from driftwise.core.errors import DriftwiseError, UnknownName, one_line, rejection, shown
 from driftwise.core.types import Actions, Flags, Vector
-from driftwise.regret.statistics import Estimate, half_width
+from driftwise.regret.statistics import Estimate, half_width, of_any_numbers
 from driftwise.results.cells import CellTable
 from driftwise.results.columns import MeanRegret, Place
 from driftwise.results.labels import CellLabels
@@ -169,6 +169,7 @@ def partners(table: CellTable, candidates: Flags) -> Actions:
     return partner[codes]
 
 
+@of_any_numbers
 def same_losses(table: CellTable, partner: Actions) -> Flags:
     """Return for each cell whether quantities of its losses agree with those of its partner."""
     same = np.ones(len(table), np.bool_)
@@ -189,6 +190,7 @@ class MeanCurve(NamedTuple):
     n_cells: int
 
 
+@of_any_numbers
 def mean_curve(table: CellTable, members: Actions, confidence: float = 0.95) -> MeanCurve | None:
     """Return the mean curve of cells; those without a curve, or with fewer rounds than others, are left out."""
     played = members[~table.failed[members]]
@@ -217,6 +219,7 @@ class UnknownLabel(UnknownName):
 
     def __init__(self, kind: str, wanted: str, labels: Sequence[str]) -> None:
         near = _nearest(wanted, labels)
+        near = near if len(near) <= _LONGEST_COMPARED else f"{near[: _LONGEST_COMPARED - 3]}..."
         advice = f"Did you mean '{near}'?" if near else "There are none."
         DriftwiseError.__init__(self, one_line(f"There is no {kind} {shown(wanted)} in these cells. {advice}"))
 

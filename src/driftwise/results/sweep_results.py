@@ -21,7 +21,7 @@ from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.measures import SAYS_NOTHING
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.registry import is_unicode
-from driftwise.regret.statistics import Estimate, estimate, has_interval
+from driftwise.regret.statistics import Estimate, estimate, has_interval, of_any_numbers
 from driftwise.report.tables import TableGroup, grouped_table, text_table
 from driftwise.results import summaries
 from driftwise.results.cell_files import read_cells, write_cells
@@ -300,6 +300,7 @@ class SweepResults:
             place = Place(environment, learner, cell.n_rounds, cell.comparator, cell.play)
             yield place, members[np.argsort(rank[members])]
 
+    @of_any_numbers
     def summaries(self, confidence: float = 0.95) -> list[Summary]:
         """Return the mean regret of each learner in each environment with each number of rounds, in order of cells."""
         table = self.cells
@@ -481,6 +482,7 @@ class SweepResults:
         """Return the spec of the environment of some cells that share it."""
         return json.loads(self.cells.texts["environment"][self.cells.cells["environment"][members[0]]])
 
+    @of_any_numbers
     def _compared(
         self, baseline: str, confidence: float = 0.95, simultaneous: bool = False
     ) -> tuple[list[Comparison], list[Unpaired]]:
