@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import fuzz_outputs
 from combine_examples import FIXED_SHARE, OUTPUTS, example, visible, write
 from command_line import runner
+from driftwise.core import files
+from driftwise.forecasting import combining
+from driftwise.report import tables
+from driftwise.report.page import markup
 
 PLANTED = ".driftwise-0123456789abcdef"  # the form of a temporary file's name
 
@@ -142,3 +147,30 @@ def test_a_summary_that_does_not_fit_on_the_disk_is_named_and_no_part_of_it_is_l
     code, message = limited(1000, tmp_path, "in.csv", "--out", "out")
     assert (code, message) == (1, "driftwise: Cannot write out/summary.json: File too large.\n")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["forecasts.csv"]
+
+
+def test_hostile_folders_and_names_change_nothing_else():
+    """A few cases of the program that `make fuzz` runs."""
+    counts = fuzz_outputs.fuzz(30, seed=7)
+    assert sum(counts.values()) == 30
+
+
+FAULTS = {
+    "links are followed": (combining, "write_atomically", lambda path, write, **_: files.write_atomically(path, write)),
+    "links are followed by bytes": (
+        combining,
+        "write_bytes_atomically",
+        lambda path, content, **_: files.write_bytes_atomically(path, content),
+    ),
+    "any page is deleted": (combining, "is_report_page", lambda _: True),
+    "temporary files that are links are deleted": (files, "_delete_if_abandoned", lambda path: path.unlink()),
+    "control characters are printed": (tables, "one_line", lambda text: text),
+    "markup is not escaped": (markup, "_escaped", lambda text: text),
+}
+
+
+@pytest.mark.parametrize(("home", "name", "wrong"), FAULTS.values(), ids=FAULTS)
+def test_the_hostile_cases_find_a_fault(monkeypatch, capsys, home, name, wrong):
+    monkeypatch.setattr(home, name, wrong)
+    with pytest.raises(AssertionError):
+        fuzz_outputs.fuzz(150, seed=7)

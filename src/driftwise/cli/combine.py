@@ -90,6 +90,7 @@ def command(
     import os
 
     from driftwise.cli.outputs import check_output_files, json_text
+    from driftwise.core.errors import one_line
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, Wanted, combine_table, table_source
 
@@ -114,7 +115,7 @@ def command(
         return
     click.echo(f"{outcome.report.text()}\n\n{COLUMNS_NOTE}\n")
     for kind, path in zip(("forecasts", "summary", "page"), outcome.files, strict=False):
-        click.echo(f"{kind}: {path}")
+        click.echo(f"{kind}: {one_line(str(path))}")
 
 
 def _mixture_options(

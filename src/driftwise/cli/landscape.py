@@ -51,6 +51,7 @@ def command(
     """
     from driftwise import __version__
     from driftwise.cli.outputs import check_output_files, command_line
+    from driftwise.core.errors import one_line
     from driftwise.core.validation import check_seed, count
     from driftwise.landscape.claims import claims
     from driftwise.landscape.outcomes import measure
@@ -68,7 +69,7 @@ def command(
     name = preset if cells == () and learners is None else f"{preset}-selection"
     page_file, folder = out / f"{name}.html", out / "measurements"
     check_output_files("landscape", (page_file, folder / "measurement"), (), follow_links=False)
-    hint = f"finished measurements are in {folder}; the same command continues."
+    hint = f"finished measurements are in {one_line(str(folder))}; the same command continues."
     with notes(quiet):
         with hint_on_interrupt(hint), progress_bar(quiet, "measuring", eta=False) as progress:  # the first ones compile
             outcomes = measure(scans, effort.n_runs, seed, folder, n_threads, progress)
@@ -85,8 +86,8 @@ def command(
         _print_claim(claim)
     if name != preset:
         click.echo("\nClaims about cells or learners that were not chosen are not shown.")
-    click.echo(f"\nfigures: {out / f'{name}-figures'}" if figures else "")
-    click.echo(f"page: {page_file}")
+    click.echo(f"\nfigures: {one_line(str(out / f'{name}-figures'))}" if figures else "")
+    click.echo(f"page: {one_line(str(page_file))}")
 
 
 def _print_claim(claim: Claim) -> None:

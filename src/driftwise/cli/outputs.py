@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from driftwise.core.errors import InvalidInput
+from driftwise.core.errors import InvalidInput, one_line
 from driftwise.core.files import check_writable, shown_path
 from driftwise.report.figures import canvas, figure_format
 from driftwise.results.results import check_format
@@ -67,7 +67,7 @@ def write_files(quiet: bool, *files: tuple[Path | None, Callable[[Path], object]
         if path is not None:
             write(path)
             if not quiet:
-                click.echo(f"wrote {path}", err=True)
+                click.echo(f"wrote {one_line(str(path))}", err=True)
 
 
 def check_output_files(

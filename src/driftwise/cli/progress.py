@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driftwise.core.errors import one_line
+
 if TYPE_CHECKING:
     from driftwise.sweeps import Progress
 
@@ -22,7 +24,7 @@ def notes(quiet: bool) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for message in () if quiet else dict.fromkeys(str(warning.message) for warning in caught):
-        click.echo(f"driftwise: {message}", err=True)
+        click.echo(f"driftwise: {one_line(message)}", err=True)
 
 
 @contextlib.contextmanager
@@ -61,7 +63,7 @@ def hint_on_interrupt(hint: str) -> Iterator[None]:
 
 def continued_by(what: str) -> str:
     """Return the hint that the same command continues, if what it has finished is stored."""
-    return f"finished {what} are stored; to continue: {shlex.join(['driftwise', *sys.argv[1:]])}"
+    return one_line(f"finished {what} are stored; to continue: {shlex.join(['driftwise', *sys.argv[1:]])}")
 
 
 @contextlib.contextmanager

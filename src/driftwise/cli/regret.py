@@ -53,7 +53,7 @@ def command(
     """
     from driftwise import __version__
     from driftwise.cli.outputs import check_output_files, command_line
-    from driftwise.core.errors import InvalidInput
+    from driftwise.core.errors import InvalidInput, one_line
     from driftwise.core.validation import check_seed, count
     from driftwise.regret_study.study import PRESETS, run_study, select_cells
     from driftwise.regret_study.study_design import chosen_learners, scored_learners
@@ -91,7 +91,7 @@ def command(
     if figures:
         dots = [panel for panel in report.panels if isinstance(panel, DotPanel)]
         write_figures(out / f"{name}-figures", replace(report, panels=dots))
-    click.echo(f"\nscores: {csv}" if csv is not None else "")
+    click.echo(f"\nscores: {one_line(str(csv))}" if csv is not None else "")
     if figures:
-        click.echo(f"figures: {out / f'{name}-figures'}")
-    click.echo(f"page: {page_file}")
+        click.echo(f"figures: {one_line(str(out / f'{name}-figures'))}")
+    click.echo(f"page: {one_line(str(page_file))}")
