@@ -12,7 +12,7 @@ from driftwise.core.corners import Corners
 from driftwise.core.kernel import kernel
 from driftwise.core.memory_fields import distribution
 from driftwise.core.types import Vector
-from driftwise.learners import ExpertLearner, OptimisticAdaptMLProd, OptimisticGD, RerunUCBV
+from driftwise.learners import ExpertLearner, OptimisticAdaptMLProd, OptimisticGD, RerunUCBV, Thompson
 from driftwise.learners.base.loops import expert_loops
 
 BROKEN = {}
@@ -339,6 +339,12 @@ class ChoosesNumPyIntegers(RerunUCBV):
     def choose(self, state):
         action, probability = super().choose(state)
         return np.int64(action), probability
+
+
+@fails("probabilities_are_frequencies_also_with_late_outcomes")
+class CallsDrawsCertain(Thompson):
+    def choose(self, state):
+        return super().choose(state)[0], 1.0
 
 
 @fails("a_rejected_update_changes_nothing")

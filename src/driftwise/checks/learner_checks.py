@@ -55,6 +55,8 @@ _ROUNDS = 120
 _BLOCK = 10_000
 _SLOW_ROUNDS = 50_000  # constant rounds of a learner in plain Python, in place of a million
 _MOST_ALARMS = 64
+_DRAWS, _FAR, _FEW = 200, 5.0, 3.0  # of a choice; as many standard deviations, and as many more, are not a coincidence
+_LATE = 9  # rounds until an outcome arrives
 _CLOSE = 1e-9  # a generous bound of the rounding errors of sums of weights and of permuted sums
 
 # Extreme measures: one action and one round, no movement, no noise, a change in every round, many rounds.
@@ -389,6 +391,32 @@ def choose_gives_an_action_and_its_probability(learner: BanditLearner) -> None:
         fine = probability is None or (isinstance(probability, float) and 0 < probability <= 1)
         expect(fine, f"the probability was {probability!r}")
         learner.update(state, action, float(losses[action]), probability)
+
+
+@check(_CHECKS["bandit"])
+def probabilities_are_frequencies_also_with_late_outcomes(learner: BanditLearner) -> None:
+    """The probability that `choose` returns is how often it chooses the action in this state, or None."""
+    state = learner.start(3, seed=1)
+    draws = "generator" in state.memory._fields
+    seeds = [learner.start(3, seed).memory.generator if draws else None for seed in range(_DRAWS if draws else 1)]
+    waiting: list[tuple[int, float | None]] = []
+    for t, losses in enumerate(mixed_losses(24, 3)):
+        choices: dict[tuple[int, float | None], int] = {}
+        copy = state.copy()
+        for seed in seeds:
+            for name, array in copy.arrays().items():  # a new copy would take longer
+                array[...] = seed if name == "generator" else state.arrays()[name]
+            choice = learner.choose(copy)
+            choices[choice] = choices.get(choice, 0) + 1
+        for (action, probability), n in choices.items():
+            expected = n if probability is None else len(seeds) * probability
+            room = _FAR * math.sqrt(expected * (1 - expected / len(seeds))) + _FEW
+            seen = f"the action {action}, of probability {probability}, was chosen {n} times in {len(seeds)}"
+            expect(abs(n - expected) <= room, f"after {t} choices, {seen}")
+        waiting.append(learner.choose(state))
+        if t >= _LATE:
+            action, probability = waiting.pop(0)
+            learner.update(state, action, float(losses[action]), probability)
 
 
 @check(_CHECKS["bandit"])

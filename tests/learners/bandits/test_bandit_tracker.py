@@ -241,12 +241,14 @@ def test_a_probe_is_not_repeated_while_its_outcome_is_awaited():
 
 def test_first_plays_are_spread_while_their_outcomes_are_awaited():
     state = LEARNER.start(5, seed=1)
-    chosen = [LEARNER.choose(state)[0] for _ in range(400)]
-    assert chosen[:5] == [0, 1, 2, 3, 4]
+    chosen, probabilities = zip(*[LEARNER.choose(state) for _ in range(400)], strict=True)
+    assert chosen[:5] == (0, 1, 2, 3, 4)
+    assert probabilities == (1.0,) * 5 + (1 / 5,) * 395
     assert min(chosen.count(i) for i in range(5)) > 50  # 80 on average
     for action in (3, 0):
         LEARNER.update(state, action, 0.5, 1.0)
-    assert {LEARNER.choose(state)[0] for _ in range(60)} == {1, 2, 4}
+    assert {LEARNER.choose(state) for _ in range(60)} == {(1, 1 / 3), (2, 1 / 3), (4, 1 / 3)}
     for action in (1, 2, 4):
         LEARNER.update(state, action, 0.9, 1.0)
-    assert LEARNER.choose(state)[0] in (0, 3)
+    action, probability = LEARNER.choose(state)
+    assert (action in (0, 3), probability) == (True, 1.0)

@@ -285,13 +285,16 @@ def _overdue(memory: Memory, greedy: int) -> int:
 
 
 @kernel
-def _unplayed(memory: Memory, first: int) -> int:
-    """Return the first action without plays that was not chosen yet; one at random if their outcomes are all late."""
+def _unplayed(memory: Memory, first: int) -> tuple[int, float]:
+    """Return the first action without plays that was not chosen yet, and its probability, which is 1.
+
+    If their outcomes are all late, one of them is drawn.
+    """
     n_unplayed = 0
     for i in range(first, memory.plays.size):
         if memory.plays[i] == 0.0:
             if memory.delays[i] == _NOT_CHOSEN:
-                return i
+                return i, 1.0
             n_unplayed += 1
     action, left = first, int(n_unplayed * next_uniform(memory.generator))
     for i in range(first, memory.plays.size):
@@ -299,17 +302,20 @@ def _unplayed(memory: Memory, first: int) -> int:
             if left == 0:
                 action = i
             left -= 1
-    return action
+    return action, 1.0 / n_unplayed
 
 
 @kernel
 def _choose(memory: Memory, rates: NoRates) -> tuple[int, float]:
     summarise(memory)
-    action = lowest(memory, rates)[0]
-    action = _overdue(memory, action) if memory.plays[action] > 0.0 else _unplayed(memory, action)
+    action, probability = lowest(memory, rates)
+    if memory.plays[action] > 0.0:
+        action = _overdue(memory, action)
+    else:
+        action, probability = _unplayed(memory, action)
     memory.last_rounds[action] = memory.clock[0]  # a probe whose outcome is late is not repeated
     memory.delays[action] = 0.5 + next_uniform(memory.generator)
-    return action, 1.0
+    return action, probability
 
 
 @kernel
@@ -361,7 +367,8 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
     $$ \min \{ q \le m_i : n_i \, kl(m_i, q) \le 0.85 \, \phi_i \ln(a + 1) \} , $$
 
     where $kl$ is the divergence of Bernoulli distributions, as in KL-UCB with $\phi_i = 1$. If outcomes are late, each
-    action is chosen once before any is repeated; then those without an outcome are chosen at random.
+    action is chosen once before any is repeated; then one of those without an outcome is drawn uniformly. Only such a
+    choice has a probability below 1: every other one is fixed by the state, which has the $U_i$ drawn before.
 
     Probing. Instead it plays the action $i$ for which the following is largest, if that is above 1 and the index of
     another is lowest:
