@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from driftwise.core.errors import BadFile, DriftwiseError, InvalidInput, MissingDependency
-from driftwise.environments import Replay, replay
+from driftwise.environments import Replay
 from driftwise.environments.replay import NpyFile
 from mutating import mutations
 
@@ -268,7 +268,7 @@ def test_a_damaged_parquet_file_gives_a_driftwise_error_in_one_line(tmp_path):
 def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch):
     file = saved(tmp_path / "a.parquet", {"north": np.zeros(1000), "south": np.zeros(1000)})
     assert Replay.from_file(file).n_rounds == 1000
-    monkeypatch.setattr(replay, "memory_bytes", lambda: 16_000)  # of one copy of the numbers
+    monkeypatch.setattr("driftwise.environments.table_files.memory_bytes", lambda: 16_000)  # of one copy of the numbers
     message = f"{file}: 1000 rounds of 2 actions do not fit into the memory of this machine."
     with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
         Replay.from_file(file)

@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import subprocess
 import sys
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -12,6 +14,7 @@ import fuzz_tables
 from combine_examples import example, write
 from command_line import runner
 from driftwise.core.errors import MissingDependency
+from driftwise.environments import csv_tables, table_files
 
 INDEX = "looks like the index of a pandas table. Write the table with index=False, or name the forecasts by --experts."
 EMPTY = "If it is missing, leave the cell empty."
@@ -19,6 +22,8 @@ GUESSED = f"{EMPTY} If the column is no expert, name those that are by --experts
 LONG = "A table with one row for each expert? In Python, driftwise.combine(frame, expert=..., forecast=...) takes it."
 BY = "If there are several series, name them by --by."
 UTF8 = "save the file as UTF-8."
+UNCLOSED = "a quotation mark opens a cell here, and none closes it."
+TWO = "Is it not closed? Inside of a cell, write two."
 SHUFFLED = b"\x93NUMPY\x01\0\x76\0junk\n,y"
 
 CSV = {
@@ -35,6 +40,92 @@ CSV = {
         'n,y,a\n"p\nq",1,2\nr,1,x\n',
         "--experts a",
         f", line 4, column 'a': 'x' is not a number. {EMPTY}",
+    ),
+    "a quotation mark is not closed": ('y,a,n\n1,2,x\n1,2,"x\n' + "1,2,x\n" * 3, "", f", line 3: {UNCLOSED}"),
+    "it is not closed in the last line": ('y,a\n1,2\n1,"2', "", f", line 3: {UNCLOSED}"),
+    "it is not closed in the header": ('y,a,"n\n1,2,x\n1,2,x\n', "", f", line 1: {UNCLOSED}"),
+    "it is not closed after a byte order mark": ('\ufeff"y,a\n1,2\n', "", f", line 1: {UNCLOSED}"),
+    "it is not closed, with CRLF": ('y,a,n\r\n1,2,"p\r\nq"\r\n1,2,"x\r\n1,2,x\r\n', "", f", line 4: {UNCLOSED}"),
+    "it is not closed, with CR": ('y,a,n\r1,2,"p\rq"\r1,2,"x\r1,2,x\r', "", f", line 4: {UNCLOSED}"),
+    "it is not closed after two": ('y,a,n\n1,2,"x ""\n1,2,x\n', "", f", line 2: {UNCLOSED}"),
+    "it is closed by the next one": (
+        'y,a,n\n1,2,"x\n1,2,"x"\n1,2,x\n',
+        "",
+        f", line 2: a quotation mark opens a cell here, and on line 3 text follows the next one. {TWO}",
+    ),
+    "thousands": (
+        'y,a,b\n1,1,900\n1,1,"1,900"\n',
+        "",
+        ", line 3, column 'b': '1,900' may be 1.900 or 1900;"
+        " with --decimal , it is 1.900, with --decimal . it must be written as 1900.",
+    ),
+    "thousands in all columns": (
+        "y;a\n1,000;2,000\n",
+        "",
+        ", line 2, column 'y': '1,000' may be 1.000 or 1000;"
+        " with --decimal , it is 1.000, with --decimal . it must be written as 1000.",
+    ),
+    "thousands beside decimal commas": (
+        "y;a;b\n1,5;2,5;900\n1,5;2,5;1,900\n",
+        "",
+        ", line 3, column 'b': '1,900' may be 1.900 or 1900;"
+        " with --decimal , it is 1.900, with --decimal . it must be written as 1900.",
+    ),
+    "thousands with points beside decimal commas": (
+        "y;a\n1,5;1.000\n",
+        "--experts a",
+        ", line 2, column 'a': '1.000' is not a number."
+        " The decimal sign is ',', and thousands have no separator; --decimal gives another.",
+    ),
+    "points that may be of thousands": (
+        "y;a;b\n1.000;2.000;1.5\n1.000;2.000;1,5\n",
+        "--experts a",
+        ", line 2, column 'y': '1.000' may be 1.000 or 1000;"
+        " with --decimal . it is 1.000, with --decimal , it must be written as 1000.",
+    ),
+    "thousands and decimals": (
+        "y;a\n1,5;2,5\n1.234,56;2,5\n",
+        "",
+        ", line 3, column 'y': '1.234,56' is not a number. Write it without separators of thousands.",
+    ),
+    "thousands and decimals with points": (
+        'y,a\n1.5,2.5\n"1,234.56",2.5\n',
+        "",
+        ", line 3, column 'y': '1,234.56' is not a number. Write it without separators of thousands.",
+    ),
+    "thousands with a given sign": (
+        'y,a\n1,2\n"1,900",2\n',
+        "--decimal .",
+        ", line 3, column 'y': '1,900' is not a number."
+        " The decimal sign is '.', and thousands have no separator; --decimal gives another.",
+    ),
+    "an expert with thousands in all rows": (
+        'y,a,b\n1.5,2.5,"1,900"\n1.5,2.5,"2,900"\n',
+        "",
+        ", line 2, column 'b': '1,900' is not a number. The decimal sign is '.', and thousands have no separator;"
+        " --decimal gives another. If the column is no expert, name those that are by --experts.",
+    ),
+    "spaces between thousands": (
+        "y,a\n1,2\n1 000,2\n",
+        "",
+        ", line 3, column 'y': '1 000' is not a number. Write it without separators of thousands.",
+    ),
+    "apostrophes between thousands": (
+        "y,a\n1,2\n1'000,2\n",
+        "",
+        ", line 3, column 'y': \"1'000\" is not a number. Write it without separators of thousands.",
+    ),
+    "parentheses": ("y,a\n1,2\n(5),2\n", "", f", line 3, column 'y': '(5)' is not a number. {EMPTY}"),
+    "percent": ("y,a\n1,2\n5%,2\n", "", f", line 3, column 'y': '5%' is not a number. {EMPTY}"),
+    "an earlier time above 2**53": (
+        f"t,y,a\n{2**60 + 1},1,2\n{2**60},1,2\n",
+        "--time t",
+        f", line 3, column 't': times must increase, got '{2**60}' after '{2**60 + 1}'. Sort the rows. {BY}",
+    ),
+    "an equal time above 2**63": (
+        f"t,y,a\n{2**63 + 1},1,2\n{2**63 + 1},1,2\n",
+        "--time t",
+        f", line 3, column 't': times must increase, got '{2**63 + 1}' again. {LONG} {BY}",
     ),
     "a number in another encoding": (
         b"y,a\n1,2\n1,\xff\n",
@@ -163,6 +254,16 @@ PARQUET = {
         ", row 2, column 't': times must increase, got 1 after 2. Sort the rows."
         " If there are several series, name them by --by.",
     ),
+    "an earlier time above 2**63": (
+        {"y": [1.0, 2], "a": [1, 2], "t": pa.array([2**63 + 1, 2**63], pa.uint64())},
+        "--time t",
+        f", row 2, column 't': times must increase, got {2**63} after {2**63 + 1}. Sort the rows. {BY}",
+    ),
+    "an equal decimal above 2**53": (
+        {"y": [1.0, 2], "a": [1, 2], "t": pa.array([Decimal(2**60), Decimal(2**60)], pa.decimal128(30, 0))},
+        "--time t",
+        f", row 2, column 't': times must increase, got Decimal('{2**60}') again. {LONG} {BY}",
+    ),
     "a row for each expert": (
         {"y": [1.0, 2], "a": [1, 2], "t": [2, 2]},
         "--time t",
@@ -259,6 +360,58 @@ def test_row_groups_that_unpack_to_more_than_memory_are_not_unpacked(refused, tm
     assert refused("in.parquet") == f"{message} of this machine. Write smaller row groups."
 
 
+def test_batches_of_parquet_have_few_rows_if_there_are_many_columns(tmp_path, monkeypatch):
+    table = pa.table({f"a{k}": [0.0] * 1000 for k in range(40)})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    monkeypatch.setattr(table_files, "_BATCH_CELLS", 400)
+    with table_files.open_parquet(str(tmp_path / "in.parquet")) as file:
+        assert {batch.num_rows for batch in table_files.parquet_batches(file, "in.parquet")} == {10}
+
+
+LITTLE_MEMORY = """
+import resource, sys
+from driftwise.core.errors import BadFile
+from driftwise.environments import Replay
+from driftwise.environments.table_files import ColumnChoice, ParquetTable
+from driftwise.forecasting.combining import table_source
+with open("/proc/self/statm") as file:
+    taken = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + {more}, taken + {more}))
+try:
+    {read}
+except BadFile as error:
+    print(error)
+"""
+
+
+def with_little_memory(read, more, file):
+    """Run a line of code in a process that may take `more` bytes; return what it prints and its exit code."""
+    script = LITTLE_MEMORY.format(read=read, more=more)
+    done = subprocess.run([sys.executable, "-c", script, str(file)], capture_output=True, text=True)
+    return done.stdout, done.returncode
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the address space of a process is known on Linux only")
+def test_columns_that_repeat_a_value_are_unpacked_with_little_memory(tmp_path):
+    """A batch of 65,536 rows took 650 MB, from a file of 0.7 MB."""
+    names = ["y", *(f"a{k}" for k in range(1250))]
+    zeros = pa.array([0.0] * 65_536)
+    parquet.write_table(pa.table([zeros] * len(names), names), tmp_path / "in.parquet")
+    assert (tmp_path / "in.parquet").stat().st_size < 1_000_000
+    choice = f"ColumnChoice('y', tuple(f'a{{k}}' for k in range({len(names) - 1})))"
+    read = f"print(sum(b.num_rows for b in ParquetTable(table_source(sys.argv[1])).batches({choice})))"
+    assert with_little_memory(read, 450_000_000, tmp_path / "in.parquet") == ("65536\n", 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the address space of a process is known on Linux only")
+def test_a_csv_file_whose_columns_need_more_memory_than_there_is_is_refused(tmp_path):
+    """Arrow ended the process: "terminate called after throwing an instance of 'std::bad_alloc'"."""
+    (tmp_path / "in.csv").write_text(",".join(["0.5"] * 60_000) + "\n")
+    out, code = with_little_memory("Replay.from_file(sys.argv[1])", 300_000_000, tmp_path / "in.csv")
+    rule = "its 60000 columns of numbers take 0.383 GB, which do not fit into the memory of this machine."
+    assert (out.partition("in.csv")[2], code) == (f": {rule}\n", 0)
+
+
 def test_compressed_files_that_are_cut_short(refused, tmp_path):
     (tmp_path / "in.csv.gz").write_bytes(gzip.compress(b"y,a\n" + b"1,2\n" * 1000)[:40])
     assert refused("in.csv.gz").startswith("in.csv.gz: its compressed content is damaged (")
@@ -326,6 +479,36 @@ def test_rows_that_are_too_long_are_refused_with_their_line(refused, tmp_path):
     (tmp_path / "in.csv").write_text(start + '1,2,"x\n' + "1,2,x\n" * 1_000_000)
     fault = "a quotation mark opens a cell here, and none closes it."
     assert refused("in.csv") == f"in.csv, line 200002: {fault}"
+
+
+def test_a_quotation_mark_that_is_not_closed_after_some_blocks_has_its_line(refused, tmp_path):
+    rows = ["y,a,n", *['1,2,"p\nq ""r"""', "1,2,x"] * 200_000]  # 9 MB
+    for row in (100_000, 250_001, 400_000):
+        content = "\n".join([*rows[:row], '1,2,"x', *(text.replace('"', "") for text in rows[row:])])
+        line = 1 + row + row // 2
+        (tmp_path / "in.csv").write_text(content)
+        assert refused("in.csv") == f"in.csv, line {line}: {UNCLOSED}"
+        (tmp_path / "in.csv.gz").write_bytes(gzip.compress(content.encode(), 1))
+        assert refused("in.csv.gz") == f"in.csv.gz, line {line}: {UNCLOSED}"
+
+
+def test_a_first_line_that_is_very_long_or_has_too_many_columns_is_refused_at_once(refused, tmp_path, monkeypatch):
+    (tmp_path / "in.csv").write_text("y," + "a" * 17_000_000)
+    assert refused("in.csv") == "in.csv, line 1: it is longer than 16 MB."
+    (tmp_path / "in.csv").write_text("y" + ",a" * 5_000_000 + "\n")
+    assert refused("in.csv") == "in.csv: it must have at most 100000 columns, its first line has 5000001."
+    (tmp_path / "in.csv").write_text("y,a,b\n1,2,3\n")
+    monkeypatch.setattr(csv_tables, "_MOST_NUMBERS", 2)
+    rule = "at most 2 columns of numbers are read from CSV, got 3. Name fewer by --experts, or write Parquet."
+    assert refused("in.csv") == f"in.csv: {rule}"
+
+
+def test_thousands_after_the_first_rows_are_refused(refused, tmp_path):
+    """The decimal sign is found in the first thousand rows, in which the last column has whole numbers only."""
+    rows = ["y;a;b", *["1,5;2,5;900"] * 3000, "1,5;2,5;1,900", "1,5;2,5;1,9"]
+    (tmp_path / "in.csv").write_text("\n".join(rows))
+    message = "'1,900' may be 1.900 or 1900; with --decimal , it is 1.900, with --decimal . it must be written as 1900."
+    assert refused("in.csv") == f"in.csv, line 3002, column 'b': {message}"
 
 
 def test_a_pandas_index_is_ignored_if_the_experts_are_named(monkeypatch, capsys, tmp_path):

@@ -14,7 +14,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple, TextIO
 
@@ -31,9 +31,12 @@ from driftwise.environments.table_files import (
     Columns,
     TableSource,
     first_line,
+    free_bytes,
 )
 
 MOST_COLUMNS = 100_000
+_MOST_NUMBERS = 20_000  # columns of a table
+_COLUMN_BYTES, _WORD_BYTES = 6000, 380  # of memory that Arrow takes for a column, and for a word that may be in it
 _BLOCK = 1 << 21  # bytes of text that are parsed at once
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -44,6 +47,7 @@ _MOST_ROWS = 1000  # rows from which delimiter, decimal sign and kinds of column
 # Quotation marks
 
 _QUOTE = ord('"')
+_SHORT_TEXT = 1000  # bytes; a longer text is looked at as an array first
 _OUTSIDE, _INSIDE, _DOUBLED = range(3)  # a cell in quotation marks; after the first of two quotation marks inside it
 
 
@@ -66,7 +70,8 @@ class Quotes:
         """Follow the next bytes."""
         text = self._rest + data
         last = len(text) - 1
-        if self._place != _OUTSIDE or text[0] == _QUOTE or not self._all_closed(text, last):
+        is_special = len(text) < _SHORT_TEXT or self._place != _OUTSIDE or text[0] == _QUOTE
+        if is_special or not self._all_closed(text, last):
             self._follow(text, last)
         self._line += _line_ends(text, last)
         self._rest = text[max(0, last - 1) :]
@@ -258,13 +263,19 @@ def csv_batches(
     decimal: str = ".",
     block: int = 0,
     line: int = 1,
+    missing: Iterable[str] = MISSING,
 ) -> Iterator[pa.RecordBatch]:
     """Yield Arrow's batches of the rows of a CSV file from where its stream is; the columns are named by their numbers.
 
     `kinds` has the types of the columns to read. A row must fit into a `block` of bytes. `line` is the number of the
-    next line.
+    next line; cells in `missing` are missing numbers.
     """
     columns = {str(i): kind for i, kind in kinds.items()}  # by number, because names may repeat
+    words = sorted(missing)
+    n_bytes = len(kinds) * (_COLUMN_BYTES + _WORD_BYTES * len(words))
+    if n_bytes > free_bytes():  # Arrow would end the process
+        amount = f"its {len(kinds)} columns of numbers take {n_bytes / 1e9:.3g} GB"
+        raise stream.source.fault(f": {amount}, which do not fit into the memory of this machine.")
     try:
         reader = arrow_csv.open_csv(
             pa.PythonFile(_CheckedBytes(stream, delimiter, line), mode="r"),
@@ -273,7 +284,7 @@ def csv_batches(
             arrow_csv.ConvertOptions(
                 column_types=columns,
                 include_columns=list(columns),
-                null_values=sorted(MISSING),
+                null_values=words,
                 strings_can_be_null=False,
                 decimal_point=decimal,
             ),
@@ -316,16 +327,18 @@ def csv_rows(file: TextIO, delimiter: str = ",", quotes: Quotes | None = None) -
         raise
 
 
-def first_row(source: TableSource, sample: bytes, delimiter: str = ",") -> tuple[list[str], int, int]:
+def first_row(stream: ByteStream, sample: bytes, delimiter: str = ",") -> tuple[list[str], int, int]:
     """Return the cells of the first row that is not blank, the bytes up to its end, and the number of its last line."""
-    check_width(source, sample, [delimiter])
+    check_width(stream.source, sample, [delimiter])
     text = _text(sample)
     for _, line, row in csv_rows(io.StringIO(text, newline=""), delimiter):
         lines = io.StringIO(text, newline="")
         start = "".join(lines.readline() for _ in range(line)).encode(errors="surrogateescape")
-        quotes = Quotes(source, delimiter)
+        quotes = Quotes(stream.source, delimiter)
         quotes.add(start)
         quotes.end()
+        if not stream.is_sampled and not start.endswith((b"\r", b"\n")):
+            raise stream.source.fault(f", line {line}: its first row does not end in its first {len(sample)} bytes.")
         return row, len(start) + len(_BYTE_ORDER_MARK) * sample.startswith(_BYTE_ORDER_MARK), line
     return [], 0, 0
 
@@ -350,7 +363,7 @@ class CsvTable:
         self._source, self._stream, self.fraction = stream.source, stream, stream.fraction
         sample = stream.sample()
         rows = self._sampled(sample, target, delimiter)
-        header, start, self._line = first_row(self._source, sample, self._delimiter)
+        header, start, self._line = first_row(stream, sample, self._delimiter)
         names = tuple(name.strip() for name in header)
         if _has_wrong_bytes("".join(names)):
             message = "the names of the columns are not in UTF-8; save the file as UTF-8."
@@ -389,6 +402,9 @@ class CsvTable:
 
     def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
+        if len(choice.numbers) > _MOST_NUMBERS:
+            amount = f"at most {_MOST_NUMBERS} columns of numbers are read from CSV, got {len(choice.numbers)}"
+            raise self._source.fault(f": {amount}. Name fewer by --experts, or write Parquet.")
         places, sign, row = self.columns.places, self._decimals.sign, 0
         names, n_columns = [*choice.numbers, *choice.texts], len(self.columns.names)
         as_text = [name for name in choice.numbers if places[name] in self._decimals.doubtful]

@@ -26,12 +26,12 @@ from driftwise.core.archives import LONGEST_HEADER, npy_header
 from driftwise.core.errors import BadFile, InvalidInput, MissingDependency, rejection, shown
 from driftwise.core.files import existing_file, shown_path
 from driftwise.core.types import Matrix
-from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss, memory_bytes
+from driftwise.core.validation import LOSS_KINDS, count, first_bad_loss
 from driftwise.environments.environment import Block, LossSource, Seed, Stream
 
 Array = np.ndarray[Any, Any]
 _ROWS = 4096  # checked at a time, so that a file is never completely in memory
-_COPIES = 3  # of the numbers of a .parquet file: what Arrow has, the matrix, and what `Replay` keeps
+_COPIES = 3  # of the numbers of a file: what Arrow has, the matrix, and what `Replay` keeps
 _SUFFIXES = (".csv", ".npy", ".parquet")
 _MISSING = ("", "na", "n/a", "nan", "null", "none")  # spellings of a missing value
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
@@ -123,13 +123,13 @@ def _read_losses(file: str | os.PathLike[str], header: bool | None) -> Recording
 def _read_parquet(where: Path) -> Recording:
     from pyarrow import types
 
-    from driftwise.environments.table_files import first_line, open_parquet, parquet_batches
+    from driftwise.environments.table_files import first_line, free_bytes, open_parquet, parquet_batches
 
     name, row = shown_path(where), 0
     try:
         with open_parquet(str(where)) as file:
             schema, n_rounds = file.schema_arrow, file.metadata.num_rows
-            if _COPIES * 8 * n_rounds * len(schema) > memory_bytes():
+            if _COPIES * 8 * n_rounds * len(schema) > free_bytes():
                 size = f"{n_rounds} rounds of {len(schema)} actions"
                 raise BadFile(f"{name}: {size} do not fit into the memory of this machine.")
             for column in schema:
@@ -154,19 +154,27 @@ def _read_csv(where: Path, header: bool | None) -> Recording:
     import pyarrow
 
     from driftwise.environments.csv_tables import csv_batches, first_row
-    from driftwise.environments.table_files import LONGEST, ByteStream, TableSource
+    from driftwise.environments.table_files import LONGEST, ByteStream, TableSource, free_bytes
 
     source = TableSource(str(where), size=where.stat().st_size)
     refusals = (csv.Error, UnicodeEncodeError, pyarrow.ArrowInvalid)
     with contextlib.closing(ByteStream(source)) as stream, contextlib.suppress(*refusals):
-        cells, start, line = first_row(source, stream.sample())
+        cells, start, line = first_row(stream, stream.sample())
+        if not cells:  # blank lines only
+            return _read_slowly(where, header)
         cells = [cell.strip(" \t") for cell in cells]
-        has_names = bool(cells) and (_is_header(cells, source.name) if header is None else header)
+        has_names = _is_header(cells, source.name) if header is None else header
         "".join(cells).encode()  # names in another encoding are surrogates here
         stream.skip(start if has_names else 0)
         kinds = dict.fromkeys(range(len(cells)), pyarrow.float64())
-        batches = csv_batches(stream, len(cells), kinds, block=LONGEST, line=line + 1 if has_names else 1)
-        parts = [np.column_stack(batch.columns) for batch in batches]
+        next_line = line + 1 if has_names else 1
+        batches = csv_batches(stream, len(cells), kinds, block=LONGEST, line=next_line, missing=("",))
+        parts: list[Array] = []
+        for batch in batches:
+            parts.append(np.column_stack(batch.columns))
+            if _COPIES * sum(part.nbytes for part in parts) > free_bytes():
+                rounds = sum(map(len, parts))
+                raise BadFile(f"{source.name}: {rounds} rounds and more do not fit into the memory of this machine.")
         numbers = np.concatenate([np.empty((0, max(1, len(cells)))), *parts])
         if np.isfinite(numbers).all():
             return numbers, tuple(cells) if has_names else None

@@ -14,6 +14,7 @@ import json
 import math
 import os
 import re
+import resource
 import sys
 import tempfile
 import threading
@@ -120,14 +121,13 @@ class ByteStream:
 
     def sample(self) -> bytes:
         """Return the first bytes, which `read` returns again: some lines, or a part of the first one if it is long."""
-        parts, n_bytes = [self._read(_SAMPLE)], _SAMPLE
-        while len(parts[-1]) == n_bytes and not re.search(rb"[\r\n]", parts[-1]):
-            if sum(map(len, parts)) > LONGEST:
-                raise self.source.fault(f", line 1: it is longer than {LONGEST >> 20} MB.")
-            parts, n_bytes = [*parts, self._read(_BLOCK)], _BLOCK
-        self.is_sampled = len(parts[-1]) < n_bytes
-        self._head = b"".join(parts)
-        return self._head
+        data, n_bytes = self._read(_SAMPLE), _SAMPLE
+        while len(data) == n_bytes and len(data) <= LONGEST and not re.search(rb"[\r\n]", data):
+            data, n_bytes = data + self._read(n_bytes), 2 * n_bytes
+        if len(data) > LONGEST and not re.search(rb"[\r\n]", data[: LONGEST + 1]):
+            raise self.source.fault(f", line 1: it is longer than {LONGEST >> 20} MB.")
+        self._head, self.is_sampled = data, len(data) < n_bytes
+        return data
 
     def skip(self, n_bytes: int) -> None:
         """Leave out the first bytes of the sample."""
@@ -194,6 +194,17 @@ def read_error(path: str, error: Exception) -> BadData:
     """Return the error about a file that cannot be opened."""
     reason = getattr(error, "strerror", None) or first_line(error)
     return BadData(f"Cannot read {shown_path(path)}: {reason}.")
+
+
+def free_bytes() -> int:
+    """Return the memory that this process may take: that of the machine, or what its limit leaves (`ulimit -v`)."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return memory_bytes()
+    n_pages = 0
+    with contextlib.suppress(OSError):
+        n_pages = int(Path("/proc/self/statm").read_text().split()[0])  # on Linux: what it has
+    return max(0, min(memory_bytes(), limit - n_pages * os.sysconf("SC_PAGE_SIZE")))
 
 
 def first_line(error: BaseException) -> str:
@@ -340,7 +351,8 @@ def _has_kind(value: object, kind: str) -> bool:
 # Parquet
 
 _BATCH = 1 << 16  # rows that are unpacked at once
-_BUFFER = 1 << 20  # bytes of a column that are read at once
+_BATCH_CELLS = 1 << 22  # and cells, because a value that is repeated in all rows of many columns takes few bytes
+_BUFFER, _BUFFERS = 1 << 20, 1 << 27  # bytes of a column that are read at once, and of all columns
 PARQUET_MARK = b"PAR1"  # how such files begin and end
 _ENCRYPTED = b"PARE"
 # Tests of types, one of which a column must pass.
@@ -355,10 +367,12 @@ def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> parquet.Parquet
 
     Metadata of its columns must not be asked for: on some damaged footers Arrow then ends the process.
     """
+    with parquet.ParquetFile(path) as file:
+        n_columns = file.metadata.num_columns
     return parquet.ParquetFile(
         path,
         read_dictionary=list(dictionaries),  # a long text that is repeated often is kept once
-        buffer_size=_BUFFER,
+        buffer_size=min(_BUFFER, _BUFFERS // max(1, n_columns) + 1),
         pre_buffer=False,
         page_checksum_verification=True,
     )
@@ -368,15 +382,16 @@ def parquet_batches(
     file: parquet.ParquetFile, name: str, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of an open Parquet file in batches; raise `BadData` about the file `name` if they are damaged."""
-    row = 0
+    row, n_columns = 0, len(columns or file.schema_arrow)
+    n_rows = max(1, min(_BATCH, _BATCH_CELLS // max(1, n_columns)))
     for number in range(file.metadata.num_row_groups):
         try:
             group, before = file.metadata.row_group(number), row
-            if group.total_byte_size > memory_bytes():
+            if group.total_byte_size > free_bytes():
                 size = f"{group.total_byte_size / 1e9:.3g} GB"
                 advice = "which do not fit into the memory of this machine. Write smaller row groups."
                 raise BadData(f"{name}, row {row + 1}: from here on its row group unpacks to {size}, {advice}")
-            for batch in file.iter_batches(_BATCH, row_groups=[number], columns=columns, use_threads=True):
+            for batch in file.iter_batches(n_rows, row_groups=[number], columns=columns, use_threads=True):
                 batch.validate(full=True)
                 yield batch
                 row += batch.num_rows
@@ -384,6 +399,9 @@ def parquet_batches(
                 raise ValueError("rows are missing")
         except BadFile:
             raise
+        except MemoryError:
+            place = f"{name}, row {row + 1}"
+            raise BadData(f"{place}: from here on it does not fit into the memory of this machine.") from None
         except Exception as error:  # Arrow raises many kinds of error on damaged bytes
             fault = BadData(f"{name}, row {row + 1}: from here on its content is damaged ({first_line(error)}).")
             raise TableSource(name, "parquet").device_fault(error) or fault from None

@@ -559,7 +559,8 @@ class _Run:
                 note(f"{name}, column {shown(expert)}: all forecasts are missing.")
         for expert in _implausible(report, choice.guessed):
             note(f"{name}, column {shown(expert)}: is it a forecast? If not, choose the experts with --experts.")
-        unused = [column for column in self._reader.columns.names if column not in (*choice.numbers, *choice.texts)]
+        used = {*choice.numbers, *choice.texts}
+        unused = [column for column in self._reader.columns.names if column not in used]
         if choice.guessed and unused:
             note(
                 f"{name}: not used, because they are not numbers: {_listed(unused)}."
@@ -616,6 +617,7 @@ def _has_marks(column: pa.ChunkedArray) -> bool:
 
 def _implausible(report: ForecastReport, experts: Sequence[str]) -> list[str]:
     """Return the columns whose loss is so large that they may be something else, such as a time or a number."""
-    means = {expert.name: expert.mean for expert in report.experts if expert.name in experts and expert.n_awake}
+    names = {*experts}
+    means = {expert.name: expert.mean for expert in report.experts if expert.name in names and expert.n_awake}
     least = min((mean for mean in means.values() if mean > 0), default=math.inf)
     return [name for name, mean in means.items() if mean > _IMPLAUSIBLE * least]
