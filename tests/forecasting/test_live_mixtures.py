@@ -136,6 +136,30 @@ def test_refused_keys_change_nothing():
     assert snapshot(mix) == before
 
 
+class Acting(dict):
+    """Forecasts that do something when they are read."""
+
+    def values(self):
+        self.act()
+        return super().values()
+
+
+@pytest.mark.interpreted
+def test_experts_that_change_while_forecasts_are_read_are_refused():
+    """The sizes of a round and of the mixture must agree, whatever the code of the user does."""
+    mix, forecasts = Mixture(["a"], learner=LEARNER), Acting(a=1.0)
+    forecasts.act = lambda: mix.join("b")
+    with pytest.raises(InvalidInput, match="the experts changed while the forecasts were read"):
+        mix.predict(forecasts)
+    assert (mix.experts, mix.waiting) == (("a", "b"), ())
+    mix, forecasts = Mixture(learner=LEARNER), Acting(a=1.0, b=2.0)
+    forecasts.act = lambda: mix.experts or mix.predict([1.0], key="inside")
+    with pytest.raises(InvalidInput, match="the experts changed while the forecasts were read"):
+        mix.predict(forecasts)
+    assert (mix.experts, mix.waiting) == (("expert 0",), ("inside",))
+    mix.update(1.0, key="inside")
+
+
 BAD_OPTIONS = [
     ({"experts": 0}, "`experts` must be a whole number >= 1"),
     ({"experts": "ab"}, "`experts` must be a whole number >= 1 or a list of names, got 'ab'"),
@@ -350,9 +374,10 @@ def test_an_expert_that_left_sleeps_until_it_joins_again():
     assert mix.weights["b"] == 0.0
     with pytest.raises(InvalidInput, match="'b' left; call `join` before it forecasts again"):
         mix.predict([1.0, 2.0, 3.0])
-    for name in ("b", "d", ["a"]):
-        with pytest.raises(UnknownName):
+    for name in ("b", "d", ["a"], None, np.array(["a", "b"]), np.ones(1000)):
+        with pytest.raises(UnknownName) as error:
             mix.leave(name)
+        assert "\n" not in str(error.value)
     mix.join("b")
     assert mix.predict([1.0, 2.0, 3.0]) == sleeping.predict([1.0, 2.0, 3.0])
     for name in ("a", "", ["d"], None):

@@ -1,5 +1,7 @@
 """The mixture as a regressor of river, in river's own pipelines, evaluation and checks."""
 
+import copy
+import itertools
 import math
 import pickle
 import subprocess
@@ -13,6 +15,8 @@ from driftwise.core.errors import InvalidInput
 from driftwise.forecasting import MixtureOptions, MixtureStack
 from driftwise.forecasting.mixture import Mixture
 from driftwise.forecasting.river_adapter import RiverMixture
+from forked_children import thread_that_repeats
+from mixture_states import arrays_inside
 
 POLLS = ("gallup", "ipsos", "morning_consult", "rasmussen", "you_gov")
 ROUNDS = [({"a": 1.0, "b": 3.0}, 1.5), ({"b": 4.0, "a": 2.0}, 2.0), ({"a": 3.0}, 3.5), ({"b": 2.0, "a": None}, 3.0)]
@@ -246,6 +250,43 @@ def test_rules_of_the_loss_are_checked_before_an_expert_joins():
         with pytest.raises(InvalidInput, match=message):
             model.learn_one(x, y)
     assert model.mixture.experts == ()
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_of_the_model_learns_alone(way):
+    rounds = [({"a": float(t), "b": 3.0 - t / 2}, 1.5 + t / 4) for t in range(10)]
+    for model in (
+        RiverMixture(),
+        RiverMixture(models=[linear_model.LinearRegression(), dummy.StatisticRegressor(stats.Mean())]),
+    ):
+        for x, y in rounds[:5]:
+            model.learn_one(x, y)
+        other, before = way(model), model.predict_one(rounds[0][0])
+        pairs = itertools.product(arrays_inside(model), arrays_inside(other))
+        assert not any(np.shares_memory(*pair) for pair in pairs)
+        for x, y in rounds[5:]:
+            other.learn_one(x, y)
+        assert (model.mixture.rounds, model.predict_one(rounds[0][0])) == (5, before)
+        for x, y in rounds[5:]:
+            model.learn_one(x, y)
+        assert other.predict_one(rounds[0][0]) == model.predict_one(rounds[0][0]) != before
+
+
+def test_predictions_of_other_threads_do_not_change_what_the_model_learns():
+    """A prediction combines forecasts, too: the truth must not go to it."""
+    model, alone = RiverMixture(), RiverMixture()
+    model.learn_one(*ROUNDS[0])
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with thread_that_repeats(lambda _: model.predict_one({"a": 100.0, "b": -100.0})):
+            for x, y in ROUNDS[1:] * 20:
+                model.learn_one(x, y)
+    finally:
+        sys.setswitchinterval(interval)
+    for x, y in [ROUNDS[0], *ROUNDS[1:] * 20]:
+        alone.learn_one(x, y)
+    assert model.predict_one(ROUNDS[0][0]) == alone.predict_one(ROUNDS[0][0])
 
 
 def test_only_the_adapter_imports_river():

@@ -217,6 +217,7 @@ BAD_FORMS = [
     ["datetime64", 1.0, "D", 1],
     ["datetime64", [1, 2], "D", 1],
     ["Timestamp", -(2**63), "ns", None],
+    ["Timestamp", 2**63 - 1, "us", "Europe/Berlin"],
     ["Timestamp", 1, "D", None],
     ["Timestamp", 1, "ns", "Nowhere"],
     ["Timestamp", "1", "ns", None],

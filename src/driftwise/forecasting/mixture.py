@@ -519,8 +519,9 @@ class Mixture:
     def leave(self, name: str) -> None:
         """Remove an expert for good: it sleeps from now on, and a forecast of it is refused until it joins again."""
         with self._lock:
-            if name not in self.experts or name in self._absent:
-                raise UnknownName("expert", str(name), [label for label in self.experts if label not in self._absent])
+            present = [label for label in self.experts if label not in self._absent]
+            if not isinstance(name, str) or name not in present:
+                raise UnknownName("expert", name if isinstance(name, str) else shown(name), present)
             self._absent.add(name)
 
     def report(self) -> ForecastReport:

@@ -135,7 +135,7 @@ def loaded_key(stored: object) -> Hashable:
         same = json.dumps(stored_key(key)) == json.dumps(stored)  # which 1, 1.0 and true are not
     except InvalidInput:
         raise
-    except (ValueError, TypeError, OverflowError, LookupError):
+    except (ValueError, TypeError, OverflowError, LookupError, NotImplementedError):  # the last is of pandas
         same = False
     if not same:
         raise rejection("Mixture", "key", _RULE, stored)
