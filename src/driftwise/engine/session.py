@@ -233,7 +233,8 @@ class Session:
         memory = kind(*(np.asarray(arrays[name], order="C") for name in kind._fields))
         if fault := learner.memory_fault(memory, n_actions, rounds):
             raise InvalidInput(f"{owner}: {fault}.")
-        session.state.memory, session.state.rounds = memory, rounds
+        session.state.renew(memory)
+        session.state.rounds = rounds
         return session
 
 

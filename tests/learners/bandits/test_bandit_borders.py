@@ -376,7 +376,7 @@ def test_a_corrupted_session_is_refused(what, tmp_path):
     learner, name, array = SPOILED[what]
     session = Session(learner, 3)
     learner.run(session.state, mixed_losses(5, 3))
-    session.state.memory = session.state.memory._replace(**{name: array})
+    session.state.renew(session.state.memory._replace(**{name: array}))  # without the checks of `memory`
     session.save(tmp_path / "session")
     with pytest.raises(BadFile) as caught:
         Session.load(tmp_path / "session")

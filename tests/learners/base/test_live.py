@@ -18,6 +18,7 @@ from driftwise.learners import (
     OracleRestarts,
     SleepingOptimisticAdaptMLProd,
     State,
+    learners,
 )
 
 pytestmark = pytest.mark.interpreted
@@ -60,6 +61,84 @@ def test_a_learner_that_restarts_gets_a_new_table():
     alone = learner.start(3)
     learner.run(alone, losses)
     expect_same(session.state, alone, "live and in a block")
+
+
+def refuses_to_move(state):
+    """Return whether NumPy refuses to resize each array, with and without its own check of references."""
+    for array in state.memory:
+        for options in ({}, {"refcheck": False}):
+            with pytest.raises(ValueError, match="cannot resize this array: it does not own its data"):
+                array.resize(array.size + 1000, **options)
+    return True
+
+
+@pytest.mark.parametrize("name", [*learners])
+def test_no_array_of_a_state_can_be_moved(name, tmp_path):
+    learner = learners.get(name)()
+    state = learner.start(3)
+    assert refuses_to_move(state)
+    learner.run(state, mixed_losses(70, 3))  # some memories grow
+    assert refuses_to_move(state)
+    assert refuses_to_move(state.copy())
+    assert refuses_to_move(pickle.loads(pickle.dumps(state)))
+    session = Session(learner, 3)
+    session.save(tmp_path / "session")
+    assert refuses_to_move(Session.load(tmp_path / "session").state)
+
+
+def test_an_attempt_to_move_an_array_between_live_rounds_changes_nothing():
+    learner = Hedge()
+    state, alone = live_state(learner), live_state(learner)
+    for row in mixed_losses(20, 3):
+        assert refuses_to_move(state)
+        with pytest.raises(ValueError, match="cannot resize"):
+            state.memory.weights.base.resize(1000)
+        learner.update(state, row)
+        learner.update(alone, row)
+    expect_same(state, alone, "with attempts and without")
+
+
+def test_what_an_assigned_memory_was_made_of_is_not_written():
+    learner, weights = Hedge(), np.array([0.5, 0.25, 0.25])
+    state = live_state(learner)
+    state.memory = state.memory._replace(weights=weights)
+    learner.update(state, [1.0, 0.0, 0.5])
+    assert refuses_to_move(state)
+    assert weights.tolist() == [0.5, 0.25, 0.25]
+    weights.resize(1000, refcheck=False)
+    learner.update(state, [1.0, 0.0, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": np.ones(1)}, "hedge with 3 actions: `weights` must have the shape (3,), got (1,)."),
+        ({"weights": np.ones((3, 1))}, "hedge with 3 actions: `weights` must have the shape (3,), got (3, 1)."),
+        (
+            {"weights": np.ones(3, np.float32)},
+            "State: `memory.weights` must be float64, writable and in the order of C, got array(",
+        ),
+        (
+            {"totals": np.ones(6)[::2]},
+            "State: `memory.totals` must be float64, writable and in the order of C, got array([1., 1., 1.]).",
+        ),
+        ({"weights": [0.2, 0.3, 0.5]}, "State: `memory` must be a Memory of arrays, as that of the state, got Memory("),
+    ],
+)
+def test_a_memory_that_does_not_fit_is_refused_and_changes_nothing(change, message):
+    learner = Hedge()
+    state, before = live_state(learner), live_state(learner)
+    with pytest.raises(InvalidInput) as error:
+        state.memory = state.memory._replace(**change)
+    assert str(error.value).startswith(message)
+    expect_same(state, before, "before and after")
+    learner.update(state, [0.1, 0.2, 0.3])
+
+
+def test_the_memory_of_another_learner_is_refused():
+    state = live_state(Hedge())
+    with pytest.raises(InvalidInput, match=r"^State: `memory` must be a Memory of arrays, as that of the state, got "):
+        state.memory = UCB1().start(3).memory
 
 
 def test_copies_have_addresses_of_their_own():

@@ -159,4 +159,4 @@ class OracleRestarts(BanditLearner):
         if state.rounds in self.change_points:
             generator = getattr(state.memory, "generator", None)  # kept, or segments would repeat random numbers
             words = new_generator(0) if generator is None else generator
-            state.memory = self.make_room(self.first_memory(state.n_actions, words), 1)
+            state.renew(self.make_room(self.first_memory(state.n_actions, words), 1))

@@ -66,11 +66,15 @@ class KernelLearner(Learner[M, R]):
         state.live = live
         return live
 
+    def _make_room(self, state: State[M, R], n_rounds: int) -> None:
+        if (memory := self.make_room(state.memory, n_rounds)) is not state.memory:
+            state.renew(memory)
+
     def _play(self, state: State[M, R], loop: Kernel, *blocks: Matrix | Actions) -> None:
         """Play a block with a compiled loop, whose first call compiles it; its last argument is written."""
         n_rounds = len(blocks[0])
         if self.grows:
-            state.memory = self.make_room(state.memory, n_rounds + 1)
+            self._make_room(state, n_rounds + 1)
         try:
             fine = loop(state.memory, state.rates, *blocks)
         except CompilerError as error:
@@ -98,7 +102,7 @@ class ExpertLearner(KernelLearner[M, R]):
         self._take(state, live.step, live.table, losses, "losses")
         state.rounds += 1
         if self.grows:
-            state.memory = self.make_room(state.memory, 1)
+            self._make_room(state, 1)
 
     def _take(self, state: State[M, R], entry: Kernel, table: object, values: npt.ArrayLike, name: str) -> None:
         """Pass a vector to compiled code, which checks it; other arrays and sequences are converted first."""
@@ -178,7 +182,7 @@ class BanditLearner(KernelLearner[M, R]):
                 raise returns_something(self, self.loops.kernels.update)
         state.rounds += 1
         if self.grows:
-            state.memory = self.make_room(state.memory, 1)
+            self._make_room(state, 1)
 
     def run(self, state: State[M, R], losses: npt.ArrayLike) -> Actions:
         """Play a block of rounds, (n_rounds, n_actions), reading only the chosen losses; return the actions."""

@@ -49,7 +49,9 @@ class NoRates(NamedTuple):
 class State(Generic[M, R]):
     """The state of a learner between rounds; `memory` is a NamedTuple of arrays.
 
-    Not safe to share between threads: compiled rounds write into the arrays without a lock. `Session` has one.
+    Not safe to share between threads: compiled rounds write into the arrays without a lock. `Session` has one. A memory
+    that is assigned must have arrays of the same shapes and types. An array cannot be resized: compiled rounds have its
+    address.
     """
 
     def __init__(self, learner: Learner[M, R], n_actions: int, rates: R, memory: M, rounds: int = 0) -> None:
@@ -57,8 +59,7 @@ class State(Generic[M, R]):
         self.n_actions = n_actions
         self.rates = rates
         self.rounds = rounds
-        self._memory = memory
-        self.live: Any = None  # the entry points of live rounds, made with the first one
+        self.renew(memory)
 
     def __repr__(self) -> str:
         return f"State({self.learner}, n_actions={self.n_actions}, rounds={self.rounds})"
@@ -71,11 +72,37 @@ class State(Generic[M, R]):
     @memory.setter
     def memory(self, memory: M) -> None:
         if memory is not self._memory:  # same object: the addresses still hold
-            self._memory = memory
-            self.live = None
+            self._check(memory)
+            self.renew(type(memory)(*(array.copy() for array in memory)))  # nobody else refers to a copy
+
+    def renew(self, memory: M) -> None:
+        """Take another memory, whose arrays fit; compiled rounds do not check indices."""
+        # NumPy resizes no array that does not own its numbers.
+        arrays = [array.view() if array.flags.owndata else array for array in memory]
+        self._memory = type(memory)(*arrays)
+        self.live: Any = None  # the entry points of live rounds, made with the first one
+
+    def _check(self, memory: M) -> None:
+        """Raise `InvalidInput` if the arrays of a memory are not like those of this state."""
+        rule = f"a {type(self._memory).__name__.rpartition('.')[2]} of arrays, as that of the state"
+        if type(memory) is not type(self._memory) or not all(isinstance(array, np.ndarray) for array in memory):
+            raise rejection(self, "memory", rule, memory)
+        for name, array, before in zip(memory._fields, memory, self._memory, strict=True):
+            if array.dtype != before.dtype or not array.flags.carray:
+                rule = f"{before.dtype}, writable and in the order of C"
+                raise rejection(self, f"memory.{name}", rule, array)
+        if any(array.shape != before.shape for array, before in zip(memory, self._memory, strict=True)):
+            shapes = {name: array.shape for name, array in memory._asdict().items()}
+            fault = self.learner.shape_fault(shapes, self.n_actions, self.rounds)  # none of a memory that has grown
+            if fault:
+                raise InvalidInput(f"{self.learner.name} with {self.n_actions} actions: {fault}.")
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "live": None}  # addresses are of this process only
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+        self.renew(self._memory)
 
     def copy(self) -> Self:
         """Return a copy that shares no arrays with this state."""

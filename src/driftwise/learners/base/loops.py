@@ -136,17 +136,19 @@ class LiveRounds(NamedTuple):
     step: Kernel  # takes losses, or the action, its loss and its probability
     choose: Kernel  # of a learner with bandit feedback
     hint: Kernel  # of a learner that takes hints
+    arrays: NamedTuple  # those at the addresses: they live as long as the table
 
 
 def live_rounds(kernels: Kernels, memory: NamedTuple, rates: NamedTuple) -> LiveRounds:
-    """Return the entry points for a memory; they are valid as long as the memory is referenced."""
+    """Return the entry points for a memory."""
     kinds = numba.typeof(memory), numba.typeof(rates)
     crossing, (choose, step) = _choose_and_step(kernels, *kinds)
 
     def hint(table: object, guess: Vector) -> object:  # compiled with the first hint: most learners never get one
         return _entry(kernels, _take, kernels.hint, crossing, *kinds)(table, guess)
 
-    return LiveRounds(crossing.pack(memory, rates), step, choose, hint if kernels.hint else unbound)
+    arrays = type(memory)._make(array.view() for array in memory)  # whatever is done to the others
+    return LiveRounds(crossing.pack(arrays, rates), step, choose, hint if kernels.hint else unbound, arrays)
 
 
 @functools.cache
