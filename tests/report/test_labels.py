@@ -11,10 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from driftwise import Bernoulli, Environment, Results, Switching, simulate
 from driftwise.core.errors import InvalidInput
 from driftwise.learners import Hedge
+from driftwise.report import tables
 from driftwise.report.drawing import literal
 from driftwise.report.figures import Curve, regret_figure, save_figure
 from driftwise.report.page import write_figures
-from driftwise.report.tables import text_table
+from driftwise.report.tables import text_table, text_width
 from fake_page import fake_page
 
 ENVIRONMENT = Environment(Switching(n_segments=2, n_actions=2), Bernoulli())
@@ -96,6 +97,16 @@ def test_a_table_keeps_its_lines_and_columns():
     assert len(table) == 2 + len(LABELS)
     wide = text_table(["a", "b"], [["漢字", "1"], ["e\u0301", "2"], ["abcd", "3"]]).splitlines()
     assert wide[2:] == ["漢字  1", "e\u0301     2", "abcd  3"]
+
+
+@pytest.mark.parametrize("text", ["漢" * 100_000, "e\u0301" * 100_000, "x" * 100_000])
+def test_a_label_of_any_length_is_cut_once(text, monkeypatch):
+    calls = []
+    monkeypatch.setattr(tables, "text_width", lambda part, width=text_width: calls.append(len(part)) or width(part))
+    short = tables.shortened(text, 30)
+    assert short.endswith("…")
+    assert 29 <= text_width(short) <= 30
+    assert sum(calls) <= 2 * len(text)
 
 
 def test_curves_of_strange_labels_are_read_back_from_csv(tmp_path):

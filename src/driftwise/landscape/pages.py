@@ -53,7 +53,8 @@ _NOTES = (
     "Regret is dynamic pseudo-regret: the expected loss of a learner minus that of the best action of every round, both"
     " computed with the true means.",
     "Bands and brackets are 95 % confidence intervals over runs: Student's for regrets, the bootstrap over runs of a"
-    " least-squares slope on logarithmic axes for exponents.",
+    " least-squares slope on logarithmic axes for exponents. Runs that are all equal have none: nothing in them is"
+    " random.",
     "Lower bounds have the constants that are proved. Against an adversary, the lower bound is the guarantee of its"
     " construction: the expected regret of every learner is at least that. Another construction may guarantee more"
     " within the same budget. A benign environment may be easier than the worst one with the same measures, so there"
@@ -76,8 +77,8 @@ _MOST_CHANGES = 40  # that can be distinguished in a figure
 
 
 def _interval_text(outcome: Outcome) -> str:
-    exponent, low, high = outcome.exponent
-    return f"{fixed(low, 2)} .. {fixed(high, 2)}" if math.isfinite(exponent) else "-"
+    _, low, high = outcome.exponent
+    return f"{fixed(low, 2)} .. {fixed(high, 2)}" if math.isfinite(low) else "-"
 
 
 def span(values: Sequence[float], to: str = " .. ") -> str:

@@ -89,7 +89,7 @@ _TINY = 1e-12  # replaces a resampled mean <= 0, which has no logarithm; the int
 
 
 class Power(NamedTuple):
-    """An exponent with its confidence interval; the ends are NaN for a single run."""
+    """An exponent with its confidence interval; the ends are NaN for a single run and for runs that are all equal."""
 
     exponent: float
     low: float
@@ -102,7 +102,8 @@ def fit_power(
     """Fit mean regret ~ x^exponent; `samples[i]` are the regrets of the runs at `x[i]`.
 
     The interval is SciPy's percentile bootstrap: runs are resampled, with replacement, within each x. It measures the
-    noise of the runs, not how well a power fits the means. If a mean is not positive, all three numbers are NaN.
+    noise of the runs, not how well a power fits the means: runs that are all equal have no interval. If a mean is not
+    positive, all three numbers are NaN.
 
     >>> round(fit_power([1, 10, 100], [[2.0, 2.1], [20.0, 21.0], [200.0, 210.0]]).exponent, 6)
     1.0
@@ -116,7 +117,7 @@ def fit_power(
     if not (means > 0).all():
         return Power(math.nan, math.nan, math.nan)
     slope = float(_slope(centred, means))
-    if min(len(values) for values in runs_at) < 2:
+    if min(len(values) for values in runs_at) < 2 or not any(map(has_interval, runs_at)):
         return Power(slope, math.nan, math.nan)
     from scipy import stats  # takes half a second to import
 

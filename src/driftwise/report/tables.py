@@ -85,9 +85,12 @@ def shortened(text: str, width: int) -> str:
     text = one_line(text)
     if text_width(text) <= width:
         return text
-    while text_width(text) >= width:
-        text = text[:-1]
-    return f"{text}…"
+    used = 1  # for the ellipsis
+    for i, character in enumerate(text):
+        used += text_width(character)
+        if used > width:
+            return f"{text[:i]}…"
+    return text
 
 
 def text_width(text: str) -> int:
