@@ -157,11 +157,7 @@ def test_hostile_folders_and_names_change_nothing_else():
 
 FAULTS = {
     "links are followed": (combining, "write_atomically", lambda path, write, **_: files.write_atomically(path, write)),
-    "links are followed by bytes": (
-        combining,
-        "write_bytes_atomically",
-        lambda path, content, **_: files.write_bytes_atomically(path, content),
-    ),
+    "links are followed by every writer": (files, "destination", lambda path, _, real=files.destination: real(path)),
     "any page is deleted": (combining, "is_report_page", lambda _: True),
     "temporary files that are links are deleted": (files, "_delete_if_abandoned", lambda path: path.unlink()),
     "control characters are printed": (tables, "one_line", lambda text: text),
