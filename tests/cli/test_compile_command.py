@@ -128,6 +128,9 @@ def test_a_name_near_to_mixture_is_suggested(driftwise):
     left = driftwise("compile", "mixtur")
     assert left.code == 2
     assert left.err.startswith("driftwise: There is no learner 'mixtur'. Did you mean 'mixture'?")
+    left = driftwise("compile", "zzzzzz")
+    listing = "`driftwise list` has all learners, and there are `mixture` and `combine`."
+    assert left.err.startswith(f"driftwise: There is no learner 'zzzzzz'. {listing}")
 
 
 def test_the_help_lists_what_is_no_learner(driftwise):

@@ -213,7 +213,7 @@ def test_a_selection_does_not_replace_the_page_of_the_whole(monkeypatch, tmp_pat
     written = []
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
     monkeypatch.setattr("driftwise.landscape.pages.weight_histories", lambda *_: [])
-    monkeypatch.setattr("driftwise.report.page.write_page", lambda path, _: written.append(path.name))
+    monkeypatch.setattr("driftwise.report.page.write_page", lambda path, _, **__: written.append(path.name))
     for words in ([], ["--preset", "full"], ["--cell", "full-drifting"], ["--learners", "hedge"]):
         command.main(["--out", str(tmp_path), *words], standalone_mode=False)
     assert written == ["quick.html", "full.html", "quick-selection.html", "quick-selection.html"]
@@ -233,7 +233,7 @@ def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path)
     found = []
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
     monkeypatch.setattr("driftwise.landscape.pages.weight_histories", lambda *_: [])
-    monkeypatch.setattr("driftwise.report.page.write_page", lambda _, page: found.append(page))
+    monkeypatch.setattr("driftwise.report.page.write_page", lambda _, page, **__: found.append(page))
     command.main(["--out", str(tmp_path), *words], standalone_mode=False)
     name, verb, *again = shlex.split(found[0].commands[0])
     assert (name, verb) == ("driftwise", "landscape")

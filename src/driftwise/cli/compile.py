@@ -66,7 +66,8 @@ def command(names: tuple[str, ...], quiet: bool) -> None:
         if name in _USES:
             parts[name] = _USES[name]
         elif name not in learners:
-            raise UnknownName("learner", name, [*learners, *_USES])
+            listing = "`driftwise list` has all learners, and there are `mixture` and `combine`."
+            raise UnknownName("learner", name, [*learners, *_USES], listing=listing)
         elif not issubclass(member := learners.get(name), PythonLearner):
             parts[name] = partial(compile_learner, member())
         elif names:
