@@ -85,7 +85,7 @@ fuzz: $(READY)  ## Load 105,000 mutated session files, play 10,000 streams of fo
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/helpers/fuzz_sessions.py --cases 5000
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -W error tests/helpers/fuzz_mixtures.py --cases 10000
 	$(BIN)/python tests/helpers/fuzz_tables.py --cases 2000 --parquet 5000
-	PYTHONPATH=tests $(BIN)/python tests/helpers/fuzz_results.py --cases 3000
+	$(BIN)/python tests/helpers/fuzz_results.py --cases 3000
 
 interruptions: $(READY)  ## Kill sweeps and a Dask cluster at random, damage stores, and compare the results (an hour)
 	$(BIN)/python benchmarks/interruptions.py size
