@@ -86,7 +86,7 @@ fuzz: $(READY)  ## Try mutated sessions, streams, tables, Parquet files, results
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -W error tests/helpers/fuzz_mixtures.py --cases 10000
 	$(BIN)/python tests/helpers/fuzz_tables.py --cases 2000 --parquet 5000
 	$(BIN)/python tests/helpers/fuzz_sweeps.py --cases 50000 --cluster 100
-	PYTHONPATH=tests $(BIN)/python tests/helpers/fuzz_results.py --cases 3000
+	$(BIN)/python tests/helpers/fuzz_results.py --cases 3000
 	$(BIN)/python tests/helpers/fuzz_outputs.py --cases 2000
 
 interruptions: $(READY)  ## Kill sweeps and a Dask cluster at random, damage stores, and compare the results (an hour)
