@@ -18,7 +18,7 @@ from driftwise.checks.check import expect_same, mixed_losses
 from driftwise.core.errors import DriftwiseError
 from driftwise.learners import learners
 
-ENVIRONMENT = Environment(Switching(3, 2), Bernoulli())
+ENVIRONMENT = Environment(Switching(3, 3), Bernoulli())  # of three actions
 N_ROUNDS = 12
 KEPT = []  # what liars keep
 
