@@ -658,6 +658,25 @@ def test_an_error_or_an_interrupt_in_a_block_leaves_the_state_unchanged():
         learner.run(state, np.full((5, 3), 0.5))
 
 
+def test_a_method_that_plays_a_round_itself_and_fails_leaves_the_state_unchanged():
+    sessions = []
+
+    def update(self, memory, action, loss, probability):
+        memory.plays[action] += 1
+        if memory.plays.sum() == 3:
+            sessions[0].update(*sessions[0].choose(), loss=0.5)
+            raise ZeroDivisionError
+
+    session = Session(made(BanditParts, update=update), 3)
+    sessions.append(session)
+    for _ in range(2):
+        session.update(*session.choose(), loss=0.5)
+    choice, before = session.choose(), session.state.copy()
+    with pytest.raises(ZeroDivisionError):
+        session.update(*choice, loss=0.5)
+    expect_same(session.state, before, "before and after")
+
+
 # Mistakes that the checks find
 
 

@@ -143,7 +143,8 @@ class LiveMemory:
 
     def change(self, state: State, play: Callable[[], object]) -> None:
         """Call a function that changes the memory; if it fails, or is interrupted, the state does not change."""
-        before = [array.copy() for array in self._arrays]  # the words of the generator change only in `store`
+        everything = [*self._arrays, *([] if self._words is None else [self._words])]
+        before, rounds = [array.copy() for array in everything], state.rounds
         self.load()
         try:
             play()
@@ -151,9 +152,9 @@ class LiveMemory:
                 if view.shape != shape or view.dtype is not kind:  # another copy of the state would not have it
                     raise LearnerError(_keeps(self.writing._owner, name, shape, kind, view))
         except BaseException:
-            for array, copy in zip(self._arrays, before, strict=True):
+            for array, copy in zip(everything, before, strict=True):
                 array[...] = copy
-            state.live = None  # a method may have changed the views
+            state.live, state.rounds = None, rounds  # a method may have changed the views, or played a round itself
             raise
         self.store()
 
