@@ -439,10 +439,11 @@ class CsvTable:
         """Return the error about the first row that cannot be read, after `n_rows` that can; `reason` is Arrow's."""
         line, quotes = 1, Quotes(self._source, self._delimiter)
         try:
-            for i, (first, last, row) in enumerate(csv_rows(self._stream.text(), self._delimiter, quotes)):
-                if i > n_rows and (fault := self._row_fault(choice, row)):
-                    return self._source.fault(f", line {first}{fault}")
-                line = last + 1
+            with self._stream.text() as file:
+                for i, (first, last, row) in enumerate(csv_rows(file, self._delimiter, quotes)):
+                    if i > n_rows and (fault := self._row_fault(choice, row)):
+                        return self._source.fault(f", line {first}{fault}")
+                    line = last + 1
         except csv.Error as error:
             return self._source.fault(f", line {line}: it is not CSV ({error}).")
         except BadData as error:
@@ -454,7 +455,7 @@ class CsvTable:
         if len(row) != len(names):
             amount = f"{len(row)} value{'s' if len(row) != 1 else ''}"
             return f": {amount} where the header has {len(names)} columns."
-        if sum(map(len, row)) + len(row) > self._block:
+        if sum(map(len, row)) + 3 * len(row) > self._block:  # with a delimiter and two quotation marks for each cell
             return f": it is longer than {self._block >> 20} MB."
         for name in (*choice.numbers, *choice.texts):
             cell = row[places[name]]
@@ -478,8 +479,8 @@ class CsvTable:
 
     def place(self, row: int) -> str:
         """Return the first line of a row."""
-        rows = islice(csv_rows(self._stream.text(), self._delimiter), row + 1, None)  # the first one is the header
-        with contextlib.suppress(csv.Error, StopIteration):
+        with self._stream.text() as file, contextlib.suppress(csv.Error, StopIteration):
+            rows = islice(csv_rows(file, self._delimiter), row + 1, None)  # the first one is the header
             return f"line {next(rows)[0]}"
         return f"row {row + 1}"
 
