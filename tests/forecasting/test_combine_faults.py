@@ -61,6 +61,11 @@ CSV = {
         ", line 3, column 'b': '1,900' may be 1.900 or 1900;"
         " with --decimal , it is 1.900, with --decimal . it must be written as 1900.",
     ),
+    "millions": (
+        'y,a\n1,2\n"1,900,000",2\n',
+        "",
+        ", line 3, column 'y': '1,900,000' is not a number. Write it without separators of thousands.",
+    ),
     "thousands in all columns": (
         "y;a\n1,000;2,000\n",
         "",
@@ -549,7 +554,7 @@ def test_written_tables_are_read_as_a_slow_reader_reads_them():
 
 PLANTED = {
     "quotation marks are not followed": ("csv_tables.Quotes.add", lambda *_: None),
-    "separators of thousands are decimal signs": ("csv_tables._first_marks", lambda *_: (math.inf, math.inf)),
+    "separators of thousands are decimal signs": ("csv_tables._first_marks", lambda *_: (9**9, 9**9)),
 }
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import math
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -160,6 +159,7 @@ _MISSING = pa.array(sorted(MISSING))
 _OTHER_SIGN = {",": ".", ".": ","}
 _SEPARATORS = "[.,'\u2019 \u00a0\u2009\u202f]"  # of thousands, in different countries
 _GROUPS = r"[+-]?[1-9][0-9]{{0,2}}(?:{0}[0-9]{{3}})+"  # with a separator of thousands
+_ONE_SIGN = r"[+-]?[1-9][0-9]{{0,2}}{0}[0-9]{{3}}"  # which may be one, or the decimal sign
 
 
 def _is_number(cell: str, decimal: str) -> bool:
@@ -185,10 +185,10 @@ def _is_grouped(cell: str, separator: str = _SEPARATORS) -> bool:
 def _is_doubtful(cell: str, decimal: str) -> bool:
     """Return whether the decimal sign of a cell may be a separator of thousands.
 
-    >>> [_is_doubtful(cell, ",") for cell in ("1,900", "1,5", "0,125", "1900,125", "1900")]
-    [True, False, False, False, False]
+    >>> [_is_doubtful(cell, ",") for cell in ("1,900", "1,5", "0,125", "1900,125", "1,900,000", "1900")]
+    [True, False, False, False, False, False]
     """
-    return decimal in cell and re.fullmatch(_GROUPS.format(re.escape(decimal)), cell.strip(" \t")) is not None
+    return decimal in cell and re.fullmatch(_ONE_SIGN.format(re.escape(decimal)), cell.strip(" \t")) is not None
 
 
 def _shows(cell: str, decimal: str) -> bool:
@@ -243,13 +243,13 @@ def _as_numbers(column: pa.Array, decimal: str) -> pa.Array:
     return cells.cast(pa.float64())
 
 
-def _first_marks(column: pa.Array, decimal: str) -> tuple[float, float]:
-    """Return the rows of the first doubtful cell and of the first one that shows the decimal sign; inf if none does."""
+def _first_marks(column: pa.Array, decimal: str) -> tuple[int, int]:
+    """Return the rows of the first doubtful cell and of the first that has the sign otherwise; the length if none."""
     cells = compute.utf8_trim(column, " \t")
-    is_doubtful = compute.match_substring_regex(cells, f"^{_GROUPS.format(re.escape(decimal))}$")
-    shows = compute.and_not(compute.match_substring(cells, decimal), is_doubtful)
-    doubt, end = (compute.index(values, True).as_py() for values in (is_doubtful, shows))
-    return doubt if doubt >= 0 else math.inf, end if end >= 0 else math.inf
+    is_doubtful = compute.match_substring_regex(cells, f"^{_ONE_SIGN.format(re.escape(decimal))}$")
+    is_clear = compute.and_not(compute.match_substring(cells, decimal), is_doubtful)
+    doubt, end = (compute.index(values, True).as_py() for values in (is_doubtful, is_clear))
+    return doubt if doubt >= 0 else len(column), end if end >= 0 else len(column)
 
 
 # Rows and tables
@@ -427,7 +427,7 @@ class CsvTable:
         firsts = {name: _first_marks(columns[name], sign) for name in names}
         doubts = [(doubt, name) for name, (doubt, end) in firsts.items() if doubt < end]
         if not doubts:
-            return [name for name, (_, end) in firsts.items() if end == math.inf]
+            return [name for name, (_, end) in firsts.items() if end == len(columns[name])]
         row, name = min(doubts, key=lambda doubt: doubt[0])
         cell = columns[name][row].as_py().strip(" \t")
         plain, fraction, other = cell.replace(sign, ""), cell.replace(sign, "."), _OTHER_SIGN[sign]
