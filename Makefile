@@ -83,8 +83,9 @@ newest: browser  ## Run every test with the newest releases of everything
 fuzz: $(READY)  ## Try mutated sessions, streams, tables, Parquet files, results, messages of a cluster, and hostile folders (half an hour)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/helpers/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/helpers/fuzz_sessions.py --cases 5000
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/helpers/fuzz_python_learners.py --cases 6000
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -W error tests/helpers/fuzz_mixtures.py --cases 10000
-	$(BIN)/python tests/helpers/fuzz_tables.py --cases 2000 --parquet 5000
+	$(BIN)/python tests/helpers/fuzz_tables.py --cases 2000 --parquet 5000 --written 3000
 	$(BIN)/python tests/helpers/fuzz_sweeps.py --cases 50000 --cluster 100
 	$(BIN)/python tests/helpers/fuzz_results.py --cases 3000
 	$(BIN)/python tests/helpers/fuzz_outputs.py --cases 2000

@@ -417,3 +417,65 @@ def test_a_bad_recording_is_rejected(make, message):
     with pytest.raises(InvalidInput) as error:
         make()
     assert str(error.value) == message
+
+
+QUOTED = {
+    "spanning lines": 'a,"b\nc"\n0.5,1\n0,0.25\n',
+    "two quotation marks": 'a,"b\n""c"""\n"0.5","1"\n0,0.25\n',
+    "CRLF": '"a","b"\r\n"0.5",1\r\n0,"0.25"\r\n',
+    "a byte order mark": '\ufeff"a",b\n"0.5",1\n0,"0.25"',
+    "a byte order mark and no names": '\ufeff"0.5",1\n0,"0.25"',
+    "inside of a cell": 'a"b,c""d\n0.5,1\n0,0.25\n',
+}
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+def test_cells_in_quotation_marks_are_read(tmp_path, text):
+    replay = Replay.from_file(saved(tmp_path / "a.csv", text.encode()))
+    assert replay.losses.tolist() == [[0.5, 1.0], [0.0, 0.25]]
+
+
+UNCLOSED = {
+    "in the middle": ('a,b\n0,0\n0,"0\n0,0\n', 3),
+    "in the last line": ('a,b\n0,0\n0,"0', 3),
+    "in the names": ('a,"b\n0,0\n0,0\n', 1),
+    "in the first row": ('0.5,"1\n0,0\n', 1),
+    "after a cell with two lines": ('a,"b\nc"\n0,0\n0,"0\n', 4),
+    "after a byte order mark": ('\ufeff"0.5,1\n0,0\n', 1),
+    "with CRLF": ('a,b\r\n0,0\r\n"0,0\r\n', 3),
+    "after two million bytes": ("a,b\n" + "0,0\n" * 600_000 + '0,"0\n' + "0,0\n" * 600_000, 600_002),
+    "in the last of some blocks": ("a,b\n" + "0,0\n" * 9_000_000 + '0,"0\n', 9_000_002),
+    "after a block and before another": ("a,b\n" + "0,0\n" * 4_200_000 + '0,"0\n' + "0,0\n" * 4_200_000, 4_200_002),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), UNCLOSED.values(), ids=UNCLOSED)
+def test_a_quotation_mark_that_is_not_closed_is_refused_with_its_line(tmp_path, text, line):
+    file = saved(tmp_path / "a.csv", text.encode())
+    message = f"{file}, line {line}: a quotation mark opens a cell here, and none closes it."
+    with pytest.raises(BadFile, match=f"^{re.escape(message)}$"):
+        Replay.from_file(file)
+
+
+def test_a_csv_with_very_many_columns_is_refused_before_it_is_split(tmp_path):
+    file = saved(tmp_path / "a.csv", "0" + ",0" * 8_000_000 + "\n")
+    with pytest.raises(BadFile, match=r"a.csv: it must have at most 100000 columns, its first line has 8000001\.$"):
+        Replay.from_file(file)
+
+
+def test_a_csv_with_a_hundred_thousand_columns_is_read(tmp_path):
+    file = saved(tmp_path / "a.csv", ",".join(f"a{k}" for k in range(100_000)) + "\n" + "0.5," * 99_999 + "1\n")
+    replay = Replay.from_file(file)
+    assert (replay.n_rounds, replay.n_actions, replay.losses[0, 99_999]) == (1, 100_000, 1.0)
+    assert replay.names[-1] == "a99999"
+
+
+def test_a_csv_that_begins_with_very_many_blank_lines_is_read(tmp_path):
+    assert Replay.from_file(saved(tmp_path / "a.csv", "\n" * 300_000 + "a,b\n0.5,1\n")).losses.tolist() == [[0.5, 1.0]]
+
+
+def test_a_csv_that_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
+    file = saved(tmp_path / "a.csv", "a,b\n" + "0.5,1\n" * 2000)
+    monkeypatch.setattr("driftwise.environments.table_files.memory_bytes", lambda: 90_000)
+    with pytest.raises(BadFile, match=r"a.csv: 2000 rounds and more do not fit into the memory of this machine\.$"):
+        Replay.from_file(file)

@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import math
 import subprocess
 import sys
+import tempfile
 from decimal import Decimal
 
 import pyarrow as pa
@@ -58,6 +60,11 @@ CSV = {
         "",
         ", line 3, column 'b': '1,900' may be 1.900 or 1900;"
         " with --decimal , it is 1.900, with --decimal . it must be written as 1900.",
+    ),
+    "millions": (
+        'y,a\n1,2\n"1,900,000",2\n',
+        "",
+        ", line 3, column 'y': '1,900,000' is not a number. Write it without separators of thousands.",
     ),
     "thousands in all columns": (
         "y;a\n1,000;2,000\n",
@@ -535,6 +542,36 @@ def test_mutated_tables_are_combined_or_refused():
     counts = fuzz_tables.fuzz(150, seed=3)
     assert counts.total() == 150
     assert all(counts[f"{name} combined"] and counts[f"{name} refused"] for name in fuzz_tables.FORMATS)
+
+
+def test_written_tables_are_read_as_a_slow_reader_reads_them():
+    """`make fuzz` has three thousand tables."""
+    counts, faults = fuzz_tables.fuzz_written(80, seed=3)
+    assert not faults
+    assert counts["tried"] == counts["played on"] + counts["refused"] == 80
+    assert min(counts["played on"], counts["refused"]) > 10
+
+
+PLANTED = {
+    "quotation marks are not followed": ("csv_tables.Quotes.add", lambda *_: None),
+    "separators of thousands are decimal signs": ("csv_tables._first_marks", lambda *_: (9**9, 9**9)),
+}
+
+
+@pytest.mark.parametrize(("name", "error"), PLANTED.values(), ids=PLANTED)
+def test_a_planted_error_of_the_reader_is_found_by_the_slow_reader(monkeypatch, tmp_path, name, error):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # what breaks is kept there
+    monkeypatch.setattr(f"driftwise.environments.{name}", error)
+    counts, faults = fuzz_tables.fuzz_written(120, seed=4)
+    assert counts["broke"] == len(faults) > 0
+
+
+def test_planted_errors_of_the_order_of_times_are_found_by_the_slow_reader(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("driftwise.forecasting.combining._LARGEST_EXACT", math.inf)  # times are compared as floats
+    counts, faults = fuzz_tables.fuzz_written(120, seed=4)
+    assert counts["broke"] == len(faults) > 0
+    assert any("refused, but nothing is wrong" in fault for fault in faults)
 
 
 def test_the_output_folder_must_be_writable(monkeypatch, capsys, tmp_path):

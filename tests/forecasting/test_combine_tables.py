@@ -16,7 +16,8 @@ from pyarrow import parquet
 from combine_examples import FIXED_SHARE, FORMATS, OUTPUTS, SMALL_BLOCK, example, read, small_blocks, visible, write
 from command_line import runner
 from driftwise.cli.combine import _row_progress
-from driftwise.forecasting.combining import RowProgress
+from driftwise.core.errors import BadData
+from driftwise.forecasting.combining import CombineTask, RowProgress, Wanted, combine_table, table_source
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners import FixedShare
@@ -137,6 +138,62 @@ def test_delimiter_and_decimal_sign_are_found(combine, tmp_path, delimiter, deci
     assert visible(tmp_path / "given") == visible(tmp_path / "out")
 
 
+def test_signs_that_are_found_are_named_in_a_note(monkeypatch, capsys, tmp_path):
+    run = runner(monkeypatch, capsys, tmp_path)
+    words = ("combine", "in.csv", "--target", "y", "--learner", "fixed-share", "--no-page")
+    (tmp_path / "in.csv").write_text("y;a;b\n1,5;2;3\n")
+    note = "driftwise: in.csv: it was read with {}; --delimiter and --decimal give others.\n"
+    assert run(*words).err == note.format("the delimiter ';' and the decimal sign ','")
+    assert run(*words, "--decimal", ",").err == note.format("the delimiter ';'")
+    assert run(*words, "--delimiter", ";").err == note.format("the decimal sign ','")
+    assert run(*words, "--delimiter", ";", "--decimal", ",").err == ""
+    assert run(*words, "--quiet").err == ""
+
+
+SIGNS = {
+    "a comma that is given": ("y;a\n1,900;900\n", ("--decimal", ","), (1.9, 900.0)),
+    "a point that is given": ("y;a;b\n1.900;2.000;1,5\n", ("--decimal", ".", "--experts", "a"), (1.9, 2.0)),
+    "points with three decimals": ("y,a\n1.900,2.125\n", (), (1.9, 2.125)),
+    "commas after a zero": ("y;a\n0,900;-0,125\n", (), (0.9, -0.125)),
+    "commas after four digits": ("y;a\n1900,125;1,5\n", (), (1900.125, 1.5)),
+    "a column that shows its commas later": ("y;a\n1,900;2,125\n1,5;2,5\n", (), (1.9, 2.125)),
+    "whole numbers beside commas": ("y;a\n900;1,5\nNA;-\n1000;3\n", (), (900.0, 1.5)),
+    "thousands in a column that is not used": ('y,a,n\n1.5,2.5,"1,900"\n', ("--experts", "a"), (1.5, 2.5)),
+}
+
+
+@pytest.mark.parametrize(("text", "options", "numbers"), SIGNS.values(), ids=SIGNS)
+def test_numbers_that_have_one_meaning_are_read(combine, tmp_path, text, options, numbers):
+    (tmp_path / "in.csv").write_text(text)
+    left = combine("in.csv", *options, "--out", "out")
+    assert left.code == 0, left.err
+    rows = read(tmp_path / "out" / "forecasts.csv")
+    assert (rows["y"][0], rows["forecast"][0]) == numbers
+
+
+def test_the_decimal_sign_can_be_given_in_python(tmp_path):
+    (tmp_path / "in.csv").write_text("y;a\n1,900;900\n")
+    source, options = table_source(str(tmp_path / "in.csv")), MixtureOptions(learner=FixedShare())
+    task = CombineTask(source, Wanted("y"), options, tmp_path / "out", "csv", page=False)
+    with pytest.raises(BadData, match=r"column 'y': '1,900' may be 1\.900 or 1900"):
+        combine_table(task, None, print)
+    combine_table(task._replace(decimal=","), None, lambda _: None)
+    assert read(tmp_path / "out" / "forecasts.csv")["y"] == [1.9]
+
+
+def test_cells_in_quotation_marks_are_read_whatever_the_blocks(combine, tmp_path, monkeypatch):
+    """Quotation marks and ends of lines are at every place of a block of Arrow."""
+    rows = [f'{i % 3},"{i % 5}","n{"x" * (i % 11)}\r\n""{i}"""' for i in range(400)]
+    for end in ("\n", "\r\n"):
+        (tmp_path / "in.csv").write_bytes(("\ufeffy,a,n\n" + end.join(rows) + end).encode())
+        for block in (64, 101, 1000):
+            small_blocks(monkeypatch)
+            monkeypatch.setattr("driftwise.environments.csv_tables._BLOCK", block)
+            left = combine("in.csv", "--out", "out")
+            assert left.code == 0, left.err
+            assert read(tmp_path / "out" / "forecasts.csv")["y"] == [i % 3 for i in range(400)]
+
+
 def test_spellings_of_missing_numbers(combine, tmp_path):
     cells = ["", "NA", "NaN", "nan", "null", "NULL", "None", "N/A", "#N/A", "-", " NA", "n/a "]
     (tmp_path / "in.csv").write_text("y,a,b\n" + "".join(f"1,{cell},2\n" for cell in cells))
@@ -248,6 +305,37 @@ def test_times_are_compared_by_their_meaning(combine, tmp_path):
         assert [line.split(",")[0] for line in text.splitlines()[1:]] == values
         (tmp_path / "in.csv").write_text("t,y,a\n" + "".join(f"{value},1,2\n" for value in reversed(values)))
         assert "line 3, column 't': times must increase, got" in combine("in.csv", "--time", "t").err
+
+
+WHOLE_TIMES = {
+    "above 2**53": [2**53, 2**53 + 1, 2**53 + 2],
+    "int64": [2**60, 2**60 + 1, 2**60 + 2],
+    "negative": [-(2**60) - 1, -(2**60), 5],
+    "uint64": [2**63 + 1, 2**63 + 2, 2**64 - 1],
+}
+
+
+@pytest.mark.parametrize("values", WHOLE_TIMES.values(), ids=WHOLE_TIMES)
+@pytest.mark.parametrize("block", [1, 100])
+def test_whole_times_of_any_size_are_compared_exactly(combine, tmp_path, monkeypatch, values, block):
+    small_blocks(monkeypatch, block)
+    times = pa.array(values, pa.uint64() if values[-1] >= 2**63 else pa.int64())
+    for suffix in ("csv", "parquet", *(["jsonl"] if values[-1] < 2**63 else [])):
+        for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [0, 0, 1]):
+            columns = {"t": times.take(pa.array(order)), "y": pa.array([1.0] * 3), "a": pa.array([2.0] * 3)}
+            write(pa.table(columns), tmp_path / f"in.{suffix}")
+            left = combine(f"in.{suffix}", "--time", "t", "--out", "out", "--format", "csv")
+            assert left.code == (0 if order == [0, 1, 2] else 2), left.err
+            text = (tmp_path / "out" / "forecasts.csv").read_text()
+            assert [int(line.split(",")[0]) for line in text.splitlines()[1:]] == values
+
+
+def test_whole_times_and_fractions_are_compared_exactly(combine, tmp_path, monkeypatch):
+    small_blocks(monkeypatch, 2)
+    times = ["0.5", "3", str(2**53 + 1), str(2**53 + 2), "1e16", str(10**16 + 1), str(2**64 + 1), str(2**64 + 2)]
+    for order in ([*range(8)], [0, 1, 3, 2, 4, 5, 6, 7], [0, 1, 2, 3, 5, 4, 6, 7], [0, 1, 2, 3, 4, 5, 7, 6]):
+        (tmp_path / "in.csv").write_text("t,y,a\n" + "".join(f"{times[i]},1,2\n" for i in order))
+        assert combine("in.csv", "--time", "t", "--out", "out").code == (0 if order == sorted(order) else 2)
 
 
 def test_timestamps_of_parquet_keep_their_type(combine, tmp_path):

@@ -235,6 +235,8 @@ def test_several_cutoffs_of_one_time_are_refused():
 TIMES = {
     "strings": [f"2020-{i:03}" for i in range(N)],
     "whole numbers": range(N),
+    "above 2**53": 2**60 + np.arange(N),
+    "above 2**63": np.uint64(2**63) + np.arange(N, dtype=np.uint64),
     "floats": np.linspace(0, 1, N),
     "dates": [datetime.date(2020, 1, 1) + datetime.timedelta(i) for i in range(N)],
     "zone": pd.date_range("2020-10-25", periods=N, freq="h", tz="Europe/Berlin"),  # the clock goes back once
@@ -252,6 +254,15 @@ def test_times_of_any_type_are_compared(make, times):
         InvalidInput, match=r"^combine: the column 't' must increase within a series, got .* in row 3\."
     ):
         combine(swapped, time="t")
+
+
+@pytest.mark.parametrize("kind", ["Int64", "UInt64", "int64[pyarrow]", "object"])
+def test_whole_times_above_2_to_the_53_are_compared_exactly_in_every_type_of_pandas(kind):
+    truths, forecasts = example()
+    frame = pd.DataFrame({"t": pd.Series([2**60 + i for i in range(N)], dtype=kind), **columns(truths, forecasts)})
+    assert_plays(combine(frame, time="t"), alone(truths, forecasts))
+    with pytest.raises(InvalidInput, match=rf"got {2**60 + 2} in row 3\."):
+        combine(frame.take([0, 1, 3, 2]), time="t")
 
 
 def long_frame(make, seed=None):

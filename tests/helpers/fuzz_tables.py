@@ -2,6 +2,7 @@
 
     python tests/helpers/fuzz_tables.py --cases 2000
     python tests/helpers/fuzz_tables.py --cases 0 --parquet 5000    # also with another interpreter and version of Arrow
+    python tests/helpers/fuzz_tables.py --cases 0 --written 5000
 
 Each run of a table must succeed with finite forecasts and weights that are distributions, or print exactly one line,
 exit with 2, and leave nothing behind. The runs share one process, so a crash of a reader ends the program.
@@ -9,15 +10,23 @@ exit with 2, and leave nothing behind. The runs share one process, so a crash of
 The Parquet files are read in child processes, some hundred in each, by the reader of `driftwise combine` and by
 `Replay.from_file`: each must be read, or refused in one line. If a child is ended by a signal, the file is found by
 bisection and kept.
+
+The written tables are CSV files in the notations of different countries, with quotation marks, separators of thousands,
+large whole numbers as times, many columns, and quotation marks that are added or left out. They are read by `driftwise
+combine` or by `Replay.from_file` in blocks of different lengths. What is read must be what a slow reader has, which
+knows the notation and uses the strict mode of Python's `csv`: a table that it cannot read must be refused.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import faulthandler
 import io
+import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -36,7 +45,7 @@ from pyarrow import parquet
 from combine_examples import FIXED_SHARE, FORMATS, example, write
 from driftwise.cli.main import main as command_line
 from driftwise.core.errors import BadFile, DriftwiseError
-from driftwise.environments import Replay
+from driftwise.environments import Replay, csv_tables, table_files
 from driftwise.environments.table_files import ColumnChoice, ParquetTable
 from driftwise.forecasting.combining import table_source
 
@@ -337,10 +346,210 @@ def fuzz_parquet(n_files, seed):
     return counts, faults
 
 
+NOTATIONS = [  # delimiter, decimal sign, separator of thousands
+    *[(",", ".", ""), (";", ",", ""), ("\t", ",", ""), ("|", ".", "")],
+    *[
+        (",", ".", ","),
+        (";", ",", "."),
+        (";", ".", ","),
+        (",", ",", ""),
+        (",", ",", "."),
+        ("\t", ".", "'"),
+        (";", ",", " "),
+    ],
+]
+TEXTS = ["x", 'say "hi"', "two\nlines", "two\r\nlines", "a,b", "a;b", "", '"', '""', "1,5", "1.5", "1,900", '5" pipe']
+
+
+def number_text(value, n_decimals, notation):
+    _, decimal, thousands = notation
+    whole, _, fraction = f"{abs(value):,.{n_decimals}f}".partition(".")
+    text = whole.replace(",", thousands) + (decimal + fraction if n_decimals else "")
+    return "-" + text if value < 0 else text
+
+
+def written_table(rng):
+    """Return the bytes of a CSV file, its notation, and whether nothing in it is wrong or has two meanings."""
+    notation = NOTATIONS[int(rng.integers(len(NOTATIONS) if rng.random() < 0.7 else 4))]
+    delimiter, end = notation[0], str(rng.choice(["\n", "\r\n"]))
+    n_rows, scale = int(rng.choice([1, 3, 20, 60])), float(rng.choice([1, 100, 5000, 3e6]))
+    start = int(rng.choice([0, 2**53 - 5, 2**60, 2**63 - 3, 2**63 + 5, 2**64 - 100]))
+    n_decimals = [[0], [3], [0, 3], [0, 1, 2, 3]][rng.integers(4)]  # none and three are those that can be misread
+    steps = rng.choice([1, 1, 2, 1000], size=n_rows)
+    if rng.random() < 0.2:
+        steps[rng.integers(n_rows)] = int(rng.choice([0, -1]))
+    times = [start + int(step) for step in np.cumsum(steps)]
+    names, n_wide = ["t", "y", "a", "note"], int(rng.choice([0, 0, 0, 0, 300])) if rng.random() < 0.97 else 100_001
+    names += [f"w{k}" for k in range(n_wide)]
+    rows = [names]
+    for at in times:
+        numbers = [
+            "NA" if rng.random() < 0.05 else number_text(scale * rng.normal(), rng.choice(n_decimals), notation)
+            for _ in range(2)
+        ]
+        rows.append([str(at), *numbers, TEXTS[rng.integers(len(TEXTS))], *["0"] * n_wide])
+    quoting = csv.QUOTE_ALL if rng.random() < 0.3 else csv.QUOTE_MINIMAL
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)
+    text, is_right = text.getvalue(), not notation[2] and n_wide < 1000 and bool((steps > 0).all())
+    if rng.random() < 0.5:  # a quotation mark more or less
+        is_right, places = False, [i for i, sign in enumerate(text) if sign == '"']
+        if places and rng.random() < 0.5:
+            i = places[rng.integers(len(places))]
+            text = text[:i] + text[i + 1 :]
+        else:
+            borders = [i + 1 for i, sign in enumerate(text) if sign in delimiter + "\n"]
+            i = int(rng.choice(borders)) if borders and rng.random() < 0.7 else int(rng.integers(len(text) + 1))
+            text = text[:i] + '"' + text[i:]
+    if rng.random() < 0.2:
+        text = text.removesuffix(end)
+    mark = b"\xef\xbb\xbf" if rng.random() < 0.2 else b""
+    return mark + text.encode(), notation, is_right
+
+
+def slow_number(cell, notation):
+    """Return the number that was written, NaN if it is missing; raise `ValueError` if it is none."""
+    _, decimal, thousands = notation
+    cell = cell.strip(" ")
+    if cell.upper() in ("", "NA", "-", "?"):
+        return math.nan
+    if thousands and thousands in cell:
+        whole, _, _ = cell.lstrip("-").partition(decimal)
+        first, *groups = whole.split(thousands)
+        if not 1 <= len(first) <= 3 or any(len(group) != 3 for group in groups):
+            raise ValueError(cell)
+        cell = cell.replace(thousands, "")
+    return float(cell.replace(decimal, "."))
+
+
+def slow_columns(content, notation):
+    """Return the columns t, y and a that a table must have, None if it must be refused."""
+    text = content.decode("utf-8-sig")
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=notation[0], strict=True) if row]
+        header, *rows = rows
+        if any(len(row) != len(header) for row in rows) or not rows:
+            return None
+        places = [[name.strip() for name in header].index(name) for name in "tya"]
+        times = [row[places[0]] for row in rows]
+        keys = (
+            [int(text) for text in times] if times[0].isdecimal() else times
+        )  # the first one may have a quotation mark
+        if "" in times or any(later <= earlier for earlier, later in itertools.pairwise(keys)):
+            return None
+        return times, *([slow_number(row[place], notation) for row in rows] for place in places[1:])
+    except (csv.Error, ValueError):
+        return None
+
+
+def same_numbers(first, second):
+    return np.array_equal(np.array(first, float), np.array(second, float), equal_nan=True)
+
+
+def check_written(folder, content, notation, is_right, options):
+    """Run `driftwise combine` with one expert, whose forecasts are those of the mixture; return the outcome."""
+    file, out = folder / "case.csv", folder / "out"
+    file.write_bytes(content)
+    words = [str(file), "--target", "y", "--experts", "a", "--time", "t", "--no-page", "--format", "parquet", *options]
+    code, err = run(["combine", *words, "--out", str(out), *FIXED_SHARE])
+    if code != 0:
+        assert code == 2, (code, err)
+        assert err.startswith("driftwise: "), err
+        assert err.count("\n") == 1, err
+        assert not out.exists()
+        undecided = "--decimal" in err and "--decimal" not in options
+        assert undecided or not is_right or "is longer than" in err, f"refused, but nothing is wrong: {err}"
+        return "refused"
+    table = parquet.read_table(out / "forecasts.parquet")
+    shutil.rmtree(out)
+    slow = slow_columns(content, notation)
+    assert slow is not None, "read, but it must be refused"
+    assert table.column("t").to_pylist() == slow[0], "other times were read"
+    assert same_numbers(table.column("y").to_pylist(), slow[1]), "other truths were read"
+    is_awake = table.column("weight_a").to_numpy() > 0  # else the forecast is the last truth
+    forecasts = np.where(is_awake, np.array(table.column("forecast").to_pylist(), float), np.nan)
+    assert same_numbers(forecasts, slow[2]), "other forecasts were read"
+    return "played on"
+
+
+def check_losses(folder, rng):
+    """Read a table of losses by `Replay.from_file`; return the outcome."""
+    losses, text = rng.random((int(rng.choice([1, 5, 50])), 3)).round(3), io.StringIO(newline="")
+    quoting = csv.QUOTE_ALL if rng.random() < 0.5 else csv.QUOTE_MINIMAL
+    names = ["north", 'so"uth', "two\nlines"]
+    csv.writer(text, lineterminator=str(rng.choice(["\n", "\r\n"])), quoting=quoting).writerows(
+        [names, *losses.tolist()]
+    )
+    content = text.getvalue()
+    if rng.random() < 0.6:
+        i = int(rng.integers(len(content) + 1))
+        content = content[:i] + '"' + content[i + int(rng.integers(2)) :]
+    (folder / "case.csv").write_bytes(content.encode())
+    try:
+        replay = Replay.from_file(folder / "case.csv")
+    except DriftwiseError as error:
+        message = str(error)
+    else:
+        message = ""
+    if message:
+        assert len(message.splitlines()) == 1, message
+        return "refused"
+    rows = [
+        row for row in csv.reader(io.StringIO(content, newline=""), strict=True) if row
+    ]  # raises: it must be refused
+    assert list(replay.names) == [name.strip(" \t") for name in rows[0]], "other names were read"
+    assert replay.losses.tolist() == [[float(cell) for cell in row] for row in rows[1:]], "other losses were read"
+    return "played on"
+
+
+@contextlib.contextmanager
+def blocks(rng):
+    """Read in blocks and samples of random lengths."""
+    before = csv_tables._BLOCK, table_files._SAMPLE
+    csv_tables._BLOCK, table_files._SAMPLE = (
+        int(rng.choice([400, 1000, 1 << 21])),
+        int(rng.choice([150, 1000, 1 << 18])),
+    )
+    try:
+        yield
+    finally:
+        csv_tables._BLOCK, table_files._SAMPLE = before
+
+
+def fuzz_written(n_tables, seed):
+    """Read written tables; return how many were tried, refused, played on and broke, and what broke."""
+    counts, faults = Counter(), []
+    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
+        folder = Path(name)
+        for case in range(n_tables):
+            rng = np.random.default_rng([seed, case, 1])
+            signal.alarm(SECONDS)
+            try:
+                with blocks(rng):
+                    if rng.random() < 0.25:
+                        outcome = check_losses(folder, rng)
+                    else:
+                        content, notation, is_right = written_table(rng)
+                        signs = ["--delimiter", notation[0].replace("\t", "tab"), "--decimal", notation[1]]
+                        options = [[], signs[:2], signs[2:], signs][rng.integers(4)]
+                        outcome = check_written(folder, content, notation, is_right, options)
+            except Exception as error:  # any kind of error is a fault
+                outcome = "broke"
+                kept = Path(tempfile.gettempdir()) / f"fuzz-written-{seed}-{case}.csv"
+                kept.write_bytes((folder / "case.csv").read_bytes())
+                shutil.rmtree(folder / "out", ignore_errors=True)
+                faults.append(f"case {case} of seed {seed}: {type(error).__name__} {str(error).strip()[:200]}: {kept}")
+            finally:
+                signal.alarm(0)
+            counts.update(["tried", outcome])
+    return counts, faults
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--parquet", type=int, default=0, help="Parquet files to read in child processes")
+    parser.add_argument("--written", type=int, default=0, help="CSV files to compare with a slow reader")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--child", type=int, nargs=2, help=argparse.SUPPRESS)
     settings = parser.parse_args()
@@ -356,8 +565,11 @@ def main():
     began = time.monotonic()
     counts, faults = fuzz_parquet(settings.parquet, settings.seed)
     taken = f"{settings.parquet} Parquet files in {time.monotonic() - began:.0f} s with Arrow {pa.__version__}"
-    print(f"{taken}: {dict(sorted(counts.items()))}, {len(faults)} faults")
-    sys.exit("\n".join(faults) or 0)
+    print(f"{taken}: {dict(sorted(counts.items()))}, {len(faults)} faults", flush=True)
+    began = time.monotonic()
+    counts, more = fuzz_written(settings.written, settings.seed)
+    print(f"{settings.written} written tables in {time.monotonic() - began:.0f} s: {dict(sorted(counts.items()))}")
+    sys.exit("\n".join([*faults, *more]) or 0)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import math
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -160,6 +159,7 @@ _MISSING = pa.array(sorted(MISSING))
 _OTHER_SIGN = {",": ".", ".": ","}
 _SEPARATORS = "[.,'\u2019 \u00a0\u2009\u202f]"  # of thousands, in different countries
 _GROUPS = r"[+-]?[1-9][0-9]{{0,2}}(?:{0}[0-9]{{3}})+"  # with a separator of thousands
+_ONE_SIGN = r"[+-]?[1-9][0-9]{{0,2}}{0}[0-9]{{3}}"  # which may be one, or the decimal sign
 
 
 def _is_number(cell: str, decimal: str) -> bool:
@@ -185,10 +185,10 @@ def _is_grouped(cell: str, separator: str = _SEPARATORS) -> bool:
 def _is_doubtful(cell: str, decimal: str) -> bool:
     """Return whether the decimal sign of a cell may be a separator of thousands.
 
-    >>> [_is_doubtful(cell, ",") for cell in ("1,900", "1,5", "0,125", "1900,125", "1900")]
-    [True, False, False, False, False]
+    >>> [_is_doubtful(cell, ",") for cell in ("1,900", "1,5", "0,125", "1900,125", "1,900,000", "1900")]
+    [True, False, False, False, False, False]
     """
-    return decimal in cell and re.fullmatch(_GROUPS.format(re.escape(decimal)), cell.strip(" \t")) is not None
+    return decimal in cell and re.fullmatch(_ONE_SIGN.format(re.escape(decimal)), cell.strip(" \t")) is not None
 
 
 def _shows(cell: str, decimal: str) -> bool:
@@ -243,13 +243,13 @@ def _as_numbers(column: pa.Array, decimal: str) -> pa.Array:
     return cells.cast(pa.float64())
 
 
-def _first_marks(column: pa.Array, decimal: str) -> tuple[float, float]:
-    """Return the rows of the first doubtful cell and of the first one that shows the decimal sign; inf if none does."""
+def _first_marks(column: pa.Array, decimal: str) -> tuple[int, int]:
+    """Return the rows of the first doubtful cell and of the first that has the sign otherwise; the length if none."""
     cells = compute.utf8_trim(column, " \t")
-    is_doubtful = compute.match_substring_regex(cells, f"^{_GROUPS.format(re.escape(decimal))}$")
-    shows = compute.and_not(compute.match_substring(cells, decimal), is_doubtful)
-    doubt, end = (compute.index(values, True).as_py() for values in (is_doubtful, shows))
-    return doubt if doubt >= 0 else math.inf, end if end >= 0 else math.inf
+    is_doubtful = compute.match_substring_regex(cells, f"^{_ONE_SIGN.format(re.escape(decimal))}$")
+    is_clear = compute.and_not(compute.match_substring(cells, decimal), is_doubtful)
+    doubt, end = (compute.index(values, True).as_py() for values in (is_doubtful, is_clear))
+    return doubt if doubt >= 0 else len(column), end if end >= 0 else len(column)
 
 
 # Rows and tables
@@ -427,7 +427,7 @@ class CsvTable:
         firsts = {name: _first_marks(columns[name], sign) for name in names}
         doubts = [(doubt, name) for name, (doubt, end) in firsts.items() if doubt < end]
         if not doubts:
-            return [name for name, (_, end) in firsts.items() if end == math.inf]
+            return [name for name, (_, end) in firsts.items() if end == len(columns[name])]
         row, name = min(doubts, key=lambda doubt: doubt[0])
         cell = columns[name][row].as_py().strip(" \t")
         plain, fraction, other = cell.replace(sign, ""), cell.replace(sign, "."), _OTHER_SIGN[sign]
@@ -439,10 +439,11 @@ class CsvTable:
         """Return the error about the first row that cannot be read, after `n_rows` that can; `reason` is Arrow's."""
         line, quotes = 1, Quotes(self._source, self._delimiter)
         try:
-            for i, (first, last, row) in enumerate(csv_rows(self._stream.text(), self._delimiter, quotes)):
-                if i > n_rows and (fault := self._row_fault(choice, row)):
-                    return self._source.fault(f", line {first}{fault}")
-                line = last + 1
+            with self._stream.text() as file:
+                for i, (first, last, row) in enumerate(csv_rows(file, self._delimiter, quotes)):
+                    if i > n_rows and (fault := self._row_fault(choice, row)):
+                        return self._source.fault(f", line {first}{fault}")
+                    line = last + 1
         except csv.Error as error:
             return self._source.fault(f", line {line}: it is not CSV ({error}).")
         except BadData as error:
@@ -454,7 +455,7 @@ class CsvTable:
         if len(row) != len(names):
             amount = f"{len(row)} value{'s' if len(row) != 1 else ''}"
             return f": {amount} where the header has {len(names)} columns."
-        if sum(map(len, row)) + len(row) > self._block:
+        if sum(map(len, row)) + 3 * len(row) > self._block:  # with a delimiter and two quotation marks for each cell
             return f": it is longer than {self._block >> 20} MB."
         for name in (*choice.numbers, *choice.texts):
             cell = row[places[name]]
@@ -478,8 +479,8 @@ class CsvTable:
 
     def place(self, row: int) -> str:
         """Return the first line of a row."""
-        rows = islice(csv_rows(self._stream.text(), self._delimiter), row + 1, None)  # the first one is the header
-        with contextlib.suppress(csv.Error, StopIteration):
+        with self._stream.text() as file, contextlib.suppress(csv.Error, StopIteration):
+            rows = islice(csv_rows(file, self._delimiter), row + 1, None)  # the first one is the header
             return f"line {next(rows)[0]}"
         return f"row {row + 1}"
 

@@ -190,11 +190,12 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
         column = parsed
     if types.is_decimal(column.type):
         return np.array(column.to_pylist(), object)
-    if types.is_uint64(column.type):
-        return column.to_numpy()
+    keys: Array
     try:
-        if kind == "number":
-            keys: Array = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if types.is_uint64(column.type):
+            keys = column.to_numpy()
+        elif kind == "number":
+            keys = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         else:
             short = types.is_date32(column.type) or types.is_time32(column.type)
             keys = (column.cast(pa.int32()) if short else column).cast(pa.int64()).to_numpy(zero_copy_only=False)
