@@ -80,13 +80,14 @@ newest: browser  ## Run every test with the newest releases of everything
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --dist worksteal --doctest-modules
 
-fuzz: $(READY)  ## Load 105,000 mutated session files, play 10,000 streams of forecasts, combine 2,000 mutated tables, read 5,000 Parquet files, forge 50,000 messages of a cluster, read 10,000 mutated specs
+fuzz: $(READY)  ## Load 105,000 mutated session files, play 10,000 streams of forecasts, combine 2,000 mutated tables, read 5,000 Parquet files, forge 50,000 messages of a cluster, read 10,000 mutated specs, draw from 20,000 environments
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/helpers/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/helpers/fuzz_sessions.py --cases 5000
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -W error tests/helpers/fuzz_mixtures.py --cases 10000
 	$(BIN)/python tests/helpers/fuzz_tables.py --cases 2000 --parquet 5000
 	$(BIN)/python tests/helpers/fuzz_sweeps.py --cases 50000 --cluster 100
 	$(BIN)/python tests/helpers/fuzz_specs.py --cases 10000
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/helpers/fuzz_environments.py --cases 20000
 
 interruptions: $(READY)  ## Kill sweeps and a Dask cluster at random, damage stores, and compare the results (an hour)
 	$(BIN)/python benchmarks/interruptions.py size
