@@ -80,7 +80,7 @@ newest: browser  ## Run every test with the newest releases of everything
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest --numprocesses 2 --dist worksteal --doctest-modules
 
-fuzz: $(READY)  ## Try mutated sessions, streams, tables, Parquet files, results, messages of a cluster, and hostile folders (half an hour)
+fuzz: $(READY)  ## Try mutated sessions, streams, tables, specs, results, messages of a cluster, environments, hostile folders (an hour)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/helpers/fuzz_sessions.py --cases 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python tests/helpers/fuzz_sessions.py --cases 5000
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/helpers/fuzz_python_learners.py --cases 6000
@@ -89,6 +89,8 @@ fuzz: $(READY)  ## Try mutated sessions, streams, tables, Parquet files, results
 	$(BIN)/python tests/helpers/fuzz_sweeps.py --cases 50000 --cluster 100
 	$(BIN)/python tests/helpers/fuzz_results.py --cases 3000
 	$(BIN)/python tests/helpers/fuzz_outputs.py --cases 2000
+	$(BIN)/python tests/helpers/fuzz_specs.py --cases 10000
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/helpers/fuzz_environments.py --cases 20000
 
 interruptions: $(READY)  ## Kill sweeps and a Dask cluster at random, damage stores, and compare the results (an hour)
 	$(BIN)/python benchmarks/interruptions.py size

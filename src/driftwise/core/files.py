@@ -387,8 +387,36 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         raise BadFile(f"{shown_path(path)} is longer than the {_MOST_BYTES} bytes that a spec may have.")
     try:
         text = content.decode()
-        return tomllib.loads(text), text
+        _check_keys(text)
+        tables = tomllib.loads(text)
+        _check_depth(tables)
+        return tables, text
     except RecursionError:
         raise BadFile(f"{shown_path(path)} cannot be read: its TOML is nested too deeply.") from None
     except ValueError as error:  # not UTF-8, not TOML, or a number of more than 4,300 digits
         raise BadFile(f"{shown_path(path)} is not TOML: {str(error).rstrip('.')}.") from None
+
+
+_DEEPEST = 50  # tables and lists in each other, many more than a spec needs
+_KEY_PART = re.compile(r"""(?<![\w-])(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+""")
+
+
+def _check_keys(text: str) -> None:
+    """Raise `RecursionError` for a key of very many parts, as a.b.c: Python reads it in quadratic time."""
+    n_parts, end = 0, -1
+    for part in _KEY_PART.finditer(text):
+        n_parts = n_parts + 1 if part.start() == end else 1
+        end = part.end()
+        if n_parts > _DEEPEST:
+            raise RecursionError
+
+
+def _check_depth(tables: dict[str, Any]) -> None:
+    """Raise `RecursionError` for tables that are nested too deeply for functions that call themselves."""
+    level: list[Any] = [tables]
+    for _ in range(_DEEPEST):
+        inner = (value for item in level for value in (item.values() if isinstance(item, dict) else item))
+        level = [value for value in inner if isinstance(value, dict | list)]
+        if not level:
+            return
+    raise RecursionError

@@ -55,6 +55,29 @@ class LabelledPlayer:
     copy: int = 0
 
 
+class DistinctLabels:
+    """Labels that differ: one that was there before gets a number. There may be very many equal ones.
+
+    >>> labels = DistinctLabels()
+    >>> [labels.add(label) for label in ("hedge", "hedge", "ucb1", "hedge")]
+    ['hedge', 'hedge #2', 'ucb1', 'hedge #3']
+    """
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._last: dict[str, int] = {}  # the last number of each label
+
+    def add(self, label: str) -> str:
+        """Return a label, with a number after it if it is used already."""
+        distinct, n = label, self._last.get(label, 1)
+        while distinct in self._used:
+            n += 1
+            distinct = f"{label} #{n}"
+        self._last[label] = n
+        self._used.add(distinct)
+        return distinct
+
+
 @dataclass(frozen=True)
 class SimulationPlan:
     """Settings that all runs share; their regret is recorded at `points` rounds, the last of them at the end."""

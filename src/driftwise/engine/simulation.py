@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -17,7 +18,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, rejection, shown
 from driftwise.core.measures import report
 from driftwise.core.validation import check_memory, check_seed, count
-from driftwise.engine.run import LabelledPlayer, Run, SimulationPlan, play_run, rounds_to_play
+from driftwise.engine.run import DistinctLabels, LabelledPlayer, Run, SimulationPlan, play_run, rounds_to_play
 from driftwise.environments import LossSource, Replay
 from driftwise.environments.environment import BYTES_PER_LOSS
 from driftwise.learners import AnyPlayer, Learner, Player, learners as registered
@@ -27,6 +28,7 @@ from driftwise.regret.comparators import Comparator, Dynamic
 from driftwise.results.results import Caveat, Results
 
 _POINTS = 1000  # of a regret curve
+_RUN_BYTES = 3400  # of a run besides its curves, as measured
 _MOST_THREADS = 256  # more would not be faster, and the system may refuse them
 
 
@@ -123,7 +125,7 @@ def simulate(
     plan = SimulationPlan(
         environment, players, n_rounds, seed, comparator, play, realised, _POINTS, block_size, n_threads, advance
     )
-    check_memory("simulate", "n_runs", n_runs, 2 * 8 * len(plan.rounds) * len(players) * n_runs)
+    check_memory("simulate", "n_runs", n_runs, (2 * 8 * len(plan.rounds) * len(players) + _RUN_BYTES) * n_runs)
     cause = ("n_actions", environment.n_actions) if block_size is None else ("block_size", plan.block_size)
     check_memory("simulate", *cause, BYTES_PER_LOSS * plan.block_size * environment.n_actions)
     runs = _play_all(plan, n_runs, n_threads)
@@ -168,14 +170,10 @@ def labelled_players(players: AnyPlayer | Sequence[AnyPlayer] | Mapping[str, Any
     if not pairs:
         raise InvalidInput("simulate: `learners` must name at least one learner, got none.")
     entries: list[LabelledPlayer] = []
-    taken: set[str] = set()
+    labels, copies = DistinctLabels(), Counter[Player]()
     for label, player in pairs:
-        copy = sum(player == earlier.player for earlier in entries)
-        unique, n = label, 2
-        while unique in taken:
-            unique, n = f"{label} #{n}", n + 1
-        taken.add(unique)
-        entries.append(LabelledPlayer(unique, player, copy))
+        entries.append(LabelledPlayer(labels.add(label), player, copies[player]))
+        copies[player] += 1
     return entries
 
 

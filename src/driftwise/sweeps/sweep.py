@@ -16,19 +16,21 @@ from pathlib import Path
 from typing import Any
 
 from driftwise.adversaries import Adversary
-from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, rejection, shown
+from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one_line, rejection, shown
 from driftwise.core.files import read_toml, shown_path
 from driftwise.core.measures import Measures, collected
-from driftwise.core.validation import count
+from driftwise.core.validation import check_memory, count
+from driftwise.engine.run import DistinctLabels
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Player
 from driftwise.regret.comparators import Comparator, make_comparator
-from driftwise.results.labels import short_text, unused_label
+from driftwise.results.labels import short_text
 from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.sources import PLAYS, Group, Outputs, Source
 
 CURVE_POINTS = 1000  # marked rounds of a curve
-_MOST_CELLS = 10**8  # a larger sweep would take years, and its keys would not fit into memory
+_MOST_CELLS = 10**8  # a larger sweep would take years
+_CELL_BYTES = 1200  # of a cell: its key while it is played, and its columns in the results, as measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +189,12 @@ def _by_label(name: str, argument: Any, convert: Callable[[Any], Any]) -> dict[s
         raise InvalidInput(f"Sweep: `{name}` must have at least one member, got none.")
     members: dict[str, Any] = {}
     texts: dict[str, str] = {}
+    labels = DistinctLabels()
     for label, member in pairs:
         if (text := member.text) in texts:
             raise InvalidInput(f"Sweep: `{name}` has '{label}' twice." if texts[text] == label
                                else f"Sweep: `{name}` has '{texts[text]}' again as '{label}'.")  # fmt: skip
-        texts[text] = unused_label(label, members)
+        texts[text] = labels.add(label)
         members[texts[text]] = member
     return members
 
@@ -227,14 +230,17 @@ def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") 
 
     `place` gets "environments" or "learners" and a label, and returns where it is defined, for the message.
     """
+    check_memory("Sweep", "n_cells", sweep.n_cells, _CELL_BYTES * sweep.n_cells)
     for label, source in sweep.sources.items():
-        for n_rounds in sweep.n_rounds:
+        for i, n_rounds in enumerate(sweep.n_rounds):
             try:
                 measures = _tuning_measures(source, n_rounds, sweep.seed[0], [*sweep.players.values()])
                 sweep.comparator.start(source.origin.n_actions, n_rounds)
             except DriftwiseError as error:
                 raise InvalidInput(f"{place('environments', label)}{error}") from None
             for name, player in sweep.players.items():
+                if i > 0 and player.tuned is None:  # it is the same for all numbers of rounds
+                    continue
                 try:
                     _check_pair(source, player, n_rounds, measures)
                 except DriftwiseError as error:
@@ -300,7 +306,7 @@ _KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "curves": ((bool,), "true or false"),
     "realised": ((bool,), "true or false"),
 }
-_MOST_TABLES = 100_000  # that `each` may make of one
+_MOST_TABLES = 100_000  # of environments, and of learners
 
 
 def read_sweep(path: Path) -> Sweep:
@@ -321,7 +327,12 @@ def read_sweep(path: Path) -> Sweep:
     for kind, kind_members in members.items():
         if not spec[kind]:
             raise InvalidInput(f"{file}: `{kind}` must have at least one table, got none.")
+        if (n_tables := sum(map(_n_choices, spec[kind]))) > _MOST_TABLES:
+            raise InvalidInput(
+                f"{file}: `{kind}` must have at most {_MOST_TABLES} members, with `each`, got {n_tables}."
+            )
         make = Source.from_spec if kind == "environments" else Player.from_spec
+        labels = DistinctLabels()
         first: dict[str, str] = {}  # where each label and each member was given first
         for number, table in enumerate(spec[kind], start=1):
             here = _place(text, kind, number)
@@ -331,8 +342,8 @@ def read_sweep(path: Path) -> Sweep:
                     _check_new(f"the label '{table['label']}'", first, here)
                 for label, member in _members(table, make):
                     _check_new(member.text, first, here, f"'{label}'")
-                    unique = unused_label(label, kind_members)
-                    kind_members[unique], places[kind, unique] = member, place
+                    distinct = labels.add(label)
+                    kind_members[distinct], places[kind, distinct] = member, place
             except DriftwiseError as error:
                 raise InvalidInput(f"{place}{error}") from None
     try:
@@ -365,9 +376,9 @@ def spread(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             choices[key] = _choices(value)
     for key, values in lists.items():
         if key in choices:
-            raise InvalidInput(f"`{key}` is given itself and under `each`.")
+            raise InvalidInput(f"`{one_line(key)}` is given itself and under `each`.")
         if not isinstance(values, list) or not values:
-            raise InvalidInput(f"`each.{key}` must be a list of at least one value, got {shown(values)}.")
+            raise InvalidInput(f"`each.{one_line(key)}` must be a list of at least one value, got {shown(values)}.")
         choices[key] = [choice for value in values for choice in _choices(value)]
     if (n_tables := math.prod(map(len, choices.values()))) > _MOST_TABLES:
         raise InvalidInput(f"`each` must make at most {_MOST_TABLES} tables of one, got {n_tables}.")
@@ -377,6 +388,17 @@ def spread(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _choices(value: Any) -> list[Any]:
     return [*spread(value)] if isinstance(value, Mapping) else [value]
+
+
+def _n_choices(value: Any) -> int:
+    """Return the number of tables that `spread` makes of a table, without making them; 1 for anything else."""
+    if not isinstance(value, Mapping):
+        return 1
+    lists = value.get("each", {})
+    n_choices = [_n_choices(inner) for key, inner in value.items() if key != "each"]
+    for values in lists.values() if isinstance(lists, Mapping) else ():
+        n_choices.append(sum(map(_n_choices, values)) if isinstance(values, list) else 1)
+    return math.prod(n_choices)
 
 
 def _members(table: Any, make: Any) -> Iterator[tuple[str, Any]]:
