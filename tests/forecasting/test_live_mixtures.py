@@ -164,6 +164,9 @@ BAD_OPTIONS = [
     ({"experts": 0}, "`experts` must be a whole number >= 1"),
     ({"experts": "ab"}, "`experts` must be a whole number >= 1 or a list of names, got 'ab'"),
     ({"experts": []}, "`experts` must be at least one name"),
+    ({"experts": np.array("a")}, "`experts` must be a whole number >= 1"),
+    ({"experts": 2**40}, "`experts` must be small enough for the memory of this machine"),
+    ({"extras": np.array("scaled")}, "`extras` must be a tuple"),
     ({"experts": ["a", "a"]}, "'a' twice"),
     ({"experts": ["last truth"], "extras": ["last-truth"]}, "has the name 'last truth' of an added one"),
     ({"loss": "squared"}, "squared"),
@@ -198,7 +201,7 @@ def test_bad_options_are_refused(options, message):
 def test_bad_arguments_of_a_stack_are_refused():
     stack = MixtureStack(MixtureOptions(learner=LEARNER), 2, 2)
     before = {name: bits(array) for name, array in stack.arrays().items()}
-    for series in ([0.5], [NAN], ["a"], [None], [True], [2], [-1], 0, [[0]], [0, 1]):
+    for series in ([0.5], [NAN], ["a"], [None], [True], [2], [-1], 0, [[0]], [0, 1], ("a", [1])):
         with pytest.raises(InvalidInput, match=r"`series` must have one number in \[0, 1\] per round"):
             stack.run([[1.0, 2.0]], [1.0], series)
     for n_threads in (0, -1, 1.5, None):
@@ -209,6 +212,15 @@ def test_bad_arguments_of_a_stack_are_refused():
             stack.run(values, truths, [0])
     with pytest.raises(InvalidInput, match="`n_series` must be a whole number"):
         stack.add_series(-1)
+    with pytest.raises(InvalidInput, match="`options` must be MixtureOptions, got 3"):
+        MixtureStack(3, 2)
+    with pytest.raises(InvalidInput, match="`n_experts` must be small enough for the memory of this machine"):
+        MixtureStack(stack.options, 2**40)
+    with pytest.raises(InvalidInput, match="`n_steps` must be small enough for the memory of this machine"):
+        StepMixture(2**40)
+    for arrays in (None, [], {"mixture_scale": 1.0}, {**stack.arrays(), "mixture_scale": [[1.0, 2.0]]}):
+        with pytest.raises(InvalidInput):
+            stack.set_arrays(arrays)
     with pytest.raises(InvalidInput, match="one series only"):
         MixtureStack(MixtureOptions(learner=SleepingOptimisticAdaptMLProd()), 2, 2)
     assert {name: bits(array) for name, array in stack.arrays().items()} == before
@@ -736,7 +748,7 @@ def test_values_of_an_expert_are_read_by_position():
     series = {"a": pd.Series([1.0, 5.0], dates), "b": pd.Series([3.0, 7.0], [1, 0])}
     for mix in (QuantileMixture([0.1, 0.9], learner=LEARNER), StepMixture(2, learner=LEARNER)):
         assert mix.predict(series).tolist() == [2.0, 6.0]
-        for bad in ({0.1: 1.0, 0.9: 2.0}, {1.0, 2.0}):
+        for bad in ({0.1: 1.0, 0.9: 2.0}, {1.0, 2.0}, np.array(1.0), pd.DataFrame({"x": [1.0, 2.0]})):
             with pytest.raises(InvalidInput, match=r"`forecasts\['a'\]` must be a list or an array of 2 values, got"):
                 mix.predict({"a": bad, "b": [1.0, 2.0]})
         with pytest.raises(
@@ -746,7 +758,7 @@ def test_values_of_an_expert_are_read_by_position():
 
 
 def test_bad_quantiles_are_refused():
-    for bad in ([], [0.9, 0.1], [0.5, 0.5], [0.0, 0.5], 0.5, ["a"]):
+    for bad in ([], [0.9, 0.1], [0.5, 0.5], [0.0, 0.5], 0.5, ["a"], np.array(0.5)):
         with pytest.raises(InvalidInput, match="`quantiles` must be"):
             QuantileMixture(bad)
 

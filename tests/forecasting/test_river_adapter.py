@@ -6,6 +6,7 @@ import math
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -272,20 +273,23 @@ def test_a_copy_of_the_model_learns_alone(way):
         assert other.predict_one(rounds[0][0]) == model.predict_one(rounds[0][0]) != before
 
 
-def test_predictions_of_other_threads_do_not_change_what_the_model_learns():
+def test_predictions_of_other_threads_do_not_change_what_the_model_learns(monkeypatch):
     """A prediction combines forecasts, too: the truth must not go to it."""
-    model, alone = RiverMixture(), RiverMixture()
-    model.learn_one(*ROUNDS[0])
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with thread_that_repeats(lambda _: model.predict_one({"a": 100.0, "b": -100.0})):
-            for x, y in ROUNDS[1:] * 20:
-                model.learn_one(x, y)
-    finally:
-        sys.setswitchinterval(interval)
-    for x, y in [ROUNDS[0], *ROUNDS[1:] * 20]:
+    model, alone, predict = RiverMixture(), RiverMixture(), Mixture.predict
+    rounds = [*ROUNDS, *ROUNDS[1:] * 5]
+    for x, y in rounds:
         alone.learn_one(x, y)
+
+    def slow_predict(*arguments):
+        forecast = predict(*arguments)
+        time.sleep(0.001)  # the other thread has its turn before the truth comes
+        return forecast
+
+    monkeypatch.setattr(Mixture, "predict", slow_predict)
+    model.learn_one(*rounds[0])
+    with thread_that_repeats(lambda _: model.predict_one({"a": 100.0, "b": -100.0})):
+        for x, y in rounds[1:]:
+            model.learn_one(x, y)
     assert model.predict_one(ROUNDS[0][0]) == alone.predict_one(ROUNDS[0][0])
 
 

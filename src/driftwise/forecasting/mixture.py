@@ -17,7 +17,7 @@ from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.fork_locks import fork_lock
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import count
+from driftwise.core.validation import check_memory, count
 from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, names_of, numbered_names
 from driftwise.forecasting.losses import Array, ForecastLoss
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, N_COUNTS, NO_TRUTH, NOT_FINITE, ROUNDS
@@ -283,6 +283,7 @@ def _rounds(arrays: Mapping[str, Array], prefix: str, names: tuple[str, ...], sh
 
 
 _MOST_KEPT = 100_000
+_EXPERT_BYTES = 100  # of the name of an expert and its weight, at least
 _EXPERTS_CHANGED = "Mixture: the experts changed while the forecasts were read."  # by code of the user, in a number
 _NO_FORECAST = "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
 
@@ -344,7 +345,7 @@ class Mixture:
         scale: float | None = None,
         history: int = _MOST_KEPT,
     ) -> None:
-        extras = tuple(extras) if isinstance(extras, Iterable) and not isinstance(extras, str) else extras
+        extras = tuple(extras) if is_listing(extras) else extras
         self.options = MixtureOptions(loss, learner, gradient, hint, extras, scale)  # type: ignore[arg-type]
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = fork_lock()  # compiled rounds release the interpreter's lock
@@ -572,11 +573,18 @@ class Mixture:
             raise BadFile(f"{where}: the learner is nested too deeply.") from None
 
 
+def is_listing(values: object) -> bool:
+    """Return whether some values can be listed; a text and an array without dimensions cannot."""
+    return isinstance(values, Iterable) and not isinstance(values, str) and getattr(values, "ndim", 1) != 0
+
+
 def _names(owner: object, experts: object) -> tuple[str, ...]:
     if isinstance(experts, str):
         raise rejection(owner, "experts", "a whole number >= 1 or a list of names", experts)
-    if not isinstance(experts, Iterable):
-        return numbered_names(count(owner, "experts", experts))
+    if not isinstance(experts, Iterable) or not is_listing(experts):
+        n_experts = count(owner, "experts", experts)
+        check_memory(owner, "experts", n_experts, n_experts * _EXPERT_BYTES)
+        return numbered_names(n_experts)
     names = as_names(owner, experts, "experts")
     if not names:
         raise rejection(owner, "experts", "at least one name", experts)

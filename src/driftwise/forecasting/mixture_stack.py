@@ -201,6 +201,8 @@ class MixtureStack:
     """
 
     def __init__(self, options: MixtureOptions, n_experts: int, n_series: int = 1) -> None:
+        if not isinstance(options, MixtureOptions):
+            raise rejection("MixtureStack", "options", "MixtureOptions", options)
         self.options = options
         self._lock = fork_lock()  # compiled rounds release the interpreter's lock
         self.n_experts = count("MixtureStack", "n_experts", n_experts)
@@ -221,6 +223,7 @@ class MixtureStack:
     def _first(self, n_series: int, n_before: int) -> tuple[Memories, Own]:
         """Return the memories of some mixtures before their first round; there are `n_before` others."""
         self._check_growing(n_before + n_series)
+        check_memory("MixtureStack", "n_experts", self.n_experts, self.n_actions * np.dtype(np.float64).itemsize)
         first = self.learner.first_memory(self.n_actions, new_generator(0))
         if self.learner.grows:
             first = self.learner.make_room(first, 1)
@@ -376,7 +379,10 @@ class MixtureStack:
         return array
 
     def _places(self, series: object, n_rounds: int) -> Actions:
-        places = np.zeros(n_rounds, np.int64) if series is None else np.asarray(series)
+        try:
+            places = np.zeros(n_rounds, np.int64) if series is None else np.asarray(series)
+        except ValueError:  # rows of different lengths
+            places = np.zeros(())
         whole = places.dtype.kind in "iu" or places.size == 0
         if places.shape != (n_rounds,) or not whole or not ((places >= 0) & (places < self.n_series)).all():
             raise InvalidInput(f"Mixture: `series` must have one number in [0, {self.n_series - 1}] per round.")
@@ -414,6 +420,8 @@ class MixtureStack:
 
     def set_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Continue from what `arrays` returned; anything else is rejected, and nothing changes."""
+        if not isinstance(arrays, Mapping) or not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise rejection("MixtureStack", "arrays", "a dict of arrays", arrays)
         own = _checked_owns(arrays, self.n_actions, self.options.scale is not None)
         self._check_growing(len(own.scale))
         stack = _checked_memories(self.learner, arrays, self.n_actions, own.counts[:, ROUNDS])

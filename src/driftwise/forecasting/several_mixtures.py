@@ -12,10 +12,10 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.fork_locks import fork_lock
 from driftwise.core.types import Matrix, Vector
-from driftwise.core.validation import count, number
+from driftwise.core.validation import check_memory, count, number
 from driftwise.forecasting.labelled_values import as_forecasts
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture import Mixture
+from driftwise.forecasting.mixture import Mixture, is_listing
 from driftwise.learners.base import ExpertLearner
 
 
@@ -40,7 +40,13 @@ def _row(owner: object, name: str, value: object, n_columns: int) -> list[object
     if value is None:
         return [None] * n_columns
     unordered = isinstance(value, Mapping | Set | str)
-    if unordered or not isinstance(value, Sized) or not isinstance(value, Iterable) or len(value) != n_columns:
+    if (
+        unordered
+        or getattr(value, "ndim", 1) != 1
+        or not isinstance(value, Sized)
+        or not isinstance(value, Iterable)
+        or len(value) != n_columns
+    ):
         raise rejection(owner, name, f"a list or an array of {n_columns} values", value)
     return list(value)  # by position, also of a pandas Series
 
@@ -59,6 +65,9 @@ def _table(owner: object, forecasts: object, n_columns: int) -> Matrix:
         rule = f"must have shape (n_experts, {n_columns})"
         raise InvalidInput(f"{type(owner).__name__}: `forecasts` {rule}, got {table.shape}.")
     return table
+
+
+_MIXTURE_BYTES = 2000  # of one mixture, at least
 
 
 class _Mixtures:
@@ -117,14 +126,14 @@ class QuantileMixture(_Mixtures):
         learner: ExpertLearner | None = None,
         **options: Any,
     ) -> None:
-        if not isinstance(quantiles, Iterable):
+        if not is_listing(quantiles):
             raise rejection(self, "quantiles", "a sequence of probabilities", quantiles)
         levels = [number(self, "quantiles", level, lambda x: 0 < x < 1, "in (0, 1)") for level in quantiles]
         if not levels or sorted(set(levels)) != levels:
             raise rejection(self, "quantiles", "at least one probability, in increasing order", levels)
         if "loss" in options:
             raise InvalidInput("QuantileMixture: the loss of a quantile is its pinball loss.")
-        experts = list(experts) if isinstance(experts, Iterable) and not isinstance(experts, str) else experts
+        experts = list(experts) if is_listing(experts) else experts  # type: ignore[arg-type]
         self.quantiles = tuple(levels)
         losses = (ForecastLoss("pinball", level=level) for level in levels)
         super().__init__(Mixture(experts, loss=loss, learner=learner, **options) for loss in losses)
@@ -175,7 +184,8 @@ class StepMixture(_Mixtures):
 
     def __init__(self, n_steps: int, experts: int | Iterable[str] | None = None, **options: Any) -> None:
         n_steps = count(self, "n_steps", n_steps)
-        experts = list(experts) if isinstance(experts, Iterable) and not isinstance(experts, str) else experts
+        check_memory(self, "n_steps", n_steps, n_steps * _MIXTURE_BYTES)
+        experts = list(experts) if is_listing(experts) else experts  # type: ignore[arg-type]
         super().__init__(Mixture(experts, **options) for _ in range(n_steps))
         self._now = 0  # truths so far
         self._predicted = False
