@@ -904,3 +904,10 @@ def test_a_user_can_register_an_adversary():
         assert isinstance(adversaries.build({"name": "unfair-for-a-test", "segments": 3, "variance": 0.0}), Adversary)
     finally:
         del adversaries._classes["unfair-for-a-test"]
+
+
+@pytest.mark.parametrize("n_copies", [2**31, 2**62])
+def test_more_copies_of_a_learner_than_fit_into_memory_are_refused(n_copies):
+    rule = f"FullV: `n_copies` must be small enough for the memory of this machine, .*, got {n_copies}\\. It would take"
+    with pytest.raises(InvalidInput, match=rule):
+        FullV(4.0, 50.0, mode="best-response", n_copies=n_copies).against(Hedge(), 1000)

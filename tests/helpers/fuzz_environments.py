@@ -34,6 +34,8 @@ def parameter(rng, field, n_actions):
     kind = str(field.type)
     if field.name == "n_actions":
         return n_actions
+    if field.name == "n_copies":
+        return int(rng.choice([1, 2, 3, 0, 2**31, 2**62]))  # many valid ones would take long
     if "Path" in kind or "Noise" in kind:
         return member(rng, paths if "Path" in kind else noises, n_actions, depth=1)
     if "tuple" in kind or "Sequence" in kind or field.name in ("means", "lengths", "starts"):
@@ -104,7 +106,7 @@ def play(rng):
         play_source(rng, Environment(path, noise), n_rounds)
         return "environment"
     if way < 0.85:
-        adversary = member(rng, adversaries, n_actions)
+        adversary = member(rng, adversaries, min(n_actions, 20))  # a best response tries every action
         full = "full" in adversary.feedbacks
         source = adversary.against(Hedge() if full else UCB1(), n_rounds, int(rng.integers(2**32)))
         play_source(rng, source, n_rounds)

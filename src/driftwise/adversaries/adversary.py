@@ -35,6 +35,7 @@ NO_FAVOURITE = -1  # the favourite of a stretch that has none
 NO_NOISE = Deterministic()
 _MEASURED_CELLS = 40960  # means measured at a time: a third of a megabyte
 _COPIED_CELLS = 2**17  # losses of copies in memory at a time
+_COPY_BYTES = 1500  # of a copy of a learner besides its numbers, as measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +290,10 @@ class Adversary(Registered, ABC):
         player = cast(AnyLearner, learner)
         # Without noise, all copies of a learner without random draws would play the same.
         alike = self.budget(n_rounds).variance == 0 and not draws(player, self.n_actions)
-        copies = LearnerCopies(player, self.n_actions, 1 if alike else self.n_copies, seed)
+        n_copies = 1 if alike else self.n_copies
+        numbers = sum(np.size(array) for array in player.start(self.n_actions, seed).memory)
+        check_memory(self, "n_copies", n_copies, n_copies * (_COPY_BYTES + 8 * (numbers + self.n_actions)))
+        copies = LearnerCopies(player, self.n_actions, n_copies, seed)
         script = self.respond(copies, n_rounds, np.random.default_rng([seed, 1]))
         return AdversarialEnvironment(self, learner, n_rounds, seed, script)
 
