@@ -224,14 +224,15 @@ class _Decimals(NamedTuple):
     def found(cls, columns: Mapping[int, Sequence[str]], delimiter: str) -> _Decimals:
         """Return the sign that most numbers show.
 
-        A point is doubtful only if numbers have commas too, or if none shows it beside semicolons, which are the
-        delimiters where commas are decimal signs.
+        A point is doubtful only if numbers have commas too, or beside semicolons, which are the delimiters where commas
+        are decimal signs.
         """
         showing = {sign: {i: sum(_shows(cell, sign) for cell in columns[i]) for i in columns} for sign in _OTHER_SIGN}
         n_doubtful = {sign: sum(_is_doubtful(cell, sign) for i in columns for cell in columns[i]) for sign in showing}
         total = {sign: (sum(counts.values()), n_doubtful[sign]) for sign, counts in showing.items()}
         sign = "," if total[","] > total["."] else "."
-        if sign == "." and not total[","][0] and (total["."][0] or not (total[","][1] or delimiter == ";")):
+        has_commas = total[","][0] or (total[","][1] and not total["."][0])
+        if sign == "." and delimiter != ";" and not has_commas:
             return cls(sign)
         return cls(sign, frozenset(i for i, n_cells in showing[sign].items() if not n_cells))
 
