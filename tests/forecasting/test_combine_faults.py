@@ -90,6 +90,12 @@ CSV = {
         ", line 2, column 'y': '1.000' may be 1.000 or 1000;"
         " with --decimal . it is 1.000, with --decimal , it must be written as 1000.",
     ),
+    "points that may be of thousands beside semicolons": (
+        "y;a\n1.000;2.000\n",
+        "",
+        ", line 2, column 'y': '1.000' may be 1.000 or 1000;"
+        " with --decimal . it is 1.000, with --decimal , it must be written as 1000.",
+    ),
     "thousands and decimals": (
         "y;a\n1,5;2,5\n1.234,56;2,5\n",
         "",
@@ -562,7 +568,7 @@ PLANTED = {
 def test_a_planted_error_of_the_reader_is_found_by_the_slow_reader(monkeypatch, tmp_path, name, error):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # what breaks is kept there
     monkeypatch.setattr(f"driftwise.environments.{name}", error)
-    counts, faults = fuzz_tables.fuzz_written(120, seed=4)
+    counts, faults = fuzz_tables.fuzz_written(200, seed=4)
     assert counts["broke"] == len(faults) > 0
 
 

@@ -69,8 +69,8 @@ class Quotes:
         """Follow the next bytes."""
         text = self._rest + data
         last = len(text) - 1
-        is_special = len(text) < _SHORT_TEXT or self._place != _OUTSIDE or text[0] == _QUOTE
-        if is_special or not self._all_closed(text, last):
+        is_text = self._place == _OUTSIDE and text[0] == _QUOTE  # a quotation mark inside of a cell
+        if len(text) < _SHORT_TEXT or is_text or not self._follow_at_once(text, last):
             self._follow(text, last)
         self._line += _line_ends(text, last)
         self._rest = text[max(0, last - 1) :]
@@ -90,15 +90,25 @@ class Quotes:
         """Return the error about the cell that is not closed."""
         return self._source.fault(f", line {self._opened}: a quotation mark opens a cell here, and {what}.")
 
-    def _all_closed(self, text: bytes, last: int) -> bool:
-        """Return whether each second quotation mark closes a cell that the one before it opens: the usual case.
+    def _follow_at_once(self, text: bytes, last: int) -> bool:
+        """Follow a text in which quotation marks open and close cells in turn, the usual case; return whether it is.
 
         Two inside of a cell are then the end of one cell and the beginning of the next one.
         """
         values = np.frombuffer(text, np.uint8)
         marks = np.flatnonzero(values[1:last] == _QUOTE) + 1
-        befores, afters = values[marks[::2] - 1], values[marks[1::2] + 1]
-        return len(befores) == len(afters) and bool(self._at_ends[befores].all() and self._at_ends[afters].all())
+        is_inside = self._place == _INSIDE
+        opening, closing = marks[is_inside::2], marks[1 - is_inside :: 2]
+        befores, afters = values[opening - 1], values[closing + 1]
+        if not (self._at_ends[befores].all() and self._at_ends[afters].all()):
+            return False
+        if (begins := opening[befores != _QUOTE]).size:
+            self._opened = self._line + _line_ends(text, int(begins[-1]))
+        if (is_inside + len(marks)) % 2:
+            self._place = _INSIDE
+        elif len(marks):
+            self._place = _DOUBLED if values[marks[-1] + 1] == _QUOTE else _OUTSIDE
+        return True
 
     def _follow(self, text: bytes, last: int) -> None:
         opened, at = -1, text.find(b'"', 1, last)
@@ -211,13 +221,18 @@ class _Decimals(NamedTuple):
     doubtful: frozenset[int] = frozenset()
 
     @classmethod
-    def found(cls, columns: Mapping[int, Sequence[str]]) -> _Decimals:
-        """Return the sign that most numbers show; a point is doubtful only if numbers have commas too."""
+    def found(cls, columns: Mapping[int, Sequence[str]], delimiter: str) -> _Decimals:
+        """Return the sign that most numbers show.
+
+        A point is doubtful only if numbers have commas too, or beside semicolons, which are the delimiters where commas
+        are decimal signs.
+        """
         showing = {sign: {i: sum(_shows(cell, sign) for cell in columns[i]) for i in columns} for sign in _OTHER_SIGN}
         n_doubtful = {sign: sum(_is_doubtful(cell, sign) for i in columns for cell in columns[i]) for sign in showing}
         total = {sign: (sum(counts.values()), n_doubtful[sign]) for sign, counts in showing.items()}
         sign = "," if total[","] > total["."] else "."
-        if sign == "." and not (total[","][0] or (total[","][1] and not total["."][0])):
+        has_commas = total[","][0] or (total[","][1] and not total["."][0])
+        if sign == "." and delimiter != ";" and not has_commas:
             return cls(sign)
         return cls(sign, frozenset(i for i, n_cells in showing[sign].items() if not n_cells))
 
@@ -371,7 +386,7 @@ class CsvTable:
         rows = [row for row in rows if len(row) == len(names)]
         cells = {i: [row[i] for row in rows] for i in range(len(names))}
         numbers = {i: cells[i] for i, name in enumerate(names) if name not in texts}
-        self._decimals = _Decimals(decimal) if decimal else _Decimals.found(numbers)
+        self._decimals = _Decimals(decimal) if decimal else _Decimals.found(numbers, self._delimiter)
         self.columns = Columns(names, tuple(_holds_numbers(cells[i]) for i in range(len(names))))
         stream.skip(start)
         self._block = _BLOCK if rows else LONGEST  # very long rows
