@@ -181,6 +181,12 @@ def test_the_decimal_sign_can_be_given_in_python(tmp_path):
     assert read(tmp_path / "out" / "forecasts.csv")["y"] == [1.9]
 
 
+def test_points_beside_semicolons_are_decimal_if_another_number_shows_it(combine, tmp_path):
+    (tmp_path / "in.csv").write_text("y;a;b\n0.123;0.456;1.234\n1.123;1.456;2.234\n")
+    assert combine("in.csv", "--target", "y", "--out", "out").code == 0
+    assert read(tmp_path / "out" / "forecasts.csv")["y"] == [0.123, 1.123]
+
+
 def test_cells_in_quotation_marks_are_read_whatever_the_blocks(combine, tmp_path, monkeypatch):
     """Quotation marks and ends of lines are at every place of a block of Arrow."""
     rows = [f'{i % 3},"{i % 5}","n{"x" * (i % 11)}\r\n""{i}"""' for i in range(400)]

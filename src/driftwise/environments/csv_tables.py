@@ -221,18 +221,18 @@ class _Decimals(NamedTuple):
     doubtful: frozenset[int] = frozenset()
 
     @classmethod
-    def found(cls, columns: Mapping[int, Sequence[str]], delimiter: str) -> _Decimals:
+    def of_sample(cls, columns: Mapping[int, Sequence[str]], delimiter: str) -> _Decimals:
         """Return the sign that most numbers show.
 
-        A point is doubtful only if numbers have commas too, or beside semicolons, which are the delimiters where commas
-        are decimal signs.
+        A point is doubtful only if numbers have commas too, or beside semicolons, the delimiters where commas are
+        decimal signs, if no number shows that it is the decimal sign.
         """
         showing = {sign: {i: sum(_shows(cell, sign) for cell in columns[i]) for i in columns} for sign in _OTHER_SIGN}
         n_doubtful = {sign: sum(_is_doubtful(cell, sign) for i in columns for cell in columns[i]) for sign in showing}
         total = {sign: (sum(counts.values()), n_doubtful[sign]) for sign, counts in showing.items()}
         sign = "," if total[","] > total["."] else "."
         has_commas = total[","][0] or (total[","][1] and not total["."][0])
-        if sign == "." and delimiter != ";" and not has_commas:
+        if sign == "." and not has_commas and (delimiter != ";" or total["."][0]):
             return cls(sign)
         return cls(sign, frozenset(i for i, n_cells in showing[sign].items() if not n_cells))
 
@@ -386,7 +386,7 @@ class CsvTable:
         rows = [row for row in rows if len(row) == len(names)]
         cells = {i: [row[i] for row in rows] for i in range(len(names))}
         numbers = {i: cells[i] for i, name in enumerate(names) if name not in texts}
-        self._decimals = _Decimals(decimal) if decimal else _Decimals.found(numbers, self._delimiter)
+        self._decimals = _Decimals(decimal) if decimal else _Decimals.of_sample(numbers, self._delimiter)
         self.columns = Columns(names, tuple(_holds_numbers(cells[i]) for i in range(len(names))))
         stream.skip(start)
         self._block = _BLOCK if rows else LONGEST  # very long rows
