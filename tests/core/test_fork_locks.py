@@ -1,6 +1,8 @@
 """A fork waits for the locks, and the child process finds them free."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -80,3 +82,41 @@ def test_a_thread_that_holds_a_lock_may_fork():
     other.start()
     other.join()
     assert acquired == [True]
+
+
+ORDERS = """
+import os, sys, threading
+from driftwise.core.fork_locks import fork_lock
+{module}
+lock, inside, stop = fork_lock(), threading.Event(), threading.Event()
+
+def play():
+    while not stop.is_set():
+        with lock:
+            inside.set()
+            {use}
+
+thread = threading.Thread(target=play)
+thread.start()
+inside.wait()
+for _ in range(300):
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+stop.set()
+thread.join()
+print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "use"),
+    [
+        ("from concurrent.futures import ThreadPoolExecutor", "ThreadPoolExecutor(1).submit(int).result()"),
+        ("import logging", "logging.getLogger().setLevel(1)"),
+    ],
+)
+def test_locks_of_the_standard_library_that_are_used_under_ours_do_not_stop_a_fork(module, use):
+    code = ORDERS.format(module=module, use=use)
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=60).stdout == "done\n"

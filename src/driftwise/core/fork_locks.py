@@ -4,10 +4,16 @@ A process that forks while a thread plays gets a copy of the memory in the middl
 will release. Here the thread that forks takes all locks first, and releases them on both sides. Another thread may hold
 one lock and wait for another, so the forking thread waits for a limited time only; then it releases all and tries
 again, beginning with the lock that was busy.
+
+Two modules of the standard library, `concurrent.futures.thread` and `logging`, hold a lock of their own while a process
+forks. A thread may wait for it under a lock of ours, so ours must be taken first. Of the functions that are registered
+with Python, the last one registered is called first, so these modules are imported before this one is registered.
 """
 
 from __future__ import annotations
 
+import concurrent.futures.thread  # noqa: F401  # before the registration below
+import logging  # noqa: F401  # before the registration below
 import os
 import threading
 import weakref
