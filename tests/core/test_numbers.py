@@ -245,7 +245,12 @@ TOO_LARGE = {
         10**11,
         "4.8e+03",
     ),
-    "runs": (lambda: simulate(ENVIRONMENT, OptimisticGD(), 10, n_runs=10**14), "simulate: `n_runs`", 10**14, "1.6e+07"),
+    "runs": (
+        lambda: simulate(ENVIRONMENT, OptimisticGD(), 10, n_runs=10**14),
+        "simulate: `n_runs`",
+        10**14,
+        "3.56e+08",
+    ),
     "rounds at once": (lambda: ENVIRONMENT.start(10**14).draw(10**13), "Stream: `n`", 10**13, "4.8e+05"),
     "segments to compare with": (
         lambda: Switched(10**12).start(3, 10**13),

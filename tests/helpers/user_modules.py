@@ -43,7 +43,8 @@ Fragile.name = "fragile"
 learners.add("fragile", Fragile)
 '''
 
-# A learner that starts three times and then waits until the file that its environment variable names exists.
+# A learner that plays three runs, after a start to compile its loops, and then waits until the file that its
+# environment variable names exists.
 GATED = '''
 import itertools, os, time
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ class Gated(Hedge):
     """Gated: Hedge that may have to wait."""
 
     def rates(self, n_actions):
-        if next(starts) >= 3:
+        if next(starts) >= 4:
             while not os.path.exists(os.environ["GATED_FLAG"]):
                 time.sleep(0.01)
         return super().rates(n_actions)

@@ -7,8 +7,6 @@ import math
 import unicodedata
 from collections.abc import Iterable
 
-import numpy as np
-
 _LONGEST = 80  # characters of a value in a message
 IMPORT_FIRST = "If it is your own, import its module first."  # on the command line: with `--import`
 
@@ -98,6 +96,7 @@ def shown(value: object) -> str:
     '[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0...'
     >>> shown(10**5000)
     'a whole number of 16610 bits'
+    >>> import numpy as np
     >>> shown([np.float64(0.5), np.True_])
     '[0.5, True]'
     """
@@ -111,8 +110,9 @@ def shown(value: object) -> str:
 
 def _plain(value: object) -> object:
     """Return NumPy's numbers as those of Python, also in lists and tuples: 0.5, not np.float64(0.5)."""
-    if isinstance(value, (np.number, np.bool_)):
-        return value.item()
+    kind = type(value)
+    if kind.__module__ == "numpy" and kind.__name__.startswith(("float", "int", "uint", "bool")):  # it is not imported
+        return value.item()  # type: ignore[attr-defined]
     if type(value) in (list, tuple):
         return type(value)(_plain(part) for part in value[:_LONGEST])  # type: ignore[index, call-arg]  # more is not shown
     return value

@@ -421,7 +421,7 @@ class PythonRounds(Learner):
         memory = live.writing if role == "update" else live.reading
         try:
             return CHECKED[role](self, getattr(self, role)(memory, *arguments), state.n_actions)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a method may call `sys.exit`
             about = f"Raised in `{role}` of {type(self).__name__}, in round {state.rounds + ahead}, counted from 0."
             if isinstance(error, ValueError) and "read-only" in str(error) and role != "update":
                 about += f" `{role}` must not change the memory; change it in `update`."
