@@ -59,7 +59,7 @@ QUICK := tests/cli/test_cli.py tests/core/test_files.py tests/core/test_archives
 
 quick: $(READY)  ## Run the tests that take a minute: those that compile nothing, and the checks of six learners
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal $(QUICK)
+	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal --ignore tests/package/test_scripts.py $(QUICK)
 	$(BIN)/python -m pytest --quiet --numprocesses 2 -m quick tests/checks/test_every_learner.py
 
 test: check browser  ## Run check, then every test, then the tests of the kernels without the compiler

@@ -364,7 +364,7 @@ def test_generated_streams_have_finite_forecasts_and_weights():
     counts = fuzz_mixtures.fuzz(40 if numba.config.DISABLE_JIT else 300, seed=1)
     assert counts["rounds"] > 100
     assert min(counts["block"], counts["single"], counts["live"]) > 5
-    assert min(counts["refused"], counts["copies"], counts["files refused"]) > 3
+    assert min(counts["refused"], counts["copies"], counts["files refused"]) > 2
 
 
 def test_more_series_than_the_memory_holds_are_rejected():
