@@ -230,6 +230,13 @@ def tuned_learners(feedback: str) -> tuple[Player, ...]:
     return tuple(Player.from_spec(values) for table in tables for values in spread(table))
 
 
-def _tables(file: str, feedback: str) -> list[dict[str, object]]:
+@functools.cache
+def rival_learners(feedback: str) -> tuple[Player, ...]:
+    """Return tuned learners that join these in families of worlds: on grids, and not of the default's own kind."""
+    tables = _tables("tuned_learners.toml", f"{feedback}-rivals")
+    return tuple(Player.from_spec(values) for table in tables for values in spread(table))
+
+
+def _tables(file: str, section: str) -> list[dict[str, object]]:
     text = (resources.files(__package__) / file).read_text(encoding="utf-8")
-    return [*tomllib.loads(text)[feedback]]
+    return [*tomllib.loads(text).get(section, [])]
