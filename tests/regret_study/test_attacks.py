@@ -62,10 +62,11 @@ def test_the_last_action_falls_below_the_best_after_half_of_the_rounds():
     assert world.means[5000].tolist() == [0.1, 0.6, 0.0]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_periods_repeat_and_all_actions_have_the_same_mean(seed):
-    world = drawn("periods", seed, n_rounds=84 * 10, n_actions=3)  # a multiple of every period
-    assert any(np.array_equal(world.losses[period:], world.losses[:-period]) for period in (2, 3, 4, 7))
+@pytest.mark.parametrize(("name", "lengths"), [("period two", (2,)), ("longer periods", (3, 4, 7))])
+@pytest.mark.parametrize("seed", range(6))
+def test_periods_repeat_and_all_actions_have_the_same_mean(seed, name, lengths):
+    world = drawn(name, seed, n_rounds=84 * 10, n_actions=3)  # a multiple of every period
+    assert any(np.array_equal(world.losses[period:], world.losses[:-period]) for period in lengths)
     assert np.allclose(world.losses.mean(axis=0), world.means[0])
     assert not np.array_equal(world.losses[:, 0], world.losses[:, 1])
 
@@ -89,4 +90,4 @@ def test_segments_have_a_new_best_action_each():
 def test_a_learner_that_samples_is_not_defeated_by_periods():
     """Thompson's regret against a fixed action, as a part of the rounds: below 0.01 in every one of five seeds."""
     for seed in range(5):
-        assert play(Thompson(), drawn("periods", seed), False, seed) < 0.01 * 10_000
+        assert play(Thompson(), drawn("period two", seed), False, seed) < 0.01 * 10_000

@@ -12,10 +12,6 @@ with the least mean in the round. It may be below 0.
 **Tuning by theorems** needs the measures of a world. Segments and drift are those of the means; the total variance is
 estimated by the squares of losses less means, which have its expectation.
 
-**Beside the score**, which has the offset $a$ of `study.py`, are the raw ratio $R / R^*$ and the scores with $a = 1$
-and $a = 0.25$, with both feedbacks. An offset keeps the score meaningful where both regrets are almost 0, and hides
-differences where the losses themselves are small. The raw ratio does neither; it has no value where $R^* \le 0$.
-
 **The interval of a score** is a bootstrap over runs: even and odd runs are drawn again among themselves, the best tuned
 learner is chosen again, and the interval has the middle 95 % of the scores. So it includes that choice. The worst cell
 of a learner is the largest of many scores, so its score is too large on average; the interval does not mend that.
@@ -48,15 +44,16 @@ from driftwise.learners.base.kernel_learner import BanditLearner, ExpertLearner
 from driftwise.regret_study import attacks, held_out
 from driftwise.regret_study.held_out import Bools, Drawn, Family
 from driftwise.regret_study.study import (
+    OFFSETS,
     CellRegrets,
     Effort,
     Pending,
     Score,
     Stage,
+    at_offset,
     best_tuned,
     measure_until_precise,
     offset,
-    score,
 )
 from driftwise.regret_study.study_design import ScoredLearner, rival_learners, tuned_learners
 from driftwise.results.cells import KEY_LENGTH, CellRecord, Machine
@@ -65,7 +62,6 @@ from driftwise.sweeps import Progress
 
 #: the families by name, in two sets: what the defaults were tuned on, and what they were not
 FAMILY_SETS: dict[str, Mapping[str, Family]] = {"attacks": attacks.FAMILIES, "held-out": held_out.FAMILIES}
-OFFSETS = (0.0, 1.0, 0.25)  # beside that of the score
 _FIRST_RUNS = ((10_000, 16), (30_000, 12), (sys.maxsize, 8))  # most rounds, and runs of such a cell
 _MOST_RUNS = 64
 # A learner with a row for every round updates K T^2 / 2 numbers in a run, in 25 ns each: 2.5 s with this many, and an
@@ -159,7 +155,7 @@ class FamilyScore(NamedTuple):
     learner: ScoredLearner
     score: Score
     interval: tuple[float, float]
-    at_offsets: tuple[float | None, ...]  # of `OFFSETS`; None where the best regret is not above 0
+    at_offsets: tuple[float | None, ...]  # of `OFFSETS`
     tuned: tuple[Player, ...]
 
 
@@ -169,9 +165,7 @@ def cell_scores(regrets: CellRegrets[FamilyCell]) -> list[FamilyScore]:
     for learner in regrets.scored:
         value = regrets.score(learner)
         mine = regrets.regrets[learner.player]
-        others = tuple(
-            score(mine, regrets.best.regrets, a).value if a or value.best_regret > 0 else None for a in OFFSETS
-        )
+        others = tuple(at_offset(value, a) for a in OFFSETS)
         interval = bootstrap_interval(
             mine,
             np.array([regrets.regrets[player] for player in regrets.contestants]),

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from statistics import geometric_mean
 from typing import NamedTuple
 
-from driftwise.regret_study.families import OFFSETS, FamilyScore
+from driftwise.regret_study.families import FamilyScore
+from driftwise.regret_study.study import OFFSETS
 from driftwise.regret_study.study_design import ScoredLearner
 from driftwise.report.tables import TableGroup, fixed, grouped_table, number
 
@@ -75,7 +76,7 @@ def _summary(rows: Sequence[FamilyScore]) -> FamilySummary:
         for name in values
         if len(values) > 1
     }
-    at_offsets = [[value for row in rows if (value := row.at_offsets[i])] for i in range(len(OFFSETS))]
+    at_offsets = [[value for row in rows if (value := row.at_offsets[i]) is not None] for i in range(len(OFFSETS))]
     return FamilySummary(
         rows[0].learner,
         rows[0].feedback,

@@ -7,7 +7,9 @@ regrets $R$ of a learner and $R^*$ of the best tuned learner in a cell, it is
 
 $$ \frac{R + a}{R^* + a}, \qquad a = 5 \text{ (full)}, \; a = \lfloor\sqrt T\rfloor / 4 \text{ (bandit feedback)} . $$
 
-The offset $a$ keeps the score meaningful where both regrets are almost 0.
+The offset $a$ keeps the score meaningful where both regrets are almost 0, and hides differences where both are small.
+So the raw ratio $R / R^*$ and the scores with $a = 1$ and $a = 0.25$, with both feedbacks, are reported beside it. The
+raw ratio has a value only where both regrets are above 0.
 
 The least of many mean regrets is too low on the runs by which it was found. So the tuned learner is chosen by its mean
 over the even runs and contributes its regret in the odd ones, and the other way round. $R^*$ is the mean over all runs
@@ -53,6 +55,7 @@ from driftwise.sweeps.work import Costs
 
 _OFFSET_FULL = 5.0
 _OFFSET_BANDIT = 0.25  # times the root of the number of rounds
+OFFSETS = (0.0, 1.0, 0.25)  # beside that of the score; 0 is the raw ratio
 #: makes the function that is told of the progress of a stage, from its description
 Stage = Callable[[str], contextlib.AbstractContextManager[Callable[[Progress], None] | None]]
 _CONTENDER = 4.0  # standard errors by which a tuned learner may be worse than the best and still get more runs
@@ -125,6 +128,17 @@ def score(regrets: Vector, best_regrets: Vector, offset: float) -> Score:
     error = _standard_error(regrets - value * best_regrets) / scale
     errors = _standard_error(regrets), _standard_error(best_regrets)
     return Score(value, error, regret, errors[0], best_regret, errors[1], len(regrets))
+
+
+def at_offset(score: Score, offset: float) -> float | None:
+    """Return the score with another offset; None for the raw ratio, with offset 0, unless both regrets are above 0.
+
+    >>> nine_by_three = score(np.array([9.0, 9.0]), np.array([3.0, 3.0]), offset=5.0)
+    >>> nine_by_three.value, [at_offset(nine_by_three, a) for a in (0.0, 1.0)]
+    (1.75, [3.0, 2.5])
+    """
+    regret, best_regret = max(0.0, score.regret), max(0.0, score.best_regret)
+    return (regret + offset) / (best_regret + offset) if offset or (regret > 0 and best_regret > 0) else None
 
 
 def _standard_error(values: Vector) -> float:

@@ -45,6 +45,9 @@ KINDS = ("constant", "switching", "drifting", "adversary")
 SHORT, MEDIUM, LONG = 1_000, 10_000, 100_000  # numbers of rounds
 _DRIFTING = (Linear, RandomWalk, Sinusoidal)
 _FEW, _SOME, _MANY = 2, 5, 20  # actions
+#: scored learners that play almost uniformly in runs of these lengths: AdSwitch in 8 segments with five actions, 5,000
+#: rounds and Bernoulli losses has regret 800, as uniform play
+NEARLY_UNIFORM = ("adswitch",)
 
 NOISES: dict[str, Noise] = {
     "no noise": Deterministic(),
