@@ -29,7 +29,8 @@ EXPLANATION = (
     " regret in the cell: it is chosen in hindsight by the even runs and counts in the odd runs, and the other way"
     " round. a = 5 with full feedback, a quarter of the root of T with bandit feedback. After ±: the standard error."
     ' The default learners were tuned on the cells of the half "tuning"; one choice in bandit-tracker was made again'
-    " after a look at the other half (docs/decisions.md). A digest of its name assigns a cell to a half."
+    " after a look at the other half (docs/decisions.md). A digest of its name assigns a cell to a half, so both"
+    " halves have the same kinds of environment: other kinds are in families of worlds (--families)."
 )
 
 
