@@ -1,6 +1,6 @@
 """The errors of the paper, one test per row of the errata: the printed statement fails, the replacement holds."""
 
-from math import ceil, exp, inf, log, sqrt
+from math import ceil, e, exp, inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from driftwise.learners import (
     RestartedAdaptiveGD,
     SleepingOptimisticAdaptMLProd,
 )
-from driftwise.theory import expected, fixed_share_bounds, lower, pathwise, printed as paper, tuning
+from driftwise.theory import expected, fixed_share_bounds, lower, pathwise, printed as paper, table_one, tuning
 from paths import make_path
 from references import comparators, gd, prod, sleeping, ucbv
 
@@ -250,6 +250,19 @@ def test_e8_solving_under_the_exact_budget_keeps_it_and_guarantees_more():
     assert gaps[length] > 1.9 * printed_gap  # the guarantee is the gap times T (3/4 - 1/K)
 
 
+def test_e8_with_a_drift_below_one_over_t_no_play_has_the_printed_regret():
+    """No mean exceeds the drift, so even the play of the worst action in every round has regret V T < sqrt(V T)."""
+    n_rounds = 1000
+    for drift in (0.9 / n_rounds, 1e-2 / n_rounds, 1e-6 / n_rounds):
+        means = np.zeros((n_rounds, 2))
+        means[:, 0] = drift
+        assert drift_of(means) == pytest.approx(drift)
+        worst = (means.max(axis=1) - means.min(axis=1)).sum()
+        assert worst == pytest.approx(drift * n_rounds)
+        assert worst < sqrt(drift * n_rounds)
+    assert worst < 0.002 * sqrt(drift * n_rounds)  # less than any multiple, for a drift that is small enough
+
+
 def test_e8_with_little_drift_the_printed_bandit_bound_exceeds_any_multiple_of_an_upper_bound():
     """Without noise, losses are at most V; divided by V they have drift 1, and Theorem 3.1 bounds their regret."""
     ratios = []
@@ -478,3 +491,22 @@ def test_e16_the_upper_bounds_of_table_1_hide_the_root_of_k():
     few, many = (measures(n_actions, 10**9, 5.0, 0.0, 5) for n_actions in (4, 400))
     bounds = [expected.optimistic_gd(known, tuning.gd_rate(known)) for known in (few, many)]
     assert bounds[1] / bounds[0] == pytest.approx(10, rel=0.2)
+
+
+# E17, Table 1: the upper bound for bandit feedback and switching means
+
+
+def test_e17_the_bound_of_table_1_for_switching_bandits_has_no_gaps_in_it():
+    """sqrt(Gamma T) ln T / gap^2 plays exceed T where gaps are T^(-1/4), at which the bound of EXP3.S is below T."""
+    n_actions, segments = 2, 8
+    cell = table_one.TABLE["bandit", "switching"].garivier_moulines.upper
+    assert "EXP3.S" in cell.source
+    for n_rounds in (10**4, 10**6, 10**8):
+        gap = n_rounds**-0.25
+        assert sqrt(segments * n_rounds) * log(n_rounds) / gap**2 > n_rounds
+        known = measures(n_actions, n_rounds, float(segments), n_actions * n_rounds / 4, segments)
+        own = 2 * sqrt(e - 1) * sqrt(n_actions * n_rounds * (segments * log(n_actions * n_rounds) + e))
+        assert cell.bound(known) <= own + 1e-6
+        assert lower.bandit_switching(known) <= cell.bound(known)
+        if n_rounds > 10**4:
+            assert cell.bound(known) < n_rounds

@@ -7,11 +7,16 @@ regrets $R$ of a learner and $R^*$ of the best tuned learner in a cell, it is
 
 $$ \frac{R + a}{R^* + a}, \qquad a = 5 \text{ (full)}, \; a = \lfloor\sqrt T\rfloor / 4 \text{ (bandit feedback)} . $$
 
-The offset $a$ keeps the score meaningful where both regrets are almost 0.
+The offset $a$ keeps the score meaningful where both regrets are almost 0, and hides differences where both are small.
+So the raw ratio $R / R^*$ and the scores with $a = 1$ and $a = 0.25$, with both feedbacks, are reported beside it. The
+raw ratio has a value only where both regrets are above 0.
 
 The least of many mean regrets is too low on the runs by which it was found. So the tuned learner is chosen by its mean
 over the even runs and contributes its regret in the odd ones, and the other way round. $R^*$ is the mean over all runs
 of what was contributed.
+
+Realised regrets, which families of dependent rounds have (`families.py`), may be below 0 on average: the learner does
+better than its comparator. In the score, such a mean counts as 0.
 
 With the regrets $r_i$ of the learner and $c_i$ of the tuned one in run $i$, the score is a ratio of two means over the
 same $n$ runs. Its standard error, by the delta method, is $s / \sqrt n$, where $s$ is the standard deviation of
@@ -28,7 +33,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -50,9 +55,27 @@ from driftwise.sweeps.work import Costs
 
 _OFFSET_FULL = 5.0
 _OFFSET_BANDIT = 0.25  # times the root of the number of rounds
+OFFSETS = (0.0, 1.0, 0.25)  # beside that of the score; 0 is the raw ratio
 #: makes the function that is told of the progress of a stage, from its description
 Stage = Callable[[str], contextlib.AbstractContextManager[Callable[[Progress], None] | None]]
 _CONTENDER = 4.0  # standard errors by which a tuned learner may be worse than the best and still get more runs
+
+
+class AnyCell(Protocol):
+    """What is known of a cell while it is measured."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def n_rounds(self) -> int: ...  # noqa: D102
+
+
+C = TypeVar("C", bound=AnyCell)
+#: what is played next: players and a number of runs by name of the cell
+Pending = Mapping[str, tuple[tuple[Player, ...], int]]
+#: plays what is pending, under a title, and returns the regrets of each player in each run by name of the cell
+Play = Callable[[str, Pending], Mapping[str, Mapping[Player, Vector]]]
 
 
 class BestTuned(NamedTuple):
@@ -100,10 +123,22 @@ def score(regrets: Vector, best_regrets: Vector, offset: float) -> Score:
     2.0
     """
     regret, best_regret = float(regrets.mean()), float(best_regrets.mean())
-    value = (regret + offset) / (best_regret + offset)
-    error = _standard_error(regrets - value * best_regrets) / (best_regret + offset)
+    scale = max(0.0, best_regret) + offset
+    value = (max(0.0, regret) + offset) / scale
+    error = _standard_error(regrets - value * best_regrets) / scale
     errors = _standard_error(regrets), _standard_error(best_regrets)
     return Score(value, error, regret, errors[0], best_regret, errors[1], len(regrets))
+
+
+def at_offset(score: Score, offset: float) -> float | None:
+    """Return the score with another offset; None for the raw ratio, with offset 0, unless both regrets are above 0.
+
+    >>> nine_by_three = score(np.array([9.0, 9.0]), np.array([3.0, 3.0]), offset=5.0)
+    >>> nine_by_three.value, [at_offset(nine_by_three, a) for a in (0.0, 1.0)]
+    (1.75, [3.0, 2.5])
+    """
+    regret, best_regret = max(0.0, score.regret), max(0.0, score.best_regret)
+    return (regret + offset) / (best_regret + offset) if offset or (regret > 0 and best_regret > 0) else None
 
 
 def _standard_error(values: Vector) -> float:
@@ -123,10 +158,10 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class CellRegrets:
+class CellRegrets(Generic[C]):
     """The regrets of scored and tuned learners in one cell with one feedback, by player; runs are the same for all."""
 
-    cell: StudyCell
+    cell: C
     feedback: str
     scored: tuple[ScoredLearner, ...]
     tuned: tuple[Player, ...]
@@ -175,28 +210,48 @@ def measure_cells(
     folder: Path,
     n_threads: int | None,
     stage: Stage,
-) -> list[CellRegrets]:
-    """Return the regrets of all learners in each cell; play the runs that the folder does not have.
+) -> list[CellRegrets[StudyCell]]:
+    """Return the regrets of all learners in each cell; play the runs that the folder does not have."""
+    by_name, costs = {cell.name: cell for cell in cells}, Costs()
 
-    Each cell starts with the first runs of all learners. As long as the score of the first scored learner is not
-    precise enough, the runs are doubled. Tuned learners that cannot be the best any more play no further runs.
-    """
-    everyone = _players(scored, tuned)
-    measured = {cell.name: CellRegrets(cell, feedback, tuple(scored), tuple(tuned), {}) for cell in cells}
-    pending = {cell.name: (everyone, effort.first_runs[cell.n_rounds]) for cell in cells}
-    costs, prefix = Costs(), ""
-    while pending:
-        title = f"{feedback} feedback: {prefix}{len(pending)} cell{'s' if len(pending) > 1 else ''}"
+    def play(title: str, pending: Pending) -> dict[str, dict[Player, Vector]]:
         sweeps = [
-            Sweep({name: measured[name].cell.source}, [*players], measured[name].cell.n_rounds, n_runs, seed)
+            Sweep({name: by_name[name].source}, [*players], by_name[name].n_rounds, n_runs, seed)
             for name, (players, n_runs) in pending.items()
         ]
         with stage(title) as progress:
             results = run_sweeps(sweeps, folder, n_threads=n_threads, progress=progress, costs=costs)
+        regrets = {}
         for (name, (players, n_runs)), played in zip(pending.items(), results, strict=True):
             for place, _, run, error in played.failures()[:1]:
                 raise DriftwiseError(f"regret: '{place.learner}' in '{place.environment}', run {run}: {error}")
-            added = dict(zip(players, played.cells.final.reshape(len(players), n_runs), strict=True))
+            regrets[name] = dict(zip(players, played.cells.final.reshape(len(players), n_runs), strict=True))
+        return regrets
+
+    return measure_until_precise(cells, feedback, scored, lambda _: tuned, effort, play)
+
+
+def measure_until_precise(
+    cells: Sequence[C],
+    feedback: str,
+    scored: Sequence[ScoredLearner],
+    tuned: Callable[[C], Sequence[Player]],
+    effort: Effort,
+    play: Play,
+) -> list[CellRegrets[C]]:
+    """Return the regrets of all learners in each cell; `tuned` returns the tuned learners of a cell.
+
+    Each cell starts with the first runs of all learners. As long as the score of the first scored learner is not
+    precise enough, the runs are doubled. Tuned learners that cannot be the best any more play no further runs.
+    """
+    measured = {cell.name: CellRegrets(cell, feedback, tuple(scored), tuple(tuned(cell)), {}) for cell in cells}
+    pending = {
+        cell.name: (_players(scored, measured[cell.name].tuned), effort.first_runs[cell.n_rounds]) for cell in cells
+    }
+    prefix = ""
+    while pending:
+        title = f"{feedback} feedback: {prefix}{len(pending)} cell{'s' if len(pending) > 1 else ''}"
+        for name, added in play(title, pending).items():
             measured[name] = replace(measured[name], regrets={**measured[name].regrets, **added})
         pending = {
             name: (_players(scored, measured[name].contenders()), min(effort.most_runs, 2 * n_runs))
@@ -237,15 +292,17 @@ class CellScore(NamedTuple):
 
 def select_cells(some: Sequence[StudyCell], pattern: str | None = None, half: str | None = None) -> list[StudyCell]:
     """Return the cells whose name matches a pattern, in which * stands for any text, and that are in this half."""
-    candidates = [cell for cell in some if half is None or cell.half == half]
-    if pattern is None:
-        return candidates
-    matches = [cell for cell in candidates if fnmatch.fnmatchcase(cell.name, pattern)]
-    if not matches:
-        names = [cell.name for cell in candidates]
+    hint = "Preset quick has cells with K = 5 and T = 1000 only." if len(some) < len(cells()) else ""
+    return matching_cells([cell for cell in some if half is None or cell.half == half], pattern, hint)
+
+
+def matching_cells(some: Sequence[C], pattern: str | None, hint: str = "") -> list[C]:
+    """Return the cells whose name matches a pattern, in which * stands for any text; all if it is None."""
+    matches = [cell for cell in some if pattern is None or fnmatch.fnmatchcase(cell.name, pattern)]
+    if pattern is not None and not matches:
+        names = [cell.name for cell in some]
         near = difflib.get_close_matches(pattern, names, n=1, cutoff=0.0)[0]
         rule = f"a pattern that matches one of {len(names)} names, such as '{near}'"
-        hint = "Preset quick has cells with K = 5 and T = 1000 only." if len(some) < len(cells()) else ""
         raise rejection("regret", "cells", rule, pattern, hint)
     return matches
 

@@ -45,6 +45,9 @@ KINDS = ("constant", "switching", "drifting", "adversary")
 SHORT, MEDIUM, LONG = 1_000, 10_000, 100_000  # numbers of rounds
 _DRIFTING = (Linear, RandomWalk, Sinusoidal)
 _FEW, _SOME, _MANY = 2, 5, 20  # actions
+#: scored learners that play almost uniformly in runs of these lengths: AdSwitch in 8 segments with five actions, 5,000
+#: rounds and Bernoulli losses has regret 800, as uniform play
+NEARLY_UNIFORM = ("adswitch",)
 
 NOISES: dict[str, Noise] = {
     "no noise": Deterministic(),
@@ -230,6 +233,13 @@ def tuned_learners(feedback: str) -> tuple[Player, ...]:
     return tuple(Player.from_spec(values) for table in tables for values in spread(table))
 
 
-def _tables(file: str, feedback: str) -> list[dict[str, object]]:
+@functools.cache
+def rival_learners(feedback: str) -> tuple[Player, ...]:
+    """Return tuned learners that join these in families of worlds: on grids, and not of the default's own kind."""
+    tables = _tables("tuned_learners.toml", f"{feedback}-rivals")
+    return tuple(Player.from_spec(values) for table in tables for values in spread(table))
+
+
+def _tables(file: str, section: str) -> list[dict[str, object]]:
     text = (resources.files(__package__) / file).read_text(encoding="utf-8")
-    return [*tomllib.loads(text)[feedback]]
+    return [*tomllib.loads(text).get(section, [])]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from driftwise.core.files import write_atomically
 from driftwise.glossary import PAGE_NOTE
-from driftwise.regret_study.study import CellScore
-from driftwise.regret_study.study_design import HALVES, KINDS, ScoredLearner
+from driftwise.regret_study.study import OFFSETS, CellScore, at_offset
+from driftwise.regret_study.study_design import HALVES, KINDS, NEARLY_UNIFORM, ScoredLearner
 from driftwise.report import page
 from driftwise.report.page.contents import PageColumn, ReportColumn, page_columns, report_text
 from driftwise.report.tables import TableGroup, fixed, grouped_table, number
@@ -29,7 +29,8 @@ EXPLANATION = (
     " regret in the cell: it is chosen in hindsight by the even runs and counts in the odd runs, and the other way"
     " round. a = 5 with full feedback, a quarter of the root of T with bandit feedback. After ±: the standard error."
     ' The default learners were tuned on the cells of the half "tuning"; one choice in bandit-tracker was made again'
-    " after a look at the other half (docs/decisions.md). A digest of its name assigns a cell to a half."
+    " after a look at the other half (docs/decisions.md). A digest of its name assigns a cell to a half, so both"
+    " halves have the same kinds of environment: other kinds are in families of worlds (--families)."
 )
 
 
@@ -161,8 +162,28 @@ def forms_text(scores: Sequence[CellScore], feedback: str) -> list[str]:
     notes = {
         "Given the numbers of actions and rounds (given T)": given_rounds,
         "In another form than the default one": short,
+        "Nearly uniform play in runs of this length, for which its constants are too large": [
+            learner.player.name for learner in mine if learner.player.name in NEARLY_UNIFORM
+        ],
     }
     return [f"{text}: {', '.join(names)}." for text, names in notes.items() if names]
+
+
+def offsets_text(scores: Sequence[CellScore], feedback: str) -> str:
+    """Return the geometric means of the first learner with other offsets than that of the score."""
+    mine = [row for row in scores if row.feedback == feedback]
+    rows = [row.score for row in mine if row.learner.label == mine[0].learner.label]
+    values = [[value for row in rows if (value := at_offset(row, a)) is not None] for a in OFFSETS]
+    raw, *others = (_shown(geometric_mean(some)) if some else number(None) for some in values)
+    with_offsets = ", ".join(f"{value} with a = {a:g}" for value, a in zip(others, OFFSETS[1:], strict=True))
+    return (
+        f"{mine[0].learner.label} in these {len(rows)} cells with other offsets: the raw ratio R / R* has the geometric"
+        f" mean {raw} (of the {len(values[0])} cells in which both are above 0), the score {with_offsets}."
+    )
+
+
+def _own_notes(scores: Sequence[CellScore], feedback: str) -> list[str]:
+    return [offsets_text(scores, feedback), *forms_text(scores, feedback)]
 
 
 def _paragraph(text: str, width: int) -> str:
@@ -183,8 +204,8 @@ def _learners(scores: Sequence[CellScore], feedback: str, width: int) -> str:
         f"Scores with {feedback} feedback: geometric mean over cells, the worst cell, cells above 2, and geometric"
         " means by kind of environment."
     )
-    notes = [_paragraph(text, width) for text in forms_text(scores, feedback)]
-    return "\n".join([_paragraph(about, width), "", grouped_table(headers, groups), *([""] if notes else []), *notes])
+    notes = [_paragraph(text, width) for text in _own_notes(scores, feedback)]
+    return "\n".join([_paragraph(about, width), "", grouped_table(headers, groups), "", *notes])
 
 
 def _row(record: ScoreSummary, kinds: Sequence[str]) -> list[str]:
@@ -257,7 +278,7 @@ def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str)
         table=_table([row for row in scores if row.learner.label == firsts[row.feedback]]),
         panels=panels,
         commands=commands,
-        notes=[EXPLANATION, *_NOTES, *(text for feedback in feedbacks for text in forms_text(scores, feedback))],
+        notes=[EXPLANATION, *_NOTES, *(text for feedback in feedbacks for text in _own_notes(scores, feedback))],
         groups=(_DEFAULT, _OTHER),
         figures_heading="Scores",
         figures_first=True,

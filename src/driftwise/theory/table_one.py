@@ -7,9 +7,10 @@ environments.
 
 The table omits $K$ and logarithms. With them the upper bounds of this paper are $\sqrt{\Gamma \Lambda} + \sqrt K
 \Gamma$, $(V \Lambda T)^{1/3} + \sqrt K V$ and, up to logarithms, $(K^2 V \Lambda T)^{1/3} + \sqrt{K V T}$; its lower
-bounds are for few actions (E16), and the last has $\sqrt{V T}$ only for $V \ge 2$ (E8). Jadbabaie et al. are in the
-text, not in the table. Letters of other authors: $L^*$, the least loss of a sequence of actions with $\Gamma$ segments;
-$D$, the squared steps of the realised losses; $\tilde V$, their drift.
+bounds are for few actions (E16), and the last has $\sqrt{V T}$ only for $V \ge 2$ (E8). The upper bound of Garivier and
+Moulines has gaps in it; the bound of that cell is that of EXP3.S, with $\Gamma$ and $T$ known (E17). Jadbabaie et al.
+are in the text, not in the table. Letters of other authors: $L^*$, the least loss of a sequence of actions with
+$\Gamma$ segments; $D$, the squared steps of the realised losses; $\tilde V$, their drift.
 
 >>> cell = TABLE["full", "switching"]
 >>> cell.this_paper.upper.text

@@ -353,7 +353,7 @@ def _update(memory: Memory, rates: NoRates, action: int, loss: float, probabilit
 class BanditTracker(BanditLearner[Memory, NoRates]):
     r"""BanditTracker, driftwise's default with bandit feedback: follows the best action with nothing to tune.
 
-    For means that may stay, jump or drift, with any noise. It has no parameters and is not told the number of rounds.
+    For means that may stay, jump or drift. It has no parameters and is not told the number of rounds.
 
     Notes
     -----
@@ -391,7 +391,8 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
 
     Regret: no bound is proved. It is measured: in the regret study its score against the best of 63 tuned learners in
     hindsight is 0.88 in the geometric mean over 171 cells, up to 3.5 after one late change of an action that is hardly
-    played, and at most 2.1 in every other cell. `docs/decisions.md` has what each part gains.
+    played, and at most 2.1 in every other of these cells. Other kinds of world defeat it, and `docs/which-learner.md` has
+    them; `docs/decisions.md` has what each part gains.
 
     Must know: nothing.
 
