@@ -9,6 +9,7 @@ import time
 import pytest
 
 from driftwise.core.fork_locks import fork_lock
+from forked_children import N_FORKS, result_of_child, thread_that_repeats
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork"),
@@ -16,67 +17,38 @@ pytestmark = [
 ]
 
 
-def exit_code_of_child(child):
-    """Fork, call `child` in the new process, and return its exit code: 0 if it returned True within ten seconds."""
-    process = os.fork()
-    if process == 0:
-        os._exit(0 if child() else 1)
-    for _ in range(1_000):
-        done, status = os.waitpid(process, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(process, 9)
-    os.waitpid(process, 0)
-    return "it hangs"
-
-
 def test_a_child_starts_between_two_sections_that_a_thread_runs_under_the_lock():
-    lock, numbers, stop = fork_lock(), [0, 0], threading.Event()
+    lock, numbers = fork_lock(), [0, 0]
 
-    def play():
-        while not stop.is_set():
-            with lock:
-                numbers[0] += 1
-                time.sleep(0.001)
-                numbers[1] += 1
+    def play(_):
+        with lock:
+            numbers[0] += 1
+            time.sleep(0.001)
+            numbers[1] += 1
 
-    thread = threading.Thread(target=play)
-    thread.start()
-    try:
-        for _ in range(20):
-            assert exit_code_of_child(lambda: lock.acquire(timeout=1) and numbers[0] == numbers[1]) == 0
-    finally:
-        stop.set()
-        thread.join()
+    with thread_that_repeats(play):
+        for _ in range(N_FORKS):
+            assert result_of_child(lambda: lock.acquire(timeout=1) and numbers[0] == numbers[1]) == 0
 
 
 def test_threads_that_take_two_locks_in_either_order_do_not_stop_a_fork():
-    first, second, third, stop = fork_lock(), fork_lock(), fork_lock(), threading.Event()
+    first, second, third = fork_lock(), fork_lock(), fork_lock()
 
     def play(outer, inner):
-        while not stop.is_set():
-            with outer:
+        with outer:
+            time.sleep(0.0005)
+            with inner:
                 time.sleep(0.0005)
-                with inner:
-                    time.sleep(0.0005)
 
-    threads = [threading.Thread(target=play, args=pair) for pair in ((first, second), (second, third))]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(20):
-            assert exit_code_of_child(lambda: all(lock.acquire(timeout=1) for lock in (first, second, third))) == 0
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+    with thread_that_repeats(lambda _: play(first, second)), thread_that_repeats(lambda _: play(second, third)):
+        for _ in range(N_FORKS):
+            assert result_of_child(lambda: all(lock.acquire(timeout=1) for lock in (first, second, third))) == 0
 
 
 def test_a_thread_that_holds_a_lock_may_fork():
     lock = fork_lock()
     with lock:
-        assert exit_code_of_child(lambda: lock.acquire(timeout=1)) == 0
+        assert result_of_child(lambda: lock.acquire(timeout=1)) == 0
     acquired = []
     other = threading.Thread(target=lambda: acquired.append(lock.acquire(timeout=1)))
     other.start()

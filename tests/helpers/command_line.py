@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from typing import NamedTuple
 
@@ -29,3 +31,17 @@ def runner(monkeypatch, capsys, folder):
         return Outcome(left.value.code, *capsys.readouterr())
 
     return run
+
+
+def run_here(*words):
+    """Run a command line in this process, without pytest, and return its exit code and output."""
+    out, err = io.StringIO(), io.StringIO()
+    before, sys.argv = sys.argv, ["driftwise", *map(str, words)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as left:
+        return Outcome(left.code, out.getvalue(), err.getvalue())
+    finally:
+        sys.argv = before
+    raise AssertionError("the command did not exit")

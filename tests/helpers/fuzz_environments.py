@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 import time
 import warnings
 from collections import Counter
 
+import numba
 import numpy as np
 
 from driftwise.adversaries import adversaries
@@ -22,6 +24,7 @@ from driftwise.environments import Environment, Noise, Path
 from driftwise.environments.noises.noise import noises
 from driftwise.environments.paths.path import paths
 from driftwise.learners import UCB1, Hedge
+from fuzz_sessions import bounds_are_checked
 
 NUMBERS = [0, 1, 2, 3, 7, 49, 50, 51, 1000, -1, 2**31, 2**62, 0.0, -0.0, 5e-324, 1e-300, 1e-12, 1e-3, 0.1, 0.25, 0.5,
            0.75, 0.9, 1 - 2**-53, 1.0, 1.5, 2.0, 50.0, 1e6, 1e300, np.inf, np.nan]  # fmt: skip
@@ -137,9 +140,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    counts = fuzz(given.cases, given.seed, lambda done, seconds: print(f"{done} cases, {seconds:.0f} s", flush=True))
-    print(f"{given.cases} cases: {dict(sorted(counts.items()))}.")
+    settings = parser.parse_args()
+    if not numba.config.DISABLE_JIT and not bounds_are_checked():
+        sys.exit("fuzz_environments: set NUMBA_BOUNDSCHECK=1 (or NUMBA_DISABLE_JIT=1): bounds checking is off.")
+    report = lambda done, seconds: print(f"{done} cases, {seconds:.0f} s", flush=True)  # noqa: E731
+    counts = fuzz(settings.cases, settings.seed, report)
+    print(f"{settings.cases} cases: {dict(sorted(counts.items()))}.")
 
 
 if __name__ == "__main__":

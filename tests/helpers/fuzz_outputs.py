@@ -12,9 +12,7 @@ In both, whatever else is in the folder stays, and so does everything outside of
 from __future__ import annotations
 
 import argparse
-import contextlib
 import html.parser
-import io
 import json
 import os
 import shutil
@@ -30,7 +28,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from combine_examples import FIXED_SHARE, example, write
-from driftwise.cli.main import main as command_line
+from command_line import run_here
 
 FINALS = ("forecasts.csv", "forecasts.parquet", "summary.json", "report.html")
 EXAMPLES = ("sweep.toml", "cluster.py", "switching.toml")
@@ -50,20 +48,6 @@ TEXTS = [
     "\u2028",
     "\ufeff", "a,b", '"', '""', "\\", "None", "nan", "1", "last-truth", "\u200b", "\x7f", "\x85", "a;b", "#", "'", "\v",
 ]  # fmt: skip
-
-
-def run(words):
-    """Run the command in this process; return its exit code and what it wrote."""
-    out, err = io.StringIO(), io.StringIO()
-    before, sys.argv = sys.argv, ["driftwise", *words]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            command_line()
-    except SystemExit as left:
-        return left.code, out.getvalue(), err.getvalue()
-    finally:
-        sys.argv = before
-    raise AssertionError("the command did not exit")
 
 
 def snapshot(folder):
@@ -143,7 +127,7 @@ def check_folder(rng, folder, table, clean):
     what = str(rng.choice([*COMMANDS]))
     outside, out = outside_of(folder), hostile_folder(rng, folder, clean["csv"])
     before, around = snapshot(out), snapshot(folder)
-    code, printed, err = run([word.format(table=table, out=out) for word in COMMANDS[what]])
+    code, printed, err = run_here(*(word.format(table=table, out=out) for word in COMMANDS[what]))
     now = snapshot(out)
     left = {name: held for name, held in snapshot(folder).items() if name.split("/")[0] not in ("out", "real")}
     assert left == {name: held for name, held in around.items() if name.split("/")[0] not in ("out", "real")}
@@ -196,7 +180,7 @@ def combined(folder, experts, series, rng, table_format, output):
     file = folder / f"in.{table_format}"
     (parquet.write_table if table_format == "parquet" else csv.write_csv)(pa.table(columns), file)
     words = ["combine", str(file), "--target", "y", "--by", "by", "--learner", "fixed-share", "--format", output]
-    return run([*words, "--out", str(folder / "out")])
+    return run_here(*words, "--out", folder / "out")
 
 
 def check_names(rng, folder, plain_page):
@@ -238,7 +222,7 @@ def clean_runs(folder, table):
     clean = {}
     for what, words in COMMANDS.items():
         out = folder / "clean"
-        code, _, err = run([word.format(table=table, out=out) for word in words])
+        code, _, err = run_here(*(word.format(table=table, out=out) for word in words))
         assert code == 0, err
         clean[what] = {path.name: path.read_bytes() for path in out.iterdir()}
         shutil.rmtree(out)

@@ -26,14 +26,12 @@ import csv
 import dataclasses
 import faulthandler
 import functools
-import io
 import json
 import math
 import re
 import shutil
 import signal
 import sqlite3
-import sys
 import tempfile
 import time
 import traceback
@@ -45,8 +43,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from command_line import run_here
 from driftwise import Bernoulli, Environment, Hedge, Replay, Sweep, Switching, simulate
-from driftwise.cli.main import main as command_line
 from driftwise.core.errors import DriftwiseError
 from driftwise.learners import UCB1
 from driftwise.report.page import Page, write_figures
@@ -121,24 +119,11 @@ def require(holds, what):
 # Commands
 
 
-def run(*words):
-    """Run a command line in this process; return its exit code, what it printed, and its warnings."""
-    out, err = io.StringIO(), io.StringIO()
-    saved, sys.argv = sys.argv, ["driftwise", *map(str, words)]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)  # of NumPy: an overflow that was not thought of
-            command_line()
-    except SystemExit as left:
-        return left.code, out.getvalue(), err.getvalue()
-    finally:
-        sys.argv = saved
-    raise Fault("the command line did not exit")
-
-
 def outcome(*words):
     """Run a command that must succeed, or refuse in one line; return its output, None if it refused."""
-    code, out, err = run(*words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # of NumPy: an overflow that was not thought of
+        code, out, err = run_here(*words)
     require(code in (0, 1, 2), f"exit code {code}")
     lines = err.splitlines()
     require(all(line.isprintable() for line in err.split("\n")), f"control characters in {err!r}")

@@ -280,9 +280,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    counts = fuzz(given.cases, given.seed, lambda done, seconds: print(f"{done} files, {seconds:.0f} s", flush=True))
-    print(f"{given.cases} files: {dict(sorted(counts.items()))}.")
+    settings = parser.parse_args()
+    report = lambda done, seconds: print(f"{done} files, {seconds:.0f} s", flush=True)  # noqa: E731
+    counts = fuzz(settings.cases, settings.seed, report)
+    print(f"{settings.cases} files: {dict(sorted(counts.items()))}.")
 
 
 if __name__ == "__main__":

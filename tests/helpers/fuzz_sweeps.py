@@ -314,11 +314,12 @@ def main():
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--cluster", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    counts = fuzz(given.cases, given.seed, lambda done, seconds: print(f"{done} messages, {seconds:.0f} s", flush=True))
-    print(f"{given.cases} messages: {dict(sorted(counts.items()))}.")
-    if given.cluster:
-        print(f"{given.cluster} sweeps: {dict(sorted(fuzz_cluster(given.cluster, given.seed).items()))}.")
+    settings = parser.parse_args()
+    report = lambda done, seconds: print(f"{done} messages, {seconds:.0f} s", flush=True)  # noqa: E731
+    counts = fuzz(settings.cases, settings.seed, report)
+    print(f"{settings.cases} messages: {dict(sorted(counts.items()))}.")
+    if settings.cluster:
+        print(f"{settings.cluster} sweeps: {dict(sorted(fuzz_cluster(settings.cluster, settings.seed).items()))}.")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from combine_examples import FIXED_SHARE, FORMATS, example, write
-from driftwise.cli.main import main as command_line
+from command_line import run_here
 from driftwise.core.errors import BadFile, DriftwiseError
 from driftwise.environments import Replay, csv_tables, table_files
 from driftwise.environments.table_files import ColumnChoice, ParquetTable
@@ -154,24 +154,10 @@ def line(rng, content):
     return b"\n".join(bytes(text) for text in lines)
 
 
-def run(words):
-    """Run the command in this process; return its exit code and what it wrote to standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    before, sys.argv = sys.argv, ["driftwise", *words]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            command_line()
-    except SystemExit as left:
-        return left.code, err.getvalue()
-    finally:
-        sys.argv = before
-    raise AssertionError("the command did not exit")
-
-
 def check(folder, words):
     """Run a case; return "combined" or "refused", raise if it is neither."""
     out = folder / "out"
-    code, err = run(["combine", *words, "--target", "y", "--no-page", "--out", str(out), *FIXED_SHARE])
+    code, _, err = run_here("combine", *words, "--target", "y", "--no-page", "--out", out, *FIXED_SHARE)
     if code == 0:
         found = parquet.read_table(out / "forecasts.parquet")
         summary = json.loads((out / "summary.json").read_text())
@@ -444,7 +430,7 @@ def check_written(folder, content, notation, is_right, options):
     file, out = folder / "case.csv", folder / "out"
     file.write_bytes(content)
     words = [str(file), "--target", "y", "--experts", "a", "--time", "t", "--no-page", "--format", "parquet", *options]
-    code, err = run(["combine", *words, "--out", str(out), *FIXED_SHARE])
+    code, _, err = run_here("combine", *words, "--out", out, *FIXED_SHARE)
     if code != 0:
         assert code == 2, (code, err)
         assert err.startswith("driftwise: "), err
