@@ -2,7 +2,7 @@
 
 # ruff: noqa: ARG005 (all scales, and all hints, have the same arguments)
 
-from math import log, sqrt
+from math import log, log2, sqrt
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from paths import ADVERSARIES, Case
 from references import comparators, tracker
 
 LEARNER = Tracker()
+RATES = (tracker.CODE_LENGTH, tracker.PAIRS, tracker.SLOW_SCALES, tracker.WIDE)
 SWITCHES = 8  # comparators with 0, 1, ..., 7 switches
 
 
@@ -34,6 +35,8 @@ SCALES = {
     "late": lambda rng, n_rounds: np.where(np.arange(n_rounds) < 0.8 * n_rounds, 1e-3, 1.0),
     "tiny-first": lambda rng, n_rounds: np.where(np.arange(n_rounds) < 1, 1e-9, 1.0),
     "outliers": lambda rng, n_rounds: np.where(rng.random(n_rounds) < 0.05, 1.0, 0.02),
+    "narrow-later": lambda rng, n_rounds: np.where(np.arange(n_rounds) < n_rounds // 6, 1.0, 0.03),
+    "one-wide": lambda rng, n_rounds: np.where(np.arange(n_rounds) == n_rounds // 2, 1.0, 1e-4),
     "zeros-first": lambda rng, n_rounds: np.where(np.arange(n_rounds) < n_rounds // 3, 0.0, 0.1),
 }
 HINTS = {
@@ -71,24 +74,28 @@ class Play:
             LEARNER.update(state, self.losses[t])
             self.gaps[t] = state.memory.rule_gap[0]
         self.hints = np.array(hints) if hints else None
+        self.parts = tracker.learned_parts(self.losses)
+        self.learned = np.concatenate([learned for _, learned, _ in self.parts])
         self.ranges = np.ptp(self.losses, axis=1)
         self.unit = float(self.ranges.max()) or 1.0  # regrets and bounds are compared as shares of it
         self.lost = (self.weights * self.losses).sum(axis=1)
-        self.least = self.losses.min(axis=1)
-        self.base_above = np.einsum("tbk,tk->tb", self.plays, self.losses - self.least[:, None])
-        self.base_lost = self.base_above + self.least[:, None]
+        self.base_lost = np.einsum("tbk,tk->tb", self.plays, self.learned)
         self.comparators = comparators.best_with_segments(self.losses, min(SWITCHES, case.n_rounds))
 
 
-def bounds_of_forms(play):
-    """Return the bounds of both forms of every pair of rates against all numbers of switches; the slow pair is last."""
-    n_rounds, n_actions = play.losses.shape
-    largest, scaled, guesses = tracker.guesses_and_scaled(play.losses, play.hints)
+def bounds_of_forms(play, first, learned):
+    """Return the bounds in a part of both forms of every pair of rates, slow pairs last, for all numbers of switches.
+
+    They are for the losses as they are learned.
+    """
+    n_rounds, n_actions = learned.shape
+    hints = None if play.hints is None else play.hints[first : first + n_rounds]
+    largest, scaled, guesses = tracker.guesses_and_scaled(learned, hints)
     if largest[-1] == 0.0:
-        return np.zeros((len(tracker.PAIRS) + 1, 2, play.comparators.size))
+        return np.zeros((len(tracker.PAIRS) + len(tracker.SLOW_SCALES), 2, play.comparators.size))
     growth = largest[-1] - min(value for value in largest if value > 0)
     spreads = [(largest * np.ptp(moved, axis=1) ** 2).sum() for moved in (scaled, scaled - guesses)]
-    m = np.arange(play.comparators.size)
+    m = np.minimum(np.arange(play.comparators.size), n_rounds - 1)
     bounds = []
     for eta, alpha in tracker.PAIRS:
         length = (m + 1) * log(n_actions) + m * log(1 / alpha) + (n_rounds - m - 1) * -np.log1p(-alpha)
@@ -98,7 +105,7 @@ def bounds_of_forms(play):
     cost = largest[-1] * sqrt(since) * ((m + 1) * log(n_actions * since) + log(since))
     rates = np.array([0.0] * (n_rounds - since) + [1 / sqrt(t) for t in range(1, since + 1)])
     slow = [(rates * largest * np.ptp(moved, axis=1) ** 2).sum() for moved in (scaled, scaled - guesses)]
-    bounds.append([cost + spread / 8 for spread in slow])
+    bounds += [[cost / scale + scale / 8 * spread for spread in slow] for scale in tracker.SLOW_SCALES]
     return np.array(bounds)
 
 
@@ -108,35 +115,49 @@ def bounds_of_forms(play):
 def check_tracker(tally, case, scale, hint):
     play = Play(case, scale, hint)
     regrets = play.lost.sum() - play.comparators
-    best = bounds_of_forms(play).min(axis=(0, 1))
-    bounds = pathwise_tracker.rule(play.losses, tracker.CODE_LENGTH) + best
+    bounds = np.zeros_like(regrets)
+    for first, learned, cut_off in play.parts:
+        rule = pathwise_tracker.rule(learned, tracker.CODE_LENGTH)
+        bounds += rule + bounds_of_forms(play, first, learned).min(axis=(0, 1)) + cut_off
     tally.check(regrets / play.unit, bounds / play.unit, case.n_rounds)
     m = case.seed % play.comparators.size
-    stated = pathwise_tracker.tracker(play.losses, m, tracker.CODE_LENGTH, tracker.PAIRS, play.hints)
+    stated = pathwise_tracker.tracker(play.losses, m, *RATES, play.hints)
     assert stated == pytest.approx(bounds[m], rel=1e-9)
-    worst = pathwise_tracker.tracker_worst(case.n_actions, case.n_rounds, m, tracker.CODE_LENGTH, tracker.PAIRS)
+    worst = pathwise_tracker.tracker_worst(case.n_actions, case.n_rounds, m, *RATES)
     assert min(stated, case.n_rounds) <= worst + 1e-9
 
 
 def check_rule(tally, case, scale, hint):
-    """Check regret <= 2 gap <= closed form after every round, against every base."""
-    play = Play(case, scale, hint)
-    regrets = np.cumsum(play.lost[:, None] - play.base_lost, axis=0).max(axis=1)
-    tally.order(regrets / play.unit, 2 * play.gaps / play.unit)
-    largest, squares = np.maximum.accumulate(play.ranges), np.cumsum(play.ranges**2)
-    length = tracker.CODE_LENGTH
-    closed = np.sqrt(length * squares) + 2 * (2 / 3 * length + 1) * largest
-    tally.check(2 * play.gaps / play.unit, closed / play.unit, case.n_rounds)
-    assert pathwise_tracker.rule(play.losses, length) == pytest.approx(closed[-1])
-    shares, gaps = tracker.ada_hedge_with_prior(play.base_above)
-    np.testing.assert_allclose(play.gaps, gaps, rtol=1e-6, atol=1e-9 * play.unit)
-    np.testing.assert_allclose(np.einsum("tb,tbk->tk", shares, play.plays), play.weights, rtol=0.0, atol=1e-6)
+    """Check regret <= 2 gap <= closed form after every round, against every base, in each part of the rounds."""
+    play, length = Play(case, scale, hint), tracker.CODE_LENGTH
+    shares = []
+    for first, learned, _ in play.parts:
+        rounds = slice(first, first + len(learned))
+        gaps = play.gaps[rounds]
+        own_shares, own_gaps = tracker.ada_hedge_with_prior(play.base_lost[rounds])
+        shares.append(own_shares)
+        if rounds.stop < case.n_rounds:
+            gaps[-1] = own_gaps[-1]  # the gap is 0 after the last round of a part: it starts anew
+        np.testing.assert_allclose(gaps, own_gaps, rtol=1e-6, atol=1e-9 * play.unit)
+        lost = (play.weights[rounds] * learned).sum(axis=1)
+        regrets = np.cumsum(lost[:, None] - play.base_lost[rounds], axis=0).max(axis=1)
+        tally.order(regrets / play.unit, 2 * gaps / play.unit)
+        ranges = np.ptp(learned, axis=1)
+        largest, squares = np.maximum.accumulate(ranges), np.cumsum(ranges**2)
+        closed = np.sqrt(length * squares) + 2 * (2 / 3 * length + 1) * largest
+        tally.check(2 * gaps / play.unit, closed / play.unit, case.n_rounds)
+        assert pathwise_tracker.rule(learned, length) == pytest.approx(closed[-1])
+    weights = np.einsum("tb,tbk->tk", np.concatenate(shares), play.plays)
+    np.testing.assert_allclose(weights, play.weights, rtol=0.0, atol=1e-6)
 
 
 def check_bases(tally, case, scale, hint):
     play = Play(case, scale, hint)
-    lost = play.base_lost[:, 2:].sum(axis=0).reshape(-1, 2, 1)
-    tally.check((lost - play.comparators) / play.unit, bounds_of_forms(play) / play.unit, case.n_rounds)
+    for first, learned, _ in play.parts:
+        lost = play.base_lost[first : first + len(learned), 2:].sum(axis=0).reshape(-1, 2, 1)
+        best = comparators.best_with_segments(learned, min(play.comparators.size, len(learned)))
+        bounds = bounds_of_forms(play, first, learned)[:, :, : best.size]
+        tally.check((lost - best) / play.unit, bounds / play.unit, case.n_rounds)
 
 
 @pytest.mark.parametrize(("check", "paths"), [(check_tracker, 2000), (check_rule, 300), (check_bases, 1000)])
@@ -177,6 +198,42 @@ def test_the_regret_grows_more_slowly_than_the_rounds_against_an_adversary():
     assert regrets[32_000] < 0.01 * 32_000
 
 
+def test_the_regret_that_an_adversary_with_a_tuned_fixed_share_forces():
+    """Actions with more weight in Tracker than in Fixed Share with the right rates lose 1.
+
+    Seen: 1.146; with one slow pair of scale 1 it was 1.172, so this limit does not tell the two apart. The right rate
+    is about 0.7 here, near fixed rates that both have.
+    """
+    n_rounds, segments = 10_000, 100
+    length = segments * log(2) + (segments - 1) * (log(n_rounds / (segments - 1)) + 1)
+    eta, alpha = sqrt(8 * length / n_rounds), (segments - 1) / n_rounds
+    state, share, lost = LEARNER.start(2), np.full(2, 0.5), 0.0
+    best = np.full((segments, 2), np.inf)  # least loss by number of switches and last action
+    best[0] = 0.0
+    for _ in range(n_rounds):
+        weights = LEARNER.predict(state)
+        losses = (weights > share + 1e-9).astype(float)
+        if not losses.any():
+            losses[weights.argmax()] = 1.0
+        lost += weights @ losses
+        best[1:] = np.minimum(best[1:], best[:-1].min(axis=1)[:, None])
+        best += losses
+        LEARNER.update(state, losses)
+        share = share * np.exp(-eta * losses)
+        share = (1 - alpha) * share / share.sum() + alpha / 2
+    regret = lost - best.min()
+    assert regret < 1.4 * sqrt(segments * n_rounds * log(2))
+    assert regret <= pathwise_tracker.tracker_worst(2, n_rounds, segments - 1, *RATES)
+
+
+@pytest.mark.interpreted
+def test_the_slow_rates_have_the_minimax_rate_between_the_ends_of_the_grid():
+    for exponent in np.linspace(0.0, 16.0, 200):
+        length = 2.0**exponent  # A, from 1 to 2**16
+        least = min(length / scale + scale / 4 for scale in tracker.SLOW_SCALES)
+        assert sqrt(length) * (1 - 1e-12) <= least <= 1.25 * sqrt(length) * (1 + 1e-12)
+
+
 @pytest.mark.interpreted
 def test_the_rule_keeps_its_bound_when_a_weight_underflowed_and_the_range_grows():
     """After small losses the rate is large and a weight is 0; its action must still count in the mix loss."""
@@ -214,18 +271,56 @@ def test_the_bounds_worked_by_hand():
     moved = np.ptp([0.0, -0.25, 0.0])
     hinted = exact + 2 / 8 * moved**2
     assert pathwise_tracker.base(losses, 1, (2.0, 0.1), small) == pytest.approx(hinted)
-    both = pathwise_tracker.tracker(losses, 1, 3.0, [(2.0, 0.1), (1e-3, 0.1)], small)
+    both = pathwise_tracker.tracker(losses, 1, 3.0, [(2.0, 0.1), (1e-3, 0.1)], [1e-3], hints=small)
     assert both == pytest.approx(pathwise_tracker.rule(losses, 3.0) + hinted)
     assert pathwise_tracker.base(np.full((3, 2), 0.5), 1, (2.0, 0.1)) == 0.0
+    # Three rounds since the first whose losses differ, with b d^2 = 1/4, 1, 1/4
+    slow = sqrt(3) / 4 * (2 * log(9) + log(3)) + 4 / 8 * (1 / 4 + 1 / sqrt(2) + 1 / 4 / sqrt(3))
+    assert pathwise_tracker.slow_base(losses, 1, 4.0) == pytest.approx(slow)
+    assert pathwise_tracker.slow_base(losses, 1, 4.0, losses) == pytest.approx(sqrt(3) / 4 * (2 * log(9) + log(3)))
+    assert pathwise_tracker.slow_base(np.full((3, 2), 0.5), 1, 4.0) == 0.0
 
 
 @pytest.mark.interpreted
 def test_the_worst_bound_worked_by_hand():
-    assert pathwise_tracker.tracker_worst(1, 100, 0, 3.0, [(1.0, 0.1)]) == 0.0
-    assert pathwise_tracker.tracker_worst(2, 10, 3, 3.0, [(1.0, 0.1)]) == 10.0
+    assert pathwise_tracker.tracker_worst(1, 100, 0, 3.0, [(1.0, 0.1)], [4.0]) == 0.0
+    assert pathwise_tracker.tracker_worst(2, 10, 3, 3.0, [(1.0, 0.1)], [4.0]) == 10.0
     length = 2 * log(2) + log(100) + 9998 * log(100 / 99)
     by_hand = sqrt(3e4) + 6 + (length + log(100)) / 0.1 + 0.1 / 8 * 1e4
-    assert pathwise_tracker.tracker_worst(2, 10_000, 1, 3.0, [(30.0, 0.1), (0.1, 0.01)]) == pytest.approx(by_hand)
+    pairs = [(30.0, 0.1), (0.1, 0.01)]
+    assert pathwise_tracker.tracker_worst(2, 10_000, 1, 3.0, pairs, [1e-3, 1e3]) == pytest.approx(by_hand)
+    slow = 100 * ((2 * log(2e4) + log(1e4)) / 8 + 2)
+    worst = pathwise_tracker.tracker_worst(2, 10_000, 1, 3.0, pairs, [8.0, 1e3])
+    assert worst == pytest.approx(sqrt(3e4) + 6 + slow)
     measures = Measures(n_actions=2, n_rounds=10_000, segments=2, drift=1.0, variance=0.0)
-    worst = pathwise_tracker.tracker_worst(2, 10_000, 1, tracker.CODE_LENGTH, tracker.PAIRS)
+    worst = pathwise_tracker.tracker_worst(2, 10_000, 1, *RATES)
     assert LEARNER.bound(measures) == pytest.approx(worst)
+    one_part = [pathwise_tracker.tracker_worst(2, n, 1, *RATES[:-1]) for n in (10_000, 10_000, 2500)]
+    cuts = 2 * log2(10_001) + log2(2501)
+    assert sum(one_part) + cuts < worst < 3.5 * one_part[0]
+
+
+@pytest.mark.interpreted
+def test_wide_rounds_worked_by_hand():
+    """The second round, with log2(3) >= 1, and the fourth, with log2(5) >= 2, are cut; the sixth has log2(7) < 3."""
+    rows = [[0.5, 0.6], [0.5, 0.0], [0.2, 0.3], [0.0, 1.0], [0.3, 0.7], [0.0, 0.9], [0.0, 1.0]]
+    ((first, learned, cut_off),) = pathwise_tracker.parts(np.array(rows), 4.0)
+    expected = [[0.5, 0.6], [0.1, 0.0], [0.2, 0.3], [0.0, 0.1], [0.3, 0.7], [0.0, 0.9], [0.0, 1.0]]
+    np.testing.assert_allclose(learned, expected, rtol=1e-12)
+    assert (first, cut_off) == (0, pytest.approx(0.4 + 0.9))
+    bound = pathwise_tracker.tracker(np.array(rows), 1, *RATES)
+    assert bound == pytest.approx(pathwise_tracker.tracker(learned, 1, *RATES[:-1]) + 1.3)
+
+
+@pytest.mark.interpreted
+def test_parts_worked_by_hand():
+    """After the first differences three rounds of four are narrow; the next part would need twelve of sixteen."""
+    widths = [0.0, 0.8, 0.1, 0.2, 0.0, 0.3, 0.01, 0.01]
+    rows = np.outer(widths, [0.0, 1.0])
+    (first, learned, _), (second, rest, _) = pathwise_tracker.parts(rows, 4.0)
+    assert (first, len(learned), second, len(rest)) == (0, 5, 5, 3)
+    assert [part[0] for part in tracker.learned_parts(rows.tolist())] == [0, 5]
+    by_hand = sum(pathwise_tracker.tracker(part, 1, *RATES[:-1]) for part in (rows[:5], rows[5:]))
+    assert pathwise_tracker.tracker(rows, 1, *RATES) == pytest.approx(by_hand)
+    never = np.outer([1.0, 0.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0], [0.0, 1.0])  # equal losses are not narrow alone
+    assert len(pathwise_tracker.parts(never, 4.0)) == 1

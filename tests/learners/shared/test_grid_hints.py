@@ -1,4 +1,4 @@
-"""Grids that take hints, and grids whose rule gets losses above the least."""
+"""Grids that take hints."""
 
 # ruff: noqa: ARG002 (methods have the arguments of the contract)
 
@@ -14,8 +14,6 @@ from driftwise.learners.shared.grid_learner import (
     Bank,
     GridLearner,
     LearnerBank,
-    _write_base_losses,
-    _write_base_losses_above_least,
     grid,
 )
 from paths import FAMILIES, make_path
@@ -45,10 +43,10 @@ class HintedRule(TwoBanks):
         return OptimisticHedge(1.5)
 
 
-@grid("plain-rule-grid", rule=Hedge, banks=BANKS, above_least=True)
+@grid("plain-rule-grid", rule=Hedge, banks=BANKS)
 @dataclass(frozen=True)
 class PlainRule(TwoBanks):
-    """The rule takes no hints, and gets losses above the least."""
+    """The rule takes no hints."""
 
     def rule(self, n_actions: int) -> Hedge:
         return Hedge(1.5)
@@ -106,33 +104,3 @@ def test_the_banks_of_a_grid_that_takes_hints_must_take_them():
     with pytest.raises(InvalidInput, match=rf"^wrong: {what}\.$"):
         grid("wrong", rule=Hedge, banks=[OptimisticHedge, Hedge])(TwoBanks)
     assert "wrong" not in learners
-
-
-@pytest.mark.interpreted
-def test_losses_above_the_least_are_exactly_zero_if_all_are_equal():
-    weights = np.array([[0.1, 0.2, 0.7], [1 / 3, 1 / 3, 1 / 3 + 1e-16], [0.0, 1.0, 1e-17]])
-    raw, above = np.empty((2, 3))
-    for value in (0.0, 0.3, 1.0, 5e-324):
-        _write_base_losses_above_least(weights, np.full(3, value), above)
-        np.testing.assert_array_equal(above, 0.0)
-    losses = np.array([0.5, 0.3, 0.9])
-    _write_base_losses(weights, losses, raw)
-    _write_base_losses_above_least(weights, losses, above)
-    np.testing.assert_allclose(raw, weights @ losses, rtol=1e-12)
-    np.testing.assert_allclose(above, weights @ losses - 0.3, rtol=1e-12, atol=1e-15)
-    excessive = np.array([[0.6, 0.4 + 1e-9, 0.0]])  # rounding does not carry a loss beyond 1
-    for write in (_write_base_losses, _write_base_losses_above_least):
-        write(excessive, np.array([1.0, 1.0, 0.0]), raw[:1])
-        assert raw[0] == 1.0
-
-
-@pytest.mark.interpreted
-def test_a_grid_of_losses_above_the_least_ignores_a_number_added_to_all_losses():
-    losses = make_path("tied", 25, 3, seed=1) / 4
-    learner = PlainRule()
-    state, shifted = learner.start(3), learner.start(3)
-    learner.run(state, losses)
-    learner.run(shifted, losses + 0.5)
-    np.testing.assert_allclose(shifted.memory.rule_weights, state.memory.rule_weights, atol=1e-12)
-    assert state.memory.rule_totals.max() < 25 * 0.25
-    np.testing.assert_allclose(shifted.memory.rule_totals, state.memory.rule_totals, atol=1e-12)

@@ -70,7 +70,6 @@ from driftwise.core.kernel import clone, generic_kernel, kernel, kinds_of, unbou
 from driftwise.core.memory_fields import Field, distribution, memory_type, scratch
 from driftwise.core.types import Matrix, Vector, Words
 from driftwise.core.validation import require
-from driftwise.core.vectors import least
 from driftwise.learners.base import ExpertLearner, HintedLearner, State
 from driftwise.learners.base.learner import M, MemoryChecks, R, registered, returned_type
 from driftwise.learners.base.loops import AnyMemory, AnyRates, Bindings, Kernel, expert_loops
@@ -78,7 +77,7 @@ from driftwise.learners.shared import meta_learner as meta
 from driftwise.learners.shared.distributions import dot
 from driftwise.registry import Registered
 
-UPDATE = HINT = BANKS = REST = KIND = WRITE = RATES = ROW = RATES_ROW = unbound  # kernels that `clone` binds
+UPDATE = HINT = BANKS = REST = KIND = WRITE = FINISH = RATES = ROW = RATES_ROW = unbound  # kernels that `clone` binds
 TAKES_HINTS = False
 FIRST = WEIGHTS = LAST = 0
 NUMBER = 0
@@ -254,20 +253,10 @@ def mix(shares: Vector, base_weights: Matrix, weights: Vector) -> None:
         weights[k] /= mass
 
 
-@kernel
-def _write_base_losses(base_weights: Matrix, losses: Vector, base_losses: Vector) -> None:
-    for b in range(base_losses.size):
-        base_losses[b] = min(1.0, dot(base_weights[b], losses))  # weights may sum to a little over 1
-
-
-@kernel
-def _write_base_losses_above_least(base_weights: Matrix, losses: Vector, base_losses: Vector) -> None:
-    low = least(losses)
-    for b in range(base_losses.size):
-        above = 0.0  # exactly 0 for equal losses, whatever the rounding of the weights
-        for k in range(losses.size):
-            above += base_weights[b, k] * (losses[k] - low)
-        base_losses[b] = min(1.0, above)
+@generic_kernel
+def _write_base_losses(memory: AnyMemory, rates: AnyRates, losses: Vector) -> None:  # noqa: ARG001
+    for b in range(memory.base_losses.size):
+        memory.base_losses[b] = min(1.0, dot(memory.base_weights[b], losses))  # weights may sum to a little over 1
 
 
 @generic_kernel
@@ -275,7 +264,14 @@ def _take_no_hint(rule: AnyMemory, rates: AnyRates, guess: Vector) -> None:
     """Replace the hint of a rule that takes none."""
 
 
-def _bind_kernels(member: type[GridLearner], name: str, rule: type[ExpertLearner], above_least: bool) -> None:
+@generic_kernel
+def _finish_nothing(memory: AnyMemory, rates: AnyRates) -> None:
+    """Replace the kernel that ends a round."""
+
+
+def _bind_kernels(
+    member: type[GridLearner], name: str, rule: type[ExpertLearner], write: Kernel, finish: Kernel
+) -> None:
     """Make the NamedTuple of the memory and the loops of a grid with its kinds of banks and this class of rule."""
     hinted = issubclass(member, HintedLearner)
     fields, advances, guesses, kinds = dict(GRID_FIELDS), [], [], [GridRates, BankRates]
@@ -293,12 +289,13 @@ def _bind_kernels(member: type[GridLearner], name: str, rule: type[ExpertLearner
         raise InvalidInput(f"{name}: `rule` must be {meta.BASE_RULE}, got {rule.__name__}.")
     own, rule_type = rule.compiled_loops.kernels, returned_type(rule, "first_memory")
     parts = {
-        "WRITE": _write_base_losses_above_least if above_least else _write_base_losses,
+        "WRITE": write,
         "HINT": own.hint or _take_no_hint,
         "TAKES_HINTS": own.hint is not None,
         **meta.place(rule_type, len(fields)),
     }
-    update = clone(_update, name, inline=True, UPDATE=own.update, BANKS=_all_of(name, advances), **parts)
+    all_banks = _all_of(name, advances)
+    update = clone(_update, name, inline=True, UPDATE=own.update, BANKS=all_banks, FINISH=finish, **parts)
     hint = clone(_hint, name, inline=True, BANKS=_all_of(name, guesses), **parts) if hinted else None
     fields |= meta.inner_fields(rule_type, "rule")
     member.Memory = memory_type("Memory", member.__module__, f"{member.__qualname__}.Memory", fields)
@@ -312,12 +309,13 @@ def _all_of(name: str, kernels: Sequence[Kernel]) -> Kernel:
 
 def _update(memory: AnyMemory, rates: GridRates, losses: Vector) -> None:
     """Play a round of the rule and of the banks, and mix the next weights."""
-    WRITE(memory.base_weights, losses, memory.base_losses)
+    WRITE(memory, rates, losses)
     rule = KIND(*memory[FIRST:WEIGHTS], memory.rule_weights, *memory[WEIGHTS:LAST])
     UPDATE(rule, rates.rule, memory.base_losses)
     BANKS(memory, rates, losses)
+    FINISH(memory, rates)
     if TAKES_HINTS:
-        WRITE(memory.base_weights, losses, memory.base_losses)
+        WRITE(memory, rates, losses)
         HINT(rule, rates.rule, memory.base_losses)
     mix(memory.rule_weights, memory.base_weights, memory.weights)
 
@@ -327,7 +325,7 @@ def _hint(memory: AnyMemory, rates: GridRates, guess: Vector) -> None:
     BANKS(memory, rates, guess)
     if TAKES_HINTS:
         rule = KIND(*memory[FIRST:WEIGHTS], memory.rule_weights, *memory[WEIGHTS:LAST])
-        WRITE(memory.base_weights, guess, memory.base_losses)
+        WRITE(memory, rates, guess)
         HINT(rule, rates.rule, memory.base_losses)
     mix(memory.rule_weights, memory.base_weights, memory.weights)
 
@@ -432,18 +430,25 @@ class GridLearner(meta.MetaLearner[AnyMemory, GridRates]):
 G = TypeVar("G", bound=type[GridLearner])
 
 
-def grid(name: str, *, rule: type[ExpertLearner], banks: Sequence[type], above_least: bool = False) -> Callable[[G], G]:
+def grid(
+    name: str,
+    *,
+    rule: type[ExpertLearner],
+    banks: Sequence[type],
+    write: Kernel = _write_base_losses,
+    finish: Kernel = _finish_nothing,
+) -> Callable[[G], G]:
     """Register a grid under `name` and bind the kernels of its parts.
 
     `rule` is the class of the learner that weighs the bases. `banks` are the kinds of banks: a class of learners for a
-    `LearnerBank` of them, or a subclass of `Bank`. With `above_least`, the rule gets the losses of the bases above the
-    least loss of the round: equal losses are then 0 for all bases, also if their weights are rounded differently. A
-    class that is also a `HintedLearner` passes its hints to all banks.
+    `LearnerBank` of them, or a subclass of `Bank`. `write` is the kernel that writes the losses of the bases for the
+    rule, from the memory and the rates of the grid and the losses of the round; `finish` gets memory and rates after
+    rule and banks have learned a round. A class that is also a `HintedLearner` passes its hints to all banks.
     """
 
     def enter(member: G) -> G:
         member.bank_kinds = tuple(banks)
-        _bind_kernels(member, name, rule, above_least)
+        _bind_kernels(member, name, rule, write, finish)
         return registered(name, member)
 
     return enter
