@@ -1,10 +1,11 @@
 r"""BanditTracker from the formulas of its docstring, with the losses of every play in lists.
 
-`without` leaves a part out, to show what it is for: "probing", "haste", "delays", "windows", "noise", "alarms",
-"others" (an alarm restarts its own action only), "bennett" (a squared distance instead).
+`without` leaves a part out, to show what it is for: "probing", "streaks", "stay", "delays", "windows", "noise",
+"forgetting" (of the noise), "all noise" (only the recent one counts), "late" (errors), "alarms", "others" (an alarm
+restarts its own action only), "bennett" (a squared distance instead).
 """
 
-from math import exp, fsum, inf, log
+from math import expm1, fsum, inf, log, sqrt
 
 from references.indices import NearTies, least_mean
 
@@ -15,9 +16,14 @@ class BanditTracker:
     def __init__(self, n_actions, uniform, without=()):
         self.K, self.uniform, self.without = n_actions, uniform, without
         self.buckets = [[] for _ in range(n_actions)]  # of each action, oldest first, each a list of losses
-        self.A, self.B = [0.0] * n_actions, [0.0] * n_actions
-        self.errors = [0.0] * len(WINDOWS)
-        self.last, self.odds, self.delay = [0] * n_actions, [0.0] * n_actions, [1.0] * n_actions
+        self.A, self.B = [0.0] * n_actions, [0.0] * n_actions  # over all plays
+        self.recent_A, self.recent_B = [0.0] * n_actions, [0.0] * n_actions  # discounted
+        self.errors, self.late_errors = [0.0] * len(WINDOWS), [0.0] * len(WINDOWS)
+        self.latest = []  # the last two actions and losses since the last alarm
+        self.last, self.delay = [0] * n_actions, [1.0] * n_actions
+        self.streak = [[] for _ in range(n_actions)]  # of each action, its losses
+        self.before, self.streak_start = [0.0] * n_actions, [0] * n_actions
+        self.means, self.last_action = [None] * n_actions, 0  # of the last choice
         self.t, self.start, self.alarms, self.drift = 0, 0, [], 0.0
 
     def plays(self, i):
@@ -35,11 +41,17 @@ class BanditTracker:
     def dispersion(self, i):
         if "noise" in self.without:
             return 1.0
-        overall = min(1.0, (fsum(self.A) + 0.5) / (fsum(self.B) + 0.5))
-        return min(1.0, max(0.02, (self.A[i] + overall / 2) / (self.B[i] + 0.5)))
+        sums = [] if "all noise" in self.without else [(self.A, self.B)]
+        sums += [] if "forgetting" in self.without else [(self.recent_A, self.recent_B)]
+        overall = min(1.0, max((fsum(A) + 0.5) / (fsum(B) + 0.5) for A, B in sums))
+        return min(1.0, max(0.02, *((A[i] + overall / 2) / (B[i] + 0.5) for A, B in sums)))
 
     def window(self):
-        others = [] if "windows" in self.without else list(range(3))
+        others = [j for j in range(3) if self.late_errors[j] < self.late_errors[3] + log(self.t + 2)]
+        if "late" in self.without:
+            others = list(range(3))
+        if "windows" in self.without:
+            others = []
         best = min(others, key=lambda j: self.errors[j], default=None)
         good = best is not None and self.errors[best] < self.errors[3] - log(self.t + 2)
         return WINDOWS[best if good else 3]
@@ -54,18 +66,36 @@ class BanditTracker:
             for i in range(self.K)
         ]
         best = min(range(self.K), key=lambda i: (indices[i], len(self.plays(i)), i))
-        action = self.overdue(best, means) if indices[best] > -inf else best
         near_ties.choices += 1
-        if made not in (None, action) and indices[best] > -inf:
-            lowest = [i for i in range(self.K) if indices[i] <= indices[best] + near_ties.close]
-            if made in [self.overdue(greedy, means) for greedy in lowest]:
-                near_ties.n_near += 1
-                action = made
-        self.delay[action] = 1.0 if "delays" in self.without else 0.5 + self.uniform()
+        drawn = []  # the number that decides whether to stay, if one is drawn
+        action = best
+        if indices[best] > -inf:
+            action, draws = self.probe_or_stay(best, means, indices, drawn)
+            if made not in (None, action):
+                for greedy in range(self.K):
+                    if indices[greedy] <= indices[best] + near_ties.close:
+                        other, other_draws = self.probe_or_stay(greedy, means, indices, drawn)
+                        if other == made:
+                            near_ties.n_near += 1
+                            action, draws = other, other_draws
+            if draws:
+                drawn.clear()
+        self.means, self.last_action = means, action
+        following = drawn[0] if drawn else self.uniform()
+        self.delay[action] = 1.0 if "delays" in self.without else 0.5 + following
         return action
 
+    def probe_or_stay(self, greedy, means, indices, drawn):
+        """The action, and whether a number is drawn: if the last action has an index below the mean of greedy."""
+        action, last = self.overdue(greedy, means), self.last_action
+        if action != greedy or last == greedy or indices[last] > means[greedy] or "stay" in self.without:
+            return action, False
+        if not drawn:
+            drawn.append(self.uniform())
+        return (last if drawn[0] < 0.05 else greedy), True
+
     def overdue(self, greedy, means):
-        """The action with the largest ratio of the time since its last play to the time between probes."""
+        """The action whose probe is most overdue, if that is more than 1."""
         if "probing" in self.without:
             return greedy
         m, h = min(means), (1 + len(self.alarms)) / (1 + self.t)
@@ -73,9 +103,13 @@ class BanditTracker:
             return greedy
 
         def ratio(i):
-            haste = max(1, self.odds[i])
-            between = 2 / m * (self.K * max(means[i] - m, 0.02) / h) ** 0.5 * self.delay[i] / haste
-            return (self.t - self.last[i]) / between
+            due = ((self.t - self.last[i]) / self.delay[i]) ** 2
+            if (streak := self.streak[i]) and "streaks" not in self.without:
+                divergence = kl(fsum(streak) / len(streak), min(self.before[i], 1 - 1e-9))
+                evidence = min(50.0, len(streak) * divergence / self.dispersion(i))
+                due = max(due, 2 * (self.t - self.streak_start[i]) ** 2 * expm1(evidence))
+            cost = max(means[i] - m + 0.5 * sqrt(self.dispersion(i) * means[i] * (1 - means[i])), 0.02)
+            return m * (m + 0.02) / 4 * h / self.K * due / cost
 
         most, action = max(((ratio(i), -i) for i in range(self.K) if i != greedy), default=(0.0, 0))
         return -action if most > 1 else greedy
@@ -83,31 +117,51 @@ class BanditTracker:
     def update(self, i, loss):
         earlier = self.plays(i)
         self.last[i] = self.t
+        if earlier:
+            self.follow_streak(i, loss, len(earlier))
         self.t += 1
         if earlier:
             m = (fsum(earlier) + 0.5) / (len(earlier) + 1)
-            self.A[i] += (loss - earlier[-1]) ** 2 / 2
-            self.B[i] += m * (1 - m)
+            half_square = (loss - earlier[-1]) ** 2 / 2
+            self.A[i], self.B[i] = self.A[i] + half_square, self.B[i] + m * (1 - m)
+            self.recent_A[i] = (1 - 2**-7) * self.recent_A[i] + half_square
+            self.recent_B[i] = (1 - 2**-7) * self.recent_B[i] + m * (1 - m)
             variance = self.dispersion(i) * m * (1 - m)
+            n_out = sum(action == i for action, _ in self.latest)
+            if (loss == earlier[-1] and variance <= 0.01) or len(earlier) <= n_out:
+                n_out = 0
             for j, window in enumerate(WINDOWS):
-                known = self.recent(i, window)
-                error = (loss - fsum(known) / len(known)) ** 2 / (2 * variance)
-                self.errors[j] = (1 - 2**-10) * self.errors[j] + error
+                known, known_late = self.recent(i, window), self.recent(i, window + n_out)
+                known_late = known_late[: len(known_late) - n_out]
+                for errors, some in ((self.errors, known), (self.late_errors, known_late)):
+                    error = (loss - fsum(some) / len(some)) ** 2 / (2 * variance)
+                    errors[j] = (1 - 2**-10) * errors[j] + error
+        self.latest = [(i, loss), *self.latest][:2]
         self.buckets[i].append([loss])
         merge(self.buckets[i])
-        evidence, first, fallen = self.change(i)
-        later = sum(len(bucket) for bucket in self.buckets[i][first:])
-        odds = exp(min(evidence, 700)) / later**0.5  # an alarm follows larger evidence
-        self.odds[i] = odds if fallen and "haste" not in self.without else 0.0
+        evidence, first = self.change(i)
         if evidence > log(self.K * (len(earlier) + 1) * self.t) and "alarms" not in self.without:
             self.alarms.append(self.t - 1)
+            self.latest = []
             self.buckets[i], before = self.buckets[i][first:], [x for bucket in self.buckets[i][:first] for x in bucket]
             self.drift += abs(fsum(self.plays(i)) / len(self.plays(i)) - fsum(before) / len(before))
             self.start = self.t - len(self.plays(i))
-            self.odds = [0.0] * self.K
+            self.streak, self.streak_start = [[] for _ in range(self.K)], [self.t] * self.K
             for other in range(self.K):
                 if other != i and "others" not in self.without:
                     self.buckets[other] = self.buckets[other][-1:]
+
+    def follow_streak(self, i, loss, n):
+        """Add a loss to the streak of an action while the streak's mean is below the best mean and that before it."""
+        if None not in self.means and self.means[i] > min(self.means):
+            if not self.streak[i]:
+                phi = self.dispersion(i)
+                self.before[i] = (n * self.means[i] + phi / 2) / (n + phi)
+            longer = [*self.streak[i], loss]
+            if fsum(longer) < len(longer) * min(*self.means, self.before[i]):
+                self.streak[i] = longer
+                return
+        self.streak[i], self.streak_start[i] = [], self.t
 
     def change(self, i):
         plays = self.plays(i)
@@ -117,15 +171,19 @@ class BanditTracker:
         def h(d):
             return d * d / (2 * v) if "bennett" in self.without else (v + d) * log(1 + d / v) - d
 
-        best = (0.0, 0, False)
+        best = (0.0, 0)
         for j in range(len(self.buckets[i]) - 1, 0, -1):
             s = sum(len(bucket) for bucket in self.buckets[i][j:])
             before, after = plays[: n - s], plays[n - s :]
             x, y = fsum(after) / len(after), fsum(before) / len(before)
             evidence = len(after) * h(abs(x - m)) + len(before) * h(abs(y - m))
             if evidence > best[0]:
-                best = (evidence, j, x < m)
+                best = (evidence, j)
         return best
+
+
+def kl(p, q):
+    return sum(a * log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
 
 
 def merge(buckets):

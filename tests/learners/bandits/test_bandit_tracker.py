@@ -61,7 +61,9 @@ def expect_reference(losses, most_near_ties=0.01):
     assert beliefs.drift == pytest.approx(largest + end.drift, abs=1e-9)
     assert [len(end.plays(i)) for i in range(losses.shape[1])] == memory.plays.tolist()
     np.testing.assert_allclose(memory.differences, end.A, rtol=1e-9)
+    np.testing.assert_allclose(memory.recent_differences, end.recent_A, rtol=1e-9)
     np.testing.assert_allclose(memory.errors, end.errors, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(memory.late_errors, end.late_errors, rtol=1e-6, atol=1e-9)
     assert near_ties.share() <= most_near_ties
     return end
 
@@ -97,20 +99,126 @@ def test_a_better_action_that_is_not_played_is_found_by_probing():
     assert reference(losses, ["probing"])[0][-100:].mean() == 0.0
 
 
-def test_evidence_of_an_improvement_is_followed_by_an_early_probe():
+def test_a_fall_of_an_action_that_is_hardly_played_is_followed_by_early_probes():
+    means = np.tile([0.1, 0.6, 0.6], (4000, 1))
+    means[2000:, 2] = 0.0
+    regrets = {(): [], ("streaks",): []}
+    for seed in range(6):
+        losses = (np.random.default_rng(seed).random(means.shape) < means).astype(float)
+        regrets[()].append(regret(run(LEARNER, losses, seed=seed)[0], means))
+        regrets["streaks",].append(regret(reference(losses, ["streaks"], seed)[0], means))
+    assert np.mean(regrets[()]) < 0.8 * np.mean(regrets["streaks",])
+
+
+def test_a_streak_is_followed_by_an_early_probe():
     """After 500 rounds with losses 0.5 and 1 the second action has one loss of 0.25."""
     state = LEARNER.start(2, seed=0)
     losses = np.tile([0.5, 1.0], (500, 1))
     LEARNER.run(state, losses)
     LEARNER.update(state, 1, 0.25, None)
+    assert state.memory.streaks.tolist() == [0.0, 1.0]
     waited = np.flatnonzero(LEARNER.run(state, losses) == 1)[0]
-    _, slow = reference(losses, ["haste"])
+    _, slow = reference(losses, ["streaks"])
     slow.update(1, 0.25)
     waited_without = 0
     while slow.choose(None, NearTies()) == 0:
         slow.update(0, 0.5)
         waited_without += 1
     assert waited < 0.6 * waited_without
+
+
+@pytest.mark.parametrize("quiet", [0.05, 0.25, 0.6])
+def test_noise_that_starts_late_costs_no_more_than_noise_from_the_start(quiet):
+    """The regret was linear in the number of rounds while sums of the noise were never forgotten."""
+    means = np.tile([0.4, 0.5, 0.6], (20_000, 1))
+    late, early = [], []
+    for seed in range(8):
+        noisy = (np.random.default_rng(seed).random(means.shape) < means).astype(float)
+        silent = np.arange(len(means)) < quiet * len(means)
+        early.append(regret(run(LEARNER, noisy, seed=seed)[0], means))
+        late.append(regret(run(LEARNER, np.where(silent[:, None], means, noisy), seed=seed)[0], means))
+    assert np.mean(late) < 1.5 * np.mean(early)
+
+
+def test_late_noise_is_learned_because_the_quiet_is_forgotten():
+    means = np.tile([0.4, 0.5, 0.6], (3000, 1))
+    losses = (np.random.default_rng(1).random(means.shape) < means).astype(float)
+    losses[:2000] = means[:2000]
+    state, (_, slow) = run(LEARNER, losses)[1], reference(losses, ["forgetting"])
+    played = int(state.memory.plays.argmax())
+    assert dispersion(state.memory, played, overall_dispersion(state.memory)) > 0.8
+    assert slow.dispersion(played) < 0.5
+
+
+@pytest.mark.parametrize(("high", "low", "share"), [(0.6, 0.3, 0.01), (0.55, 0.45, 0.02)])
+def test_losses_with_a_period_do_not_keep_the_learner_on_the_bad_half(high, low, share):
+    """Without the random repetition, the regret against a fixed action is half the difference in every round."""
+    losses = np.tile([[high, low], [low, high]], (5000, 1))
+    worst = max(losses[np.arange(10_000), run(LEARNER, losses, seed=seed)[0]].sum() for seed in range(8))
+    assert worst - losses[:, 0].sum() < share * len(losses)
+    short = losses[:1000]
+    stuck = [short[np.arange(1000), reference(short, ["stay"], seed)[0]].sum() for seed in range(3)]
+    assert max(stuck) - short[:, 0].sum() > 0.3 * (high - low) * 1000
+
+
+def test_the_probability_of_staying_is_that_of_the_draw():
+    state = LEARNER.start(2, seed=3)
+    losses = np.random.default_rng(3).random((20_000, 2))
+    counts = {}
+    for row in losses:
+        last = int(state.memory.last_action[0])
+        action, probability = LEARNER.choose(state)
+        LEARNER.update(state, action, row[action], probability)
+        if probability < 1.0:
+            assert probability == pytest.approx(0.05 if action == last else 0.95)
+            counts[action == last] = counts.get(action == last, 0) + 1
+    assert counts[False] > 5 * counts.get(True, 0) > 0
+
+
+def test_a_stretch_without_a_rare_loss_is_not_taken_for_certainty():
+    """With means near 0 a hundred losses may all be 0."""
+    losses = (np.random.default_rng(1).random((4000, 2)) < [0.02, 0.04]).astype(float)
+    lowest, lowest_recent = 1.0, 1.0
+    state = LEARNER.start(2, seed=0)
+    for row in losses[:1000]:
+        LEARNER.run(state, row[None, :])
+        if state.rounds > 300:
+            played = int(state.memory.plays.argmax())
+            lowest = min(lowest, dispersion(state.memory, played, overall_dispersion(state.memory)))
+    slow = bandit_tracker.BanditTracker(2, uniforms(2), ["all noise"])
+    for row in losses[:1000]:
+        action = slow.choose(None, NearTies())
+        slow.update(action, float(row[action]))
+        if slow.t > 300:
+            lowest_recent = min(lowest_recent, slow.dispersion(max(range(2), key=lambda i: len(slow.plays(i)))))
+    assert lowest > 0.6 > lowest_recent
+
+
+def shocks(rho, n_rounds, seed):
+    """Losses of two actions around 0.42 and 0.52 with autoregressive noise that they share."""
+    rng = np.random.default_rng(seed)
+    noise = np.zeros(n_rounds)
+    for t in range(1, n_rounds):
+        noise[t] = rho * noise[t - 1] + np.sqrt(1 - rho**2) * rng.standard_normal()
+    means = np.tile([0.42, 0.52], (n_rounds, 1))
+    return np.clip(means + 0.1 * noise[:, None], 0, 1), means
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.6, 0.75])
+def test_shocks_that_all_actions_share_are_no_drift(rho):
+    """With the window of one play the regret was 207 and 139 for 0.6 and 0.75; Thompson has 19 and 22."""
+    regrets = [
+        regret(run(LEARNER, losses, seed=seed)[0], means)
+        for seed in range(4)
+        for losses, means in [shocks(rho, 20_000, seed)]
+    ]
+    assert np.mean(regrets) < 85
+
+
+def test_late_errors_tell_shocks_from_drift():
+    losses, _ = shocks(0.6, 3000, 1)
+    assert bandit_tracker.play(losses, uniforms(2))[1].window() == np.inf
+    assert reference(losses, ["late"])[1].window() == 1
 
 
 def test_probes_are_at_random_times():
@@ -128,12 +236,13 @@ def test_low_noise_needs_few_plays_of_bad_actions():
     assert least < 0.5 * regret(reference(losses, ["noise"])[0], means)
 
 
-@pytest.mark.parametrize(("noise", "low", "high"), [(Bernoulli(), 0.9, 1.0), (TwoPoint(scale=0.05), 0.02, 0.03)])
+@pytest.mark.parametrize(("noise", "low", "high"), [(Bernoulli(), 0.8, 1.0), (TwoPoint(scale=0.05), 0.02, 0.03)])
 def test_the_dispersion_is_that_of_the_noise(noise, low, high):
+    """It counts about 128 plays, with a relative error of about 0.1; the other action has few plays."""
     memory = run(LEARNER, drawn(Constant((0.4, 0.6)), noise, 3000)[0])[1].memory
     overall = overall_dispersion(memory)
     assert low <= max(0.02, overall) <= high
-    assert all(low <= dispersion(memory, i, overall) <= high for i in range(2))
+    assert low <= dispersion(memory, int(memory.plays.argmax()), overall) <= high
 
 
 def test_a_rare_outlier_is_no_change():
@@ -216,9 +325,14 @@ def test_memory_does_not_grow_and_the_ring_keeps_the_latest_alarms():
         ("total", 0, 2.0, "`total` must be the sum"),
         ("clock", 0, 7, "`clock` must begin with 40"),
         ("clock", 1, 41, "`clock` must be in [0, 40]"),
-        ("haste", 1, 0.0, "`haste` must be in"),
+        ("streaks", 1, -1.0, "`streaks` must be in"),
+        ("means", 1, 1.5, "`means` must be in"),
+        ("last_action", 0, 2, "`last_action` must be a whole number in [0, 1]"),
         ("delays", 1, 0.0, "`delays` must be in"),
         ("errors", 0, np.nan, "`errors` must be in"),
+        ("late_errors", 3, -1.0, "`late_errors` must be in"),
+        ("latest_actions", 0, 3, "`latest_actions` must be in"),
+        ("latest_losses", 1, 2.0, "`latest_losses` must be in"),
         ("alarms", 0, -1, "`alarms` must be increasing rounds"),
         ("drift", 0, -1.0, "`drift` must be in"),
     ],
@@ -250,5 +364,6 @@ def test_first_plays_are_spread_while_their_outcomes_are_awaited():
     assert {LEARNER.choose(state) for _ in range(60)} == {(1, 1 / 3), (2, 1 / 3), (4, 1 / 3)}
     for action in (1, 2, 4):
         LEARNER.update(state, action, 0.9, 1.0)
+    assert state.memory.last_action[0] in (1, 2, 4)  # it may be repeated: with one play, its index is low
     action, probability = LEARNER.choose(state)
-    assert (action in (0, 3), probability) == (True, 1.0)
+    assert (action in (0, 3), probability) == (True, 0.95)
