@@ -35,6 +35,10 @@ def few_learners() -> list[Any]:
     return [Hedge(), UCB1()]
 
 
+def one_world() -> list[Any]:
+    return [("one", "a world", lambda generator, n_rounds: (generator.random((n_rounds, 2)),) * 2, 50, True, [UCB1()])]
+
+
 def run_in_process(words: list[str], **_: object) -> SimpleNamespace:
     """Run `python -m driftwise ...` in this process."""
     assert words[1:3] == ["-m", "driftwise"]
@@ -49,6 +53,7 @@ def run_in_process(words: list[str], **_: object) -> SimpleNamespace:
 IN_PROCESS = SimpleNamespace(run=run_in_process, DEVNULL=None)
 SECTION = {"run.QUICK": small_effort}
 RUNS = {
+    "benchmarks/bandit_attacks.py": [Run(("--seeds", "1"), {"worlds": one_world})],
     "benchmarks/best_response.py": [Run(("--learner", "ucb1", "--rounds", "100"), {"N_RUNS": 2})],
     "benchmarks/combine_speed.py": [Run(("--rows", "50", "--series", "2", "--case", "0"), {"subprocess": IN_PROCESS})],
     "benchmarks/compare.py": [
@@ -89,6 +94,10 @@ RUNS = {
         Run(("--quick", "--only", "help"), SECTION),
     ],
     "benchmarks/trace_calls.py": [Run(("list", "learners", "--returns"))],
+    "benchmarks/tracker_attacks.py": [
+        Run(("wide", "--seeds", "1"), {"regret_of_others": lambda *_: 1.0}),
+        Run(("forced", "--rounds", "400"), {"SEGMENTS": (1, 3)}),
+    ],
 }
 OTHERS = {
     "benchmarks/opera_worker.py": "a process of run.py --only opera, with an R package",
