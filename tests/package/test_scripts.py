@@ -50,6 +50,14 @@ def run_in_process(words: list[str], **_: object) -> SimpleNamespace:
     return SimpleNamespace(returncode=0)
 
 
+def one_set() -> list[Any]:
+    """Write a file of forecasts, and return the sets of the folder in which it is."""
+    data = sys.modules["forecast_data"].load("pollsters")
+    arrays = {"X": data.forecasts[:80], "y": data.truths[:80], "names": data.names, "about": "polls", "horizon": 3}
+    numpy.savez("polls.npz", **arrays)
+    return sys.modules["forecasts"].folder_sources(Path())
+
+
 IN_PROCESS = SimpleNamespace(run=run_in_process, DEVNULL=None)
 SECTION = {"run.QUICK": small_effort}
 RUNS = {
@@ -70,7 +78,14 @@ RUNS = {
     "benchmarks/forecast_data.py": [Run(("data", "--only", "pollsters"))],
     "benchmarks/forecast_frames.py": [Run((), {"N_SERIES": 2, "N_ROUNDS": 20})],
     "benchmarks/forecasts.py": [
-        Run(("--only", "pollsters"), {"best_tuned": lambda _: SimpleNamespace(loss=1.0, learner="none")})
+        Run(
+            ("--delays", "natural,0", "--first", "30", "--json", "scores.json"),
+            {"package_sources": one_set, "LEARNERS": {"hedge": Hedge()}},
+        ),
+        Run(
+            ("--cited", "choosing", "--only", "pollsters"),
+            {"best_tuned": lambda _: SimpleNamespace(loss=1.0, learner="none")},
+        ),
     ],
     "benchmarks/interruptions.py": [Run(("size", "--cells", "30")), Run(("overhead", "--cells", "3"))],
     "benchmarks/late_truths.py": [Run((), {"SETS": ("pollsters",), "DELAYS": (1, 3)})],
@@ -100,6 +115,7 @@ RUNS = {
     ],
 }
 OTHERS = {
+    "benchmarks/held_out_forecasts.py": "reads the data of packages that the tests do not install; it has --check",
     "benchmarks/opera_worker.py": "a process of run.py --only opera, with an R package",
     "benchmarks/rival_worker.py": "a process of run.py --only rivals, with packages that it installs",
     "docs/builder/browser_check.py": "opens the built site in Chromium (`make site`)",
