@@ -512,7 +512,7 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
     variance is at most 0.01.
 
     Regret: no bound is proved. It is measured: in the regret study its score against the best of 63 tuned learners in
-    hindsight is 0.88 in the geometric mean over 171 cells, up to 3.5 after one late change of an action that is hardly
+    hindsight is 0.84 in the geometric mean over 171 cells, up to 2.9 after one late change of an action that is hardly
     played, and at most 2.1 in every other of these cells. Other kinds of world defeat it: `docs/which-learner.md` has
     them, and `docs/decisions.md` what each part gains.
 

@@ -539,8 +539,8 @@ class Tracker(GridLearner, HintedLearner):
     (see `AdaHedge`), base $i$ has the weight $q_{t,i} \propto \pi_i\, e^{-H L_{t-1,i} / \Delta_{t-1}}$, or $\pi_i$
     while $\Delta_{t-1} = 0$, and Tracker plays the mean of the bases' weights under $q_t$.
 
-    Regret: sqrt(Gamma T ln(K T)); in the regret study its score against the best tuned learner in hindsight was 1.08
-    in the geometric mean over 166 cells, and at most 1.49, with version 1. For every loss sequence, against every
+    Regret: sqrt(Gamma T ln(K T)); in the regret study its score against the best tuned learner in hindsight is 1.08
+    in the geometric mean over 166 cells, and at most 1.50. For every loss sequence, against every
     sequence of actions with $m$ switches, the regret is at most $2 \Delta_T + \min_{\eta, \alpha} \{\frac1\eta [b_T\,
     C(m) + (b_T - b_1) \ln\frac1\alpha] + \frac\eta8 \sum_t b_t\, d_t^2\}$, and at most $2 \Delta_T + \min_c
     \{\frac{b_T \sqrt T}c A + \frac c8 \sum_t b_t\, d_t^2 / \sqrt t\}$ with $A = (m + 1) \ln(K T) + \ln T$ (here $T$
