@@ -15,6 +15,7 @@ import pytest
 from driftwise.core.errors import InvalidInput, LayoutWarning
 from driftwise.forecasting import MixtureOptions, MixtureStack
 from driftwise.forecasting.frames import combine
+from driftwise.learners import Tracker
 
 N = 40
 NAMES = ("arima", "naive", "ets")
@@ -158,7 +159,8 @@ def test_the_given_frame_is_not_changed(make):
 def test_options_and_extras_reach_the_mixture():
     truths, forecasts = example()
     frame = pl.DataFrame(columns(truths, forecasts))
-    options = {"extras": ("last-truth",), "gradient": False, "hint": "none", "scale": 9.0}
+    learner = Tracker(both_guesses=True)
+    options = {"extras": ("last-truth",), "learner": learner, "gradient": False, "hint": "none", "scale": 9.0}
     assert_plays(combine(frame, **options), alone(truths, forecasts, **options), (*NAMES, "last truth"))
     assert combine(frame, weights=False).columns == ["y", "forecast"]
     chosen = combine(frame, experts=["ets", "arima"])

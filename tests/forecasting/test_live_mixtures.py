@@ -186,6 +186,8 @@ BAD_OPTIONS = [
     ({"extras": [["scaled"]]}, "`extras` must be some of"),
     ({"extras": ["scaled", "scaled"]}, "each once"),
     ({"loss": "log", "extras": ["shifted"]}, "can only be 'last-truth'"),
+    ({"gradient": False}, r"`gradient` concerns learners of losses only; pass one as `learner`.*, got False\.$"),
+    ({"scale": 2.0}, "`scale` concerns learners of losses only"),
     ({"scale": 0.0}, "`scale` must be > 0"),
     ({"scale": math.inf}, "`scale` must be > 0"),
     ({"history": -1}, "`history` must be a whole number >= 0"),
@@ -371,8 +373,8 @@ def test_the_waiting_round_has_its_hint_after_another_expert_joined(learner):
     mix.predict(forecasts[8, :2])
     mix.join("c")
     waits = mix._waiting.rounds[None]  # with the weights of two experts
-    assert waits.guess.tolist() != [0.0, 0.0, 0.0]
-    one = Round([*forecasts[8, :2].tolist(), None], waits.shares.tolist(), waits.forecast, waits.guess.tolist())
+    assert waits.kept.tolist() != [0.0, 0.0, 0.0]
+    one = Round([*forecasts[8, :2].tolist(), None], waits.shares.tolist(), waits.forecast, waits.kept.tolist())
     mix.update(truths[8])
     reference.update(one, truths[8])
     assert mix.predict(forecasts[9]) == pytest.approx(reference.predict(forecasts[9].tolist()).forecast, rel=1e-9)
@@ -550,7 +552,7 @@ def test_files_with_bad_arrays_are_refused(name, tmp_path):
 
 
 BAD_HEADERS = [
-    {"format": 2},
+    {"format": 3},
     {"format": None},
     {"unknown": 1},
     {"experts": ["a", "b"]},

@@ -119,7 +119,7 @@ def test_a_stack_without_series_plays_no_round():
 
 def changes_of(one):
     """Return rounds that differ from one that a stack returned in ways that its kernels do not expect."""
-    for name in ("inputs", "shares", "guess"):
+    for name in ("inputs", "shares", "kept"):
         array = getattr(one, name)
         for bad in (
             array[:1],

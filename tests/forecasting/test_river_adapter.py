@@ -16,6 +16,7 @@ from driftwise.core.errors import InvalidInput
 from driftwise.forecasting import MixtureOptions, MixtureStack
 from driftwise.forecasting.mixture import Mixture
 from driftwise.forecasting.river_adapter import RiverMixture
+from driftwise.learners import AdaHedge
 from forked_children import thread_that_repeats
 from mixture_states import arrays_inside
 
@@ -72,7 +73,7 @@ def test_features_are_forecasts_by_name():
 
 
 def test_options_reach_the_mixture():
-    options = {"gradient": False, "extras": ("last-truth",)}
+    options = {"learner": AdaHedge(), "gradient": False, "extras": ("last-truth",)}
     mixture = Mixture(["a", "b"], **options)
     wanted = []
     for x, y in ROUNDS:

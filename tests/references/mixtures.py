@@ -164,7 +164,10 @@ class MixtureReference:
             self.counts["all asleep"] += 1
             self.follow(truth)
             return
-        found = self.losses_of(one.inputs, one.shares, one.forecast, truth)
+        if one.guess is not None:
+            self.learner.hint(self.state, one.guess)
+        shares = self.shared(self.learner.predict(self.state).tolist(), one.inputs)  # at present, if it is late
+        found = self.losses_of(one.inputs, shares, self.mean(one.inputs, shares), truth)
         if found is None:
             self.counts["not finite"] += 1
             return
@@ -180,8 +183,6 @@ class MixtureReference:
             self.counts["cut"] += 1
             self.cut.append(span - self.known_scale)
             losses = [each * (self.known_scale / span) for each in losses]
-        if one.guess is not None:
-            self.learner.hint(self.state, one.guess)
         losses = scaled(losses, 0.0, self.scale())
         self.learned.append((self.learner.predict(self.state).tolist(), losses, self.scale()))
         self.learner.update(self.state, losses)

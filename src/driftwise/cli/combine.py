@@ -33,7 +33,9 @@ _FORMATS = ["csv", "parquet"]  # of the output
     "--loss", default="square", show_default=True, help="square, absolute, percentage, pinball:QUANTILE or log."
 )
 @click.option(
-    "--learner", metavar="NAME[:KEY=VALUE,..]", help="A learner with full feedback.  [default: the tracker, untuned]"
+    "--learner",
+    metavar="NAME[:KEY=VALUE,..]",
+    help="`combinations`, or a learner with full feedback.  [default: combinations]",
 )
 @choice("--hint", ["last-truth", "last-losses", "none"], "last-truth", "What a learner that takes hints is given.")
 @click.option("--no-gradient", is_flag=True, help="Follow the best expert, not the best convex combination.")
@@ -123,13 +125,17 @@ def _mixture_options(
 ) -> MixtureOptions:
     """Return the options of the mixtures, checked."""
     from driftwise.core.errors import InvalidInput
-    from driftwise.forecasting.options import MixtureOptions
+    from driftwise.forecasting.combinations import Combinations
+    from driftwise.forecasting.options import MixtureOptions, combinations_from_spec
     from driftwise.learners import Player
     from driftwise.learners.base import ExpertLearner
 
-    chosen = None
-    if learner is not None:
-        player = Player.from_spec(parse_member(learner))
+    chosen: ExpertLearner | Combinations | None = None
+    spec = None if learner is None else parse_member(learner)
+    if spec is not None and spec.get("name") == Combinations.name:
+        chosen = combinations_from_spec(spec)
+    elif spec is not None:
+        player = Player.from_spec(spec)
         if player.tuned is not None:
             raise InvalidInput("combine: --learner cannot be tuned, because the measures of a file are not known.")
         member = player.learner(2, 1)

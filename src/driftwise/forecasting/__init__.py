@@ -1,5 +1,6 @@
 """Forecasts and truths: a learner weighs experts whose forecasts are known before the truth."""
 
+from driftwise.forecasting.combinations import Combinations as Combinations
 from driftwise.forecasting.forecast_report import ForecastReport as ForecastReport
 from driftwise.forecasting.frames import combine as combine
 from driftwise.forecasting.losses import ForecastLoss as ForecastLoss, forecast_loss as forecast_loss

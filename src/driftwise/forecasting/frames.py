@@ -20,6 +20,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, LayoutWarning, MissingDependency, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
+from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.labelled_values import REAL_VALUE, as_names, first_too_large, nearest, real_value
 from driftwise.forecasting.losses import Array, ForecastLoss
 from driftwise.forecasting.mixture_stack import MixtureStack
@@ -331,7 +332,7 @@ def combine(
     expert: str | None = None,
     forecast: str | None = None,
     loss: str | ForecastLoss = "square",
-    learner: ExpertLearner | None = None,
+    learner: ExpertLearner | Combinations | None = None,
     gradient: bool = True,
     hint: str = "last-truth",
     extras: tuple[str, ...] = (),

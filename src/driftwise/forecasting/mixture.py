@@ -15,9 +15,11 @@ from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.fork_locks import fork_lock
-from driftwise.core.memory_fields import MOST_ROUNDS
+from driftwise.core.memory_fields import HUGE, MOST_ROUNDS
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import check_memory, count
+from driftwise.forecasting.combination_kernels import NUMBER
+from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, names_of, numbered_names
 from driftwise.forecasting.losses import Array, ForecastLoss
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, N_COUNTS, NO_TRUTH, NOT_FINITE, ROUNDS
@@ -56,6 +58,10 @@ class WaitingRounds:
         self.rounds[key] = self.latest = self.hinted = combined
         self.late |= len(self.rounds) > 1
 
+    def number_beside(self, key: Hashable) -> int:
+        """Return how many rounds with other keys wait."""
+        return len(self.rounds) - (key in self.rounds)
+
     def get(self, key: Hashable) -> tuple[Hashable, Round]:
         """Return the key of a round as it is kept, and the round, or reject the key."""
         is_finished = False
@@ -83,10 +89,20 @@ class WaitingRounds:
             if len(self.finished) > self.most_finished:
                 del self.finished[next(iter(self.finished))]
 
-    def insert_expert(self, place: int) -> None:
+    def insert_expert(self, place: int, keeps_hints: bool) -> None:
         """Add an expert that is missing in all these rounds."""
-        self._replace(lambda waits: _with_sleeper(waits, place))
+        self._replace(lambda waits: _with_sleeper(waits, place, keeps_hints))
         self.hinted = None  # the learner played all rounds again
+
+    def shift(self, by: int) -> None:
+        """Subtract a number from the numbers of all rounds, of which none is below 0."""
+
+        def shifted(waits: Round) -> Round:
+            kept = waits.kept.copy()
+            kept[NUMBER] = max(0.0, kept[NUMBER] - by)
+            return waits._replace(kept=kept)
+
+        self._replace(shifted)
 
     def copy(self) -> WaitingRounds:
         """Return a copy with arrays of its own."""
@@ -102,12 +118,12 @@ class WaitingRounds:
         self.latest, self.hinted = changed.get(id(self.latest)), changed.get(id(self.hinted))
 
 
-def _with_sleeper(waits: Round, place: int) -> Round:
-    """Return a round with one more expert, which is missing; its guess is that of the mixture."""
-    forecast, inputs, shares, guess = waits
-    guessed = min(1.0, float(shares @ guess))
-    added = np.insert(inputs, place, np.nan), np.insert(shares, place, 0.0), np.insert(guess, place, guessed)
-    return Round(forecast, *added)
+def _with_sleeper(waits: Round, place: int, keeps_hints: bool) -> Round:
+    """Return a round with one more expert, which is missing; in a hint it has the loss of the mixture."""
+    forecast, inputs, shares, kept = waits
+    if keeps_hints:
+        kept = np.insert(kept, place, min(1.0, float(shares @ kept)))
+    return Round(forecast, np.insert(inputs, place, np.nan), np.insert(shares, place, 0.0), kept)
 
 
 _FIRST_SIZE = 64
@@ -170,7 +186,7 @@ class RoundHistory:
 _COUNTS = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all asleep", NOT_FINITE: "not finite"}
 
 
-FORMAT = 1
+FORMAT = 2
 _HEADER = {"format", "options", "experts", "absent", "history", "rounds", "latest", "late"}
 _KEY_LISTS = ("rounds", "finished")  # of `WaitingRounds`
 _ROUNDING = 1e-6  # of weights
@@ -195,7 +211,8 @@ def _contents(mix: Mixture) -> tuple[dict[str, object], dict[str, Array]]:
     }
     arrays = mix._stack.arrays()
     for name in Round._fields:
-        shape = (len(rounds),) if name == "forecast" else (len(rounds), n_actions)
+        widths = {"forecast": (), "kept": (mix._stack.n_kept,)}
+        shape = (len(rounds), *widths.get(name, (n_actions,)))
         arrays[f"waiting_{name}"] = np.array([getattr(waits, name) for waits in rounds]).reshape(shape)
     arrays |= {f"history_{name}": array.copy() for name, array in mix._history.rounds._asdict().items()}
     arrays["keys"] = np.frombuffer(json.dumps(keys).encode(), np.uint8)  # there may be more than a header can hold
@@ -255,9 +272,13 @@ def _restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[st
     mix = kind(names, history=header["history"], **{name: getattr(options, name) for name in OPTION_NAMES})
     mix._stack.set_arrays(arrays)
     n_rounds = max(n_waiting, header["latest"] + 1)  # the latest may be finished; then it is behind those that wait
-    columns = _rounds(arrays, "waiting_", Round._fields, (n_rounds, n_actions))
+    columns = _rounds(arrays, "waiting_", Round._fields, (n_rounds, n_actions), mix._stack)
     rounds = [Round(float(forecast), *row) for forecast, *row in zip(*columns, strict=True)]
-    for row in zip(*_rounds(arrays, "history_", KeptRounds._fields, (n_kept, n_actions)), strict=True):
+    if not mix._stack.keeps_hints and any(one.kept[NUMBER] > arrays["learner_numbers"][0, 1] for one in rounds):
+        raise InvalidInput("Mixture: a waiting round is after the newest.")
+    if fault := next(filter(None, map(mix._stack.kept_fault, rounds)), ""):
+        raise InvalidInput(f"Mixture: of a waiting round, {fault}.")
+    for row in zip(*_rounds(arrays, "history_", KeptRounds._fields, (n_kept, n_actions), mix._stack), strict=True):
         mix._history.add(*row)
     mix._history.n_rounds = header["rounds"]
     mix._absent = set(header["absent"])
@@ -269,15 +290,21 @@ def _restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[st
     return mix
 
 
-def _rounds(arrays: Mapping[str, Array], prefix: str, names: tuple[str, ...], shape: tuple[int, int]) -> list[Array]:
-    """Return arrays of rounds, checked; only forecasts that were given and truths may be missing."""
+def _rounds(
+    arrays: Mapping[str, Array], prefix: str, names: tuple[str, ...], shape: tuple[int, int], stack: MixtureStack
+) -> list[Array]:
+    """Return arrays of rounds, checked; only what was given and what is remembered may be missing."""
     columns = []
+    shares, missing = {"weights", "shares"}, {"inputs", "truths"}
+    (shares if stack.keeps_hints else missing).add("kept")
+    widths = {"forecast": (), "truths": (), "combined": (), "kept": (stack.n_kept,)}
     for name in names:
-        expected = shape[:1] if name in ("forecast", "truths", "combined") else shape
-        array = stored_array(arrays, prefix + name, np.float64, expected)
-        low, high = (0.0, 1.0 + _ROUNDING) if name in ("weights", "shares", "guess") else (-LARGEST, LARGEST)
+        array = stored_array(arrays, prefix + name, np.float64, (shape[0], *widths.get(name, shape[1:])))
+        low, high = (
+            (0.0, 1.0 + _ROUNDING) if name in shares else (-HUGE, HUGE) if name == "kept" else (-LARGEST, LARGEST)
+        )
         fine = (array >= low) & (array <= high)
-        check_range(prefix + name, fine | np.isnan(array) if name in ("inputs", "truths") else fine)
+        check_range(prefix + name, fine | np.isnan(array) if name in missing else fine)
         columns.append(array)
     return columns
 
@@ -302,8 +329,9 @@ class Mixture:
         The number of experts, or their names. None: those of the first forecasts.
     loss : str or ForecastLoss, default "square"
         "square", "absolute", "percentage", "pinball:0.9" (the quantile 0.9), "log" (for probabilities), or your own.
-    learner : ExpertLearner, default None
-        Any learner with full feedback; None: `Tracker(both_guesses=True)`, which needs no tuning.
+    learner : ExpertLearner or Combinations, default None
+        Any learner with full feedback; None: `Combinations()`, which needs no tuning. The options `gradient`, `hint`
+        and `scale` are for learners.
     gradient : bool, default True
         True: compete with the best convex combination of the experts (gradient trick); False: with the best expert.
     hint : {"last-truth", "last-losses", "none"}, default "last-truth"
@@ -330,7 +358,7 @@ class Mixture:
     >>> round(mix.predict({"a": 1.0, "b": 3.0}), 2)
     1.0...
     >>> mix
-    Mixture(['a', 'b'], loss='square', learner=Tracker(both_guesses=True), rounds=3)
+    Mixture(['a', 'b'], loss='square', learner=Combinations(last_truth=True), rounds=3)
     """
 
     def __init__(
@@ -338,7 +366,7 @@ class Mixture:
         experts: int | Iterable[str] | None = None,
         *,
         loss: str | ForecastLoss = "square",
-        learner: ExpertLearner | None = None,
+        learner: ExpertLearner | Combinations | None = None,
         gradient: bool = True,
         hint: str = "last-truth",
         extras: Iterable[str] = (),
@@ -445,7 +473,7 @@ class Mixture:
             values = self._checked(forecasts, names)
             if names is not self._names:
                 raise InvalidInput(_EXPERTS_CHANGED)
-            combined = stack._combine(values)
+            combined = stack._combine(values, waiting=self._waiting.number_beside(key))
             if combined.forecast != combined.forecast:
                 raise InvalidInput(_NO_FORECAST)
             self._waiting.add(key, combined)
@@ -514,7 +542,9 @@ class Mixture:
             asleep = np.full((len(kept.truths), 1), np.nan)
             stack.run(np.hstack([kept.inputs[:, :place], asleep]), kept.truths)
             self._history.insert_expert(place)
-            self._waiting.insert_expert(place)
+            self._waiting.insert_expert(place, stack.keeps_hints)
+            if not stack.keeps_hints:
+                self._waiting.shift(stack.follow_newest(self._stack, len(self._waiting.rounds)))
             self._stack, self._names = stack, names
 
     def leave(self, name: str) -> None:

@@ -153,12 +153,51 @@ def observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) ->
         own.errors[2] += abs(total / n_awake)
 
 
+@generic_kernel
+def _is_before(forecasts: Vector, k: int, other: int) -> bool:
+    return bool(forecasts[k] < forecasts[other] or (forecasts[k] == forecasts[other] and k < other))
+
+
+@generic_kernel
+def sort_experts(forecasts: Vector, order: Actions) -> int:
+    """Write the experts with a forecast in the order of forecast and number, by Shell's sort; return how many."""
+    n = 0
+    for k in range(forecasts.size):
+        if not math.isnan(forecasts[k]):
+            order[n] = k
+            n += 1
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            k, j = order[i], i
+            while j >= gap and _is_before(forecasts, k, order[j - gap]):
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = k
+        gap //= 3
+    return n
+
+
+@generic_kernel
+def median_distance(forecasts: Vector, order: Actions, n: int, middle: float) -> float:
+    """Return the median distance from the middle: take away the farther of both ends until half are left."""
+    first, last = 0, n - 1
+    for _ in range(n - 1 - n // 2):
+        if middle - forecasts[order[first]] > forecasts[order[last]] - middle:
+            first += 1
+        else:
+            last -= 1
+    return float(max(middle - forecasts[order[first]], forecasts[order[last]] - middle))
+
+
 UPDATE: Kernel = unbound
 HINT: Kernel = unbound
 VALUE: Kernel = unbound
 SLOPE: Kernel = unbound
 WRITE: Kernel = unbound
-TAKES_HINTS = REPEATS_HINT = False
+TAKES_HINTS = IS_LATE = False
 
 _NO_WEIGHT = 1e-300  # the awake have no weight left
 NO_HINT, LAST_LOSSES, LAST_TRUTH = 0, 1, 2  # what the learner gets as a hint
@@ -178,7 +217,7 @@ class Workspace(NamedTuple):
     inputs: Vector  # the forecasts, and then those of the added experts
     shares: Vector  # p
     losses: Vector
-    guess: Vector  # the hint
+    kept: Vector  # what else is remembered of the round: the hint
 
 
 @generic_kernel
@@ -215,8 +254,8 @@ def mixture_kernels(name: str, learner: Kernels, value: Kernel, slope: Kernel) -
     parts: Bindings = {"WRITE": clone(_write_losses, name, VALUE=value, SLOPE=slope), "UPDATE": learner.update}
     parts |= {"HINT": learner.hint or _take_no_hint, "TAKES_HINTS": learner.hint is not None}
     combine = clone(_combine, name, inline=True, **parts)
-    observe = clone(_observe, name, inline=True, REPEATS_HINT=False, **parts)
-    return combine, observe, clone(_observe, f"{name}-late", inline=True, REPEATS_HINT=True, **parts)
+    observe = clone(_observe, name, inline=True, IS_LATE=False, **parts)
+    return combine, observe, clone(_observe, f"{name}-late", inline=True, IS_LATE=True, **parts)
 
 
 @generic_kernel
@@ -254,13 +293,19 @@ def _rescale(losses: Vector, low: float, factor: float, scale: float) -> None:
 
 
 def _combine(
-    memory: ExpertMemory, rates: object, own: Own, settings: Settings, work: Workspace, forecasts: Vector
+    memory: ExpertMemory,
+    rates: object,
+    own: Own,
+    settings: Settings,
+    work: Workspace,
+    forecasts: Vector,
+    waiting: int,  # noqa: ARG001 (as that of `combinations`)
 ) -> float:
     """Return the combined forecast of a round, with the weights in `work.shares`.
 
     If nobody is awake it is the last truth, NaN if there is none.
     """
-    inputs, shares, guess = work.inputs, work.shares, work.guess
+    inputs, shares, guess = work.inputs, work.shares, work.kept
     n_awake = write_inputs(own, settings, forecasts, inputs)
     if n_awake == 0:
         shares[:] = 0.0
@@ -285,7 +330,8 @@ def _observe(
 ) -> bool:
     """Update the mixture with the truth of the round in `work`; return whether the learner's kernel returned nothing.
 
-    If another round was combined since, the learner gets the hint of this one again.
+    If another round was combined since, the learner gets the hint of this one again, and learns the round as if it were
+    played now: losses are those at its present weights.
     """
     if math.isnan(truth):
         own.counts[NO_TRUTH] += 1
@@ -297,6 +343,11 @@ def _observe(
         own.counts[ALL_ASLEEP] += 1
         follow(own, truth)
         return True
+    if IS_LATE:
+        if TAKES_HINTS and settings.hint != LAST_LOSSES:
+            HINT(memory, rates, work.kept)
+        _share(memory.weights, work.inputs, n_awake, work.shares)
+        forecast = _mean(work.inputs, work.shares)
     low, high = WRITE(settings, work.inputs, work.shares, forecast, truth, work.losses)
     span = high - low
     if math.isnan(span):
@@ -314,8 +365,6 @@ def _observe(
         follow(own, truth)
         return True
     _rescale(work.losses, low, factor, own.scale[0])
-    if TAKES_HINTS and REPEATS_HINT and settings.hint != LAST_LOSSES:
-        HINT(memory, rates, work.guess)
     if UPDATE(memory, rates, work.losses) is not None:
         return False
     for k in range(own.plain.size):

@@ -15,7 +15,7 @@ import functools
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numba
 import numpy as np
@@ -30,6 +30,8 @@ from driftwise.core.private_numba import close
 from driftwise.core.random import new_generator
 from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.core.validation import as_losses, check_memory, count
+from driftwise.forecasting import combination_kernels as of_combinations
+from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.labelled_values import LARGEST, as_truth, first_too_large
 from driftwise.forecasting.losses import Array, ForecastLoss, Kernel
 from driftwise.forecasting.mixture_kernels import (
@@ -53,7 +55,8 @@ from driftwise.learners.shared.meta_learner import row, row_kernel
 
 
 Memories = Any  # of a learner, stacked: a NamedTuple of its arrays with one more axis in front
-Mixtures = tuple[Memories, Own, object, Settings, Workspace]  # the third are the rates of the learner
+Space = Workspace | of_combinations.Work
+Mixtures = tuple[Memories, Own, object, Settings, Space]  # the third are the rates of the learner
 KIND: Kernel = unbound
 OWN: Kernel = unbound
 ROW: Kernel = unbound
@@ -88,19 +91,34 @@ class LiveMixture(NamedTuple):
     observe_late: Kernel  # after another round was combined
 
 
-def mixture_loops(learner: ExpertLearner, loss: ForecastLoss) -> MixtureLoops:
+def mixture_loops(learner: ExpertLearner | Combinations, loss: ForecastLoss) -> MixtureLoops:
     """Return the loops of mixtures with a learner and a loss."""
+    if isinstance(learner, Combinations):
+        return _combination_loops(loss.name, *loss.kernels)
     kind: Memories = learner.memory_type
-    return _mixture_loops(learner.loops.kernels, kind, loss.name, *loss.kernels)
+    return _learner_loops(learner.loops.kernels, kind, loss.name, *loss.kernels)
 
 
 @functools.cache
-def _mixture_loops(kernels: Kernels, memory_type: Memories, loss: str, value: Kernel, slope: Kernel) -> MixtureLoops:
+def _learner_loops(kernels: Kernels, memory_type: Memories, loss: str, value: Kernel, slope: Kernel) -> MixtureLoops:
     name = f"{kernels.name}-{loss}"
-    combine, observe, observe_late = mixture_kernels(name, kernels, value, slope)
+    parts = mixture_kernels(name, kernels, value, slope)
+    return _loops(name, memory_type, (*kernels.kinds, memory_type, Own, Settings, Workspace, Combined), *parts)
+
+
+@functools.cache
+def _combination_loops(loss: str, value: Kernel, slope: Kernel) -> MixtureLoops:
+    name = f"{Combinations.name}-{loss}"
+    combine, observe = of_combinations.combination_kernels(name, value, slope)
+    kinds = (of_combinations.Memory, of_combinations.Rates, Own, Settings, of_combinations.Work, Combined)
+    return _loops(name, of_combinations.Memory, kinds, combine, observe, observe)
+
+
+def _loops(
+    name: str, memory_type: Memories, kinds: tuple[type, ...], combine: Kernel, observe: Kernel, observe_late: Kernel
+) -> MixtureLoops:
     rows: Bindings = {"KIND": memory_type, "ROW": row_kernel(len(memory_type._fields))}
     rows |= {"OWN": Own, "OWN_ROW": row_kernel(len(Own._fields))}
-    kinds = (*kernels.kinds, memory_type, Own, Settings, Workspace, Combined)
     run = clone(_run, name, kinds, COMBINE=combine, OBSERVE=observe, **rows)
     entries = (
         (_combine_one, name, {**rows, "COMBINE": combine}),
@@ -120,7 +138,7 @@ def _mixture_loops(kernels: Kernels, memory_type: Memories, loss: str, value: Ke
         def compile_all(crossing: Crossing) -> list[Kernel]:
             rebuild, packed = crossing.rebuild(*types_of_parts), crossing.kind(*types_of_parts)
             made = [clone(template, n, kinds, REBUILD=rebuild, **p) for template, n, p in entries]
-            close(made[0], packed, types.int64, types.float64[::1])
+            close(made[0], packed, types.int64, types.float64[::1], types.int64)
             for entry in made[1:]:
                 close(entry, packed, types.int64, types.float64, types.float64)
             return made
@@ -140,7 +158,7 @@ def _run(
         i = series[t]
         if i % n_parts == part:
             memory, own = KIND(*ROW(stack, i)), OWN(*OWN_ROW(owns, i))
-            forecast = COMBINE(memory, rates, own, settings, work, forecasts[t])
+            forecast = COMBINE(memory, rates, own, settings, work, forecasts[t], 0)
             combined[t] = forecast
             for k in range(work.shares.size):
                 weights[t, k] = work.shares[k]
@@ -151,10 +169,10 @@ def _run(
     return True
 
 
-def _combine_one(packed: object, series: int, forecasts: Vector) -> float:
+def _combine_one(packed: object, series: int, forecasts: Vector, waiting: int) -> float:
     stack, owns, rates, settings, work = REBUILD(packed)
     memory, own = KIND(*ROW(stack, series)), OWN(*OWN_ROW(owns, series))
-    forecast: float = COMBINE(memory, rates, own, settings, work, forecasts)
+    forecast: float = COMBINE(memory, rates, own, settings, work, forecasts, waiting)
     return forecast
 
 
@@ -176,7 +194,7 @@ class Round(NamedTuple):
     forecast: float
     inputs: Vector
     shares: Vector
-    guess: Vector  # the hint of the learner
+    kept: Vector  # the hint of a learner, or what `Combinations` remember
 
 
 class MixtureStack:
@@ -209,7 +227,7 @@ class MixtureStack:
         self.n_actions = self.n_experts + options.n_extras
         self.learner, self.loss = options.full_learner, options.forecast_loss
         self.loss.compile()
-        self._rates, self._settings = self.learner.rates(self.n_actions), options.settings
+        self._rates, self._settings = self._make_rates(), options.settings
         self._loops = mixture_loops(self.learner, self.loss)
         self._stack, self._owns = self._first(count("MixtureStack", "n_series", n_series, at_least=0), 0)
         self._space = self._work()
@@ -231,7 +249,8 @@ class MixtureStack:
         check_memory("MixtureStack", "n_series", n_before + n_series, (n_before + n_series) * n_bytes)
         memory = type(first)(*(np.repeat(array[None], n_series, axis=0) for array in first))
         own = _empty_owns(n_series, self.n_actions)
-        own.plain[:], own.scale[:, 0], own.truth[:] = first.weights, self._settings.scale, np.nan
+        own.scale[:, 0], own.truth[:] = self._settings.scale, np.nan
+        own.plain[:] = 1.0 / self.n_actions if isinstance(self.learner, Combinations) else first.weights
         return memory, own
 
     def _check_growing(self, n_series: int) -> None:
@@ -245,8 +264,25 @@ class MixtureStack:
             self._stack, self._owns = map(_joined, (self._stack, self._owns), first)
             self._live = None
 
-    def _work(self) -> Workspace:
+    def _work(self) -> Space:
+        if isinstance(self.learner, Combinations):
+            return self.learner.work(self.n_actions)
         return Workspace(*(np.zeros(self.n_actions) for _ in Workspace._fields))
+
+    def _make_rates(self) -> Any:
+        if isinstance(self.learner, Combinations):
+            return self.learner.rates(self.loss)
+        return self.learner.rates(self.n_actions)
+
+    @property
+    def n_kept(self) -> int:
+        """The number of values that a round keeps beside forecast, inputs and shares."""
+        return of_combinations.N_KEPT if isinstance(self.learner, Combinations) else self.n_actions
+
+    @property
+    def keeps_hints(self) -> bool:
+        """Whether a round keeps the hint of a learner, one value for each expert."""
+        return not isinstance(self.learner, Combinations)
 
     def run(self, forecasts: Any, truths: Any, series: Any = None, n_threads: int = 1) -> Combined:
         """Play rounds, one per row of `forecasts`; NaN is a missing forecast or truth.
@@ -279,15 +315,28 @@ class MixtureStack:
                 with ThreadPoolExecutor(n_parts) as pool:
                     fine = all([*pool.map(play, range(n_parts))])
         except CompilerError as error:
-            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
-        if not fine:
+            self._raise_kernel_error(error)
+        self._check_returned(fine)
+
+    def _raise_kernel_error(self, error: Exception) -> NoReturn:
+        if isinstance(self.learner, Combinations):
+            raise error
+        raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
+
+    def _check_returned(self, fine: bool) -> None:
+        """Reject a learner of the user whose kernel returned something."""
+        if not fine and not isinstance(self.learner, Combinations):
             raise returns_something(self.learner, self.learner.loops.kernels.update)
 
-    def combine_one(self, forecasts: Any, series: int = 0) -> Round:
-        """Return a round of a series, whose truth is still to come; NaN is a missing forecast."""
+    def combine_one(self, forecasts: Any, series: int = 0, waiting: int = 0) -> Round:
+        """Return a round of a series, whose truth is still to come; NaN is a missing forecast.
+
+        `waiting` is the number of other rounds of the series whose truth is still to come.
+        """
         with self._lock:
             values = self._array(forecasts, (self.n_experts,), "forecasts", self.loss.forecast_fault)
-            return self._combine(values, self._place(series))
+            others = count("MixtureStack", "waiting", waiting, at_least=0)
+            return self._combine(values, self._place(series), others)
 
     def observe_one(self, one: Round, truth: Any, late: bool = False, series: int = 0) -> None:
         """Finish a round of a series with its truth, NaN or None if it is missing.
@@ -315,34 +364,46 @@ class MixtureStack:
         """Return whether a round has the sizes and the numbers that the kernels rely on."""
         if not isinstance(waits, Round) or not isinstance(waits.forecast, float) or abs(waits.forecast) > LARGEST:
             return False
-        for array in (waits.inputs, waits.shares, waits.guess):
-            if type(array) is not np.ndarray or array.dtype != np.float64 or array.shape != (self.n_actions,):
+        sizes = {"inputs": self.n_actions, "shares": self.n_actions, "kept": self.n_kept}
+        for name, size in sizes.items():
+            array = getattr(waits, name)
+            if type(array) is not np.ndarray or array.dtype != np.float64 or array.shape != (size,):
                 return False
-        shares = np.concatenate([waits.shares, waits.guess])
-        return not (np.abs(waits.inputs) > LARGEST).any() and bool(((shares >= 0) & (shares <= 1 + _ROUNDING)).all())
+        shares = np.concatenate([waits.shares, waits.kept]) if self.keeps_hints else waits.shares
+        small = bool(((shares >= 0) & (shares <= 1 + _ROUNDING)).all())
+        return small and not (np.abs(waits.inputs) > LARGEST).any() and self.kept_fault(waits) == ""
 
-    def _combine(self, forecasts: Vector, series: int = 0) -> Round:
+    def kept_fault(self, waits: Round) -> str:
+        """Return the fault of what a round keeps for `Combinations`, '' if there is none."""
+        return self.learner.kept_fault(waits.inputs, waits.kept) if isinstance(self.learner, Combinations) else ""
+
+    def _combine(self, forecasts: Vector, series: int = 0, waiting: int = 0) -> Round:
         """Combine checked forecasts; the caller holds a lock."""
         live, space = self._live or self._make_live(), self._space
-        forecast = live.combine(live.packed, series, forecasts)
-        return Round(forecast, space.inputs.copy(), space.shares.copy(), space.guess.copy())
+        forecast = live.combine(live.packed, series, forecasts, waiting)
+        return Round(forecast, space.inputs.copy(), space.shares.copy(), space.kept.copy())
 
     def _observe(self, waits: Round, truth: float, late: bool, series: int = 0) -> None:
         """Finish a checked round; the caller holds a lock."""
         if self.learner.grows:
             self._make_room(2)
         live, space = self._live or self._make_live(), self._space
-        space.inputs[:], space.shares[:], space.guess[:] = waits.inputs, waits.shares, waits.guess
+        space.inputs[:], space.shares[:], space.kept[:] = waits.inputs, waits.shares, waits.kept
         observe = live.observe_late if late else live.observe
-        if not observe(live.packed, series, waits.forecast, truth):
-            raise returns_something(self.learner, self.learner.loops.kernels.update)
+        self._check_returned(observe(live.packed, series, waits.forecast, truth))
+
+    def follow_newest(self, other: MixtureStack, n_waiting: int) -> int:
+        """Set the number of the newest round, of those played and those that wait; return how much less it is."""
+        newest = int(self.counts[0].sum() - self.counts[0, CUT]) + n_waiting - 1
+        self._stack.numbers[0, 1] = max(newest, self._stack.numbers[0, 1])
+        return int(other._stack.numbers[0, 1]) - newest
 
     def _make_live(self) -> LiveMixture:
         """Compile the entry points of single rounds, and pack the arrays for them."""
         try:
             self._live = self._loops.live(self._stack, self._owns, self._rates, self._settings, self._space)
         except CompilerError as error:
-            raise_kernel_error(self.learner, self.learner.loops.kernels, row(self._stack, 0), self._rates, error)
+            self._raise_kernel_error(error)
         return self._live
 
     def __getstate__(self) -> dict[str, object]:
@@ -354,7 +415,7 @@ class MixtureStack:
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values, _live=None, _loops=mixture_loops(values["learner"], values["loss"]))
-        self._lock, self._space, self._rates = fork_lock(), self._work(), self.learner.rates(self.n_actions)
+        self._lock, self._space, self._rates = fork_lock(), self._work(), self._make_rates()
 
     def _make_room(self, n_rounds: int) -> None:
         """Make room in the memory of a learner that grows, of which there is one."""
@@ -479,7 +540,9 @@ def _checked_owns(arrays: Arrays, n_actions: int, has_scale: bool) -> Own:
     return own
 
 
-def _checked_memories(learner: ExpertLearner, arrays: Arrays, n_actions: int, rounds: Actions) -> Memories:
+def _checked_memories(
+    learner: ExpertLearner | Combinations, arrays: Arrays, n_actions: int, rounds: Actions
+) -> Memories:
     """Return copies of the stacked memories of a learner after so many rounds of each series."""
     kind, first = learner.memory_type, learner.first_memory(n_actions, new_generator(0))
     copies = {

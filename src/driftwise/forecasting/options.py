@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from driftwise.core.errors import InvalidInput, rejection
+from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 from driftwise.core.validation import number
+from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
 from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT, Settings
-from driftwise.learners import Player, Tracker
+from driftwise.learners import Player
 from driftwise.learners.base import ExpertLearner, PythonLearner
 from driftwise.learners.base.python_learner import NO_KERNELS
 from driftwise.registry import to_spec
@@ -33,8 +34,9 @@ class MixtureOptions:
     ----------
     loss : str or ForecastLoss, default "square"
         "square", "absolute", "percentage", "pinball:0.9" (the quantile 0.9), "log" (for probabilities), or your own.
-    learner : ExpertLearner, default None
-        Any learner with full feedback; None: `Tracker(both_guesses=True)`, which needs no tuning.
+    learner : ExpertLearner or Combinations, default None
+        Any learner with full feedback; None: `Combinations()`, which needs no tuning. The options `gradient`, `hint`
+        and `scale` are for learners.
     gradient : bool, default True
         Whether the learner gets the linearised losses (gradient trick), and so competes with the best convex
         combination of the experts. False: it gets the losses of the experts and competes with the best expert.
@@ -56,7 +58,7 @@ class MixtureOptions:
     """
 
     loss: str | ForecastLoss = "square"
-    learner: ExpertLearner | None = None
+    learner: ExpertLearner | Combinations | None = None
     gradient: bool = True
     hint: str = "last-truth"
     extras: tuple[str, ...] = ()
@@ -64,7 +66,7 @@ class MixtureOptions:
 
     def __post_init__(self) -> None:
         loss, learner = self.forecast_loss, self.full_learner
-        if not isinstance(learner, ExpertLearner):
+        if not isinstance(learner, ExpertLearner | Combinations):
             hint = f"Write {learner.__name__}()." if isinstance(learner, type) else ""
             if isinstance(learner, str):
                 hint = "Pass a learner, such as FixedShare(), not its name."
@@ -87,6 +89,16 @@ class MixtureOptions:
         if self.scale is not None:
             scale = number("Mixture", "scale", self.scale, lambda x: 0 < x < float("inf"), "> 0 and finite")
             object.__setattr__(self, "scale", scale)
+        if isinstance(learner, Combinations):
+            self._check_no_learner_options()
+
+    def _check_no_learner_options(self) -> None:
+        """Reject options that only a learner of losses has."""
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name in ("gradient", "hint", "scale") and value != option.default:
+                why = "concerns learners of losses only; pass one as `learner`, such as Tracker()"
+                raise InvalidInput(f"Mixture: `{option.name}` {why}, got {shown(value)}.")
 
     @functools.cached_property
     def forecast_loss(self) -> ForecastLoss:
@@ -94,9 +106,9 @@ class MixtureOptions:
         return forecast_loss(self.loss)
 
     @functools.cached_property
-    def full_learner(self) -> ExpertLearner:
-        """The learner."""
-        return Tracker(both_guesses=True) if self.learner is None else self.learner
+    def full_learner(self) -> ExpertLearner | Combinations:
+        """What plays: the learner, or the default."""
+        return Combinations() if self.learner is None else self.learner
 
     def names(self, experts: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the experts and of those that are added."""
@@ -128,8 +140,24 @@ class MixtureOptions:
         """Make options from plain values."""
         if not isinstance(spec, Mapping) or {*OPTION_NAMES} != {*spec}:
             raise rejection("MixtureOptions", "spec", "a dictionary of all options", spec)
-        learner, extras = Player.from_spec(spec["learner"]).learner(2, 1), spec["extras"]
+        learner, extras = _learner_from_spec(spec["learner"]), spec["extras"]
         return cls(**{**spec, "learner": learner, "extras": tuple(extras) if isinstance(extras, list) else extras})
+
+
+def combinations_from_spec(spec: Mapping[str, Any]) -> Combinations:
+    """Return `Combinations` from plain values, such as {"name": "combinations", "last_truth": False}."""
+    parameters = {name: value for name, value in spec.items() if name != "name"}
+    if unknown := {*parameters} - {parameter.name for parameter in fields(Combinations)}:
+        raise UnknownName(
+            "parameter of combinations", str(min(unknown, key=str)), [f.name for f in fields(Combinations)]
+        )
+    return Combinations(**parameters)
+
+
+def _learner_from_spec(spec: Any) -> Any:
+    if isinstance(spec, Mapping) and spec.get("name") == Combinations.name:
+        return combinations_from_spec(spec)
+    return Player.from_spec(spec).learner(2, 1)
 
 
 OPTION_NAMES = tuple(option.name for option in fields(MixtureOptions))

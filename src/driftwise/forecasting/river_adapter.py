@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from driftwise.core.errors import InvalidInput, MissingDependency, rejection
 from driftwise.core.fork_locks import fork_lock
+from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, real_value
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture import Mixture
@@ -43,7 +44,7 @@ class RiverMixture(base.Regressor):
         round that has it.
     loss : str or ForecastLoss, default "square"
         The loss, by which the forecasts are judged: see `MixtureOptions`.
-    learner : ExpertLearner, default None
+    learner : ExpertLearner or Combinations, default None
         The learner: see `MixtureOptions`.
     gradient : bool, default True
         Whether to compete with the best convex combination: see `MixtureOptions`.
@@ -70,7 +71,7 @@ class RiverMixture(base.Regressor):
         models: Sequence[base.Regressor] | Mapping[str, base.Regressor] | None = None,
         experts: Sequence[str] | None = None,
         loss: str | ForecastLoss = "square",
-        learner: ExpertLearner | None = None,
+        learner: ExpertLearner | Combinations | None = None,
         gradient: bool = True,
         hint: str = "last-truth",
         extras: tuple[str, ...] | None = None,

@@ -13,6 +13,7 @@ from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.fork_locks import fork_lock
 from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import check_memory, count, number
+from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.labelled_values import as_forecasts
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture import Mixture, is_listing
@@ -103,7 +104,7 @@ class QuantileMixture(_Mixtures):
         Probabilities in (0, 1), increasing.
     experts : int or sequence of str, default None
         The number of experts, or their names. None: those of the first forecasts.
-    learner : ExpertLearner, default None
+    learner : ExpertLearner or Combinations, default None
         As of `Mixture`.
 
     Notes
@@ -123,7 +124,7 @@ class QuantileMixture(_Mixtures):
         quantiles: Iterable[float],
         experts: int | Iterable[str] | None = None,
         *,
-        learner: ExpertLearner | None = None,
+        learner: ExpertLearner | Combinations | None = None,
         **options: Any,
     ) -> None:
         if not is_listing(quantiles):

@@ -1,0 +1,700 @@
+"""The kernels of `Combinations`: what is learned, and how a round is combined and learned from.
+
+`driftwise.forecasting.combinations` has the formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, NamedTuple
+
+from driftwise.core.kernel import clone, generic_kernel, unbound
+from driftwise.core.memory_fields import HUGE, MOST_ROUNDS, between, distribution, packed
+from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.forecasting.losses import Kernel
+from driftwise.forecasting.mixture_kernels import (
+    ALL_ASLEEP,
+    CUT,
+    LARGEST_FLOAT,
+    NO_TRUTH,
+    NOT_FINITE,
+    ROUNDS,
+    Own,
+    Settings,
+    follow,
+    median_distance,
+    observe_error,
+    sort_experts,
+    write_inputs,
+)
+from driftwise.learners.base.loops import Bindings
+
+VALUE: Kernel = unbound
+SLOPE: Kernel = unbound
+ADD_REGRETS: Kernel = unbound
+
+# The learners of weights: rows of `Memory.weights`, `sums`, `squares`, and entries of `largest`.
+DISCOUNTED, SLOW, FAST, LEADER, POLY, SWITCHING, N_LEARNERS = 0, 1, 2, 3, 4, 5, 6
+# The forecasts of level 1. The first four are those of learners, with the same numbers.
+MIDMEAN, LAST_TRUTH, CORRECTED, MEAN, N_BASES = 4, 5, 6, 7, 8
+# The forecasts that level 3 weighs.
+MIXED, CONVEX, BEST, SWITCHED, N_GUARDED = 0, 1, 2, 3, 4
+# What is remembered of a round until its truth is known: the forecasts of levels 1 and 3, the uncorrected forecast, its
+# number, and between which forecasts experts were awake.
+GUARDED, UNCORRECTED, NUMBER, LOW, HIGH, N_KEPT = 8, 12, 13, 14, 15, 16
+MIXTURE, MIDDLE = 0, 1  # whose errors are usual
+TRUTHS, LEARNED, LATE, WAS_CUT, N_COUNTED = 0, 1, 2, 3, 4
+
+BASE_PRIOR = (1.0, 8.0, 1.0, 8.0, 4.0, 0.3, 0.3, 1.0)  # in proportion
+GUARD_PRIOR = (0.85, 0.05, 0.05, 0.05)
+_DISCOUNT, _SLOW_DISCOUNT, _FAST_DISCOUNT = 0.99, 0.995, 0.8
+_SLOW_SQUARINGS, _FAST_SQUARINGS = 2, 3  # of the ratio of losses: the powers 4 and 8
+_FLOOR = 1e-12  # share of the mean loss that is added to the loss of an expert
+_KEPT_ERRORS = 4  # the usual error is the fourth largest
+_FAR, _FAR_IF_BAD, _BAD = 30.0, 10.0, 10.0
+_CUT = 2.0  # usual errors
+_BLOCK, _FALL = 50, 100.0
+_TIE = 1e-12  # relative range of forecasts that agree up to rounding
+_NO_WEIGHT = 1e-300  # the awake have no weight left
+_GROWTH = 2.0**64  # errors above this many units get a new unit
+_LEAST_UNIT = 5e-324
+_MOST_LOSS = 1e70  # larger losses count as not finite: squares of squares of them overflow
+
+
+class Memory(NamedTuple):
+    """What is learned of one series."""
+
+    weights: Annotated[Matrix, distribution(N_LEARNERS, "actions")]
+    sums: Annotated[Matrix, between(-HUGE, HUGE, N_LEARNERS, "actions")]  # of regrets, or discounted losses
+    squares: Annotated[Matrix, between(0, HUGE, N_LEARNERS, "actions")]  # of regrets, or discounted numbers of rounds
+    largest: Annotated[Vector, between(0, HUGE, N_LEARNERS)]  # squared regret; AdaHedge: gap; Fixed Share: range
+    base_weights: Annotated[Vector, distribution(N_BASES)]
+    base_sums: Annotated[Vector, between(-HUGE, HUGE, N_BASES)]
+    base_squares: Annotated[Vector, between(0, HUGE, N_BASES)]
+    base_largest: Annotated[Vector, between(0, HUGE, 1)]
+    guard_weights: Annotated[Vector, distribution(N_GUARDED)]
+    guard_sums: Annotated[Vector, between(-HUGE, HUGE, N_GUARDED)]
+    guard_gap: Annotated[Vector, between(0, HUGE, 1)]
+    top: Annotated[Matrix, between(0, HUGE, 2, _KEPT_ERRORS)]  # the largest errors, ascending
+    recent: Annotated[Matrix, between(0, HUGE, 2, 2)]  # the largest errors of this block and of the one before
+    unit: Annotated[Vector, between(0, HUGE, 1)]  # of errors; 0 before the first round that is learned
+    learned: Annotated[Vector, between(0, HUGE, 1)]  # the largest error that was learned
+    known: Annotated[Vector, packed(2)]  # the last truth, and the uncorrected forecast of its round
+    numbers: Annotated[Actions, between(-1, MOST_ROUNDS, 2)]  # of that round, and of the newest; -1: none
+    counts: Annotated[Actions, between(0, MOST_ROUNDS, N_COUNTED)]
+
+
+class Rates(NamedTuple):
+    """The parameters, as the kernels read them."""
+
+    base_prior: Vector
+    guard_prior: Vector
+    guards: bool  # whether far experts sleep, and wild truths are cut
+    follows: bool  # whether last truth and correction are used
+    degree: int  # the loss of c f and c y is c^degree that of f and y; 0: it has no unit
+
+
+class Work(NamedTuple):
+    """The round at hand, and temporary space, written before it is read."""
+
+    inputs: Vector  # the forecasts that were given, and those of the added experts
+    shares: Vector  # the weights of the experts: the combined forecast is their mean
+    kept: Vector  # what else is remembered of the round
+    awake: Vector  # the forecasts; NaN for those that sleep
+    order: Actions  # experts by their forecasts
+    offsets: Vector  # forecasts less a base
+    rows: Matrix  # shares of the learners
+    losses: Vector
+    regrets: Vector
+    base_shares: Vector
+    base_offsets: Vector
+    base_regrets: Vector
+    guard_shares: Vector
+    guard_offsets: Vector
+    guard_regrets: Vector
+
+
+# Who is awake
+
+
+@generic_kernel
+def _usual_error(memory: Memory, whose: int) -> float:
+    rank = max(1, min(_KEPT_ERRORS, int(memory.counts[TRUTHS] + 3) // 4))
+    return float(memory.top[whose, _KEPT_ERRORS - rank])
+
+
+@generic_kernel
+def _mean_loss(memory: Memory, k: int) -> float:
+    """Return the discounted mean loss of an expert, 0 before its first."""
+    rounds = memory.squares[SLOW, k]
+    return float(memory.sums[SLOW, k] / rounds) if rounds > 0.0 else 0.0
+
+
+@generic_kernel
+def _is_far(memory: Memory, k: int, distance: float, scale: float, bad: float) -> bool:
+    return bool(distance > _FAR * scale or (distance > _FAR_IF_BAD * scale and _mean_loss(memory, k) > bad))
+
+
+@generic_kernel
+def _awake_part(memory: Memory, guards: bool, forecasts: Vector, order: Actions, n: int) -> tuple[int, int]:
+    """Return the part of the order of experts that are not too far from the median; equal forecasts stay together."""
+    if not guards or n < 3:
+        return 0, n
+    low, high = forecasts[order[(n - 1) // 2]], forecasts[order[n // 2]]
+    middle = low + 0.5 * (high - low)
+    scale = max(median_distance(forecasts, order, n, middle), _usual_error(memory, MIDDLE))
+    bad = math.inf
+    for k in range(forecasts.size):
+        if memory.squares[SLOW, k] > 0.0:
+            bad = min(bad, _BAD * _mean_loss(memory, k))
+    first, last = 0, n - 1
+    while _is_far(memory, order[first], middle - forecasts[order[first]], scale, bad):
+        first += 1
+    while _is_far(memory, order[last], forecasts[order[last]] - middle, scale, bad):
+        last -= 1
+    while first > 0 and forecasts[order[first - 1]] == forecasts[order[first]]:
+        first -= 1
+    while last < n - 1 and forecasts[order[last + 1]] == forecasts[order[last]]:
+        last += 1
+    return first, last + 1
+
+
+@generic_kernel
+def _write_awake(inputs: Vector, kept: Vector, awake: Vector) -> None:
+    """Write the forecasts of a round, NaN for experts that slept in it."""
+    for k in range(inputs.size):
+        awake[k] = inputs[k] if kept[LOW] <= inputs[k] <= kept[HIGH] else math.nan
+
+
+# Shares and regrets
+
+
+@generic_kernel
+def _write_shares(weights: Vector, forecasts: Vector, shares: Vector) -> None:
+    """Share the weight 1 among the awake in proportion to the weights, or equally if they have none left."""
+    mass, n_awake = 0.0, 0
+    for k in range(forecasts.size):
+        is_awake = not math.isnan(forecasts[k])
+        shares[k] = weights[k] if is_awake else 0.0
+        mass += shares[k]
+        n_awake += is_awake
+    for k in range(forecasts.size):
+        if mass > _NO_WEIGHT:
+            shares[k] /= mass
+        else:
+            shares[k] = 0.0 if math.isnan(forecasts[k]) else 1.0 / n_awake
+
+
+@generic_kernel
+def _mean(shares: Vector, offsets: Vector) -> float:
+    total = 0.0
+    for k in range(offsets.size):
+        total += shares[k] * offsets[k]
+    return total
+
+
+@generic_kernel
+def _write_offsets(forecasts: Vector, base: float, offsets: Vector) -> None:
+    """Write differences from a base, which do not lose digits to a common level; 0 for the sleeping."""
+    for k in range(forecasts.size):
+        offsets[k] = 0.0 if math.isnan(forecasts[k]) else forecasts[k] - base
+
+
+def _write_regrets(
+    level: float,
+    unit: float,
+    weights: Vector,
+    forecasts: Vector,
+    base: float,
+    offsets: Vector,
+    truth: float,
+    shares: Vector,
+    regrets: Vector,
+) -> None:
+    """Write the regrets of the linearised loss at the present weights."""
+    _write_shares(weights, forecasts, shares)
+    mean = _mean(shares, offsets)
+    gradient = SLOPE((base + mean) / unit, truth / unit, level)
+    for k in range(forecasts.size):
+        regrets[k] = 0.0 if math.isnan(forecasts[k]) else gradient * ((mean - offsets[k]) / unit)
+
+
+# The learners
+
+
+@generic_kernel
+def _learn_poly(memory: Memory, which: int, discount: float, regrets: Vector) -> None:
+    weights, sums, squares = memory.weights[which], memory.sums[which], memory.squares[which]
+    top = discount * memory.largest[which]
+    for k in range(regrets.size):
+        top = max(top, regrets[k] * regrets[k])
+    memory.largest[which] = top
+    mass = 0.0
+    for k in range(regrets.size):
+        sums[k] = discount * sums[k] + regrets[k]
+        squares[k] = discount * squares[k] + regrets[k] * regrets[k]
+        if top > 0.0:
+            weights[k] = max(sums[k], 0.0) / (top + squares[k])
+        mass += weights[k]
+    for k in range(regrets.size):
+        weights[k] = weights[k] / mass if mass > 0.0 else 1.0 / regrets.size
+
+
+@generic_kernel
+def _learn_inverse(
+    memory: Memory, which: int, discount: float, n_squarings: int, forecasts: Vector, losses: Vector
+) -> None:
+    weights, sums, rounds = memory.weights[which], memory.sums[which], memory.squares[which]
+    total, n_known = 0.0, 0
+    for k in range(forecasts.size):
+        if not math.isnan(forecasts[k]):
+            sums[k] = discount * sums[k] + losses[k]
+            rounds[k] = discount * rounds[k] + 1.0
+        if rounds[k] > 0.0:
+            total += sums[k] / rounds[k]
+            n_known += 1
+    mean, least = total / n_known, math.inf
+    for k in range(forecasts.size):
+        weights[k] = (sums[k] + mean) / (rounds[k] + 1.0) + _FLOOR * mean
+        least = min(least, weights[k])
+    mass = 0.0
+    for k in range(forecasts.size):
+        ratio = least / weights[k] if least > 0.0 else 1.0
+        for _ in range(n_squarings):
+            ratio *= ratio
+        weights[k] = ratio
+        mass += ratio
+    for k in range(forecasts.size):
+        weights[k] /= mass
+
+
+@generic_kernel
+def _mixability_gap(weights: Vector, regrets: Vector, rate: float) -> float:
+    """Return the mix loss less the mean loss, of losses that are regrets below 0; it is not negative."""
+    top, mean, moment = -math.inf, 0.0, 0.0
+    for k in range(regrets.size):
+        top = max(top, regrets[k])
+        mean += weights[k] * regrets[k]
+    if rate == math.inf:
+        return max(top - mean, 0.0)
+    for k in range(regrets.size):
+        moment += weights[k] * math.exp(rate * (regrets[k] - top))
+    return max(top + math.log(max(moment, _NO_WEIGHT)) / rate - mean, 0.0)
+
+
+@generic_kernel
+def _write_exponential(weights: Vector, sums: Vector, prior: Vector, rate: float) -> None:
+    """Write weights in proportion to prior * exp(rate * sum); an empty prior is an equal one."""
+    top, mass = -math.inf, 0.0
+    for k in range(sums.size):
+        top = max(top, sums[k])
+    for k in range(sums.size):
+        weights[k] = math.exp(rate * (sums[k] - top)) * (prior[k] if prior.size > 0 else 1.0)
+        mass += weights[k]
+    for k in range(sums.size):
+        weights[k] /= mass
+
+
+@generic_kernel
+def _learn_ada_hedge(
+    weights: Vector, sums: Vector, gap: Vector, prior: Vector, length: float, regrets: Vector, charge: float
+) -> None:
+    """AdaHedge with a prior whose largest code length is `length`; `gap` has one entry."""
+    gap[0] += charge * _mixability_gap(weights, regrets, length / gap[0] if gap[0] > 0.0 else math.inf)
+    for k in range(regrets.size):
+        sums[k] += regrets[k]
+    if gap[0] > 0.0:
+        _write_exponential(weights, sums, prior, length / gap[0])
+
+
+@generic_kernel
+def _learn_switching(memory: Memory, regrets: Vector) -> None:
+    weights, rounds, largest = memory.weights[SWITCHING], memory.squares[SWITCHING], memory.largest
+    low, high = math.inf, -math.inf
+    for k in range(regrets.size):
+        low, high = min(low, regrets[k]), max(high, regrets[k])
+    largest[SWITCHING] = max(largest[SWITCHING], high - low)
+    if largest[SWITCHING] <= 0.0:
+        return
+    rounds[0] += 1.0
+    rate = 2.0 * math.sqrt(math.log(regrets.size) / rounds[0]) / largest[SWITCHING]
+    mass, share = 0.0, 1.0 / (rounds[0] + 1.0)
+    for k in range(regrets.size):
+        weights[k] *= math.exp(rate * (regrets[k] - high))
+        mass += weights[k]
+    for k in range(regrets.size):
+        weights[k] = (1.0 - share) * weights[k] / mass + share / regrets.size
+
+
+@generic_kernel
+def _code_length(prior: Vector) -> float:
+    length = 0.0
+    for i in range(prior.size):
+        length = max(length, -math.log(prior[i]))
+    return length
+
+
+@generic_kernel
+def _learn_bases(memory: Memory, prior: Vector, regrets: Vector, charge: float) -> None:
+    """Weigh the forecasts of level 1."""
+    length, top = _code_length(prior), memory.base_largest[0]
+    for i in range(N_BASES):
+        top = max(top, regrets[i] * regrets[i])
+    memory.base_largest[0] = top
+    if top <= 0.0:
+        return
+    highest, mass = -math.inf, 0.0
+    for i in range(N_BASES):
+        memory.base_sums[i] += regrets[i]
+        memory.base_squares[i] += regrets[i] * regrets[i]
+        rate = math.sqrt(length / (charge * (memory.base_squares[i] + top)))
+        highest = max(highest, rate * memory.base_sums[i])
+    for i in range(N_BASES):
+        variance = memory.base_squares[i] + top
+        evidence = math.sqrt(length / (charge * variance)) * memory.base_sums[i]
+        memory.base_weights[i] = prior[i] * math.sqrt(top / variance) * math.exp(evidence - highest)
+        mass += memory.base_weights[i]
+    for i in range(N_BASES):
+        memory.base_weights[i] /= mass
+
+
+# Combining
+
+
+@generic_kernel
+def _trimmed(n: int) -> int:
+    """Return how many forecasts the midmean leaves out at each end."""
+    return max(n // 4, 1 if n > 2 else 0)
+
+
+@generic_kernel
+def _write_bases(memory: Memory, rates: Rates, work: Work, base: float, first: int, last: int) -> None:
+    """Write the forecasts of level 1; all but the midmean sleep before the first truth."""
+    order, offsets, kept = work.order, work.offsets, work.kept
+    kept[:GUARDED] = math.nan
+    cut, total = _trimmed(last - first), 0.0
+    for i in range(first + cut, last - cut):
+        total += offsets[order[i]]
+    kept[MIDMEAN] = base + total / (last - first - 2 * cut)
+    kept[UNCORRECTED] = base + _mean(work.rows[SLOW], offsets)
+    if memory.numbers[0] < 0:
+        return
+    for i in range(MIDMEAN):
+        kept[i] = base + _mean(work.rows[i], offsets)
+    total = 0.0
+    for i in range(first, last):
+        total += offsets[order[i]]
+    kept[MEAN] = base + total / (last - first)
+    if rates.follows:
+        kept[LAST_TRUTH] = min(max(memory.known[0], kept[LOW]), kept[HIGH])
+        corrected = kept[UNCORRECTED] + (memory.known[0] - memory.known[1])
+        kept[CORRECTED] = min(max(corrected, kept[LOW]), kept[HIGH])
+
+
+@generic_kernel
+def _write_guarded(memory: Memory, work: Work, base: float) -> None:
+    """Write the forecasts that level 3 weighs."""
+    kept, mixed = work.kept, 0.0
+    for i in range(N_BASES):
+        if work.base_shares[i] > 0.0:
+            mixed += work.base_shares[i] * (kept[i] - base)
+    kept[GUARDED + MIXED] = base + mixed
+    is_started = memory.numbers[0] >= 0
+    kept[GUARDED + CONVEX] = base + _mean(work.rows[POLY], work.offsets) if is_started else math.nan
+    kept[GUARDED + BEST] = base + _mean(work.rows[LEADER], work.offsets) if is_started else math.nan
+    kept[GUARDED + SWITCHED] = base + _mean(work.rows[SWITCHING], work.offsets) if is_started else math.nan
+
+
+@generic_kernel
+def _add_enclosing(work: Work, first: int, last: int, part: float, target: float) -> None:
+    """Add the weights of the two experts that enclose a forecast in the hull."""
+    if part <= 0.0:
+        return
+    order, i = work.order, first
+    while i < last - 1 and work.inputs[order[i]] < target:
+        i += 1
+    above = work.inputs[order[i]]
+    upper = 1.0
+    if i > first and target < above:
+        below = work.inputs[order[i - 1]]
+        upper = (target - below) / (above - below)
+        work.shares[order[i - 1]] += part * (1.0 - upper)
+    work.shares[order[i]] += part * upper
+
+
+@generic_kernel
+def _write_expert_shares(work: Work, first: int, last: int) -> None:
+    """Write the weights of the experts: what all levels give them."""
+    order, shares, guard = work.order, work.shares, work.guard_shares
+    shares[:] = 0.0
+    for i in range(MIDMEAN):
+        for k in range(shares.size):
+            shares[k] += guard[MIXED] * work.base_shares[i] * work.rows[i, k]
+    for k in range(shares.size):
+        shares[k] += guard[CONVEX] * work.rows[POLY, k] + guard[BEST] * work.rows[LEADER, k]
+        shares[k] += guard[SWITCHED] * work.rows[SWITCHING, k]
+    cut = _trimmed(last - first)
+    for i in range(first, last):
+        shares[order[i]] += guard[MIXED] * work.base_shares[MEAN] / (last - first)
+        if first + cut <= i < last - cut:
+            shares[order[i]] += guard[MIXED] * work.base_shares[MIDMEAN] / (last - first - 2 * cut)
+    for i in (LAST_TRUTH, CORRECTED):
+        _add_enclosing(work, first, last, guard[MIXED] * work.base_shares[i], work.kept[i])
+
+
+@generic_kernel
+def combine(
+    memory: Memory, rates: Rates, own: Own, settings: Settings, work: Work, forecasts: Vector, waiting: int
+) -> float:
+    """Return the combined forecast of a round, with the weights in `work.shares`; it changes only the newest number.
+
+    `waiting` is the number of other rounds whose truth is still to come. If nobody is awake it is the last truth, NaN
+    if there is none.
+    """
+    counts, kept, offsets = own.counts, work.kept, work.offsets
+    number = counts[ROUNDS] + counts[NO_TRUTH] + counts[ALL_ASLEEP] + counts[NOT_FINITE] + waiting
+    write_inputs(own, settings, forecasts, work.inputs)
+    n = sort_experts(work.inputs, work.order)
+    if n > 0 or not math.isnan(own.truth[0]):  # otherwise a mixture refuses the round
+        memory.numbers[1] = max(memory.numbers[1], number)
+    kept[:] = math.nan
+    kept[NUMBER] = number
+    work.shares[:] = 0.0
+    if n == 0:
+        return float(own.truth[0])
+    first, last = _awake_part(memory, rates.guards, work.inputs, work.order, n)
+    kept[LOW], kept[HIGH] = work.inputs[work.order[first]], work.inputs[work.order[last - 1]]
+    base = work.inputs[work.order[(first + last) // 2]]
+    _write_awake(work.inputs, kept, work.awake)
+    _write_offsets(work.awake, base, offsets)
+    for i in range(N_LEARNERS):
+        _write_shares(memory.weights[i], work.awake, work.rows[i])
+    _write_bases(memory, rates, work, base, first, last)
+    _write_shares(memory.base_weights, kept[:GUARDED], work.base_shares)
+    _write_guarded(memory, work, base)
+    _write_shares(memory.guard_weights, kept[GUARDED:UNCORRECTED], work.guard_shares)
+    _write_expert_shares(work, first, last)
+    return float(min(max(base + _mean(work.shares, offsets), kept[LOW]), kept[HIGH]))
+
+
+# Learning
+
+
+@generic_kernel
+def _see_error(memory: Memory, whose: int, error: float) -> None:
+    """Put an error among the largest."""
+    memory.recent[whose, 0] = max(memory.recent[whose, 0], error)
+    top, i = memory.top[whose], 0
+    if error <= top[0]:
+        return
+    while i + 1 < _KEPT_ERRORS and top[i + 1] < error:
+        top[i] = top[i + 1]
+        i += 1
+    top[i] = error
+
+
+def _believed(memory: Memory, settings: Settings, work: Work, forecast: float, truth: float) -> float:
+    """Return the truth to learn from: at most twice the usual error away, if it is unusual for the midmean too."""
+    error, error_of_middle = abs(truth - forecast), abs(truth - work.kept[MIDMEAN])
+    memory.counts[TRUTHS] += 1
+    _see_error(memory, MIXTURE, error)
+    _see_error(memory, MIDDLE, error_of_middle)
+    most = _CUT * _usual_error(memory, MIXTURE)
+    if error <= most or error_of_middle <= _usual_error(memory, MIDDLE):
+        return truth
+    nearer = forecast + math.copysign(most, truth - forecast)
+    # The percentage of a nearer truth can be larger, or not finite.
+    is_less = VALUE(forecast, nearer, settings.level) <= VALUE(forecast, truth, settings.level) < math.inf
+    return nearer if is_less else truth
+
+
+@generic_kernel
+def _rescale(memory: Memory, factor: float) -> None:
+    """Multiply all losses that were learned."""
+    for k in range(memory.sums.shape[1]):
+        for i in range(N_LEARNERS):
+            memory.sums[i, k] *= factor
+        for i in (DISCOUNTED, POLY):
+            memory.squares[i, k] *= factor * factor
+    for i in (DISCOUNTED, POLY):
+        memory.largest[i] *= factor * factor
+    for i in (LEADER, SWITCHING):
+        memory.largest[i] *= factor
+    for i in range(N_BASES):
+        memory.base_sums[i] *= factor
+        memory.base_squares[i] *= factor * factor
+    memory.base_largest[0] *= factor * factor
+    for i in range(N_GUARDED):
+        memory.guard_sums[i] *= factor
+    memory.guard_gap[0] *= factor
+
+
+@generic_kernel
+def _adapt_unit(memory: Memory, degree: int, farthest: float) -> None:
+    """Choose the unit, a power of two: in the first round that is learned, and if errors grow far above it."""
+    if degree == 0:
+        memory.unit[0] = 1.0
+        return
+    before = memory.unit[0]
+    if before > 0.0 and farthest <= _GROWTH * before:
+        return
+    memory.unit[0] = math.ldexp(0.5, math.frexp(farthest)[1])
+    if before > 0.0:
+        _rescale(memory, (before / memory.unit[0]) ** degree)
+
+
+@generic_kernel
+def _start_guard_afresh(memory: Memory, rates: Rates) -> None:
+    n_actions = memory.sums.shape[1]
+    for i in (POLY, SWITCHING):
+        memory.largest[i] = 0.0
+        for k in range(n_actions):
+            memory.weights[i, k], memory.sums[i, k], memory.squares[i, k] = 1.0 / n_actions, 0.0, 0.0
+    memory.guard_gap[0] = 0.0
+    for i in range(N_GUARDED):
+        memory.guard_weights[i], memory.guard_sums[i] = rates.guard_prior[i], 0.0
+
+
+@generic_kernel
+def _follow_fall(memory: Memory, rates: Rates) -> None:
+    """If the errors of the last one to two blocks are all far below the largest learned, count in a smaller unit."""
+    now = max(memory.recent[MIXTURE, 0], memory.recent[MIXTURE, 1])
+    if now > 0.0 and memory.learned[0] > _FALL * now:
+        if rates.degree > 0:
+            factor = now / memory.learned[0]
+            memory.unit[0] = max(
+                memory.unit[0] * factor, _LEAST_UNIT
+            )  # what was learned stays the same number of units
+            _start_guard_afresh(memory, rates)
+        memory.learned[0] = now
+        for whose in (MIXTURE, MIDDLE):
+            most = max(memory.recent[whose, 0], memory.recent[whose, 1])
+            for i in range(_KEPT_ERRORS):
+                memory.top[whose, i] = min(memory.top[whose, i], most)
+    for whose in (MIXTURE, MIDDLE):
+        memory.recent[whose, 1] = memory.recent[whose, 0]
+        memory.recent[whose, 0] = 0.0
+
+
+def _write_losses(settings: Settings, unit: float, work: Work, truth: float) -> bool:
+    """Write the losses of the awake; return whether they and all regrets are finite and not huge."""
+    low, high = work.kept[LOW], work.kept[HIGH]
+    least, most = SLOPE(low / unit, truth / unit, settings.level), SLOPE(high / unit, truth / unit, settings.level)
+    largest = max(abs(least), abs(most)) * ((high - low) / unit)  # slopes of a convex loss are between these
+    fine: bool = largest <= _MOST_LOSS
+    for k in range(work.awake.size):
+        work.losses[k] = 0.0
+        if not math.isnan(work.awake[k]):
+            work.losses[k] = VALUE(work.awake[k] / unit, truth / unit, settings.level)
+            fine = fine and abs(work.losses[k]) <= _MOST_LOSS
+    return fine
+
+
+def _learn(memory: Memory, rates: Rates, settings: Settings, work: Work, truth: float, late: int) -> None:
+    """Let all levels learn from a round, at their present weights."""
+    level, unit, base, regrets = settings.level, memory.unit[0], work.kept[MIDMEAN], work.regrets
+    awake, offsets, shares, losses = work.awake, work.offsets, work.rows[0], work.losses
+    memory.counts[LEARNED] += 1
+    memory.counts[LATE] += late
+    _write_offsets(awake, base, offsets)
+    for which in (DISCOUNTED, POLY, SWITCHING):
+        ADD_REGRETS(level, unit, memory.weights[which], awake, base, offsets, truth, shares, regrets)
+        if which == SWITCHING:
+            _learn_switching(memory, regrets)
+        else:
+            _learn_poly(memory, which, _DISCOUNT if which == DISCOUNTED else 1.0, regrets)
+    _learn_inverse(memory, SLOW, _SLOW_DISCOUNT, _SLOW_SQUARINGS, awake, losses)
+    _learn_inverse(memory, FAST, _FAST_DISCOUNT, _FAST_SQUARINGS, awake, losses)
+    _write_shares(memory.weights[LEADER], awake, shares)
+    mean = _mean(shares, losses)
+    for k in range(awake.size):
+        regrets[k] = 0.0 if math.isnan(awake[k]) else mean - losses[k]
+    gap, length = memory.largest[LEADER : LEADER + 1], math.log(awake.size)
+    _learn_ada_hedge(memory.weights[LEADER], memory.sums[LEADER], gap, memory.known[:0], length, regrets, 1.0)
+    forecasts = work.kept[:GUARDED]
+    _write_offsets(forecasts, base, work.base_offsets)
+    ADD_REGRETS(
+        level, unit, memory.base_weights, forecasts, base, work.base_offsets, truth, work.base_shares, work.base_regrets
+    )
+    charge = math.sqrt(1.0 + memory.counts[LATE] / memory.counts[LEARNED])
+    _learn_bases(memory, rates.base_prior, work.base_regrets, charge)
+    forecasts = work.kept[GUARDED:UNCORRECTED]
+    _write_offsets(forecasts, base, work.guard_offsets)
+    ADD_REGRETS(
+        level,
+        unit,
+        memory.guard_weights,
+        forecasts,
+        base,
+        work.guard_offsets,
+        truth,
+        work.guard_shares,
+        work.guard_regrets,
+    )
+    prior = rates.guard_prior
+    _learn_ada_hedge(
+        memory.guard_weights,
+        memory.guard_sums,
+        memory.guard_gap,
+        prior,
+        _code_length(prior),
+        work.guard_regrets,
+        1.0 + late,
+    )
+
+
+BELIEVED: Kernel = unbound
+WRITE_LOSSES: Kernel = unbound
+LEARN: Kernel = unbound
+
+
+def _observe(
+    memory: Memory, rates: Rates, own: Own, settings: Settings, work: Work, forecast: float, truth: float
+) -> bool:
+    """Update the mixture with the truth of the round in `work`; return True."""
+    kept, counts = work.kept, own.counts
+    if math.isnan(truth):
+        counts[NO_TRUTH] += 1
+        return True
+    follow(own, truth)
+    if math.isnan(kept[MIDMEAN]):
+        counts[ALL_ASLEEP] += 1
+        return True
+    number, believed = int(kept[NUMBER]), truth
+    if rates.guards:
+        believed = BELIEVED(memory, settings, work, forecast, truth)
+    memory.learned[0] = max(memory.learned[0], abs(believed - forecast))
+    if rates.guards and memory.counts[TRUTHS] % _BLOCK == 0:
+        _follow_fall(memory, rates)
+    low, high = kept[LOW], kept[HIGH]
+    counts[ROUNDS] += 1
+    if high - low > _TIE * max(abs(low), abs(high)):
+        _write_awake(work.inputs, kept, work.awake)
+        _adapt_unit(memory, rates.degree, max(abs(low - believed), abs(high - believed)))
+        if WRITE_LOSSES(settings, memory.unit[0], work, believed):
+            LEARN(memory, rates, settings, work, believed, max(0, memory.numbers[1] - number))
+        else:
+            counts[ROUNDS] -= 1
+            counts[NOT_FINITE] += 1
+    is_cut, was_cut = believed != truth, memory.counts[WAS_CUT] == 1
+    memory.counts[WAS_CUT] = is_cut
+    if is_cut:
+        counts[CUT] += 1
+        lost = VALUE(forecast, truth, settings.level) - VALUE(forecast, believed, settings.level)
+        own.cut[0] = min(own.cut[0] + lost, LARGEST_FLOAT)
+    if (was_cut or not is_cut) and number > memory.numbers[0]:
+        memory.numbers[0] = number
+        memory.known[0], memory.known[1] = truth, kept[UNCORRECTED]
+    if settings.scaled or settings.shifted:
+        observe_error(own, settings, work.inputs, truth)
+    return True
+
+
+def combination_kernels(name: str, value: Kernel, slope: Kernel) -> tuple[Kernel, Kernel]:
+    """Bind the kernels of a loss to the templates: combine, observe."""
+    of_loss: Bindings = {"VALUE": value, "SLOPE": slope}
+    regrets = clone(_write_regrets, name, **of_loss)
+    believed, losses = clone(_believed, name, **of_loss), clone(_write_losses, name, **of_loss)
+    learn = clone(_learn, name, ADD_REGRETS=regrets)
+    parts: Bindings = {"BELIEVED": believed, "WRITE_LOSSES": losses, "LEARN": learn, "VALUE": value}
+    return combine, clone(_observe, name, **parts)
