@@ -106,8 +106,8 @@ bench: $(READY)  ## Time the learners against C and other packages (minutes; com
 compare: $(READY)  ## Measure the regret of every learner in five environments, 100 runs each (about twenty minutes)
 	$(BIN)/python benchmarks/compare.py
 
-forecasts: $(READY)  ## Measure mixtures of real forecasts; it names the packages that have more of the data
-	$(BIN)/python benchmarks/forecasts.py
+forecasts: $(READY)  ## Score mixtures of real forecasts beside eleven rivals; it names the packages that have the data
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/forecasts.py
 
 docs: $(READY)  ## Build the documentation site into out/docs/, running all code on it (about five minutes)
 	$(BIN)/python docs/generate.py

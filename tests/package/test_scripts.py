@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numba
+import numpy as np
 import pytest
 
 from driftwise.cli.main import main as driftwise
@@ -54,8 +56,8 @@ def one_set() -> list[Any]:
     """Write a file of forecasts, and return the sets of the folder in which it is."""
     data = sys.modules["forecast_data"].load("pollsters")
     arrays = {"X": data.forecasts[:80], "y": data.truths[:80], "names": data.names, "about": "polls", "horizon": 3}
-    numpy.savez("polls.npz", **arrays)
-    return sys.modules["forecasts"].folder_sources(Path())
+    np.savez("polls.npz", **arrays)
+    return import_module("forecasts").folder_sources(Path())
 
 
 IN_PROCESS = SimpleNamespace(run=run_in_process, DEVNULL=None)
@@ -88,7 +90,6 @@ RUNS = {
         ),
     ],
     "benchmarks/interruptions.py": [Run(("size", "--cells", "30")), Run(("overhead", "--cells", "3"))],
-    "benchmarks/late_truths.py": [Run((), {"SETS": ("pollsters",), "DELAYS": (1, 3)})],
     "benchmarks/other_sizes.py": [Run((), {"N_ACTIONS": (2,), "N_ROUNDS": 60, "kinds": lambda: kinds()[:1]})],
     "benchmarks/paired.py": [
         Run(("--worker", "live"), {"best": lambda work, *_: work() or 1.0}),
