@@ -2,7 +2,7 @@
 
 The score of a rule on a set is its mean loss over that of the better of two: the best expert in hindsight (where it has
 no forecast, it has the loss of equal weights), and equal weights. The table has the geometric mean over the sets, and
-the worst. The sets are those of `held_out_forecasts.py` whose packages are installed, or .npz files in a folder (`--sets`)
+the worst. The sets are those of `held_out_forecasts.py` whose packages are installed, or .npz files of `--sets FOLDER`,
 with the arrays X (rounds x experts, NaN: no forecast), y, names, about and horizon. An expert forecasts `horizon`
 rounds ahead, so in use its truths are late by horizon - 1 rounds, the natural delay. Forecasts in [0, 1] of truths that
 are all 0 or 1 are probabilities; their loss is the log loss unless `--loss` names one.

@@ -120,18 +120,19 @@ def _loops(
     rows: Bindings = {"KIND": memory_type, "ROW": row_kernel(len(memory_type._fields))}
     rows |= {"OWN": Own, "OWN_ROW": row_kernel(len(Own._fields))}
     run = clone(_run, name, kinds, COMBINE=combine, OBSERVE=observe, **rows)
-    entries = (
+    entries: list[tuple[Kernel, str, Bindings]] = [
         (_combine_one, name, {**rows, "COMBINE": combine}),
         (_observe_one, name, {**rows, "OBSERVE": observe}),
-        (_observe_one, f"{name}-late", {**rows, "OBSERVE": observe_late}),
-    )
+    ]
+    if observe_late is not observe:
+        entries.append((_observe_one, f"{name}-late", {**rows, "OBSERVE": observe_late}))
 
     def live(*parts: object) -> LiveMixture:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
             loops = [clone(template, n, kinds, REBUILD=as_it_is, **p) for template, n, p in entries]
-            return LiveMixture(parts, parts, *loops)
+            return LiveMixture(parts, parts, loops[0], loops[1], loops[-1])
         crossing, loops = compiled(*map(numba.typeof, parts))
-        return LiveMixture(crossing.pack(*parts), parts, *loops)
+        return LiveMixture(crossing.pack(*parts), parts, loops[0], loops[1], loops[-1])
 
     @functools.cache
     def compiled(*types_of_parts: object) -> tuple[Crossing, list[Kernel]]:
