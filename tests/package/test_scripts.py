@@ -54,7 +54,7 @@ def run_in_process(words: list[str], **_: object) -> SimpleNamespace:
 
 def one_set() -> list[Any]:
     """Write a file of forecasts, and return the sets of the folder in which it is."""
-    data = sys.modules["forecast_data"].load("pollsters")
+    data = import_module("forecast_data").load("pollsters")
     arrays = {"X": data.forecasts[:80], "y": data.truths[:80], "names": data.names, "about": "polls", "horizon": 3}
     np.savez("polls.npz", **arrays)
     return import_module("forecasts").folder_sources(Path())
@@ -83,10 +83,6 @@ RUNS = {
         Run(
             ("--delays", "natural,0", "--first", "30", "--json", "scores.json"),
             {"package_sources": one_set, "LEARNERS": {"hedge": Hedge()}},
-        ),
-        Run(
-            ("--cited", "choosing", "--only", "pollsters"),
-            {"best_tuned": lambda _: SimpleNamespace(loss=1.0, learner="none")},
         ),
     ],
     "benchmarks/interruptions.py": [Run(("size", "--cells", "30")), Run(("overhead", "--cells", "3"))],
