@@ -445,7 +445,11 @@ class Mixture:
 
     @property
     def cut(self) -> float:
-        """The sum of the ranges of the losses that were cut: what cutting can add to the regret at most."""
+        """What was cut.
+
+        With a learner, the sum of the ranges of the losses that were cut: what this can add to the regret at most. With
+        `Combinations`, the loss of the mixture for truths that were cut, less that for the truths that were learned.
+        """
         with self._lock:
             return float(self._stack.cuts[1][0]) if self._names else 0.0
 
