@@ -216,7 +216,7 @@ class MixtureStack:
     --------
     >>> stack = MixtureStack(MixtureOptions(), n_experts=2)
     >>> stack.run([[1.0, 3.0], [1.0, 3.0]], [1.0, 1.0]).combined
-    array([2.        , 1.05...])
+    array([2.        , 1.35...])
     """
 
     def __init__(self, options: MixtureOptions, n_experts: int, n_series: int = 1) -> None:
