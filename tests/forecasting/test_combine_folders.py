@@ -144,9 +144,18 @@ def test_forecasts_that_do_not_fit_on_the_disk_are_named_and_the_earlier_files_s
 def test_a_summary_that_does_not_fit_on_the_disk_is_named_and_no_part_of_it_is_left(combine, tmp_path):
     assert combine("--out", "out").code == 0
     write(example(3), tmp_path / "in.csv")
-    code, message = limited(1000, tmp_path, "in.csv", "--out", "out")
+    code, message = limited(1000, tmp_path, "in.csv", "--out", "out", "--no-page")
     assert (code, message) == (1, "driftwise: Cannot write out/summary.json: File too large.\n")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["forecasts.csv"]
+
+
+def test_a_summary_is_the_last_file_so_it_never_stands_beside_a_page_that_is_missing(combine, tmp_path, monkeypatch):
+    def ended(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(combining, "write_report_page", ended)
+    assert combine("--out", "clean").code != 0
+    assert [path.name for path in (tmp_path / "clean").iterdir()] == ["forecasts.csv"]
 
 
 def test_hostile_folders_and_names_change_nothing_else():

@@ -2,7 +2,7 @@
 
 Reading, mixing and writing overlap. Blocks have a fixed number of rows, so the results and the bytes of the output do
 not depend on threads or on the batches in which the input arrives. Every file has its final name only when it is
-complete: first that of the forecasts, then the summary and the page.
+complete: first that of the forecasts, then the page, last the summary, which says that all is there.
 """
 
 from __future__ import annotations
@@ -445,9 +445,9 @@ class _Run:
         report = self._report.report(self._stack.cuts)
         if self._choice.by is not None:
             report = replace(report, series_names=tuple(self._series))
-        write_bytes_atomically(summary, self._summary(report), follow_link=False)
         if self._task.page:
             write_report_page(page, report, follow_link=False)
+        write_bytes_atomically(summary, self._summary(report), follow_link=False)  # the last: it says that all is there
         return CombinedFiles(report, (target, summary, *([page] * self._task.page)))
 
     def _play_blocks(self, writer: _TableWriter, progress: Callable[[RowProgress], None] | None) -> None:
