@@ -85,6 +85,7 @@ RUNS = {
             {"package_sources": one_set, "LEARNERS": {"hedge": Hedge()}},
         ),
     ],
+    "benchmarks/hostile_forecasts.py": [Run((), {"package_sources": one_set})],
     "benchmarks/interruptions.py": [Run(("size", "--cells", "30")), Run(("overhead", "--cells", "3"))],
     "benchmarks/other_sizes.py": [Run((), {"N_ACTIONS": (2,), "N_ROUNDS": 60, "kinds": lambda: kinds()[:1]})],
     "benchmarks/paired.py": [
