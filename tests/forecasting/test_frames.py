@@ -4,7 +4,6 @@ import datetime
 import decimal
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -190,7 +189,7 @@ def test_nixtlas_layout_is_recognised(make):
 def test_bounds_of_intervals_are_no_experts(make):
     bounds = {f"ets-{side}-{level}": np.zeros(2 * N) for side in ("lo", "hi") for level in ("90", "99.5")}
     frame, _ = nixtla(make, **bounds)
-    with pytest.warns(LayoutWarning, match="left out: ets-lo-90, ets-lo-99.5, ets-hi-90, ets-hi-99.5. List") as seen:
+    with pytest.warns(LayoutWarning, match="left out: ets-lo-90, ets-lo-99.5, ets-hi-90, ets-hi-99.5. Combine") as seen:
         result = combine(frame)
     assert seen[0].filename == __file__
     assert [name for name in names_of_columns(result) if "weight" in name] == [f"weight_{name}" for name in NAMES]
@@ -208,30 +207,6 @@ def test_a_cutoff_is_no_expert_and_rows_are_played_in_the_order_of_the_time():
     whole = np.concatenate([alone(*part).combined for part in parts])
     np.testing.assert_array_equal(result["forecast"].sort_index(), whole)
     np.testing.assert_array_equal(result["weight_ets"].sort_index(), combine(frame)["weight_ets"])
-
-
-def test_truths_later_than_the_cutoff_are_warned_of():
-    frame, _ = nixtla(cutoff=np.tile(np.repeat(np.arange(N // 4), 4), 2))
-    with pytest.warns(LayoutWarning, match="also of those later than its cutoff") as seen:
-        combine(frame)
-    assert seen[0].filename == __file__
-    frame["steps"] = np.tile([1, 2, 3, 4], N // 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        result = combine(frame, by=["unique_id", "steps"])
-    truths, forecasts = example()
-    np.testing.assert_array_equal(result["forecast"][:N:4], alone(truths[::4], forecasts[::4]).combined)
-
-
-def test_several_cutoffs_of_one_time_are_refused():
-    frame, _ = nixtla()
-    frame["cutoff"] = frame["ds"]
-    frame = pd.concat([frame, frame.tail(1)])
-    with pytest.raises(
-        InvalidInput,
-        match=r"'ds' must have different times .* got again 2020-02-09 00:00:00 in row 80\. Keep one cutoff for each",
-    ):
-        combine(frame)
 
 
 TIMES = {
@@ -356,7 +331,7 @@ GOOD = {"ds": [1, 2, 3, 4], "y": [1.0, 2.0, 3.0, 4.0], "arima": [1.0, 2.0, 3.0, 
         ({}, {"experts": []}, r"`experts` must be a list of names of columns, got \[\]\.$"),
         ({}, {"experts": ["arima", "arima"]}, r"a column must have one role, got 'arima' twice\.$"),
         ({}, {"experts": ["arima", "y"]}, r"a column must have one role, got 'y' twice\.$"),
-        ({}, {"experts": ["arima"], "expert": "naive"}, r"`experts` is of wide frames"),
+        ({}, {"experts": ["arima"], "expert": "naive"}, r"`experts` and `quantiles` are of wide frames"),
         ({}, {"expert": "naive"}, r"`forecast` must be the name of a column, got None\.$"),
         ({}, {"expert": "naive", "forecast": "arima"}, r"`time` must be the name of a column, got None\.$"),
         ({}, {"n_threads": 0}, r"`n_threads` must be a whole number >= 1, got 0\.$"),

@@ -2,8 +2,9 @@
 
 Layouts. Wide: one row per round, one column per expert. Long: one row per round and expert. The names `unique_id`, `ds`
 and `cutoff` are those of Nixtla's libraries: a wide frame with the first two has its series and its time in them, and
-`cutoff`, the time at which a forecast was made, is no expert. Columns with names such as `AutoARIMA-lo-90` are the
-bounds of intervals, which are no experts unless they are listed.
+`cutoff` is the time at which the forecasts were issued. Columns named `h`, `step`, `horizon` or `lead_time` have the
+steps ahead. Columns with names such as `AutoARIMA-lo-90` or `AutoARIMA-q-0.9` are quantiles, which are combined by
+level with `quantiles`, and are no experts otherwise.
 """
 
 from __future__ import annotations
@@ -11,236 +12,239 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from types import ModuleType
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, LayoutWarning, MissingDependency, rejection, shown
+from driftwise.core.errors import InvalidInput, LayoutWarning, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import count
+from driftwise.core.validation import count, number
 from driftwise.forecasting.combinations import Combinations
-from driftwise.forecasting.labelled_values import REAL_VALUE, as_names, first_too_large, nearest, real_value
-from driftwise.forecasting.losses import Array, ForecastLoss
+from driftwise.forecasting.frame_columns import (
+    OWNER,
+    codes,
+    narwhals,
+    numbers,
+    opened,
+    ranks,
+    require_column,
+    with_nulls,
+)
+from driftwise.forecasting.labelled_values import as_names
+from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.round_order import Order, Times, round_order
 from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-
-    Frame = nw.DataFrame[Any]
-
-
-OWNER = "combine"
-_ROLES = "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
-_NAME_SERIES = "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
-_KEEP_ONE_CUTOFF = "Keep one cutoff for each time, or make a column of the steps ahead and name it in `by`."
-
-
-def narwhals() -> ModuleType:
-    """Return Narwhals; raise with the command to install it if it is missing."""
-    try:
-        import narwhals.stable.v2 as nw
-    except ImportError:
-        raise MissingDependency("Reading a frame", "Narwhals 2", "frames") from None
-    return nw
-
-
-def opened(frame: Any) -> Frame:
-    """Return a frame through Narwhals, after a check of its rows and of the names of its columns."""
-    nw, kind = narwhals(), type(frame).__name__
-    if kind in ("DataFrame", "Table"):
-        _check_names(list(frame.column_names if kind == "Table" else frame.columns))
-    try:
-        read: Frame = nw.from_native(frame, eager_only=True)
-    except TypeError:
-        hint = " Pass `frame.collect()`." if kind == "LazyFrame" else ""
-        rule = "a frame of pandas or polars, or a table of Arrow"
-        raise InvalidInput(f"{OWNER}: `frame` must be {rule}, got a {kind}.{hint}") from None
-    if not len(read):
-        raise InvalidInput(f"{OWNER}: `frame` must have at least one row, got none.")
-    return read
-
-
-def _check_names(names: list[object]) -> None:
-    """Check the names of columns before Narwhals does: its messages have another form."""
-    seen = set()
-    for name in names:
-        if not isinstance(name, str):
-            hint = "Write `frame.columns = [str(name) for name in frame.columns]`."
-            raise rejection(OWNER, "frame", "a frame whose columns have text as names", name, hint)
-        if name in seen:
-            raise InvalidInput(f"{OWNER}: `frame` must have different names of columns, got {shown(name)} twice.")
-        seen.add(name)
-
-
-def require_column(frame: Frame, argument: str, name: object) -> str:
-    """Return the name of a column, after a check that it exists; the message suggests the nearest one."""
-    if not isinstance(name, str):
-        raise rejection(OWNER, argument, "the name of a column", name)
-    if name not in frame.columns:
-        hint = nearest(name, frame.columns) or f"Its columns are {shown(frame.columns)}."
-        if frame.implementation.is_pandas_like() and name in frame.to_native().index.names:
-            hint = "It is in the index: pass `frame.reset_index()`."
-        raise rejection(OWNER, argument, "a column of the frame", name, hint)
-    return name
-
-
-def numbers(frame: Frame, name: str, fault: Callable[[Vector], str]) -> Vector:
-    """Return a column of forecasts or truths as a vector; NaN where a value is missing.
-
-    `fault` returns the rule of the loss that some values break, or "".
-    """
-    nw, column = narwhals(), frame[name]
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        values = np.array(column.cast(nw.Float64).to_numpy(), np.float64)
-    elif column.null_count() == len(column):
-        values = np.full(len(column), np.nan)
-    elif column.dtype == nw.Object:
-        values = _from_objects(name, column.to_list())
-    else:
-        got = f"got the type {column.dtype}. {_ROLES}"
-        raise InvalidInput(f"{OWNER}: the column {shown(name)} must have numbers, {got}")
-    if (k := first_too_large(values)) >= 0:
-        raise _bad_value(name, REAL_VALUE, float(values[k]), k)
-    if rule := fault(values):
-        k = next(k for k in range(len(values)) if fault(values[k : k + 1]))
-        raise _bad_value(name, rule, float(values[k]), k)
-    return values
-
-
-def with_nulls(frame: Frame, name: str) -> Frame:
-    """Return a frame with nulls for the NaNs of a column; in pandas, where NaN is missing, the same frame."""
-    if frame.implementation.is_pandas_like():
-        return frame
-    nw = narwhals()
-    column = nw.col(name)
-    return frame.with_columns(nw.when(~column.is_nan()).then(column).alias(name))
-
-
-def _from_objects(name: str, objects: Sequence[object]) -> Vector:
-    values = [real_value(value) for value in objects]
-    if None in values:
-        k = values.index(None)
-        raise _bad_value(name, "a number", objects[k], k)
-    return np.array(values, np.float64)
-
-
-def _bad_value(name: str, rule: str, got: object, row: int) -> InvalidInput:
-    where = f"got {shown(got)} in row {row}"
-    return InvalidInput(f"{OWNER}: the column {shown(name)} must have {rule} in every row, {where}.")
-
-
-def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Hashable]]:
-    """Return for each row the number of its value, or of its values in several columns, and the different values."""
-    for name in names:
-        _require_present(frame, name)
-    columns = [frame[name].to_list() for name in names]
-    keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-    places: dict[Hashable, int] = {}
-    numbered = np.fromiter((places.setdefault(key, len(places)) for key in keys), np.int64, len(keys))
-    return numbered, list(places)
-
-
-def ranks(frame: Frame, name: str) -> tuple[Actions, int]:
-    """Return the ranks of the times, counted from 0, equal for equal times, and the number of different times."""
-    _require_present(frame, name)
-    values: Array = frame[name].to_numpy()
-    try:
-        if values.dtype.kind != "O":
-            different, rank = np.unique(values, return_inverse=True)
-            return rank.astype(np.int64), len(different)
-        ordered = {value: k for k, value in enumerate(sorted(set(values)))}
-    except TypeError:
-        raise InvalidInput(f"{OWNER}: the times in the column {shown(name)} cannot be compared.") from None
-    return np.fromiter((ordered[value] for value in values), np.int64, len(values)), len(ordered)
-
-
-def _require_present(frame: Frame, name: str) -> None:
-    column = frame[name]
-    missing = column.is_null()
-    if column.dtype.is_float():
-        missing = missing | column.is_nan()
-    if missing.any():
-        row = int(missing.arg_true()[0])
-        raise InvalidInput(f"{OWNER}: the column {shown(name)} must have a value in every row, got none in row {row}.")
-
+    from driftwise.forecasting.frame_columns import Frame
 
 SERIES, TIME, CUTOFF = "unique_id", "ds", "cutoff"  # Nixtla's names
-_BOUND = re.compile(r".-(lo|hi)-\d+(\.\d+)?$")
+STEPS = ("h", "step", "horizon", "lead_time")
+FORECAST, WEIGHT = "forecast", "weight_"  # the columns that a result adds
+_BOUND = re.compile(r"(?P<expert>.+)-(?:(?P<side>lo|hi)-(?P<percent>\d+(?:\.\d+)?)|q-(?P<level>\d*\.?\d+))$")
+_MEDIAN = "-median"
+_NAME_SERIES = "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
+_NAME_ISSUE = "If they were issued at different times, name these times with `issued`, or the steps ahead with `step`."
+_KEEP_FIRST = "To keep the first one: revised='ignore'."
+_SAME_LEVEL = 1e-9  # levels are equal up to rounding: (1 + 80 / 100) / 2 is not 0.9
+
+
+class Columns(NamedTuple):
+    """The columns that a user names, and how truths become known."""
+
+    target: str
+    experts: Any = None
+    time: str | None = None
+    by: Any = None
+    expert: str | None = None
+    forecast: str | None = None
+    issued: str | None = None
+    known: str | None = None
+    step: str | None = None
+    delay: int | None = None
+    revised: str = "refuse"
+    quantiles: tuple[float, ...] | None = None
+
+    @property
+    def times(self) -> dict[str, str]:
+        """The columns of times, by option."""
+        named = {"time": self.time, "issued": self.issued, "known": self.known}
+        return {option: name for option, name in named.items() if name is not None}
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether anything says when forecasts were issued or truths known."""
+        return any(given is not None for given in (self.issued, self.known, self.step, self.delay))
 
 
 class Rounds(NamedTuple):
     """The rounds of a frame."""
 
     experts: tuple[str, ...]
-    forecasts: Matrix
+    forecasts: tuple[Matrix, ...]  # one for each level, or one
     truths: Vector
     series: Actions
     n_series: int
     kept: Frame  # the columns of the frame that its result has too, one row per round
-    order: Actions | slice = slice(None)  # in which the rounds are played
+    order: Order | None  # None: the rows are in order, each truth known before the next row
 
 
-def wide_rounds(frame: Frame, loss: ForecastLoss, target: str, experts: object, time: str | None, by: object) -> Rounds:
+def read_rounds(frame: Frame, loss: ForecastLoss, columns: Columns) -> tuple[Rounds, Columns]:
+    """Return the rounds of a frame, and the columns with those that were recognised by their names."""
+    require_column(frame, "target", columns.target)
+    is_long = columns.expert is not None or columns.forecast is not None
+    if is_long and (columns.experts is not None or columns.quantiles is not None):
+        raise InvalidInput(
+            f"{OWNER}: `experts` and `quantiles` are of wide frames, `expert` and `forecast` are of long ones."
+        )
+    for option in ("expert", "forecast", "time", "issued", "known", "step"):
+        if (name := getattr(columns, option)) is not None or (is_long and option in ("expert", "forecast", "time")):
+            require_column(frame, option, name)
+    columns = _recognised(frame, columns, is_long)
+    keys = list(columns.by)
+    named = [*columns.times.values(), *([] if columns.step is None or columns.step in keys else [columns.step])]
+    _check_different([*keys, *named, columns.target, *(name for name in columns[4:6] if name is not None)])
+    read = _long if is_long else _wide
+    return read(frame, loss, columns, [*keys, *named]), columns
+
+
+def _recognised(frame: Frame, columns: Columns, is_long: bool) -> Columns:
+    """Add the columns that names tell: series, time, issue times and steps ahead."""
+    names = {*frame.columns}
+    nixtla = {SERIES, TIME} <= names and (not is_long or columns.time == TIME)
+    time = TIME if columns.time is None and (nixtla or {TIME, CUTOFF} <= names) else columns.time
+    by = _keys(frame, columns.by, [SERIES] if nixtla else [])
+    experts = columns.experts if isinstance(columns.experts, Sequence) else ()
+    taken = {columns.target, columns.expert, columns.forecast, time, columns.known, columns.step, *experts}
+    if CUTOFF in names - taken and columns.issued is None:
+        if columns.delay is not None:
+            hint = "drop one of them"
+            raise InvalidInput(f"{OWNER}: `delay` and the column {CUTOFF!r} both say when truths were known; {hint}.")
+        columns = columns._replace(issued=CUTOFF)
+    if columns.issued in by:
+        hint = "Leave it out of `by`."
+        raise InvalidInput(f"{OWNER}: the column {shown(columns.issued)} has issue times, it names no series. {hint}")
+    steps = [name for name in frame.columns if name.lower() in STEPS and name not in taken | {columns.issued}]
+    if columns.step is None and steps:
+        if len(steps) > 1:
+            raise InvalidInput(f"{OWNER}: the columns {shown(steps)} may be steps ahead; name one with `step`.")
+        columns = columns._replace(step=steps[0])
+    columns = columns._replace(time=time, by=by)
+    if columns.is_ordered and time is None and (columns.delay is None or columns.step is not None):
+        named = next(name for name in (columns.issued, columns.known, columns.step) if name is not None)
+        hint = "Name the column of the times that the forecasts are for with `time`."
+        raise InvalidInput(f"{OWNER}: the column {shown(named)} says when forecasts were issued. {hint}")
+    if columns.delay is not None and (columns.issued is not None or columns.known is not None):
+        raise InvalidInput(f"{OWNER}: `delay` is for tables without `issued` and `known`.")
+    return columns
+
+
+def _wide(frame: Frame, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round."""
-    nixtla = {SERIES, TIME} <= {*frame.columns}
-    keys = _keys(frame, by, [SERIES] if nixtla else [])
-    time = TIME if nixtla and time is None else time
-    if time is not None:
-        require_column(frame, "time", time)
-    dated = [CUTOFF] if nixtla and CUTOFF in frame.columns and CUTOFF not in [*keys, time, target] else []
-    kept = [*keys, *([] if time is None else [time]), *dated, target]
-    names = _experts(frame, experts, kept)
-    forecasts = np.column_stack([numbers(frame, name, loss.forecast_fault) for name in names])
-    truths = numbers(frame, target, loss.truth_fault)
-    series, n_series = _series(frame, keys)
-    rounds = Rounds(names, forecasts, truths, series, n_series, frame.select(kept))
-    if time is None:
-        return rounds
-    rank, _ = ranks(frame, time)
-    _check_order(frame, time, series, rank, bool(dated))
-    if not dated:
-        return rounds
-    _warn_of_later_truths(frame, series)
-    return rounds._replace(order=np.lexsort((rank, series)))
+    kept = [*named, columns.target]
+    if columns.quantiles is None:
+        names = _experts(frame, columns, kept)
+        tables: tuple[list[str | None], ...] = ([*names],)
+    else:
+        names, tables = _quantile_experts(frame, columns, kept)
+    missing = np.full(len(frame), np.nan)
+    forecasts = tuple(
+        np.column_stack([missing if name is None else numbers(frame, name, loss.forecast_fault) for name in table])
+        for table in tables
+    )
+    truths = numbers(frame, columns.target, loss.truth_fault)
+    return _ordered(frame, names, forecasts, truths, columns, frame.select(kept), np.arange(len(frame)))
 
 
-def long_rounds(frame: Frame, loss: ForecastLoss, target: str, columns: dict[str, str | None], by: object) -> Rounds:
-    """Return the rounds of a frame with one row per round and expert: by series, then by time.
-
-    `columns` has those of the experts, of the forecasts and of the time.
-    """
-    expert, forecast, time = (require_column(frame, argument, name) for argument, name in columns.items())
-    keys = _keys(frame, by, [SERIES] if {SERIES, TIME} <= {*frame.columns} and time == TIME else [])
-    _check_different([*keys, time, target, expert, forecast])
+def _long(frame: Frame, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+    """Return the rounds of a frame with one row per round and expert: by series, then by time."""
+    target, expert, forecast = columns.target, columns.expert, columns.forecast
+    assert expert is not None
+    assert forecast is not None
     values = numbers(frame, forecast, loss.forecast_fault)
     row_truths = numbers(frame, target, loss.truth_fault)
-    series, n_series = _series(frame, keys)
-    rank, n_times = ranks(frame, time)
+    series = _series(frame, [name for name in columns.by if name != columns.step])[0]
+    times = _rank_columns(frame, columns)
+    step = () if columns.step is None else (_steps(frame, columns.step),)
     which, labels = codes(frame, [expert])
     names = as_names(OWNER, labels, "expert")
-    _, first, rounds = np.unique(series * n_times + rank, return_index=True, return_inverse=True)
+    keys = np.column_stack([series, *(times[name] for name in ("time", "issued") if name in times), *step])
+    _, first, rounds = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    rounds = rounds.reshape(-1)
     _, earliest, places = np.unique(rounds * len(names) + which, return_index=True, return_inverse=True)
     if (again := earliest[places] < np.arange(len(frame))).any():
         row = int(again.argmax())
-        got = f"{shown(names[which[row]])} at {_text(frame, time, row)}"
-        hint = "Name the columns that tell the series apart with `by`."
+        got = f"{shown(names[which[row]])} at {_text(frame, columns.time, row)}"
+        hint = f"Name the columns that tell the series apart with `by`. {_NAME_ISSUE}"
         raise InvalidInput(f"{OWNER}: every expert must have one row per time, got {got} again in row {row}. {hint}")
-    forecasts = np.full((len(first), len(names)), np.nan)
-    forecasts[rounds, which] = values
+    table = np.full((len(first), len(names)), np.nan)
+    table[rounds, which] = values
     truths, present = np.full(len(first), np.nan), ~np.isnan(row_truths)
     truths[rounds[present]] = row_truths[present]
     if (differ := present & (row_truths != truths[rounds])).any():
         row = int(np.argmax(differ))
-        got = f"{row_truths[row]} and {truths[rounds[row]]} at {_text(frame, time, row)}"
+        got = f"{row_truths[row]} and {truths[rounds[row]]} at {_text(frame, columns.time, row)}"
         raise InvalidInput(f"{OWNER}: the column {shown(target)} must have one truth per time, got {got}, row {row}.")
     nw = narwhals()
-    kept = nw.maybe_reset_index(frame.select([*keys, time])[first.tolist()])
+    reduced = nw.maybe_reset_index(frame[first.tolist()])
+    kept = reduced.select(named)
     kept = kept.with_columns(nw.new_series(target, truths, nw.Float64, backend=frame.implementation))
-    return Rounds(names, forecasts, truths, series[first], n_series, with_nulls(kept, target))
+    return _ordered(reduced, names, (table,), truths, columns, with_nulls(kept, target), first)
+
+
+def _ordered(
+    frame: Frame,
+    names: tuple[str, ...],
+    forecasts: tuple[Matrix, ...],
+    truths: Vector,
+    columns: Columns,
+    kept: Frame,
+    rows: Actions,
+) -> Rounds:
+    """Return rounds with the order in which they are played; `rows` are those of the user's frame."""
+    series, n_series = _series(frame, [name for name in columns.by if name != columns.step])
+    rounds = Rounds(names, forecasts, truths, series, n_series, kept, None)
+    times = _rank_columns(frame, columns)
+    if not columns.is_ordered:
+        if columns.time is not None and columns.expert is None:
+            _check_order(frame, columns.time, series, times["time"])
+        return rounds
+
+    def fault(row: int, option: str, rule: str) -> InvalidInput:
+        name = getattr(columns, option)
+        got = f"got {_text(frame, name, row)} in row {rows[row]}"
+        hint = _KEEP_FIRST if option == "target" else _NAME_SERIES if "twice" in rule else ""
+        at = f" at {_text(frame, columns.time, row)}" if option not in ("time", "step") else ""
+        return InvalidInput(f"{OWNER}: the column {shown(name)}: {rule}, {got}{at}. {hint}".rstrip())
+
+    step = None if columns.step is None else _steps(frame, columns.step)
+    of_rows = Times(times.get("time"), times.get("issued"), times.get("known"), step, columns.delay)
+    return rounds._replace(order=round_order(series, of_rows, truths, fault, columns.revised))
+
+
+def _rank_columns(frame: Frame, columns: Columns) -> dict[str, Actions]:
+    """Return the ranks of the times by option."""
+    times = columns.times
+    if not times:
+        return {}
+    optional = [times["known"]] if "known" in times else []
+    return dict(zip(times, ranks(frame, list(times.values()), optional), strict=True))
+
+
+def _steps(frame: Frame, name: str) -> Actions:
+    """Return the steps ahead, whole numbers from 1 on."""
+    steps = numbers(frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
+    if (wrong := ~(steps % 1 == 0)).any():
+        row = int(wrong.argmax())
+        hint = (
+            f"If it has forecasts, list it in `experts`; if it is something else, drop it: {shown(name)} means steps."
+        )
+        rule = "must have steps ahead, whole numbers >= 1"
+        raise InvalidInput(f"{OWNER}: the column {shown(name)} {rule}, got {steps[row]} in row {row}. {hint}")
+    return steps.astype(np.int64)
 
 
 def _keys(frame: Frame, by: object, default: list[str]) -> list[str]:
@@ -252,24 +256,91 @@ def _keys(frame: Frame, by: object, default: list[str]) -> list[str]:
     return list(keys)
 
 
-def _experts(frame: Frame, experts: object, kept: list[str]) -> tuple[str, ...]:
+def _experts(frame: Frame, columns: Columns, kept: list[str]) -> tuple[str, ...]:
+    experts = columns.experts
     if experts is None:
         others = [name for name in frame.columns if name not in kept]
-        if bounds := [name for name in others if _BOUND.search(name)]:
+        if bounds := [name for name in others if _level_of(name) is not None]:
             text = ", ".join(bounds[:4]) + (", ..." if len(bounds) > 4 else "")
-            _warn(f"{OWNER}: bounds of intervals are no experts, left out: {text}. List the columns with `experts`.")
-        experts = [name for name in others if not _BOUND.search(name)]
+            _warn(
+                f"{OWNER}: quantiles are no experts, left out: {text}. Combine them with `quantiles`, or list the"
+                " columns with `experts`."
+            )
+        experts = [name for name in others if name not in bounds]
         if not experts:
             got = ", ".join(frame.columns)
             raise InvalidInput(f"{OWNER}: the frame must have a column of forecasts, got only {got}.")
-    elif isinstance(experts, str) or not isinstance(experts, Sequence) or not len(experts):
+    elif isinstance(experts, str | Mapping) or not isinstance(experts, Sequence) or not len(experts):
         raise rejection(OWNER, "experts", "a list of names of columns", experts)
+    _require_experts(frame, experts)
+    _check_different([*kept, *experts])
+    return tuple(experts)
+
+
+def _require_experts(frame: Frame, experts: Sequence[object]) -> None:
     columns = {*frame.columns}
     for name in experts:
         if not isinstance(name, str) or name not in columns:
             require_column(frame, "experts", name)  # raises
-    _check_different([*kept, *experts])
-    return tuple(experts)
+
+
+def _level_of(name: str) -> tuple[str, float] | None:
+    """Return the expert and the level in the name of a column, None if it is no quantile.
+
+    >>> _level_of("arima-hi-80"), _level_of("arima-q-0.25"), _level_of("arima")
+    (('arima', 0.9), ('arima', 0.25), None)
+    """
+    if name.endswith(_MEDIAN) and len(name) > len(_MEDIAN):
+        return name[: -len(_MEDIAN)], 0.5
+    found = _BOUND.match(name)
+    if found is None:
+        return None
+    if found["side"] is None:
+        return found["expert"], float(found["level"])
+    half = float(found["percent"]) / 200
+    return found["expert"], round(0.5 - half if found["side"] == "lo" else 0.5 + half, 12)
+
+
+def _quantile_experts(
+    frame: Frame, columns: Columns, kept: list[str]
+) -> tuple[tuple[str, ...], tuple[list[str | None], ...]]:
+    """Return the names of the experts, and for each level their columns; None where an expert has none."""
+    levels, experts = columns.quantiles or (), columns.experts
+    if isinstance(experts, Mapping):
+        for name, theirs in experts.items():
+            if isinstance(theirs, str) or not isinstance(theirs, Sequence) or len(theirs) != len(levels):
+                rule = f"a list of {len(levels)} columns, one for each level"
+                raise rejection(OWNER, f"experts[{name!r}]", rule, theirs)
+            _require_experts(frame, theirs)
+        _check_different([*kept, *(name for theirs in experts.values() for name in theirs)])
+        names = as_names(OWNER, experts, "experts")
+        return names, tuple([theirs[i] for theirs in experts.values()] for i in range(len(levels)))
+    by_expert: dict[str, dict[float, str]] = {}
+    for column in frame.columns:
+        if column not in kept and (found := _level_of(column)) is not None:
+            by_expert.setdefault(found[0], {})[found[1]] = column
+    if experts is not None:
+        if unknown := [name for name in experts if name not in by_expert]:
+            rule = "experts with columns such as `name-lo-90` and `name-q-0.9`, or a dict from names to columns"
+            raise rejection(OWNER, "experts", rule, unknown[0])
+        by_expert = {name: by_expert[name] for name in experts}
+    for name, theirs in by_expert.items():  # the point forecast of a library stands for a median that is not there
+        if name in frame.columns and not any(_is_same(level, 0.5) for level in theirs):
+            theirs[0.5] = name
+    tables = tuple(
+        [next((theirs[has] for has in theirs if _is_same(has, level)), None) for theirs in by_expert.values()]
+        for level in levels
+    )
+    for level, table in zip(levels, tables, strict=True):
+        if not any(table):
+            has = sorted({level for theirs in by_expert.values() for level in theirs})
+            rule = "levels for which there are columns such as `name-lo-90`, `name-hi-90` or `name-q-0.9`"
+            raise rejection(OWNER, "quantiles", rule, level, f"There are {shown(has)}." if has else "There are none.")
+    return tuple(by_expert), tables
+
+
+def _is_same(first: float, second: float) -> bool:
+    return abs(first - second) < _SAME_LEVEL
 
 
 def _check_different(names: list[str]) -> None:
@@ -285,40 +356,40 @@ def _series(frame: Frame, keys: list[str]) -> tuple[Actions, int]:
     return series, len(different)
 
 
-def _check_order(frame: Frame, time: str, series: Actions, rank: Actions, any_order: bool) -> None:
-    """Check that the times of each series increase; if rows may have any order, that none occurs twice."""
-    order = np.lexsort((rank, series)) if any_order else np.argsort(series, kind="stable")
+def _check_order(frame: Frame, time: str, series: Actions, rank: Actions) -> None:
+    """Check that the times of each series increase."""
+    order = np.argsort(series, kind="stable")
     back = (np.diff(rank[order]) <= 0) & (np.diff(series[order]) == 0)
     if not back.any():
         return
     row = int(order[1:][back].min())
     got = f"{_text(frame, time, row)} in row {row}"
-    if not any_order and not (rank[:row] == rank[row])[series[:row] == series[row]].any():
+    if not (rank[:row] == rank[row])[series[:row] == series[row]].any():
         rule = "must increase within a series"
         raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got {got}. Sort the frame by it.")
-    rule, hint = "must have different times in the rows of a series", _KEEP_ONE_CUTOFF if any_order else _NAME_SERIES
+    rule = "must have different times in the rows of a series"
+    hint = f"{_NAME_SERIES} {_NAME_ISSUE}"
     raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got again {got}. {hint}")
 
 
-def _text(frame: Frame, time: str, row: int) -> str:
-    value = frame[time].to_list()[row]
+def _text(frame: Frame, name: str | None, row: int) -> str:
+    value = None if name is None else frame[name].to_list()[row]
     return shown(value) if isinstance(value, (str, int, float)) else str(value)
 
 
-def _warn_of_later_truths(frame: Frame, series: Actions) -> None:
-    cutoffs, different = codes(frame, [CUTOFF])
-    if len(np.unique(series * len(different) + cutoffs)) < len(series):
-        _warn(
-            f"{OWNER}: a row is weighed with the truths of all earlier times, also of those later than its {CUTOFF}, so"
-            " forecasts of several steps ahead are combined better than is possible when they are made."
-        )
-
-
 def _warn(text: str) -> None:
-    warnings.warn(text, LayoutWarning, stacklevel=5)
+    warnings.warn(text, LayoutWarning, stacklevel=6)
 
 
-FORECAST, WEIGHT = "forecast", "weight_"  # the columns that a result adds
+def level_text(level: float) -> str:
+    """Return the end of the name of a column of a quantile.
+
+    >>> level_text(0.9)
+    '-q-0.9'
+    """
+    return f"-q-{level:g}"
+
+
 FrameT = TypeVar("FrameT")
 
 
@@ -326,13 +397,19 @@ def combine(
     frame: FrameT,
     target: str = "y",
     *,
-    experts: Sequence[str] | None = None,
+    experts: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     time: str | None = None,
     by: str | Sequence[str] | None = None,
     expert: str | None = None,
     forecast: str | None = None,
+    issued: str | None = None,
+    known: str | None = None,
+    step: str | None = None,
+    delay: int | None = None,
+    revised: str = "refuse",
+    quantiles: Sequence[float] | None = None,
     loss: str | ForecastLoss = "square",
-    learner: ExpertLearner | Combinations | None = None,
+    learner: ExpertLearner | Combinations | str | None = None,
     gradient: bool = True,
     hint: str = "last-truth",
     extras: tuple[str, ...] = (),
@@ -340,10 +417,12 @@ def combine(
     weights: bool = True,
     n_threads: int = 1,
 ) -> FrameT:
-    """Combine the forecasts in a frame: each row with weights that were learned from the rows before it.
+    """Combine the forecasts in a frame: each row with weights that were learned from truths known before it was issued.
 
-    Every series has a mixture of its own. Rows whose truth is missing are combined but change no weights, so a frame
-    can end with forecasts whose truths are not known yet. The given frame is not changed.
+    Without `issued`, `known`, `step` and `delay` rows are in order, and each truth is taken as known before the next
+    row of its series. Every series has weights of its own, and so has every step ahead of forecasts that are issued
+    together. Rows whose truth is missing are combined but change no weights, so a frame can end with forecasts whose
+    truths are not known yet. The given frame is not changed.
 
     Parameters
     ----------
@@ -353,10 +432,11 @@ def combine(
     target : str, default "y"
         The column of the truths.
     experts : list of str, default None
-        Wide: the columns of forecasts. None: all others, but bounds of intervals such as `AutoARIMA-lo-90`.
+        Wide: the columns of forecasts. None: all others, but quantiles such as `AutoARIMA-lo-90`. With `quantiles` the
+        names of experts, or a dict from a name to its columns, one for each level.
     time : str, default None
-        The column of the time, which must increase within each series. None: `ds` if the frame has the columns
-        `unique_id` and `ds`, else the rows are in order. A long frame needs it and may have its rows in any order.
+        The column of the time that a row is for. None: `ds` if the frame has the columns `unique_id` and `ds`, else the
+        rows are in order. A long frame needs it.
     by : str or list of str, default None
         The columns that tell the series apart. None: `unique_id` if the frame has the columns `unique_id` and `ds`,
         else there is one series.
@@ -364,6 +444,21 @@ def combine(
         Long: the column of the experts' names.
     forecast : str, default None
         Long: the column of the forecasts.
+    issued : str, default None
+        The column of the time at which a row was issued: the time of the latest data that it may use. None: `cutoff`,
+        if there is such a column.
+    known : str, default None
+        The column of the time at which a truth was known. None: the time that the row is for.
+    step : str, default None
+        The column of the steps ahead, 1, 2, ...; each has weights of its own. Without `issued`, a row was issued so
+        many times of its series before its own. None: a column `h`, `step`, `horizon` or `lead_time`.
+    delay : int, default None
+        Truths are known after so many more rows of their series: h - 1 for forecasts h steps ahead, one for each time.
+    revised : {"refuse", "ignore"}, default "refuse"
+        What happens if a time has several truths; "ignore" keeps the first.
+    quantiles : sequence of float, default None
+        Levels of quantiles to combine, under the pinball loss; combined quantiles do not cross. Columns have names such
+        as `a-lo-80`, `a-hi-80` (levels 0.1, 0.9), `a-q-0.25`, `a-median`; `a` stands for a median that is not there.
     loss, learner, gradient, hint, extras, scale
         The options of the mixtures, see `MixtureOptions`.
     weights : bool, default True
@@ -374,9 +469,9 @@ def combine(
     Returns
     -------
     frame of the same library
-        The columns `by`, `time` and `target`, then `forecast` and, for each expert, `weight_<expert>`. Wide: one row
-        for each row of the frame, in its order and, for pandas, with its index. Long: one row per series and time,
-        sorted by time within a series.
+        The columns `by`, of times and steps, and `target`, then `forecast` and, for each expert, `weight_<expert>`;
+        with `quantiles` these end in `-q-<level>`. Wide: one row for each row of the frame, in its order and, for
+        pandas, with its index. Long: one row per round, sorted by series and time.
 
     Examples
     --------
@@ -385,34 +480,76 @@ def combine(
     >>> combine(frame)["forecast"].to_list()
     [2.0, 1.0, 1.0]
     """
-    options = MixtureOptions(loss, learner, gradient, hint, extras, scale)
-    read = opened(frame)
-    require_column(read, "target", target)
-    if expert is None and forecast is None:
-        rounds = wide_rounds(read, options.forecast_loss, target, experts, time, by)
-    elif experts is not None:
-        raise InvalidInput(f"{OWNER}: `experts` is of wide frames, `expert` and `forecast` are of long ones.")
-    else:
-        columns = {"expert": expert, "forecast": forecast, "time": time}
-        rounds = long_rounds(read, options.forecast_loss, target, columns, by)
-    names = options.names(rounds.experts)
-    added = [FORECAST, *(WEIGHT + name for name in names)] if weights else [FORECAST]
+    levels = as_levels(quantiles)
+    if levels is not None and loss != "square":
+        raise InvalidInput(f"{OWNER}: the loss of quantiles is their pinball loss.")
+    delay = None if delay is None else count(OWNER, "delay", delay, at_least=0)
+    if revised not in ("refuse", "ignore"):
+        raise rejection(OWNER, "revised", "'refuse' or 'ignore'", revised)
+    others: Any = (learner, gradient, hint, extras, scale)
+    options = level_options(MixtureOptions(loss, *others), levels)
+    columns = Columns(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
+    rounds, _ = read_rounds(opened(frame), options[0].forecast_loss, columns)
+    names = options[0].names(rounds.experts)
+    added = added_columns(names, levels, weights)
     if taken := [name for name in added if name in rounds.kept.columns]:
         raise InvalidInput(f"{OWNER}: the result has a column {shown(taken[0])}; rename that of the frame.")
-    combined, played = _played(options, rounds, n_threads)
+    combined, shares = play_rounds(options, rounds, count(OWNER, "n_threads", n_threads))
+    columns_of_levels = [[forecasts, *table.T] for forecasts, table in zip(combined.T, shares, strict=True)]
+    values = [column for of_level in columns_of_levels for column in (of_level if weights else of_level[:1])]
     nw, backend = narwhals(), rounds.kept.implementation
-    series = [  # the weights are left out if they are not added
-        nw.new_series(name, np.ascontiguousarray(values), nw.Float64, backend=backend)
-        for name, values in zip(added, (combined, *played.T), strict=False)
+    series = [
+        nw.new_series(name, np.ascontiguousarray(column), nw.Float64, backend=backend)
+        for name, column in zip(added, values, strict=True)
     ]
-    result: FrameT = with_nulls(rounds.kept.with_columns(*series), FORECAST).to_native()
+    whole = rounds.kept.with_columns(*series)
+    for name in added:
+        if name.startswith(FORECAST):
+            whole = with_nulls(whole, name)
+    result: FrameT = whole.to_native()
     return result
 
 
-def _played(options: MixtureOptions, rounds: Rounds, n_threads: int) -> tuple[Vector, Matrix]:
-    n_threads, order = count(OWNER, "n_threads", n_threads), rounds.order
-    stack = MixtureStack(options, len(rounds.experts), rounds.n_series)
-    played = stack.run(rounds.forecasts[order], rounds.truths[order], rounds.series[order], n_threads)
-    combined, weights = np.empty_like(played.combined), np.empty_like(played.weights)
-    combined[order], weights[order] = played.combined, played.weights
-    return combined, weights
+def as_levels(quantiles: object) -> tuple[float, ...] | None:
+    """Return levels of quantiles, increasing; None if there are none."""
+    if quantiles is None:
+        return None
+    if isinstance(quantiles, str) or not isinstance(quantiles, Sequence | np.ndarray) or not len(quantiles):
+        raise rejection(OWNER, "quantiles", "a list of probabilities", quantiles)
+    levels = [number(OWNER, "quantiles", level, lambda x: 0 < x < 1, "in (0, 1)") for level in quantiles]
+    if sorted(set(levels)) != levels:
+        raise rejection(OWNER, "quantiles", "in increasing order", levels)
+    return tuple(levels)
+
+
+def level_options(options: MixtureOptions, levels: tuple[float, ...] | None) -> list[MixtureOptions]:
+    """Return the options of the mixtures of each level."""
+    from dataclasses import replace
+
+    if levels is None:
+        return [options]
+    return [replace(options, loss=ForecastLoss("pinball", level=level)) for level in levels]
+
+
+def added_columns(names: tuple[str, ...], levels: tuple[float, ...] | None, weights: bool = True) -> list[str]:
+    """Return the names of the columns that a result adds."""
+    ends = [""] if levels is None else list(map(level_text, levels))
+    return [name + end for end in ends for name in (FORECAST, *((WEIGHT + name for name in names) if weights else ()))]
+
+
+def play_rounds(options: list[MixtureOptions], rounds: Rounds, n_threads: int) -> tuple[Matrix, list[Matrix]]:
+    """Return the combined forecasts of each level, in increasing order, and the weights of each level."""
+    combined, shares = [], []
+    for of_level, forecasts in zip(options, rounds.forecasts, strict=True):
+        n_experts, order = len(rounds.experts), rounds.order
+        if order is None:
+            stack = MixtureStack(of_level, n_experts, rounds.n_series)
+            played = stack.run(forecasts, rounds.truths, rounds.series, n_threads)
+            combined.append(played.combined)
+            shares.append(played.weights)
+        else:
+            stack = MixtureStack(of_level, n_experts, rounds.n_series * order.n_steps)
+            issued, _ = stack.play(order.events, forecasts, order.truths, order.mixture, n_threads)
+            combined.append(issued.combined)
+            shares.append(issued.weights)
+    return np.sort(np.column_stack(combined), axis=1), shares

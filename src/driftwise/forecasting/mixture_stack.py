@@ -64,6 +64,7 @@ OWN_ROW: Kernel = unbound
 REBUILD: Kernel = unbound
 COMBINE: Kernel = unbound
 OBSERVE: Kernel = unbound
+OBSERVE_LATE: Kernel = unbound
 
 
 class Combined(NamedTuple):
@@ -74,10 +75,27 @@ class Combined(NamedTuple):
     inputs: Matrix  # what was given, and the forecasts of the added experts
 
 
+class Issued(NamedTuple):
+    """Rounds that were combined, and what is remembered of each until its truth is known."""
+
+    combined: Vector
+    weights: Matrix
+    inputs: Matrix
+    kept: Matrix
+
+
+class Open(NamedTuple):
+    """For each series, what is open between the events of two blocks."""
+
+    waiting: Actions  # how many rounds wait for their truth
+    newest: Actions  # the round that was combined last, -1 if a truth came since
+
+
 class MixtureLoops(NamedTuple):
-    """The loop over rows, and what single rounds are compiled from."""
+    """The loops over rows and over events, and what single rounds are compiled from."""
 
     run: Kernel
+    play: Kernel
     live: Callable[..., LiveMixture]  # from the arrays of a stack, its rates, settings and work
 
 
@@ -120,6 +138,8 @@ def _loops(
     rows: Bindings = {"KIND": memory_type, "ROW": row_kernel(len(memory_type._fields))}
     rows |= {"OWN": Own, "OWN_ROW": row_kernel(len(Own._fields))}
     run = clone(_run, name, kinds, COMBINE=combine, OBSERVE=observe, **rows)
+    on_time: Bindings = {"COMBINE": combine, "OBSERVE": observe, "OBSERVE_LATE": observe_late}
+    play = clone(_play, name, (*kinds, Issued, Open), **on_time, **rows)
     entries: list[tuple[Kernel, str, Bindings]] = [
         (_combine_one, name, {**rows, "COMBINE": combine}),
         (_observe_one, name, {**rows, "OBSERVE": observe}),
@@ -146,7 +166,7 @@ def _loops(
 
         return first_that_compiles(compile_all)
 
-    return MixtureLoops(run, live)
+    return MixtureLoops(run, play, live)
 
 
 def _run(
@@ -166,6 +186,50 @@ def _run(
             for k in range(inputs.shape[1] if inputs.shape[0] > 0 else 0):  # empty where no expert is added
                 inputs[t, k] = work.inputs[k]
             if not OBSERVE(memory, rates, own, settings, work, forecast, truths[t]):
+                return False
+    return True
+
+
+def _play(
+    mixtures: Mixtures,
+    series: Actions,
+    events: Actions,
+    forecasts: Matrix,
+    truths: Vector,
+    issued: Issued,
+    still: Open,
+    part: int,
+    n_parts: int,
+) -> bool:
+    """Play the events of some series: r is the forecast of row r, which is combined, and ~r is its truth."""
+    stack, owns, rates, settings, work = mixtures
+    for event in events:
+        t = event if event >= 0 else ~event
+        i = series[t]
+        if i % n_parts != part:
+            continue
+        memory, own = KIND(*ROW(stack, i)), OWN(*OWN_ROW(owns, i))
+        if event >= 0:
+            issued.combined[t] = COMBINE(memory, rates, own, settings, work, forecasts[t], still.waiting[i])
+            for k in range(work.shares.size):
+                issued.weights[t, k], issued.inputs[t, k] = work.shares[k], work.inputs[k]
+            for k in range(work.kept.size):
+                issued.kept[t, k] = work.kept[k]
+            still.waiting[i] += 1
+            still.newest[i] = t
+        else:
+            for k in range(work.shares.size):
+                work.shares[k], work.inputs[k] = issued.weights[t, k], issued.inputs[t, k]
+            for k in range(work.kept.size):
+                work.kept[k] = issued.kept[t, k]
+            is_newest = still.newest[i] == t
+            still.waiting[i] -= 1
+            still.newest[i] = -1
+            if is_newest:
+                fine = OBSERVE(memory, rates, own, settings, work, issued.combined[t], truths[t])
+            else:
+                fine = OBSERVE_LATE(memory, rates, own, settings, work, issued.combined[t], truths[t])
+            if not fine:
                 return False
     return True
 
@@ -302,12 +366,69 @@ class MixtureStack:
             self._play(places, block, answers, played, n_threads)
         return played if self.options.extras else played._replace(inputs=block)
 
+    def play(
+        self,
+        events: Any,
+        forecasts: Any,
+        truths: Any,
+        series: Any = None,
+        n_threads: int = 1,
+        before: tuple[Issued, Open] | None = None,
+    ) -> tuple[Issued, Open]:
+        """Play rounds whose truths are known later: the order of the events says when.
+
+        The event r is the forecast of row r, which is combined with what the series knows then; ~r is the truth of row
+        r, from which it learns. A row without the second event still waits at the end. `before` is what an earlier call
+        returned, cut to the rows that still wait: they are the first rows here, and have their truths only.
+        """
+        with self._lock:
+            block = self._array(forecasts, (None, self.n_experts), "forecasts", self.loss.forecast_fault)
+            answers = self._array(truths, (len(block),), "truths", self.loss.truth_fault)
+            places, n_threads = self._places(series, len(block)), count("MixtureStack", "n_threads", n_threads)
+            shapes = ((), (self.n_actions,), (self.n_actions,), (self.n_kept,))
+            issued = Issued(*(np.zeros((len(block), *shape)) for shape in shapes))
+            still = Open(np.zeros(self.n_series, np.int64), np.full(self.n_series, -1))
+            n_before = 0 if before is None else self._continue(issued, still, places, *before)
+            order = _checked_events(events, len(block), n_before)
+            if self.learner.grows:
+                self._make_room(len(block) + 1)
+
+            def play(mixtures: Mixtures, part: int, n_parts: int) -> bool:
+                return bool(self._loops.play(mixtures, places, order, block, answers, issued, still, part, n_parts))
+
+            self._play_parts(play, n_threads)
+        return issued, still
+
+    def _continue(self, issued: Issued, still: Open, places: Actions, before: Issued, opened: Open) -> int:
+        """Write the rows that wait from an earlier call in front; return how many there are."""
+        n_before = len(before.combined)
+        for now, earlier in zip((*issued, *still), (*before, *opened), strict=True):
+            room = now[:n_before] if now.dtype == np.float64 else now[: len(earlier)]
+            if earlier.dtype != now.dtype or earlier.shape != room.shape:
+                raise InvalidInput("MixtureStack: `before` must have what `play` returned for rows that still wait.")
+            room[:] = earlier
+        rows = range(n_before)
+        one_by_one = zip(before.combined.tolist(), *before[1:], strict=True)
+        if not all(self._is_round(Round(forecast, *arrays)) for forecast, *arrays in one_by_one):
+            raise InvalidInput("MixtureStack: `before` has rows that no call of `play` returned.")
+        newest = [(i, r) for i, r in enumerate(still.newest.tolist()) if r != -1]
+        if not all(r in rows and places[r] == i for i, r in newest) or (still.waiting < 0).any():
+            raise InvalidInput("MixtureStack: `before` has a newest row that does not wait.")
+        return n_before
+
     def _play(self, places: Actions, block: Matrix, answers: Vector, played: Combined, n_threads: int) -> None:
+        def play(mixtures: Mixtures, part: int, n_parts: int) -> bool:
+            return bool(self._loops.run(mixtures, places, block, answers, played, part, n_parts))
+
+        self._play_parts(play, n_threads)
+
+    def _play_parts(self, loop: Callable[[Mixtures, int, int], bool], n_threads: int) -> None:
+        """Run a loop in threads that share the series."""
         n_parts = max(1, min(n_threads, self.n_series, os.cpu_count() or 1))  # each part reads all rows
 
         def play(part: int) -> bool:
             mixtures = (self._stack, self._owns, self._rates, self._settings, self._work())
-            return bool(self._loops.run(mixtures, places, block, answers, played, part, n_parts))
+            return loop(mixtures, part, n_parts)
 
         try:
             if n_parts == 1:
@@ -489,6 +610,25 @@ class MixtureStack:
         stack = _checked_memories(self.learner, arrays, self.n_actions, own.counts[:, ROUNDS])
         with self._lock:
             self._stack, self._owns, self._live = stack, own, None
+
+
+def _checked_events(events: object, n_rows: int, n_before: int) -> Actions:
+    """Return events as an array: every row is combined once, unless it was before, and has at most one truth, later."""
+    order = np.asarray(events)
+    if order.ndim != 1 or (order.size and order.dtype.kind not in "iu"):
+        raise rejection("MixtureStack", "events", "a sequence of whole numbers", events)
+    order = np.ascontiguousarray(order, np.int64)
+    rows = np.where(order >= 0, order, ~order)
+    is_combined = order >= 0
+    if ((rows >= n_rows) | (is_combined & (rows < n_before))).any():
+        raise InvalidInput(f"MixtureStack: `events` must be forecasts and truths of {n_rows} rows.")
+    combined_at, known_at = np.full(n_rows, -1), np.full(n_rows, order.size)
+    places = np.arange(order.size)
+    combined_at[rows[is_combined]], known_at[rows[~is_combined]] = places[is_combined], places[~is_combined]
+    n_different = (combined_at >= 0).sum() + (known_at < order.size).sum()
+    if n_different < order.size or is_combined.sum() != n_rows - n_before or (combined_at >= known_at).any():
+        raise InvalidInput("MixtureStack: `events` must have every forecast once, and every truth after its forecast.")
+    return order
 
 
 def _empty_owns(n_series: int, n_actions: int) -> Own:

@@ -1,0 +1,212 @@
+"""Columns of frames of pandas, polars or Arrow as arrays: numbers, the numbers of series, and the ranks of times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from driftwise.core.errors import InvalidInput, MissingDependency, rejection, shown
+from driftwise.core.types import Actions, Vector
+from driftwise.forecasting.labelled_values import REAL_VALUE, first_too_large, nearest, real_value
+from driftwise.forecasting.losses import Array
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+    Frame = nw.DataFrame[Any]
+
+
+OWNER = "combine"
+_ROLES = "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
+
+
+def narwhals() -> ModuleType:
+    """Return Narwhals; raise with the command to install it if it is missing."""
+    try:
+        import narwhals.stable.v2 as nw
+    except ImportError:
+        raise MissingDependency("Reading a frame", "Narwhals 2", "frames") from None
+    return nw
+
+
+def opened(frame: Any) -> Frame:
+    """Return a frame through Narwhals, after a check of its rows and of the names of its columns."""
+    nw, kind = narwhals(), type(frame).__name__
+    if kind in ("DataFrame", "Table"):
+        _check_names(list(frame.column_names if kind == "Table" else frame.columns))
+    try:
+        read: Frame = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        hint = " Pass `frame.collect()`." if kind == "LazyFrame" else ""
+        rule = "a frame of pandas or polars, or a table of Arrow"
+        raise InvalidInput(f"{OWNER}: `frame` must be {rule}, got a {kind}.{hint}") from None
+    if not len(read):
+        raise InvalidInput(f"{OWNER}: `frame` must have at least one row, got none.")
+    return read
+
+
+def _check_names(names: list[object]) -> None:
+    """Check the names of columns before Narwhals does: its messages have another form."""
+    seen = set()
+    for name in names:
+        if not isinstance(name, str):
+            hint = "Write `frame.columns = [str(name) for name in frame.columns]`."
+            raise rejection(OWNER, "frame", "a frame whose columns have text as names", name, hint)
+        if name in seen:
+            raise InvalidInput(f"{OWNER}: `frame` must have different names of columns, got {shown(name)} twice.")
+        seen.add(name)
+
+
+def require_column(frame: Frame, argument: str, name: object) -> str:
+    """Return the name of a column, after a check that it exists; the message suggests the nearest one."""
+    if not isinstance(name, str):
+        raise rejection(OWNER, argument, "the name of a column", name)
+    if name not in frame.columns:
+        hint = nearest(name, frame.columns) or f"Its columns are {shown(frame.columns)}."
+        if frame.implementation.is_pandas_like() and name in frame.to_native().index.names:
+            hint = "It is in the index: pass `frame.reset_index()`."
+        raise rejection(OWNER, argument, "a column of the frame", name, hint)
+    return name
+
+
+def numbers(frame: Frame, name: str, fault: Callable[[Vector], str]) -> Vector:
+    """Return a column of forecasts or truths as a vector; NaN where a value is missing.
+
+    `fault` returns the rule of the loss that some values break, or "".
+    """
+    nw, column = narwhals(), frame[name]
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        values = np.array(column.cast(nw.Float64).to_numpy(), np.float64)
+    elif column.null_count() == len(column):
+        values = np.full(len(column), np.nan)
+    elif column.dtype == nw.Object:
+        values = _from_objects(name, column.to_list())
+    else:
+        got = f"got the type {column.dtype}. {_ROLES}"
+        raise InvalidInput(f"{OWNER}: the column {shown(name)} must have numbers, {got}")
+    if (k := first_too_large(values)) >= 0:
+        raise _bad_value(name, REAL_VALUE, float(values[k]), k)
+    if rule := fault(values):
+        k = next(k for k in range(len(values)) if fault(values[k : k + 1]))
+        raise _bad_value(name, rule, float(values[k]), k)
+    return values
+
+
+def with_nulls(frame: Frame, name: str) -> Frame:
+    """Return a frame with nulls for the NaNs of a column; in pandas, where NaN is missing, the same frame."""
+    if frame.implementation.is_pandas_like():
+        return frame
+    nw = narwhals()
+    column = nw.col(name)
+    return frame.with_columns(nw.when(~column.is_nan()).then(column).alias(name))
+
+
+def _from_objects(name: str, objects: Sequence[object]) -> Vector:
+    values = [real_value(value) for value in objects]
+    if None in values:
+        k = values.index(None)
+        raise _bad_value(name, "a number", objects[k], k)
+    return np.array(values, np.float64)
+
+
+def _bad_value(name: str, rule: str, got: object, row: int) -> InvalidInput:
+    where = f"got {shown(got)} in row {row}"
+    return InvalidInput(f"{OWNER}: the column {shown(name)} must have {rule} in every row, {where}.")
+
+
+def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Hashable]]:
+    """Return for each row the number of its value, or of its values in several columns, and the different values."""
+    for name in names:
+        _require_present(frame, name)
+    columns = [frame[name].to_list() for name in names]
+    keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+    places: dict[Hashable, int] = {}
+    numbered = np.fromiter((places.setdefault(key, len(places)) for key in keys), np.int64, len(keys))
+    return numbered, list(places)
+
+
+def ranks(frame: Frame, names: Sequence[str], optional: Sequence[str] = ()) -> list[Actions]:
+    """Return the ranks of the times in some columns on one axis, from 0, equal for equal times.
+
+    Only a column that is `optional` may have missing values; their rank is -1.
+    """
+    for name in names:
+        if name not in optional:
+            _require_present(frame, name)
+    columns = _comparable(frame, names)
+    present = [np.array((~_missing(frame, name)).to_numpy(), bool) for name in names]
+    try:
+        together = np.concatenate([values[has] for values, has in zip(columns, present, strict=True)])
+        if together.dtype.kind != "O":
+            rank = np.unique(together, return_inverse=True)[1].astype(np.int64)
+        else:
+            ordered = {value: k for k, value in enumerate(sorted(set(together.tolist())))}
+            rank = np.fromiter((ordered[value] for value in together.tolist()), np.int64, len(together))
+    except TypeError:
+        what = ("column " if len(names) == 1 else "columns ") + " and ".join(map(shown, names))
+        raise InvalidInput(f"{OWNER}: the times in the {what} cannot be compared.") from None
+    found, first = [], 0
+    for has in present:
+        of_column = np.full(len(has), -1)
+        of_column[has] = rank[first : first + has.sum()]
+        found.append(of_column)
+        first += int(has.sum())
+    return found
+
+
+def _comparable(frame: Frame, names: Sequence[str]) -> list[Array]:
+    """Return columns of times as arrays that can be compared; text is read as ISO times where another one needs it."""
+    nw = narwhals()
+    zones = {name: getattr(frame[name].dtype, "time_zone", None) is not None for name in names}
+    values: dict[str, Array] = {name: frame[name].to_numpy() for name in names}
+    texts = [
+        name for name in names if frame[name].dtype in (nw.String, nw.Categorical, nw.Enum) or _has_text(values[name])
+    ]
+    if texts and len(names) > 1:
+        for name in texts:
+            values[name], zones[name] = _iso_times(name, frame[name].to_list())
+    if len({zones[name] for name in names if values[name].dtype.kind in "MO"}) > 1:
+        listed = ", ".join(shown(name) for name in names)
+        raise InvalidInput(f"{OWNER}: of the times in the columns {listed} all or none must have a time zone.")
+    return [values[name] for name in names]
+
+
+def _has_text(values: Array) -> bool:
+    return values.dtype.kind in "UT" or (
+        values.dtype.kind == "O" and any(isinstance(value, str) for value in values[:1])
+    )
+
+
+def _iso_times(name: str, texts: Sequence[object]) -> tuple[Array, bool]:
+    """Return texts as times, in UTC if they have offsets, and whether they have; a missing one is NaT."""
+    times, aware = np.full(len(texts), np.datetime64("NaT"), "M8[us]"), set()
+    parsed: dict[str, datetime] = {}
+    for row, text in enumerate(texts):
+        if isinstance(text, str) and text:
+            try:
+                moment = parsed.get(text) or parsed.setdefault(text, datetime.fromisoformat(text.strip()))
+            except ValueError:
+                raise _bad_value(name, "ISO dates or timestamps", text, row) from None
+            aware.add(moment.tzinfo is not None)
+            plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+            times[row] = np.datetime64(plain, "us")
+    if len(aware) > 1:
+        raise InvalidInput(f"{OWNER}: of the times in the column {shown(name)} all or none must have an offset.")
+    return times, True in aware
+
+
+def _missing(frame: Frame, name: str) -> Any:
+    column = frame[name]
+    missing = column.is_null()
+    return missing | column.is_nan() if column.dtype.is_float() else missing
+
+
+def _require_present(frame: Frame, name: str) -> None:
+    missing = _missing(frame, name)
+    if missing.any():
+        row = int(missing.arg_true()[0])
+        raise InvalidInput(f"{OWNER}: the column {shown(name)} must have a value in every row, got none in row {row}.")
