@@ -21,7 +21,10 @@ from driftwise.environments import csv_tables, table_files
 INDEX = "looks like the index of a pandas table. Write the table with index=False, or name the forecasts by --experts."
 EMPTY = "If it is missing, leave the cell empty."
 GUESSED = f"{EMPTY} If the column is no expert, name those that are by --experts."
-LONG = "A table with one row for each expert? In Python, driftwise.combine(frame, expert=..., forecast=...) takes it."
+LONG = (
+    "A table with one row for each expert? Name its columns by --expert and --forecast. Issued at different times? Name"
+    " the column of these times by --issued, or that of the steps ahead by --step."
+)
 BY = "If there are several series, name them by --by."
 UTF8 = "save the file as UTF-8."
 UNCLOSED = "a quotation mark opens a cell here, and none closes it."
@@ -574,7 +577,7 @@ def test_a_planted_error_of_the_reader_is_found_by_the_slow_reader(monkeypatch, 
 
 def test_planted_errors_of_the_order_of_times_are_found_by_the_slow_reader(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("driftwise.forecasting.combining._LARGEST_EXACT", math.inf)  # times are compared as floats
+    monkeypatch.setattr("driftwise.forecasting.time_columns._LARGEST_EXACT", math.inf)  # times are compared as floats
     counts, faults = fuzz_tables.fuzz_written(120, seed=4)
     assert counts["broke"] == len(faults) > 0
     assert any("refused, but nothing is wrong" in fault for fault in faults)

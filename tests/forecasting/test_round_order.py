@@ -1,5 +1,6 @@
 """The order in which tables are played: no forecast uses a truth that was not known when it was issued."""
 
+import datetime
 import math
 from collections import defaultdict
 
@@ -12,6 +13,7 @@ from driftwise import Mixture
 from driftwise.core.errors import InvalidInput
 from driftwise.forecasting import combine
 from driftwise.learners import AdaHedge, Tracker
+from issued_windows import day_ahead, windows
 
 LEARNERS = [None, AdaHedge(), Tracker(both_guesses=True)]
 
@@ -36,27 +38,6 @@ def live(frame, experts, series="unique_id", step="step", learner=None, known="d
             if not math.isnan(row["y"]):
                 waiting.append(row)
     return pd.Series(combined).reindex(frame.index).to_numpy()
-
-
-def windows(n_series=2, n_issues=30, every=3, steps=3, seed=0):
-    """Return forecasts of the next steps, issued every so many hours; fewer hours than steps: they overlap."""
-    rng, rows = np.random.default_rng(seed), []
-    start = pd.Timestamp("2024-03-30")  # a day before the clocks of Europe change
-    for s in range(n_series):
-        truths = 10 * np.sin(np.arange(n_issues * every + steps) / 4 + s) + rng.normal(size=n_issues * every + steps)
-        for i in range(n_issues):
-            for h in range(1, steps + 1):
-                t = i * every + h - 1
-                errors = rng.normal(size=3) * (1.0, 0.3, h) + (0.5, 0, 0)
-                rows.append(
-                    {"unique_id": f"s{s}", "ds": start + pd.Timedelta(hours=t),
-                     "cutoff": start + pd.Timedelta(hours=i * every - 1), "step": h, "y": truths[t],
-                     **dict(zip("abc", truths[t] + errors, strict=True))}
-                )  # fmt: skip
-    frame = pd.DataFrame(rows)
-    frame.loc[frame.index[5::17], "b"] = np.nan
-    unknown = frame["ds"].isin(frame["ds"].unique()[7::11])
-    return frame.assign(y=frame["y"].where(~unknown))
 
 
 CASES = {
@@ -145,18 +126,6 @@ def test_long_frames_have_issue_times_and_steps():
         np.testing.assert_array_equal(result["forecast"], expected["forecast"])
 
 
-def day_ahead():
-    """Return 40 days of hours without random numbers, issued an hour before each day."""
-    n_hours, n_days = 24, 40
-    t = np.arange(n_hours * n_days)
-    day = t // n_hours
-    truths = 100 + (day * 37 % 81 - 40) + (t * 7 % 5 - 2)
-    experts = {f"m{i}": 100 + 20 * (i - 2) + (t * (3 + i) % 7 - 3) for i in range(5)}
-    return pd.DataFrame({"unique_id": "a", "ds": t, "cutoff": day * n_hours - 1, "y": truths, **experts}).astype(
-        {"y": float, **dict.fromkeys(experts, float)}
-    )
-
-
 def test_a_false_gain_is_not_reported():
     """Told each truth before the next row, whenever it was issued, the mean absolute error is 9.0."""
     frame = day_ahead()
@@ -206,7 +175,9 @@ FAULTS = {  # what is changed, options, what the message says
         {"cutoff": lambda f: f["cutoff"].mask(f.index == 4)}, {},
         r"'cutoff' must have a value in every row, got none in row 4",
     ),
-    "a truth revised": ("revised", {}, r"'y': a time must have one truth, which was .*, got 7\.0 in row 3 .*revised='ignore'"),
+    "a truth revised": (
+        "revised", {}, r"'y': a time must have one truth, which was .*, got 7\.0 in row 3 .*revised='ignore'",
+    ),
     "published before it was issued": (
         {"p": lambda f: f["cutoff"]}, {"known": "p"}, r"'p': it must be after its forecasts were issued, got",
     ),

@@ -270,7 +270,7 @@ def read_by_combine(file):
     reader = ParquetTable(table_source(str(file)))
     names = reader.columns.names
     experts = tuple(name for name, numeric in zip(*reader.columns, strict=True) if numeric and name not in ("y", "ds"))
-    choice = ColumnChoice("y", experts, *(name if name in names else None for name in ("ds", "series")))
+    choice = ColumnChoice("y", experts, *((name,) if name in names else () for name in ("ds", "series")))
     if not {"y", *experts} <= {*names} or len({*names}) < len(names):
         raise BadFile("there is no target, or a name occurs twice.")  # said by `combine` before it reads
     for batch in reader.batches(choice):

@@ -28,7 +28,18 @@ _FORMATS = ["csv", "parquet"]  # of the output
     "--experts", metavar="COLUMN[,..]", help="Columns of the forecasts.  [default: all other columns of numbers]"
 )
 @click.option("--time", metavar="COLUMN", help="Column of the times, which must increase within a series.")
-@click.option("--by", metavar="COLUMN", help="Column with the name of the series of each row, sorted or not.")
+@click.option(
+    "--by", metavar="COLUMN[,..]", multiple=True, help="Columns that name the series of each row; repeatable."
+)
+@click.option(
+    "--issued", metavar="COLUMN", help="When forecasts were issued: time of the latest data.  [default: cutoff]"
+)
+@click.option("--known", metavar="COLUMN", help="When truths were known.  [default: at the time of the row]")
+@click.option("--step", metavar="COLUMN", help="Steps ahead, 1, 2, ...  [default: h, step, horizon or lead_time]")
+@click.option("--delay", type=int, metavar="N", help="Truths are known after N more rows of their series.")
+@choice("--revised", ["refuse", "ignore"], "refuse", "What to do with a second truth of a time.")
+@click.option("--expert", metavar="COLUMN", help="Of a table with a row per expert: the column of their names.")
+@click.option("--forecast", metavar="COLUMN", help="Of such a table: the column of the forecasts.")
 @click.option(
     "--loss", default="square", show_default=True, help="square, absolute, percentage, pinball:QUANTILE or log."
 )
@@ -61,7 +72,14 @@ def command(
     target: str,
     experts: str | None,
     time: str | None,
-    by: str | None,
+    by: tuple[str, ...],
+    issued: str | None,
+    known: str | None,
+    step: str | None,
+    delay: int | None,
+    revised: str,
+    expert: str | None,
+    forecast: str | None,
     out: Path,
     format: str | None,
     input_format: str | None,
@@ -94,7 +112,8 @@ def command(
     from driftwise.cli.outputs import check_output_files, json_text
     from driftwise.core.errors import one_line
     from driftwise.core.validation import count
-    from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, Wanted, combine_table, table_source
+    from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, combine_table, table_source
+    from driftwise.forecasting.frames import Columns
 
     mixture = _mixture_options(**options)
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
@@ -103,7 +122,10 @@ def command(
     output_format = format or ("parquet" if source.format == "parquet" else "csv")
     finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
     check_output_files("combine", finals, () if source.is_stream else (file,), follow_links=False)
-    wanted, text_format = Wanted(target, named, time, by), (_delimiter(delimiter), decimal)
+    delay = None if delay is None else count("combine", "delay", delay, at_least=0)
+    series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
+    wanted = Columns(target, named, time, series, expert, forecast, issued, known, step, delay, revised)
+    text_format = (_delimiter(delimiter), decimal)
     task = CombineTask(source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page)
 
     def note(text: str) -> None:

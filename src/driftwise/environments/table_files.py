@@ -88,8 +88,8 @@ class ColumnChoice(NamedTuple):
 
     target: str
     experts: tuple[str, ...]
-    time: str | None = None
-    by: str | None = None
+    times: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # the names of series and of experts
     guessed: tuple[str, ...] = ()  # the experts, if the user did not name them
 
     @property
@@ -99,8 +99,8 @@ class ColumnChoice(NamedTuple):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The other columns: the times and the series, if they are given."""
-        return tuple(name for name in (self.time, self.by) if name is not None)
+        """The other columns: the times and the labels."""
+        return (*self.times, *self.labels)
 
 
 class ByteStream:
@@ -250,9 +250,9 @@ class JsonLines:
     def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
         for name in choice.texts:
-            allowed = (_TEXT, _WHOLE) if name == choice.by else (_TEXT, _WHOLE, _NUMBER)
+            allowed = (_TEXT, _WHOLE) if name in choice.labels else (_TEXT, _WHOLE, _NUMBER)
             if self._kinds[name] not in allowed:
-                rule = "text or whole numbers" if name == choice.by else "numbers or text, not both"
+                rule = "text or whole numbers" if name in choice.labels else "numbers or text, not both"
                 raise self._source.fault(f", column {shown(name)}: it must hold {rule}.")
         kinds = {**dict.fromkeys(choice.numbers, _NUMBER), **{name: self._kinds[name] for name in choice.texts}}
         rest, line, ended = b"", 1, False
@@ -461,8 +461,8 @@ class ParquetTable:
 
     def _check_types(self, choice: ColumnChoice) -> None:
         rules = [(name, _NUMBERS, "numbers") for name in choice.numbers]
-        rules += [(choice.by, _NAMES, "text or whole numbers")] if choice.by is not None else []
-        rules += [(choice.time, _TIMES, "times, numbers or text")] if choice.time is not None else []
+        rules += [(name, _NAMES, "text or whole numbers") for name in choice.labels]
+        rules += [(name, _TIMES, "times, numbers or text") for name in choice.times]
         for name, tests, rule in rules:
             kind = self._types[name]
             inner = kind.value_type if name in choice.texts and types.is_dictionary(kind) else kind

@@ -14,15 +14,15 @@ import io
 import json
 import math
 import os
+import re
 import stat
 import time
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,14 +35,14 @@ except ImportError:
     raise MissingDependency("Reading and writing tables of forecasts", "pyarrow", "files") from None
 
 from driftwise.core.files import shown_path, try_lock, write_atomically, write_bytes_atomically
-from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.types import Actions, Vector
 from driftwise.environments.csv_tables import CsvTable
 from driftwise.environments.table_files import (
     LONGEST_TEXT,
     STANDARD_INPUT,
     ByteStream,
     ColumnChoice,
-    Columns,
+    Columns as FileColumns,
     JsonLines,
     ParquetTable,
     TableSource,
@@ -51,30 +51,33 @@ from driftwise.environments.table_files import (
 )
 from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.forecast_views import is_report_page, write_report_page
-from driftwise.forecasting.frames import FORECAST, WEIGHT
+from driftwise.forecasting.frame_columns import narwhals
+from driftwise.forecasting.frames import (
+    CUTOFF,
+    FORECAST,
+    SERIES,
+    TIME,
+    WEIGHT,
+    Columns,
+    Table,
+    level_of,
+    play_rounds,
+    quantile_experts,
+    read_rounds,
+    recognised,
+    series_name,
+)
 from driftwise.forecasting.labelled_values import LARGEST, first_too_large
-from driftwise.forecasting.losses import Array
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.running_report import RunningReport
+from driftwise.forecasting.running_report import LAST_TRUTH, RunningReport
+from driftwise.forecasting.time_columns import CellFault, RowBlock, TimeOrder, first_bad, text_ranks
 
-Column = TypeVar("Column", Vector, pa.Array)
 TableReader = CsvTable | JsonLines | ParquetTable
-CellFault = Callable[[int, str, str], BadData]  # of a row, a column and a message
 
 _MOST_ROWS = 1 << 17
 _FEWEST_ROWS = 1 << 8
 _MOST_CELLS = 1 << 21
-
-
-class RowBlock(NamedTuple):
-    """Consecutive rows of a table."""
-
-    truths: Vector
-    forecasts: Matrix
-    time: pa.Array  # None if there is no such column
-    by: pa.Array
-    fault: CellFault
 
 
 def block_rows(n_columns: int) -> int:
@@ -93,16 +96,11 @@ def _number_fault(name: str, column: Vector, check: Callable[[Vector], str]) -> 
     if row >= 0:
         rule = "finite" if np.isinf(column[row]) else f"at most {LARGEST:g} in size"
     elif rule := check(column):
-        row = _first_bad(column, lambda part: bool(check(part)))
+        row = first_bad(column, lambda part: bool(check(part)))
     return (row, name, f"it must be {rule}, got {float(column[row])}.") if rule else None
 
 
-def _first_bad(column: Column, is_bad: Callable[[Column], bool]) -> int:
-    """Return the first row up to which a column is bad."""
-    return bisect_left(range(1, len(column)), True, key=lambda n_rows: is_bad(column[:n_rows]))
-
-
-def _check_text(fault: CellFault, name: str, column: pa.Array) -> None:
+def _check_text(fault: CellFault, name: str, column: pa.Array, may_miss: bool = False) -> None:
     """Reject a row without a time or a series, and texts that are very long."""
     missing = compute.is_null(column, nan_is_null=types.is_floating(column.type))
     if types.is_string(column.type):
@@ -110,122 +108,8 @@ def _check_text(fault: CellFault, name: str, column: pa.Array) -> None:
         missing = compute.or_kleene(missing, compute.equal(length, 0)).fill_null(True)
         if (row := compute.index(compute.greater(length, LONGEST_TEXT).fill_null(False), True).as_py()) >= 0:
             raise fault(row, name, f"the text is longer than {LONGEST_TEXT} bytes.")
-    if (row := compute.index(missing, True).as_py()) >= 0:
+    if not may_miss and (row := compute.index(missing, True).as_py()) >= 0:
         raise fault(row, name, "it is missing.")
-
-
-_KINDS = {  # how times in text are compared: the words for the first one, and the types of Arrow that may hold all
-    "number": ("a number", [pa.float64()]),
-    "time": ("an ISO date or timestamp without an offset", [pa.timestamp("us"), pa.timestamp("ns")]),
-    "offset": ("an ISO timestamp with an offset", [pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")]),
-}
-_LARGEST_EXACT = 2.0**53  # below it every whole number is a float
-_LONG = "A table with one row for each expert? In Python, driftwise.combine(frame, expert=..., forecast=...) takes it."
-
-
-class TimeOrder:
-    """Checks that the times of each series increase: an equal time is often a table with a row for each expert.
-
-    Times that are numbers, dates or timestamps are compared as such; whole numbers of any size are compared exactly.
-    Text is compared as numbers if the first one is a number, as timestamps if the first one is an ISO date or timestamp
-    (with or without an offset from UTC), else as text.
-    """
-
-    def __init__(self, column: str) -> None:
-        self._column = column
-        self._kind = ""
-        self._last: Array = np.empty(0)  # time of each series
-
-    def check(self, block: RowBlock, series: Actions | None, n_series: int) -> None:
-        """Reject a time that is not after the last one of the same series."""
-        self._kind = self._kind or _kind(block.time)
-        order = np.arange(len(block.time)) if series is None else np.argsort(series, kind="stable")
-        series_of = np.zeros(len(block.time), np.int64) if series is None else series[order]
-        keys = _keys(block, self._column, self._kind)[order]
-        is_first, n_before = np.append(True, series_of[1:] != series_of[:-1]), len(self._last)
-        continues = is_first & (series_of < n_before)  # a series of an earlier block
-        if n_before and keys.dtype != self._last.dtype:  # Python compares whole numbers and floats exactly
-            keys, self._last = keys.astype(object), self._last.astype(object)
-        previous = np.append(keys[:1], keys[:-1])
-        previous[continues] = self._last[series_of[continues]]
-        wrong = np.flatnonzero((~is_first | continues) & (keys <= previous))
-        if wrong.size:
-            at = int(wrong[order[wrong].argmin()])
-            before = "a later one" if is_first[at] else shown(block.time[int(order[at - 1])].as_py())
-            before = shown(previous[at]) if self._kind == "text" else before
-            raise self._fault(block, int(order[at]), "" if keys[at] == previous[at] else before, series is not None)
-        self._last = np.append(self._last[:n_before].astype(keys.dtype), np.empty(n_series - n_before, keys.dtype))
-        is_last = np.append(is_first[1:], True)
-        self._last[series_of[is_last]] = keys[is_last]
-
-    def _fault(self, block: RowBlock, row: int, before: str, several: bool) -> BadData:
-        """Return the error about a row whose time is less than the one before, or equal to it if that is ""."""
-        hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == "text" else "Sort the rows."
-        order = f"after {before}. {hint}" if before else f"again. {_LONG}"
-        within = " within a series" if several else ""
-        by = "" if several else " If there are several series, name them by --by."
-        got = f"got {shown(block.time[row].as_py())} {order}{by}"
-        return block.fault(row, self._column, f"times must increase{within}, {got}")
-
-
-def _kind(column: pa.Array) -> str:
-    if types.is_floating(column.type) or types.is_decimal(column.type):
-        return "number"
-    if not types.is_string(column.type):
-        return "whole"  # whole numbers, also the times of a Parquet file
-    return next((kind for kind in _KINDS if _cast(column[:1], kind) is not None), "text")
-
-
-def _keys(block: RowBlock, name: str, kind: str) -> Array:
-    """Return the times of a block as values that can be compared."""
-    column = block.time
-    if kind == "text":
-        return np.array(column.to_pylist(), object)
-    if types.is_string(column.type):
-        parsed = _cast(column, kind)
-        if parsed is None:
-            row = _first_bad(column, lambda part: _cast(part, kind) is None)
-            rule = f"it must be {_KINDS[kind][0]}, as the first one is"
-            raise block.fault(row, name, f"{rule}, got {shown(column[row].as_py())}.")
-        column = parsed
-    if types.is_decimal(column.type):
-        return np.array(column.to_pylist(), object)
-    keys: Array
-    try:
-        if types.is_uint64(column.type):
-            keys = column.to_numpy()
-        elif kind == "number":
-            keys = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        else:
-            short = types.is_date32(column.type) or types.is_time32(column.type)
-            keys = (column.cast(pa.int32()) if short else column).cast(pa.int64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowException:
-        raise block.fault(0, name, f"times of the type {column.type} cannot be compared.") from None
-    if kind == "number" and not np.isfinite(keys).all():
-        row = int(np.argmin(np.isfinite(keys)))
-        raise block.fault(row, name, f"it must be finite, got {float(keys[row])}.")
-    return _exact(block.time, keys) if types.is_string(block.time.type) and kind == "number" else keys
-
-
-def _exact(column: pa.Array, keys: Vector) -> Array:
-    """Return times in text that are read as floats; if some are too large for that, as whole numbers."""
-    if np.abs(keys).max() < _LARGEST_EXACT:
-        return keys
-    texts = compute.utf8_trim_whitespace(column)
-    for target in (pa.int64(), pa.uint64()):
-        with contextlib.suppress(pa.ArrowException):
-            whole: Array = texts.cast(target).to_numpy()
-            return whole
-    return np.array([int(text) if text.lstrip("-").isdecimal() else float(text) for text in texts.to_pylist()], object)
-
-
-def _cast(column: pa.Array, kind: str) -> pa.Array | None:
-    """Return a column of text as numbers or timestamps, None if it has something else."""
-    for target in _KINDS[kind][1]:
-        with contextlib.suppress(pa.ArrowException):
-            parsed = compute.utf8_trim_whitespace(column).cast(target)
-            return parsed.cast(pa.timestamp("ns", target.tz)) if kind != "number" else parsed
-    return None
 
 
 PAGE, SUMMARY = "report.html", "summary.json"
@@ -234,25 +118,17 @@ FORMATS = tuple(_SUFFIXES)
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # the index of a pandas table, as it appears in files
 _MOST_SHOWN = 12  # names in a message
+_OPTIONS = ("target", "time", "issued", "known", "step", "expert", "forecast")  # that name a column
 _IMPLAUSIBLE = 1e3  # times the loss of the best expert
 
 Note = Callable[[str], None]
-
-
-class Wanted(NamedTuple):
-    """The columns that the user names; without `experts`, all other columns of numbers."""
-
-    target: str
-    experts: tuple[str, ...] | None = None
-    time: str | None = None
-    by: str | None = None
 
 
 class CombineTask(NamedTuple):
     """A table of forecasts and what to do with it."""
 
     source: TableSource
-    wanted: Wanted
+    wanted: Columns  # that the user names; without `experts`, all other columns of numbers
     options: MixtureOptions
     out: Path
     format: str  # of the forecasts: "csv" or "parquet"
@@ -317,7 +193,8 @@ def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | N
     _check_names(task.wanted)
     with contextlib.ExitStack() as stack:
         reader = _open_table(task, stack)
-        run = _Run(task, reader, _choose_columns(task.source, reader.columns, task.wanted))
+        choice, uses = _choose_columns(task.source, reader.columns, task.wanted)
+        run = (_WholeRun if uses.is_ordered or uses.expert is not None else _Run)(task, reader, choice, uses)
         stack.enter_context(_locked_folder(task.out))
         outcome = run.play(progress)
     run.add_notes(outcome.report, note)
@@ -332,16 +209,22 @@ def _open_table(task: CombineTask, stack: contextlib.ExitStack) -> TableReader:
     stream = stack.enter_context(contextlib.closing(ByteStream(source)))
     if source.format == "jsonl":
         return JsonLines(stream)
-    return CsvTable(stream, wanted.target, (wanted.time, wanted.by), task.delimiter, task.decimal)
+    texts = [wanted.time, *wanted.by, wanted.issued, wanted.known, wanted.expert]
+    if CUTOFF not in (wanted.experts or ()):
+        texts += [CUTOFF]
+    if wanted.by == () and wanted.time is None:
+        texts += [SERIES, TIME]
+    return CsvTable(stream, wanted.target, texts, task.delimiter, task.decimal)
 
 
-def _check_names(wanted: Wanted) -> None:
+def _check_names(wanted: Columns) -> None:
     """Reject a column that has two uses."""
-    roles = [("--target", wanted.target), ("--time", wanted.time), ("--by", wanted.by)]
+    roles = [(f"--{option}", getattr(wanted, option)) for option in _OPTIONS]
+    roles += [("--by", name) for name in wanted.by]
     roles += [("--experts", name) for name in wanted.experts or ()]
     used: dict[str | None, str] = {}
     for option, name in roles:
-        if name is not None and name in used:
+        if name is not None and name in used and {used[name], option} != {"--by", "--step"}:
             also = f"{used[name]} and {option}" if used[name] != option else f"{option} twice"
             raise InvalidInput(f"combine: the column {shown(name)} is given as {also}.")
         used[name] = option
@@ -349,25 +232,52 @@ def _check_names(wanted: Wanted) -> None:
         raise InvalidInput("combine: --experts must name at least one column.")
 
 
-def _choose_columns(source: TableSource, columns: Columns, wanted: Wanted) -> ColumnChoice:
-    """Return the columns to read; raise `BadData` if one is missing or the choice is not clear."""
+def _choose_columns(source: TableSource, columns: FileColumns, wanted: Columns) -> tuple[ColumnChoice, Columns]:
+    """Return the columns to read, and the columns by their uses; raise `BadData` if one is missing or not clear."""
     places = columns.places
     for i, name in enumerate(columns.names):
         if places[name] < i and not (name == "" and wanted.experts is not None):
             raise source.fault(f": the columns {places[name] + 1} and {i + 1} have the same name {shown(name)}.")
-    for needed in (wanted.target, wanted.time, wanted.by, *(wanted.experts or ())):
+    experts = wanted.experts if wanted.quantiles is None else ()
+    for needed in (*(getattr(wanted, option) for option in _OPTIONS), *wanted.by, *(experts or ())):
         if needed is not None and needed not in places:
             near = difflib.get_close_matches(needed, columns.names, n=1)
             advice = f"Did you mean {shown(near[0])}?" if near else f"It has {_listed(columns.names)}."
             raise source.fault(one_line(f": there is no column {shown(needed)}. {advice}"))
-    experts = wanted.experts
-    if experts is None:
-        others = {wanted.target, wanted.time, wanted.by}
-        experts = tuple(name for name, numeric in zip(*columns, strict=True) if numeric and name not in others)
+    header = narwhals().from_native(pa.table({name: pa.array([], pa.float64()) for name in columns.names if name}))
+    with _in_words_of(source):
+        uses = recognised(header, wanted)
+        if wanted.quantiles is not None:
+            found = quantile_experts(header, uses, [])[1]
+            experts = tuple(dict.fromkeys(name for of_level in found for name in of_level if name is not None))
+    more = tuple(name for name in (uses.forecast, uses.step) if name is not None)
+    labels = tuple(name for name in (*uses.by, uses.expert) if name is not None and name not in more)
+    times = tuple(uses.times.values())
+    guessed: tuple[str, ...] = ()
+    if uses.expert is not None:
+        experts = ()
+    elif experts is None:
+        others = {wanted.target, *more, *labels, *times}
+        numeric = [name for name, is_numeric in zip(*columns, strict=True) if is_numeric and name not in others]
+        experts = guessed = tuple(name for name in numeric if level_of(name) is None)
         _reject_index(source, places, experts)
-    if not experts:
+    if not experts and uses.expert is None:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
-    return ColumnChoice(wanted.target, experts, wanted.time, wanted.by, guessed=() if wanted.experts else experts)
+    return ColumnChoice(wanted.target, (*experts, *more), times, labels, guessed), uses._replace(
+        experts=experts or None
+    )
+
+
+@contextlib.contextmanager
+def _in_words_of(source: TableSource) -> Iterator[None]:
+    """Turn errors about the arguments of `combine` into errors about a file and options of the command."""
+    try:
+        yield
+    except InvalidInput as error:
+        text = re.sub(r"`(\w+)`", lambda found: "--" + found[1].replace("_", "-"), str(error))
+        raise source.fault(
+            ": " + text.removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
+        ) from None
 
 
 def _reject_index(source: TableSource, places: Mapping[str, int], experts: Sequence[str]) -> None:
@@ -411,21 +321,31 @@ def _locked_folder(out: Path) -> Iterator[None]:
 class _Run:
     """One run over a table: the mixtures, series and times that are carried from block to block, and the files."""
 
-    def __init__(self, task: CombineTask, reader: TableReader, choice: ColumnChoice) -> None:
-        self._task, self._reader, self._choice = task, reader, choice
-        self._experts, self._loss = task.options.names(choice.experts), task.options.forecast_loss
-        self._names = [*choice.texts, choice.target, FORECAST, *(WEIGHT + name for name in self._experts)]
+    def __init__(self, task: CombineTask, reader: TableReader, choice: ColumnChoice, uses: Columns) -> None:
+        self._task, self._reader, self._choice, self._uses = task, reader, choice, uses
+        self._loss = task.options.forecast_loss
+        # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
+        self._series: dict[str | int, int] = {} if uses.by else {"": 0}
+        self._rows = 0
+        if uses.expert is None:
+            self._begin(tuple(uses.experts))
+
+    def _begin(self, experts: tuple[str, ...]) -> None:
+        """Begin with the experts, which are known."""
+        choice, uses = self._choice, self._uses
+        self._experts = self._task.options.names(experts)
+        step = [] if uses.step is None or uses.step in choice.labels else [uses.step]
+        self._names = [*choice.texts, *step, choice.target, FORECAST, *(WEIGHT + name for name in self._experts)]
+        if uses.expert is not None:
+            self._names.remove(uses.expert)
         if taken := [name for name, n_uses in Counter(self._names).items() if n_uses > 1]:
-            raise task.source.fault(
+            raise self._task.source.fault(
                 f": the column {shown(taken[0])} has the name of a column of the output; rename it."
             )
-        # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
-        self._series: dict[str | int, int] = {"": 0} if choice.by is None else {}
-        self._order = None if choice.time is None else TimeOrder(choice.time)
-        self._stack = MixtureStack(task.options, len(choice.experts), len(self._series))
+        self._order = None if uses.time is None else TimeOrder(uses.time)
+        self._stack = MixtureStack(self._task.options, len(experts), len(self._series))
         self._report = RunningReport(self._experts, self._loss, len(self._series))
-        self._rows = 0
-        self._is_awake = np.zeros(len(choice.experts), bool)  # whether an expert has a forecast
+        self._is_awake = np.zeros(len(experts), bool)  # whether an expert has a forecast
 
     def play(self, progress: Callable[[RowProgress], None] | None) -> CombinedFiles:
         """Run over all rows and write all files."""
@@ -442,13 +362,16 @@ class _Run:
                 file.unlink(missing_ok=True)
 
         write_atomically(target, write, follow_link=False)
-        report = self._report.report(self._stack.cuts)
-        if self._choice.by is not None:
+        report = self._full_report()
+        if self._uses.by:
             report = replace(report, series_names=tuple(self._series))
         if self._task.page:
             write_report_page(page, report, follow_link=False)
         write_bytes_atomically(summary, self._summary(report), follow_link=False)  # the last: it says that all is there
         return CombinedFiles(report, (target, summary, *([page] * self._task.page)))
+
+    def _full_report(self) -> ForecastReport:
+        return self._report.report(self._stack.cuts)
 
     def _play_blocks(self, writer: _TableWriter, progress: Callable[[RowProgress], None] | None) -> None:
         """Mix a block while the next one is read and the last one is written."""
@@ -485,24 +408,25 @@ class _Run:
         """Return the rows of a table, of which `first` is the first one, after a check of all cells."""
 
         def fault(row: int, column: str, message: str) -> BadData:
-            place = self._reader.place(first + row)
-            return self._task.source.fault(f", {place}, column {shown(column)}: {message}")
+            return self._fault(first + row, column, message)
 
         choice, loss = self._choice, self._loss
         truths, *forecasts = (table.column(name).to_numpy() for name in choice.numbers)
         texts = {name: pa.concat_arrays(table.column(name).chunks) for name in choice.texts}
-        time, by = (None if name is None else texts[name] for name in (choice.time, choice.by))
         faults = [_number_fault(choice.target, truths, loss.truth_fault)]
         faults += map(_number_fault, choice.experts, forecasts, [loss.forecast_fault] * len(forecasts))
         if broken := [rule for rule in faults if rule is not None]:
             raise fault(*min(broken, key=lambda rule: rule[0]))
         for name, column in texts.items():
-            _check_text(fault, name, column)
-        return RowBlock(truths, np.column_stack(forecasts), time, by, fault)
+            _check_text(fault, name, column, may_miss=name == self._uses.known)
+        return RowBlock(truths, np.column_stack(forecasts), texts, fault)
+
+    def _fault(self, row: int, column: str, message: str) -> BadData:
+        return self._task.source.fault(f", {self._reader.place(row)}, column {shown(column)}: {message}")
 
     def _mix(self, block: RowBlock) -> tuple[Combined, Actions | None]:
         """Play the rows of a block; return the forecasts and weights, and the series of each row."""
-        series = None if self._choice.by is None else self._series_numbers(block, self._choice.by)
+        series = self._series_numbers(block) if self._uses.by else None
         if self._order is not None:
             self._order.check(block, series, len(self._series))
         missing = len(self._series) - self._stack.n_series
@@ -511,28 +435,38 @@ class _Run:
         self._is_awake |= ~np.isnan(block.forecasts).all(axis=0)
         return self._stack.run(block.forecasts, block.truths, series, self._task.n_threads), series
 
-    def _series_numbers(self, block: RowBlock, name: str) -> Actions:
+    def _series_numbers(self, block: RowBlock) -> Actions:
         """Return the number of the series of each row; series that are new get the next ones."""
-        column, series = block.by, self._series
-        if not types.is_string(column.type):
-            try:
-                column = column.cast(pa.int64())
-            except pa.ArrowException:
-                raise block.fault(0, name, "a whole number is beyond 64 bits.") from None
-        encoded = column.dictionary_encode()
-        places = [series.setdefault(name, len(series)) for name in encoded.dictionary.to_pylist()]
-        numbers: Actions = np.array(places, np.int64)[encoded.indices.to_numpy()]
-        return numbers
+        encoded = []
+        for name in self._uses.by:
+            column = block.texts[name]
+            if not types.is_string(column.type):
+                try:
+                    column = column.cast(pa.int64())
+                except pa.ArrowException:
+                    raise block.fault(0, name, "a whole number is beyond 64 bits.") from None
+            encoded.append(column.dictionary_encode())
+        names = [column.dictionary.to_pylist() for column in encoded]
+        places = np.column_stack([column.indices.to_numpy() for column in encoded])
+        different, first, place = np.unique(places, axis=0, return_index=True, return_inverse=True)
+        numbers = np.empty(len(different), np.int64)
+        for i in np.argsort(first).tolist():  # in the order in which they appear
+            parts = [names[j][k] for j, k in enumerate(different[i].tolist())]
+            numbers[i] = self._series.setdefault(series_name(parts), len(self._series))
+        return numbers[place.reshape(-1)]
 
     def _keep(self, writer: _TableWriter, block: RowBlock, combined: Combined, series: Actions | None) -> None:
         """Write the results of a block and add them to the report."""
-        columns = [column for column in (block.time, block.by) if column is not None]
+        columns = list(block.texts.values())
         columns += [pa.array(numbers, from_pandas=True) for numbers in (block.truths, combined.combined)]
         columns += [pa.array(weights) for weights in combined.weights.T.copy()]
         writer.write(pa.table(columns, names=self._names))
         if series is not None and (n_series := int(series.max()) + 1) > self._report.n_series:
             self._report.add_series(n_series - self._report.n_series)
-        self._report.add(combined.inputs, block.truths, combined.combined, combined.weights, series, block.time)
+        self._report.add(combined.inputs, block.truths, combined.combined, combined.weights, series, self._times(block))
+
+    def _times(self, block: RowBlock) -> pa.Array | None:
+        return None if self._uses.time is None else block.texts[self._uses.time]
 
     def _summary(self, report: ForecastReport) -> bytes:
         values = {
@@ -552,10 +486,10 @@ class _Run:
             note(f"{name}: it was read with {self._reader.guesses}; --delimiter and --decimal give others.")
         if len(self._experts) == 1:
             note(
-                f"{name}: {shown(choice.experts[0])} is the only expert, so its weight is 1 in every row."
+                f"{name}: {shown(self._experts[0])} is the only expert, so its weight is 1 in every row."
                 " A table for this command has one column for each expert."
             )
-        for expert, is_awake in zip(choice.experts, self._is_awake, strict=True):
+        for expert, is_awake in zip(self._experts, self._is_awake, strict=False):
             if not is_awake:
                 note(f"{name}, column {shown(expert)}: all forecasts are missing.")
         for expert in _implausible(report, choice.guessed):
@@ -567,6 +501,55 @@ class _Run:
                 f"{name}: not used, because they are not numbers: {_listed(unused)}."
                 " Name the column of the times by --time, that of the series by --by."
             )
+
+
+class _WholeRun(_Run):
+    """A run over a table that is read as a whole: rows are played in the order of issue, or have one expert each."""
+
+    def _play_blocks(self, writer: _TableWriter, progress: Callable[[RowProgress], None] | None) -> None:
+        began, batches = time.monotonic(), self._reader.batches(self._choice)
+        self._names = [*self._choice.texts, *self._choice.numbers]  # that are read
+        blocks = []
+        with contextlib.closing(batches):
+            for block in self._blocks(batches):
+                blocks.append(block)
+                if progress is not None:
+                    n_rows = sum(len(block.truths) for block in blocks)
+                    progress(RowProgress(n_rows, time.monotonic() - began, self._reader.fraction()))
+        if not blocks:
+            return
+        self._rows = sum(len(block.truths) for block in blocks)
+        texts = {name: pa.concat_arrays([block.texts[name] for block in blocks]) for name in self._choice.texts}
+        truths = np.concatenate([block.truths for block in blocks])
+        numbers = np.concatenate([block.forecasts for block in blocks])
+        whole = RowBlock(truths, numbers, texts, self._fault)
+        frame = pa.table(
+            {**texts, self._choice.target: truths, **dict(zip(self._choice.experts, numbers.T, strict=True))}
+        )
+        with _in_words_of(self._task.source):
+            ranks = text_ranks(whole, self._uses.times) if self._uses.times else None
+            table = Table(narwhals().from_native(frame), ranks, self._reader.place)
+            rounds = read_rounds(table, self._loss, self._uses)
+        self._series = {name: i for i, name in enumerate(rounds.series_names)}
+        self._begin(rounds.experts)
+        self._is_awake |= ~np.isnan(rounds.forecasts[0]).all(axis=0)
+        played = play_rounds([self._task.options], rounds, self._task.n_threads)
+        combined, weights, self._cuts = played.combined[:, 0], played.weights[0], played.cuts[0]
+        kept = rounds.kept.to_native()
+        added = [*kept.columns, pa.array(combined, from_pandas=True), *map(pa.array, weights.T.copy())]
+        output = pa.table(added, names=[*kept.column_names, FORECAST, *(WEIGHT + name for name in self._experts)])
+        size = block_rows(len(self._names))
+        for first in range(0, len(output), size):
+            writer.write(output.slice(first, size))
+        truths = rounds.truths if rounds.order is None else rounds.order.truths
+        times = None if self._uses.time is None else kept.column(self._uses.time).combine_chunks()
+        order = np.arange(len(truths)) if times is None or ranks is None else np.argsort(ranks["time"][rounds.rows])
+        times = None if times is None else times.take(pa.array(order))
+        inputs, series = played.inputs[0][order], np.ascontiguousarray(rounds.series[order])
+        self._report.add(inputs, truths[order], combined[order], weights[order], series, times)
+
+    def _full_report(self) -> ForecastReport:
+        return self._report.report(self._cuts).without(LAST_TRUTH)
 
 
 class _TableWriter:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -33,7 +33,7 @@ from driftwise.forecasting.frame_columns import (
 )
 from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.losses import ForecastLoss
-from driftwise.forecasting.mixture_stack import MixtureStack
+from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.round_order import Order, Times, round_order
 from driftwise.learners.base import ExpertLearner
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
     target: str
     experts: Any = None
     time: str | None = None
-    by: Any = None
+    by: Any = ()
     expert: str | None = None
     forecast: str | None = None
     issued: str | None = None
@@ -80,6 +80,14 @@ class Columns(NamedTuple):
         return any(given is not None for given in (self.issued, self.known, self.step, self.delay))
 
 
+class Table(NamedTuple):
+    """A frame, the ranks of its times by option if they are known already, and how its rows are called in messages."""
+
+    frame: Frame
+    ranks: dict[str, Actions] | None = None
+    place: Callable[[int], str] = "row {}".format
+
+
 class Rounds(NamedTuple):
     """The rounds of a frame."""
 
@@ -87,13 +95,25 @@ class Rounds(NamedTuple):
     forecasts: tuple[Matrix, ...]  # one for each level, or one
     truths: Vector
     series: Actions
-    n_series: int
+    series_names: tuple[str | int, ...]  # ("",) if there is one without a name
     kept: Frame  # the columns of the frame that its result has too, one row per round
+    rows: Actions  # of the frame, the first one of each round
     order: Order | None  # None: the rows are in order, each truth known before the next row
 
 
-def read_rounds(frame: Frame, loss: ForecastLoss, columns: Columns) -> tuple[Rounds, Columns]:
-    """Return the rounds of a frame, and the columns with those that were recognised by their names."""
+def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
+    """Return the rounds of a frame; `columns` are as `recognised` returns them."""
+    is_long = columns.expert is not None
+    keys = list(columns.by)
+    named = [*columns.times.values(), *([] if columns.step is None or columns.step in keys else [columns.step])]
+    of_long = [name for name in (columns.expert, columns.forecast) if name is not None]
+    _check_different([*keys, *named, columns.target, *of_long])
+    read = _long if is_long else _wide
+    return read(table, loss, columns, [*keys, *named])
+
+
+def recognised(frame: Frame, columns: Columns) -> Columns:
+    """Return the columns with those that are recognised by their names: series, time, issue times and steps ahead."""
     require_column(frame, "target", columns.target)
     is_long = columns.expert is not None or columns.forecast is not None
     if is_long and (columns.experts is not None or columns.quantiles is not None):
@@ -103,20 +123,10 @@ def read_rounds(frame: Frame, loss: ForecastLoss, columns: Columns) -> tuple[Rou
     for option in ("expert", "forecast", "time", "issued", "known", "step"):
         if (name := getattr(columns, option)) is not None or (is_long and option in ("expert", "forecast", "time")):
             require_column(frame, option, name)
-    columns = _recognised(frame, columns, is_long)
-    keys = list(columns.by)
-    named = [*columns.times.values(), *([] if columns.step is None or columns.step in keys else [columns.step])]
-    _check_different([*keys, *named, columns.target, *(name for name in columns[4:6] if name is not None)])
-    read = _long if is_long else _wide
-    return read(frame, loss, columns, [*keys, *named]), columns
-
-
-def _recognised(frame: Frame, columns: Columns, is_long: bool) -> Columns:
-    """Add the columns that names tell: series, time, issue times and steps ahead."""
     names = {*frame.columns}
     nixtla = {SERIES, TIME} <= names and (not is_long or columns.time == TIME)
     time = TIME if columns.time is None and (nixtla or {TIME, CUTOFF} <= names) else columns.time
-    by = _keys(frame, columns.by, [SERIES] if nixtla else [])
+    by = _keys(frame, None if columns.by == () else columns.by, [SERIES] if nixtla else [])
     experts = columns.experts if isinstance(columns.experts, Sequence) else ()
     taken = {columns.target, columns.expert, columns.forecast, time, columns.known, columns.step, *experts}
     if CUTOFF in names - taken and columns.issued is None:
@@ -142,33 +152,34 @@ def _recognised(frame: Frame, columns: Columns, is_long: bool) -> Columns:
     return columns
 
 
-def _wide(frame: Frame, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round."""
+    frame = table.frame
     kept = [*named, columns.target]
     if columns.quantiles is None:
         names = _experts(frame, columns, kept)
-        tables: tuple[list[str | None], ...] = ([*names],)
+        chosen: tuple[list[str | None], ...] = ([*names],)
     else:
-        names, tables = _quantile_experts(frame, columns, kept)
+        names, chosen = quantile_experts(frame, columns, kept)
     missing = np.full(len(frame), np.nan)
     forecasts = tuple(
-        np.column_stack([missing if name is None else numbers(frame, name, loss.forecast_fault) for name in table])
-        for table in tables
+        np.column_stack([missing if name is None else numbers(frame, name, loss.forecast_fault) for name in of_level])
+        for of_level in chosen
     )
     truths = numbers(frame, columns.target, loss.truth_fault)
-    return _ordered(frame, names, forecasts, truths, columns, frame.select(kept), np.arange(len(frame)))
+    return _ordered(table, names, forecasts, truths, columns, frame.select(kept), np.arange(len(frame)))
 
 
-def _long(frame: Frame, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round and expert: by series, then by time."""
-    target, expert, forecast = columns.target, columns.expert, columns.forecast
+    frame, target, expert, forecast = table.frame, columns.target, columns.expert, columns.forecast
     assert expert is not None
     assert forecast is not None
     values = numbers(frame, forecast, loss.forecast_fault)
     row_truths = numbers(frame, target, loss.truth_fault)
-    series = _series(frame, [name for name in columns.by if name != columns.step])[0]
-    times = _rank_columns(frame, columns)
-    step = () if columns.step is None else (_steps(frame, columns.step),)
+    series, _ = _series(frame, [name for name in columns.by if name != columns.step])
+    times = _rank_columns(table, columns)
+    step = () if columns.step is None else (_steps(table, columns.step),)
     which, labels = codes(frame, [expert])
     names = as_names(OWNER, labels, "expert")
     keys = np.column_stack([series, *(times[name] for name in ("time", "issued") if name in times), *step])
@@ -179,24 +190,28 @@ def _long(frame: Frame, loss: ForecastLoss, columns: Columns, named: list[str]) 
         row = int(again.argmax())
         got = f"{shown(names[which[row]])} at {_text(frame, columns.time, row)}"
         hint = f"Name the columns that tell the series apart with `by`. {_NAME_ISSUE}"
-        raise InvalidInput(f"{OWNER}: every expert must have one row per time, got {got} again in row {row}. {hint}")
-    table = np.full((len(first), len(names)), np.nan)
-    table[rounds, which] = values
+        raise InvalidInput(
+            f"{OWNER}: every expert must have one row per time, got {got} again in {table.place(row)}. {hint}"
+        )
+    pivoted = np.full((len(first), len(names)), np.nan)
+    pivoted[rounds, which] = values
     truths, present = np.full(len(first), np.nan), ~np.isnan(row_truths)
     truths[rounds[present]] = row_truths[present]
     if (differ := present & (row_truths != truths[rounds])).any():
         row = int(np.argmax(differ))
         got = f"{row_truths[row]} and {truths[rounds[row]]} at {_text(frame, columns.time, row)}"
-        raise InvalidInput(f"{OWNER}: the column {shown(target)} must have one truth per time, got {got}, row {row}.")
+        raise InvalidInput(
+            f"{OWNER}: the column {shown(target)} must have one truth per time, got {got}, {table.place(row)}."
+        )
     nw = narwhals()
     reduced = nw.maybe_reset_index(frame[first.tolist()])
     kept = reduced.select(named)
     kept = kept.with_columns(nw.new_series(target, truths, nw.Float64, backend=frame.implementation))
-    return _ordered(reduced, names, (table,), truths, columns, with_nulls(kept, target), first)
+    return _ordered(table, names, (pivoted,), truths, columns, with_nulls(kept, target), first)
 
 
 def _ordered(
-    frame: Frame,
+    table: Table,
     names: tuple[str, ...],
     forecasts: tuple[Matrix, ...],
     truths: Vector,
@@ -204,46 +219,46 @@ def _ordered(
     kept: Frame,
     rows: Actions,
 ) -> Rounds:
-    """Return rounds with the order in which they are played; `rows` are those of the user's frame."""
-    series, n_series = _series(frame, [name for name in columns.by if name != columns.step])
-    rounds = Rounds(names, forecasts, truths, series, n_series, kept, None)
-    times = _rank_columns(frame, columns)
+    """Return rounds with the order in which they are played; `rows` are the first rows of the rounds."""
+    series, series_names = _series(kept, [name for name in columns.by if name != columns.step])
+    rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, None)
+    times = {option: ranks[rows] for option, ranks in _rank_columns(table, columns).items()}
     if not columns.is_ordered:
         if columns.time is not None and columns.expert is None:
-            _check_order(frame, columns.time, series, times["time"])
+            _check_order(table, columns.time, series, times["time"])
         return rounds
 
     def fault(row: int, option: str, rule: str) -> InvalidInput:
         name = getattr(columns, option)
-        got = f"got {_text(frame, name, row)} in row {rows[row]}"
+        got = f"got {_text(kept, name, row)} in {table.place(int(rows[row]))}"
         hint = _KEEP_FIRST if option == "target" else _NAME_SERIES if "twice" in rule else ""
-        at = f" at {_text(frame, columns.time, row)}" if option not in ("time", "step") else ""
+        at = f" at {_text(kept, columns.time, row)}" if option not in ("time", "step") else ""
         return InvalidInput(f"{OWNER}: the column {shown(name)}: {rule}, {got}{at}. {hint}".rstrip())
 
-    step = None if columns.step is None else _steps(frame, columns.step)
+    step = None if columns.step is None else _steps(table, columns.step)[rows]
     of_rows = Times(times.get("time"), times.get("issued"), times.get("known"), step, columns.delay)
     return rounds._replace(order=round_order(series, of_rows, truths, fault, columns.revised))
 
 
-def _rank_columns(frame: Frame, columns: Columns) -> dict[str, Actions]:
+def _rank_columns(table: Table, columns: Columns) -> dict[str, Actions]:
     """Return the ranks of the times by option."""
     times = columns.times
-    if not times:
-        return {}
+    if not times or table.ranks is not None:
+        return table.ranks or {}
     optional = [times["known"]] if "known" in times else []
-    return dict(zip(times, ranks(frame, list(times.values()), optional), strict=True))
+    return dict(zip(times, ranks(table.frame, list(times.values()), optional), strict=True))
 
 
-def _steps(frame: Frame, name: str) -> Actions:
+def _steps(table: Table, name: str) -> Actions:
     """Return the steps ahead, whole numbers from 1 on."""
-    steps = numbers(frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
+    steps = numbers(table.frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
     if (wrong := ~(steps % 1 == 0)).any():
         row = int(wrong.argmax())
         hint = (
             f"If it has forecasts, list it in `experts`; if it is something else, drop it: {shown(name)} means steps."
         )
         rule = "must have steps ahead, whole numbers >= 1"
-        raise InvalidInput(f"{OWNER}: the column {shown(name)} {rule}, got {steps[row]} in row {row}. {hint}")
+        raise InvalidInput(f"{OWNER}: the column {shown(name)} {rule}, got {steps[row]} in {table.place(row)}. {hint}")
     return steps.astype(np.int64)
 
 
@@ -260,7 +275,7 @@ def _experts(frame: Frame, columns: Columns, kept: list[str]) -> tuple[str, ...]
     experts = columns.experts
     if experts is None:
         others = [name for name in frame.columns if name not in kept]
-        if bounds := [name for name in others if _level_of(name) is not None]:
+        if bounds := [name for name in others if level_of(name) is not None]:
             text = ", ".join(bounds[:4]) + (", ..." if len(bounds) > 4 else "")
             _warn(
                 f"{OWNER}: quantiles are no experts, left out: {text}. Combine them with `quantiles`, or list the"
@@ -284,10 +299,10 @@ def _require_experts(frame: Frame, experts: Sequence[object]) -> None:
             require_column(frame, "experts", name)  # raises
 
 
-def _level_of(name: str) -> tuple[str, float] | None:
+def level_of(name: str) -> tuple[str, float] | None:
     """Return the expert and the level in the name of a column, None if it is no quantile.
 
-    >>> _level_of("arima-hi-80"), _level_of("arima-q-0.25"), _level_of("arima")
+    >>> level_of("arima-hi-80"), level_of("arima-q-0.25"), level_of("arima")
     (('arima', 0.9), ('arima', 0.25), None)
     """
     if name.endswith(_MEDIAN) and len(name) > len(_MEDIAN):
@@ -301,7 +316,7 @@ def _level_of(name: str) -> tuple[str, float] | None:
     return found["expert"], round(0.5 - half if found["side"] == "lo" else 0.5 + half, 12)
 
 
-def _quantile_experts(
+def quantile_experts(
     frame: Frame, columns: Columns, kept: list[str]
 ) -> tuple[tuple[str, ...], tuple[list[str | None], ...]]:
     """Return the names of the experts, and for each level their columns; None where an expert has none."""
@@ -317,7 +332,7 @@ def _quantile_experts(
         return names, tuple([theirs[i] for theirs in experts.values()] for i in range(len(levels)))
     by_expert: dict[str, dict[float, str]] = {}
     for column in frame.columns:
-        if column not in kept and (found := _level_of(column)) is not None:
+        if column not in kept and (found := level_of(column)) is not None:
             by_expert.setdefault(found[0], {})[found[1]] = column
     if experts is not None:
         if unknown := [name for name in experts if name not in by_expert]:
@@ -349,21 +364,30 @@ def _check_different(names: list[str]) -> None:
             raise InvalidInput(f"{OWNER}: a column must have one role, got {shown(name)} twice.")
 
 
-def _series(frame: Frame, keys: list[str]) -> tuple[Actions, int]:
+def _series(frame: Frame, keys: list[str]) -> tuple[Actions, tuple[str | int, ...]]:
+    """Return the number of the series of each row, and the names of the series."""
     if not keys:
-        return np.zeros(len(frame), np.int64), 1
+        return np.zeros(len(frame), np.int64), ("",)
     series, different = codes(frame, keys)
-    return series, len(different)
+    parts = [key if isinstance(key, tuple) and len(keys) > 1 else (key,) for key in different]
+    return series, tuple(map(series_name, parts))
 
 
-def _check_order(frame: Frame, time: str, series: Actions, rank: Actions) -> None:
+def series_name(parts: Sequence[object]) -> str | int:
+    """Return the name of a series from its values in the columns that tell series apart."""
+    if len(parts) == 1 and type(parts[0]) is int:
+        return parts[0]
+    return ", ".join(map(str, parts))
+
+
+def _check_order(table: Table, time: str, series: Actions, rank: Actions) -> None:
     """Check that the times of each series increase."""
     order = np.argsort(series, kind="stable")
     back = (np.diff(rank[order]) <= 0) & (np.diff(series[order]) == 0)
     if not back.any():
         return
     row = int(order[1:][back].min())
-    got = f"{_text(frame, time, row)} in row {row}"
+    got = f"{_text(table.frame, time, row)} in {table.place(row)}"
     if not (rank[:row] == rank[row])[series[:row] == series[row]].any():
         rule = "must increase within a series"
         raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got {got}. Sort the frame by it.")
@@ -489,13 +513,15 @@ def combine(
     others: Any = (learner, gradient, hint, extras, scale)
     options = level_options(MixtureOptions(loss, *others), levels)
     columns = Columns(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
-    rounds, _ = read_rounds(opened(frame), options[0].forecast_loss, columns)
+    read = opened(frame)
+    rounds = read_rounds(Table(read), options[0].forecast_loss, recognised(read, columns))
     names = options[0].names(rounds.experts)
     added = added_columns(names, levels, weights)
     if taken := [name for name in added if name in rounds.kept.columns]:
         raise InvalidInput(f"{OWNER}: the result has a column {shown(taken[0])}; rename that of the frame.")
-    combined, shares = play_rounds(options, rounds, count(OWNER, "n_threads", n_threads))
-    columns_of_levels = [[forecasts, *table.T] for forecasts, table in zip(combined.T, shares, strict=True)]
+    played = play_rounds(options, rounds, count(OWNER, "n_threads", n_threads))
+    of_levels = zip(played.combined.T, played.weights, strict=True)
+    columns_of_levels = [[forecasts, *table.T] for forecasts, table in of_levels]
     values = [column for of_level in columns_of_levels for column in (of_level if weights else of_level[:1])]
     nw, backend = narwhals(), rounds.kept.implementation
     series = [
@@ -537,19 +563,27 @@ def added_columns(names: tuple[str, ...], levels: tuple[float, ...] | None, weig
     return [name + end for end in ends for name in (FORECAST, *((WEIGHT + name for name in names) if weights else ()))]
 
 
-def play_rounds(options: list[MixtureOptions], rounds: Rounds, n_threads: int) -> tuple[Matrix, list[Matrix]]:
-    """Return the combined forecasts of each level, in increasing order, and the weights of each level."""
-    combined, shares = [], []
+class Played(NamedTuple):
+    """The rounds as they were played, by level."""
+
+    combined: Matrix  # (rounds, levels), in increasing order
+    weights: list[Matrix]
+    inputs: list[Matrix]  # the forecasts of all experts, also of those that the options add
+    cuts: list[tuple[Actions, Vector]]
+
+
+def play_rounds(options: list[MixtureOptions], rounds: Rounds, n_threads: int) -> Played:
+    """Play rounds in their order, with one stack of mixtures for each level."""
+    played, cuts, order = [], [], rounds.order
+    n_experts, n_series = len(rounds.experts), len(rounds.series_names)
     for of_level, forecasts in zip(options, rounds.forecasts, strict=True):
-        n_experts, order = len(rounds.experts), rounds.order
         if order is None:
-            stack = MixtureStack(of_level, n_experts, rounds.n_series)
-            played = stack.run(forecasts, rounds.truths, rounds.series, n_threads)
-            combined.append(played.combined)
-            shares.append(played.weights)
+            stack = MixtureStack(of_level, n_experts, n_series)
+            played.append(stack.run(forecasts, rounds.truths, rounds.series, n_threads))
         else:
-            stack = MixtureStack(of_level, n_experts, rounds.n_series * order.n_steps)
+            stack = MixtureStack(of_level, n_experts, n_series * order.n_steps)
             issued, _ = stack.play(order.events, forecasts, order.truths, order.mixture, n_threads)
-            combined.append(issued.combined)
-            shares.append(issued.weights)
-    return np.sort(np.column_stack(combined), axis=1), shares
+            played.append(Combined(issued.combined, issued.weights, issued.inputs))
+        cuts.append(stack.cuts)
+    combined = np.sort(np.column_stack([of_level.combined for of_level in played]), axis=1)
+    return Played(combined, [of.weights for of in played], [of.inputs for of in played], cuts)
