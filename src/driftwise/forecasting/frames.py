@@ -444,9 +444,9 @@ def combine(
     """Combine the forecasts in a frame: each row with weights that were learned from truths known before it was issued.
 
     Without `issued`, `known`, `step` and `delay` rows are in order, and each truth is taken as known before the next
-    row of its series. Every series has weights of its own, and so has every step ahead of forecasts that are issued
-    together. Rows whose truth is missing are combined but change no weights, so a frame can end with forecasts whose
-    truths are not known yet. The given frame is not changed.
+    row of its series. Every series has weights of its own, and with `step` every step ahead. Rows whose truth is
+    missing are combined but change no weights, so a frame can end with forecasts whose truths are not known yet. The
+    given frame is not changed.
 
     Parameters
     ----------

@@ -13,8 +13,7 @@ given               a forecast is issued                               a truth i
 ==================  =================================================  ==============================================
 
 A truth that is known at the time of issue is used (an issue time is the time of the latest data, as the cutoff of
-Nixtla's libraries is). Rows that are issued together have weights of their own for each step ahead: the number in the
-column `step`, or else their place among the rows of one issue.
+Nixtla's libraries is). With `step` every step ahead has weights of its own.
 """
 
 from __future__ import annotations
@@ -72,10 +71,7 @@ def round_order(series: Actions, times: Times, truths: Vector, fault: RowFault, 
     truths = _one_truth(series, times.time, truths, fault, revised)
     known = times.time if times.known is None else _known(times.known, truths, fault)
     _check(fault, "known", ~np.isnan(truths) & (known <= issued), "it must be after its forecasts were issued")
-    step = times.step
-    if step is None:
-        step = 1 + _places(_codes(series, issued), times.time)
-    mixture, n_steps = _by_step(series, step)
+    mixture, n_steps = _by_step(series, times.step)
     return Order(mixture, n_steps, truths, _sorted(times.time, 2 * issued + 1, 2 * known, truths))
 
 
@@ -158,9 +154,12 @@ def _twice(fault: RowFault, option: str, row: int) -> NoReturn:
 
 
 def _sorted(time: Actions, issued: Actions, known: Actions, truths: Vector) -> Actions:
-    """Return events in order: by when they are, then by what they are for; a row without a truth has one event."""
+    """Return events in order: by when they are, what they are for, and when this was issued.
+
+    A row without a truth has one event.
+    """
     rows = np.arange(len(time))
     learned = rows[~np.isnan(truths)]
     events = np.concatenate([rows, ~learned])
-    when, what = np.concatenate([issued, known[learned]]), np.concatenate([time, time[learned]])
-    return events[np.lexsort((what, when))]
+    of_event = np.concatenate([rows, learned])
+    return events[np.lexsort((issued[of_event], time[of_event], np.concatenate([issued, known[learned]])))]
