@@ -34,8 +34,9 @@ from typing import IO, Any, NamedTuple, TypeVar
 import numpy as np
 
 from driftwise.core.errors import BadFile, rejection
-from driftwise.core.files import check_writable, locked, require_regular, shown_path, try_lock, write_atomically
+from driftwise.core.files import check_writable, locked, shown_path, try_lock, write_atomically
 from driftwise.core.fork_locks import fork_lock
+from driftwise.core.sqlite_files import connect, journal, require_regular_files
 from driftwise.core.types import Flags
 from driftwise.registry import is_unicode
 from driftwise.results.cells import CELL, COUNTS, REALS, TEXTS, CellRecord, CellTable, Machine, first_fault
@@ -299,14 +300,14 @@ class Store:
 
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; open the file if it is not open, or is another one than before."""
-        _require_regular_files(self._path)
+        require_regular_files(self._path)
         with contextlib.suppress(FileNotFoundError):
             if self._db is not None and os.path.samestat(self._path.stat(), self._opened):
                 self._refresh(self._db)
                 return self._db
         self._disconnect()
         if not self._path.exists() or not self._path.stat().st_size:
-            _journal(self._path).unlink(missing_ok=True)  # it would be played back into the new file
+            journal(self._path).unlink(missing_ok=True)  # it would be played back into the new file
             _write(self._path, Snapshot(CellTable.concatenate([]), {}))
         db = _connect(self._path, "rw")
         try:
@@ -355,7 +356,7 @@ class Store:
         kept.parent.mkdir(exist_ok=True)
         shutil.copyfile(self._path, kept)
         with contextlib.suppress(FileNotFoundError):  # it would be played back into the new file
-            _journal(self._path).replace(_journal(kept))
+            journal(self._path).replace(journal(kept))
         _write(self._path, content)
         n_kept = len(content.table)
         reason = f"{content.fault or fault}; {n_kept} cell{'s were' if n_kept != 1 else ' was'} kept."
@@ -388,15 +389,8 @@ def _damage(error: sqlite3.Error) -> str:
 
 
 def _connect(path: Path, mode: str, salvage: bool = False) -> sqlite3.Connection:
-    """Open a file; its schema may run no functions, and text that is not UTF-8 is kept: its digest rejects it."""
-    address = f"{path.absolute().as_uri()}?mode={mode}"
-    db = sqlite3.connect(address, _PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
-    db.text_factory = lambda content: content.decode(errors="surrogateescape")
-    if salvage:  # else SQLite reads nothing of a file that is cut short
-        db.execute("PRAGMA writable_schema = ON")
-    for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA"):
-        db.execute(f"PRAGMA {setting}")
-    return db
+    """Open a file; text that is not UTF-8 is kept: its digest rejects it."""
+    return connect(path, mode, _PATIENCE, salvage)
 
 
 def _check_schema(db: sqlite3.Connection, path: Path) -> None:
@@ -465,7 +459,7 @@ def _insert(db: sqlite3.Connection, table: CellTable) -> None:
 
 def _salvaged(path: Path, read_only: bool = False) -> Snapshot:
     """Return what can be read of a file that may be damaged; a write that was interrupted is undone first."""
-    _require_regular_files(path)
+    require_regular_files(path)
     try:
         with contextlib.closing(_connect(path, "ro" if read_only else "rw", salvage=True)) as db:
             fault = ""
@@ -483,17 +477,6 @@ def _salvaged(path: Path, read_only: bool = False) -> Snapshot:
         raise BadFile(f"Cannot read {shown_path(path)}: {error}.") from None
 
 
-def _journal(path: Path) -> Path:
-    """Return the path of the journal that SQLite keeps beside a file."""
-    return path.with_name(f"{path.name}-journal")
-
-
-def _require_regular_files(path: Path) -> None:
-    """Raise `BadFile` for a link or a pipe in the place of a file: SQLite would follow it, or wait for ever."""
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        require_regular(path.with_name(path.name + suffix))
-
-
 def _salvaged_copy(path: Path) -> Snapshot:
     """Read a copy of a file, beside which a killed process left the journal of an unfinished write."""
     try:
@@ -501,7 +484,7 @@ def _salvaged_copy(path: Path) -> Snapshot:
             copy = Path(folder) / FILE
             shutil.copyfile(path, copy)
             with contextlib.suppress(FileNotFoundError):
-                shutil.copyfile(_journal(path), _journal(copy))
+                shutil.copyfile(journal(path), journal(copy))
             return _salvaged(copy)
     except BadFile:
         raise
