@@ -1,8 +1,8 @@
-"""Columns of frames of pandas, polars or Arrow as arrays: numbers, the numbers of series, and the ranks of times."""
+"""Columns of frames of pandas, polars or Arrow as arrays: numbers, the numbers of series, and times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from driftwise.core.errors import InvalidInput, MissingDependency, rejection, sh
 from driftwise.core.types import Actions, Vector
 from driftwise.forecasting.labelled_values import REAL_VALUE, first_too_large, nearest, real_value
 from driftwise.forecasting.losses import Array
+from driftwise.forecasting.time_axis import OFFSET, TimeAxis, TimeColumn, time_axis
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -129,50 +130,60 @@ def codes(frame: Frame, names: Sequence[str]) -> tuple[Actions, list[Hashable]]:
     return numbered, list(places)
 
 
-def ranks(frame: Frame, names: Sequence[str], optional: Sequence[str] = ()) -> list[Actions]:
-    """Return the ranks of the times in some columns on one axis, from 0, equal for equal times.
+def times(frame: Frame, names: Mapping[str, str], optional: Sequence[str] = (), parse: bool = False) -> TimeAxis:
+    """Return columns of times on one axis; `names` are the columns by option.
 
-    Only a column that is `optional` may have missing values; their rank is -1.
+    Only a column of an option that is `optional` may have missing values. A single column of texts is compared as
+    text, unless it is to be parsed and begins with an ISO date or timestamp.
     """
-    for name in names:
-        if name not in optional:
+    for option, name in names.items():
+        if option not in optional:
             _require_present(frame, name)
-    columns = _comparable(frame, names)
-    present = [np.array((~_missing(frame, name)).to_numpy(), bool) for name in names]
+    columns = [*names.values()]
+    values, kind = _comparable(frame, columns, parse)
+    present = [np.array((~_missing(frame, name)).to_numpy(), bool) for name in columns]
+    present = [
+        has & ~np.isnat(array) if array.dtype.kind == "M" else has for has, array in zip(present, values, strict=True)
+    ]
+    parts = [TimeColumn(array[has], has) for array, has in zip(values, present, strict=True)]
     try:
-        together = np.concatenate([values[has] for values, has in zip(columns, present, strict=True)])
-        if together.dtype.kind != "O":
-            rank = np.unique(together, return_inverse=True)[1].astype(np.int64)
-        else:
-            ordered = {value: k for k, value in enumerate(sorted(set(together.tolist())))}
-            rank = np.fromiter((ordered[value] for value in together.tolist()), np.int64, len(together))
+        return time_axis(dict(zip(names, parts, strict=True)), kind)
     except TypeError:
-        what = ("column " if len(names) == 1 else "columns ") + " and ".join(map(shown, names))
+        what = ("column " if len(names) == 1 else "columns ") + " and ".join(map(shown, columns))
         raise InvalidInput(f"{OWNER}: the times in the {what} cannot be compared.") from None
-    found, first = [], 0
-    for has in present:
-        of_column = np.full(len(has), -1)
-        of_column[has] = rank[first : first + has.sum()]
-        found.append(of_column)
-        first += int(has.sum())
-    return found
 
 
-def _comparable(frame: Frame, names: Sequence[str]) -> list[Array]:
-    """Return columns of times as arrays that can be compared; text is read as ISO times where another one needs it."""
+def _comparable(frame: Frame, names: Sequence[str], parse: bool) -> tuple[list[Array], str]:
+    """Return columns of times as arrays that can be compared, and their kind if the arrays do not show it.
+
+    Text is read as ISO times where another column needs it, or if it is to be parsed.
+    """
     nw = narwhals()
     zones = {name: getattr(frame[name].dtype, "time_zone", None) is not None for name in names}
     values: dict[str, Array] = {name: frame[name].to_numpy() for name in names}
     texts = [
         name for name in names if frame[name].dtype in (nw.String, nw.Categorical, nw.Enum) or _has_text(values[name])
     ]
-    if texts and len(names) > 1:
+    if texts and (len(names) > 1 or (parse and _is_iso(frame[names[0]][0]))):
         for name in texts:
             values[name], zones[name] = _iso_times(name, frame[name].to_list())
-    if len({zones[name] for name in names if values[name].dtype.kind in "MO"}) > 1:
+    of_times = {zones[name] for name in names if values[name].dtype.kind in "MO" and not _is_empty(frame, name)}
+    if len(of_times) > 1:
         listed = ", ".join(shown(name) for name in names)
         raise InvalidInput(f"{OWNER}: of the times in the columns {listed} all or none must have a time zone.")
-    return [values[name] for name in names]
+    return [values[name] for name in names], OFFSET if True in of_times else ""
+
+
+def _is_empty(frame: Frame, name: str) -> bool:
+    return bool(frame[name].null_count() == len(frame))
+
+
+def _is_iso(text: object) -> bool:
+    try:
+        datetime.fromisoformat(str(text).strip())
+    except ValueError:
+        return False
+    return True
 
 
 def _has_text(values: Array) -> bool:

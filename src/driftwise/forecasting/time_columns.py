@@ -1,4 +1,4 @@
-"""Times in the columns of a table: whether they increase within a series, and their ranks.
+"""Times in the columns of a table: whether they increase within a series, and those that are text on one axis.
 
 Times that are numbers, dates or timestamps are compared as such; whole numbers of any size are compared exactly. Text
 is compared as numbers if the first one is a number, as timestamps if the first one is an ISO date or timestamp (with or
@@ -19,6 +19,7 @@ from pyarrow import compute, types
 from driftwise.core.errors import BadData, shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.losses import Array
+from driftwise.forecasting.time_axis import NUMBER, OFFSET, TEXT, TIME, TimeAxis, TimeColumn, time_axis
 
 Column = TypeVar("Column", Vector, pa.Array)
 CellFault = Callable[[int, str, str], BadData]  # of a row, a column and a message
@@ -39,9 +40,9 @@ def first_bad(column: Column, is_bad: Callable[[Column], bool]) -> int:
 
 
 _KINDS = {  # how times in text are compared: the words for the first one, and the types of Arrow that may hold all
-    "number": ("a number", [pa.float64()]),
-    "time": ("an ISO date or timestamp without an offset", [pa.timestamp("us"), pa.timestamp("ns")]),
-    "offset": ("an ISO timestamp with an offset", [pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")]),
+    NUMBER: ("a number", [pa.float64()]),
+    TIME: ("an ISO date or timestamp without an offset", [pa.timestamp("us"), pa.timestamp("ns")]),
+    OFFSET: ("an ISO timestamp with an offset", [pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")]),
 }
 _LARGEST_EXACT = 2.0**53  # below it every whole number is a float
 _CURES = (
@@ -75,7 +76,7 @@ class TimeOrder:
         if wrong.size:
             at = int(wrong[order[wrong].argmin()])
             before = "a later one" if is_first[at] else shown(times[int(order[at - 1])].as_py())
-            before = shown(previous[at]) if self._kind == "text" else before
+            before = shown(previous[at]) if self._kind == TEXT else before
             raise self._fault(block, int(order[at]), "" if keys[at] == previous[at] else before, series is not None)
         self._last = np.append(self._last[:n_before].astype(keys.dtype), np.empty(n_series - n_before, keys.dtype))
         is_last = np.append(is_first[1:], True)
@@ -83,7 +84,7 @@ class TimeOrder:
 
     def _fault(self, block: RowBlock, row: int, before: str, several: bool) -> BadData:
         """Return the error about a row whose time is less than the one before, or equal to it if that is ""."""
-        hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == "text" else "Sort the rows."
+        hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == TEXT else "Sort the rows."
         order = f"after {before}. {hint}" if before else f"again. {_CURES}"
         within = " within a series" if several else ""
         by = "" if several else " If there are several series, name them by --by."
@@ -93,16 +94,16 @@ class TimeOrder:
 
 def _kind(column: pa.Array) -> str:
     if types.is_floating(column.type) or types.is_decimal(column.type):
-        return "number"
+        return NUMBER
     if not types.is_string(column.type):
         return "whole"  # whole numbers, also the times of a Parquet file
-    return next((kind for kind in _KINDS if _cast(column[:1], kind) is not None), "text")
+    return next((kind for kind in _KINDS if _cast(column[:1], kind) is not None), TEXT)
 
 
 def _keys(block: RowBlock, name: str, kind: str) -> Array:
     """Return the times of a block as values that can be compared."""
     column = block.texts[name]
-    if kind == "text":
+    if kind == TEXT:
         return np.array(column.to_pylist(), object)
     if types.is_string(column.type):
         parsed = _cast(column, kind)
@@ -117,18 +118,18 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
     try:
         if types.is_uint64(column.type):
             keys = column.to_numpy()
-        elif kind == "number":
+        elif kind == NUMBER:
             keys = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         else:
             short = types.is_date32(column.type) or types.is_time32(column.type)
             keys = (column.cast(pa.int32()) if short else column).cast(pa.int64()).to_numpy(zero_copy_only=False)
     except pa.ArrowException:
         raise block.fault(0, name, f"times of the type {column.type} cannot be compared.") from None
-    if kind == "number" and not np.isfinite(keys).all():
+    if kind == NUMBER and not np.isfinite(keys).all():
         row = int(np.argmin(np.isfinite(keys)))
         raise block.fault(row, name, f"it must be finite, got {float(keys[row])}.")
     is_text = types.is_string(block.texts[name].type)
-    return _exact(block.texts[name], keys) if is_text and kind == "number" else keys
+    return _exact(block.texts[name], keys) if is_text and kind == NUMBER else keys
 
 
 def _exact(column: pa.Array, keys: Vector) -> Array:
@@ -148,25 +149,25 @@ def _cast(column: pa.Array, kind: str) -> pa.Array | None:
     for target in _KINDS[kind][1]:
         with contextlib.suppress(pa.ArrowException):
             parsed = compute.utf8_trim_whitespace(column).cast(target)
-            return parsed.cast(pa.timestamp("ns", target.tz)) if kind != "number" else parsed
+            return parsed.cast(pa.timestamp("ns", target.tz)) if kind != NUMBER else parsed
     return None
 
 
-def text_ranks(block: RowBlock, columns: Mapping[str, str]) -> dict[str, Actions] | None:
-    """Return the ranks on one axis of times that are all text, by option; -1 where one is missing.
+def text_times(block: RowBlock, columns: Mapping[str, str]) -> TimeAxis | None:
+    """Return times that are all text on one axis; `columns` are their names by option.
 
-    None: a column is not text; then `driftwise.forecasting.frame_columns.ranks` compares them.
+    None: a column is not text; then `driftwise.forecasting.frame_columns.times` compares them.
     """
     arrays = {option: block.texts[name] for option, name in columns.items()}
     if not all(types.is_string(array.type) for array in arrays.values()):
         return None
     present = {option: np.array(compute.not_equal(array.fill_null(""), "")) for option, array in arrays.items()}
     kind = _kind(arrays["time"])
-    if kind == "text" and len(columns) > 1:
+    if kind == TEXT and len(columns) > 1:
         row, name = 0, columns["time"]
         rule = "beside other times it must be a number or an ISO date or timestamp"
         raise block.fault(row, name, f"{rule}, got {shown(arrays['time'][row].as_py())}.")
-    parts = []
+    parts = {}
     for option, array in arrays.items():
         rows = np.flatnonzero(present[option])
 
@@ -175,14 +176,6 @@ def text_ranks(block: RowBlock, columns: Mapping[str, str]) -> dict[str, Actions
 
         name = columns[option]
         of_column = RowBlock(block.truths, block.forecasts, {name: array.take(pa.array(rows))}, fault)
-        parts.append(_keys(of_column, name, kind))
-    if len({part.dtype for part in parts}) > 1:
-        parts = [part.astype(object) for part in parts]
-    together = np.concatenate(parts)
-    rank = np.unique(together, return_inverse=True)[1].astype(np.int64)
-    ranks, first = {}, 0
-    for option, has in present.items():
-        ranks[option] = np.full(len(has), -1)
-        ranks[option][has] = rank[first : first + int(has.sum())]
-        first += int(has.sum())
-    return ranks
+        values = _keys(of_column, name, kind) if len(rows) else np.empty(0, np.int64)
+        parts[option] = TimeColumn(values, present[option])
+    return time_axis(parts, kind)
