@@ -50,14 +50,13 @@ overflow nor vanish.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from driftwise.core.memory_fields import HUGE, MOST_ROUNDS
-from driftwise.core.types import Vector, Words
+from driftwise.core.memory_fields import HUGE, MOST_ROUNDS, broken_rule, broken_shape
+from driftwise.core.types import Actions, Matrix, Vector, Words
 from driftwise.core.validation import flag
 from driftwise.forecasting.combination_kernels import (
     BASE_PRIOR,
@@ -146,35 +145,51 @@ class Combinations(MemoryChecks[Memory]):
         order = np.zeros(n_actions, np.int64)
         return Work(**wide, kept=np.zeros(N_KEPT), order=order, rows=rows, **bases, **guards)
 
-    def kept_fault(self, inputs: Vector, kept: Vector) -> str:
-        """Return the fault of what is remembered of a round, '' if there is none."""
-        low, high, number = kept[LOW], kept[HIGH], kept[NUMBER]
-        if not (0 <= number <= MOST_ROUNDS and number % 1.0 == 0.0):
-            return "the number of a round must be a whole number"
-        if math.isnan(low) or math.isnan(high):
-            return "" if np.isnan(np.delete(kept, NUMBER)).all() else "a round without forecasts must have none"
-        awake = inputs[(inputs >= low) & (inputs <= high)]
-        if not awake.size or awake.min() != low or awake.max() != high:
+    def kept_fault(self, inputs: Matrix, kept: Matrix) -> str:
+        """Return the fault of what is remembered of rounds, one in each row, '' if there is none."""
+        low, high, number = kept[:, LOW], kept[:, HIGH], kept[:, NUMBER]
+        with np.errstate(invalid="ignore"):
+            if not ((number >= 0) & (number <= MOST_ROUNDS) & (number % 1.0 == 0.0)).all():
+                return "the number of a round must be a whole number"
+        forecasts = np.delete(kept, NUMBER, axis=1)
+        is_empty = np.isnan(low) | np.isnan(high)
+        if not np.isnan(forecasts[is_empty]).all():
+            return "a round without forecasts must have none"
+        inputs, kept, forecasts = inputs[~is_empty], kept[~is_empty], forecasts[~is_empty]
+        low, high = kept[:, LOW, None], kept[:, HIGH, None]
+        is_awake = (inputs >= low) & (inputs <= high)
+        least, most = np.where(is_awake, inputs, np.inf).min(axis=1), np.where(is_awake, inputs, -np.inf).max(axis=1)
+        if not ((least == kept[:, LOW]) & (most == kept[:, HIGH])).all():
             return "the awake must be between two of the forecasts"
-        room = 1e-9 * (abs(low) + abs(high))
-        forecasts = np.delete(kept, NUMBER)
+        room = 1e-9 * (np.abs(low) + np.abs(high))
         inside = np.isnan(forecasts) | ((forecasts >= low - room) & (forecasts <= high + room))
-        if not inside.all() or math.isnan(kept[MIDMEAN]) or math.isnan(kept[GUARDED]) or math.isnan(kept[UNCORRECTED]):
+        if not inside.all() or np.isnan(kept[:, [MIDMEAN, GUARDED, UNCORRECTED]]).any():
             return "its forecasts must be between those of the awake"
         return ""
 
+    def stack_fault(self, stack: Memory, n_actions: int, rounds: Actions) -> str:
+        """Return a fault of stacked memories after so many rounds of each, '' if there is none."""
+        limits = self.all_limits(n_actions, rounds=0)
+        shapes = {name: array.shape[1:] for name, array in stack._asdict().items()}
+        if fault := broken_shape(Memory, shapes, limits) or broken_rule(stack, limits):
+            return fault
+        truth, uncorrected = stack.known.T
+        old, newest = stack.numbers.T
+        learned = stack.counts[:, LEARNED]
+        with np.errstate(invalid="ignore"):
+            wrong = {
+                "`top` must have ascending rows": (np.diff(stack.top, axis=2) < 0).any(axis=(1, 2)),
+                "`counts` must have at most as many rounds learned as rounds": learned > rounds,
+                "`unit` must be above 0 once a round is learned": (learned > 0) & ~(stack.unit[:, 0] > 0),
+                "`known` must be finite numbers, of a round that is not after the newest": (
+                    (old >= 0) & ~(np.abs(truth) + np.abs(uncorrected) <= HUGE)
+                )
+                | (old > newest),
+                "`counts` must end with 0 or 1": stack.counts[:, WAS_CUT] > 1,
+            }
+        return next((rule for rule, is_wrong in wrong.items() if is_wrong.any()), "")
+
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check that what a kernel divides by is not 0, and the order of the largest errors."""
-        if (np.diff(memory.top, axis=1) < 0).any():
-            return "`top` must have ascending rows"
-        if memory.counts[LEARNED] > rounds:
-            return "`counts` must have at most as many rounds learned as rounds"
-        if memory.counts[LEARNED] and not memory.unit[0] > 0:
-            return "`unit` must be above 0 once a round is learned"
-        truth, uncorrected = memory.known
-        has_truth = memory.numbers[0] >= 0
-        if (has_truth and not abs(truth) + abs(uncorrected) <= HUGE) or memory.numbers[0] > memory.numbers[1]:
-            return "`known` must be finite numbers, of a round that is not after the newest"
-        if memory.counts[WAS_CUT] > 1:
-            return "`counts` must end with 0 or 1"
-        return ""
+        stack = Memory(**{name: array[None] for name, array in memory._asdict().items()})
+        return self.stack_fault(stack, memory.sums.shape[1], np.array([rounds]))

@@ -276,7 +276,9 @@ def _restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[st
     rounds = [Round(float(forecast), *row) for forecast, *row in zip(*columns, strict=True)]
     if not mix._stack.keeps_hints and any(one.kept[NUMBER] > arrays["learner_numbers"][0, 1] for one in rounds):
         raise InvalidInput("Mixture: a waiting round is after the newest.")
-    if fault := next(filter(None, map(mix._stack.kept_fault, rounds)), ""):
+    if isinstance(mix._stack.learner, Combinations) and (
+        fault := mix._stack.learner.kept_fault(columns[1], columns[3])
+    ):
         raise InvalidInput(f"Mixture: of a waiting round, {fault}.")
     for row in zip(*_rounds(arrays, "history_", KeptRounds._fields, (n_kept, n_actions), mix._stack), strict=True):
         mix._history.add(*row)

@@ -319,8 +319,8 @@ class MixtureStack:
         return memory, own
 
     def _check_growing(self, n_series: int) -> None:
-        if self.learner.grows and n_series > 1:
-            raise InvalidInput(f"MixtureStack: the memory of {self.learner.name} grows, so it serves one series only.")
+        if (learner := self.learner).grows and n_series > 1:
+            raise InvalidInput(f"MixtureStack: the memory of {learner.name} grows, so it serves one series only.")
 
     def add_series(self, n_series: int) -> None:
         """Add series at the end."""
@@ -388,7 +388,7 @@ class MixtureStack:
             shapes = ((), (self.n_actions,), (self.n_actions,), (self.n_kept,))
             issued = Issued(*(np.zeros((len(block), *shape)) for shape in shapes))
             still = Open(np.zeros(self.n_series, np.int64), np.full(self.n_series, -1))
-            n_before = 0 if before is None else self._continue(issued, still, places, *before)
+            n_before = self._continue(issued, still, places, *before) if before else 0
             order = _checked_events(events, len(block), n_before)
             if self.learner.grows:
                 self._make_room(len(block) + 1)
@@ -407,12 +407,10 @@ class MixtureStack:
             if earlier.dtype != now.dtype or earlier.shape != room.shape:
                 raise InvalidInput("MixtureStack: `before` must have what `play` returned for rows that still wait.")
             room[:] = earlier
-        rows = range(n_before)
-        one_by_one = zip(before.combined.tolist(), *before[1:], strict=True)
-        if not all(self._is_round(Round(forecast, *arrays)) for forecast, *arrays in one_by_one):
+        if not self._are_rounds(before):
             raise InvalidInput("MixtureStack: `before` has rows that no call of `play` returned.")
         newest = [(i, r) for i, r in enumerate(still.newest.tolist()) if r != -1]
-        if not all(r in rows and places[r] == i for i, r in newest) or (still.waiting < 0).any():
+        if not all(0 <= r < n_before and places[r] == i for i, r in newest) or (still.waiting < 0).any():
             raise InvalidInput("MixtureStack: `before` has a newest row that does not wait.")
         return n_before
 
@@ -477,27 +475,26 @@ class MixtureStack:
 
     def _place(self, series: object) -> int:
         """Return the number of a series, checked."""
-        place = count("MixtureStack", "series", series, at_least=0)
-        if place >= self.n_series:
-            raise rejection("MixtureStack", "series", f"in [0, {self.n_series - 1}]", series)
-        return place
+        if (place := count("MixtureStack", "series", series, at_least=0)) < self.n_series:
+            return place
+        raise rejection("MixtureStack", "series", f"in [0, {self.n_series - 1}]", series)
 
     def _is_round(self, waits: object) -> bool:
         """Return whether a round has the sizes and the numbers that the kernels rely on."""
-        if not isinstance(waits, Round) or not isinstance(waits.forecast, float) or abs(waits.forecast) > LARGEST:
+        if not isinstance(waits, Round) or not isinstance(waits.forecast, float):
             return False
-        sizes = {"inputs": self.n_actions, "shares": self.n_actions, "kept": self.n_kept}
-        for name, size in sizes.items():
-            array = getattr(waits, name)
+        for array, size in zip(waits[1:], (self.n_actions, self.n_actions, self.n_kept), strict=True):
             if type(array) is not np.ndarray or array.dtype != np.float64 or array.shape != (size,):
                 return False
-        shares = np.concatenate([waits.shares, waits.kept]) if self.keeps_hints else waits.shares
-        small = bool(((shares >= 0) & (shares <= 1 + _ROUNDING)).all())
-        return small and not (np.abs(waits.inputs) > LARGEST).any() and self.kept_fault(waits) == ""
+        return self._are_rounds(Issued(*(np.array(waits[k])[None] for k in (0, 2, 1, 3))))
 
-    def kept_fault(self, waits: Round) -> str:
-        """Return the fault of what a round keeps for `Combinations`, '' if there is none."""
-        return self.learner.kept_fault(waits.inputs, waits.kept) if isinstance(self.learner, Combinations) else ""
+    def _are_rounds(self, waiting: Issued) -> bool:
+        """Return whether rounds with the right sizes have numbers that the kernels rely on."""
+        shares = np.hstack([waiting.weights, waiting.kept]) if self.keeps_hints else waiting.weights
+        numbers = np.column_stack([waiting.combined, waiting.inputs])
+        small = bool(((shares >= 0) & (shares <= 1 + _ROUNDING)).all()) and not (np.abs(numbers) > LARGEST).any()
+        learner = self.learner
+        return small and not (isinstance(learner, Combinations) and learner.kept_fault(waiting.inputs, waiting.kept))
 
     def _combine(self, forecasts: Vector, series: int = 0, waiting: int = 0) -> Round:
         """Combine checked forecasts; the caller holds a lock."""
@@ -541,8 +538,7 @@ class MixtureStack:
 
     def _make_room(self, n_rounds: int) -> None:
         """Make room in the memory of a learner that grows, of which there is one."""
-        before = row(self._stack, 0)
-        memory = self.learner.make_room(before, n_rounds)
+        memory = self.learner.make_room(before := row(self._stack, 0), n_rounds)
         if memory is not before:
             self._stack = type(memory)(*(np.ascontiguousarray(array)[None] for array in memory))
             self._live = None
@@ -566,8 +562,11 @@ class MixtureStack:
             places = np.zeros(n_rounds, np.int64) if series is None else np.asarray(series)
         except ValueError:  # rows of different lengths
             places = np.zeros(())
-        whole = places.dtype.kind in "iu" or places.size == 0
-        if places.shape != (n_rounds,) or not whole or not ((places >= 0) & (places < self.n_series)).all():
+        if (
+            places.shape != (n_rounds,)
+            or (places.size and places.dtype.kind not in "iu")
+            or not ((places >= 0) & (places < self.n_series)).all()
+        ):
             raise InvalidInput(f"Mixture: `series` must have one number in [0, {self.n_series - 1}] per round.")
         return np.ascontiguousarray(places, np.int64)
 
@@ -592,8 +591,7 @@ class MixtureStack:
     @property
     def n_bytes(self) -> int:
         """The bytes of its arrays."""
-        with self._lock:
-            return sum(array.nbytes for array in (*self._stack, *self._owns))
+        return sum(array.nbytes for array in (*self._stack, *self._owns))
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Return copies of all arrays by name."""
@@ -691,6 +689,8 @@ def _checked_memories(
         for name, pattern in first._asdict().items()
     }
     stack = kind(**copies)
+    if isinstance(learner, Combinations) and learner.stack_fault(stack, n_actions, rounds) == "":
+        return stack  # else the loop says which series it is
     for i, played in enumerate(rounds.tolist()):
         memory = row(stack, i)
         lengths = {name: array.shape for name, array in memory._asdict().items()}
