@@ -38,6 +38,8 @@ _FORMATS = ["csv", "parquet"]  # of the output
 @click.option("--step", metavar="COLUMN", help="Steps ahead, 1, 2, ...  [default: h, step, horizon or lead_time]")
 @click.option("--delay", type=int, metavar="N", help="Truths are known after N more rows of their series.")
 @choice("--revised", ["refuse", "ignore"], "refuse", "What to do with a second truth of a time.")
+@click.option("--state", type=click.Path(path_type=Path), help="File that continues from table to table.")
+@choice("--seen", ["refuse", "skip"], "refuse", "What to do with rows that the state has already.")
 @click.option("--expert", metavar="COLUMN", help="Of a table with a row per expert: the column of their names.")
 @click.option("--forecast", metavar="COLUMN", help="Of such a table: the column of the forecasts.")
 @click.option(
@@ -78,6 +80,8 @@ def command(
     step: str | None,
     delay: int | None,
     revised: str,
+    state: Path | None,
+    seen: str,
     expert: str | None,
     forecast: str | None,
     out: Path,
@@ -121,12 +125,16 @@ def command(
     source = table_source(file, input_format)
     output_format = format or ("parquet" if source.format == "parquet" else "csv")
     finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
-    check_output_files("combine", finals, () if source.is_stream else (file,), follow_links=False)
+    inputs = [*([] if source.is_stream else [file]), *([] if state is None else [state])]
+    check_output_files("combine", finals, inputs, follow_links=False)
     delay = None if delay is None else count("combine", "delay", delay, at_least=0)
     series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
     wanted = Columns(target, named, time, series, expert, forecast, issued, known, step, delay, revised)
+    wanted = wanted._replace(continued=state is not None, seen=seen)
     text_format = (_delimiter(delimiter), decimal)
-    task = CombineTask(source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page)
+    task = CombineTask(
+        source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page, state=state
+    )
 
     def note(text: str) -> None:
         if not quiet:

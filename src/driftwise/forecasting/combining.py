@@ -49,6 +49,7 @@ from driftwise.environments.table_files import (
     opened,
     read_error,
 )
+from driftwise.forecasting.continued_rounds import Arrived
 from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.forecast_views import is_report_page, write_report_page
 from driftwise.forecasting.frame_columns import narwhals
@@ -59,6 +60,8 @@ from driftwise.forecasting.frames import (
     TIME,
     WEIGHT,
     Columns,
+    Played,
+    Rounds,
     Table,
     level_of,
     play_rounds,
@@ -69,9 +72,10 @@ from driftwise.forecasting.frames import (
 )
 from driftwise.forecasting.labelled_values import LARGEST, first_too_large
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
+from driftwise.forecasting.mixture_state import MixtureState
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.running_report import LAST_TRUTH, RunningReport
-from driftwise.forecasting.time_columns import CellFault, RowBlock, TimeOrder, first_bad, text_ranks
+from driftwise.forecasting.time_columns import CellFault, RowBlock, TimeOrder, first_bad, text_times
 
 TableReader = CsvTable | JsonLines | ParquetTable
 
@@ -136,6 +140,7 @@ class CombineTask(NamedTuple):
     decimal: str | None = None
     n_threads: int = 1
     page: bool = True
+    state: Path | None = None  # that is continued
 
 
 class RowProgress(NamedTuple):
@@ -193,10 +198,14 @@ def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | N
     _check_names(task.wanted)
     with contextlib.ExitStack() as stack:
         reader = _open_table(task, stack)
-        choice, uses = _choose_columns(task.source, reader.columns, task.wanted)
-        run = (_WholeRun if uses.is_ordered or uses.expert is not None else _Run)(task, reader, choice, uses)
+        memory = None if task.state is None else stack.enter_context(MixtureState(task.state))
+        choice, uses = _choose_columns(task.source, reader.columns, task.wanted, memory)
+        is_whole = uses.is_ordered or uses.expert is not None or memory is not None
+        run = (_WholeRun if is_whole else _Run)(task, reader, choice, uses, memory)
         stack.enter_context(_locked_folder(task.out))
         outcome = run.play(progress)
+        if memory is not None:
+            memory.commit()  # at the very end: after a kill before it, the same run gives the same files
     run.add_notes(outcome.report, note)
     return outcome
 
@@ -232,19 +241,27 @@ def _check_names(wanted: Columns) -> None:
         raise InvalidInput("combine: --experts must name at least one column.")
 
 
-def _choose_columns(source: TableSource, columns: FileColumns, wanted: Columns) -> tuple[ColumnChoice, Columns]:
-    """Return the columns to read, and the columns by their uses; raise `BadData` if one is missing or not clear."""
+def _choose_columns(
+    source: TableSource, columns: FileColumns, wanted: Columns, memory: MixtureState | None
+) -> tuple[ColumnChoice, Columns]:
+    """Return the columns to read, and the columns by their uses; raise `BadData` if one is missing or not clear.
+
+    Those that a state has and a table may lack are missing columns without a fault.
+    """
     places = columns.places
+    lacking = [] if memory is None else memory.missing(columns.names, wanted.expert is not None)
     for i, name in enumerate(columns.names):
         if places[name] < i and not (name == "" and wanted.experts is not None):
             raise source.fault(f": the columns {places[name] + 1} and {i + 1} have the same name {shown(name)}.")
     experts = wanted.experts if wanted.quantiles is None else ()
     for needed in (*(getattr(wanted, option) for option in _OPTIONS), *wanted.by, *(experts or ())):
-        if needed is not None and needed not in places:
+        if needed is not None and needed not in places and needed not in lacking:
             near = difflib.get_close_matches(needed, columns.names, n=1)
             advice = f"Did you mean {shown(near[0])}?" if near else f"It has {_listed(columns.names)}."
             raise source.fault(one_line(f": there is no column {shown(needed)}. {advice}"))
-    header = narwhals().from_native(pa.table({name: pa.array([], pa.float64()) for name in columns.names if name}))
+    header = narwhals().from_native(
+        pa.table({name: pa.array([], pa.float64()) for name in (*columns.names, *lacking) if name})
+    )
     with _in_words_of(source):
         uses = recognised(header, wanted)
         if wanted.quantiles is not None:
@@ -261,11 +278,18 @@ def _choose_columns(source: TableSource, columns: FileColumns, wanted: Columns) 
         numeric = [name for name, is_numeric in zip(*columns, strict=True) if is_numeric and name not in others]
         experts = guessed = tuple(name for name in numeric if level_of(name) is None)
         _reject_index(source, places, experts)
-    if not experts and uses.expert is None:
+    if not experts and uses.expert is None and not lacking:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
-    return ColumnChoice(wanted.target, (*experts, *more), times, labels, guessed), uses._replace(
-        experts=experts or None
-    )
+    chosen = ColumnChoice(wanted.target, (*experts, *more), times, labels, guessed)
+    if memory is not None:
+        named = tuple(name for name in dict.fromkeys((*experts, *lacking)) if name not in (*more, *times, *labels))
+        as_named = wanted.experts if wanted.quantiles is not None else wanted.experts or named
+        experts, times, labels, guessed = (
+            tuple(name for name in of_kind if name not in lacking) for of_kind in chosen[1:]
+        )
+        chosen = ColumnChoice(wanted.target, experts, times, labels, guessed)
+        return chosen, uses._replace(experts=None if uses.expert is not None else as_named)
+    return chosen, uses._replace(experts=experts or None)
 
 
 @contextlib.contextmanager
@@ -276,7 +300,10 @@ def _in_words_of(source: TableSource) -> Iterator[None]:
     except InvalidInput as error:
         text = re.sub(r"`(\w+)`", lambda found: "--" + found[1].replace("_", "-"), str(error))
         raise source.fault(
-            ": " + text.removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
+            ": "
+            + text.removeprefix("combine: ")
+            .replace("revised='ignore'", "--revised ignore")
+            .replace("seen='skip'", "--seen skip")
         ) from None
 
 
@@ -321,8 +348,15 @@ def _locked_folder(out: Path) -> Iterator[None]:
 class _Run:
     """One run over a table: the mixtures, series and times that are carried from block to block, and the files."""
 
-    def __init__(self, task: CombineTask, reader: TableReader, choice: ColumnChoice, uses: Columns) -> None:
-        self._task, self._reader, self._choice, self._uses = task, reader, choice, uses
+    def __init__(
+        self,
+        task: CombineTask,
+        reader: TableReader,
+        choice: ColumnChoice,
+        uses: Columns,
+        memory: MixtureState | None = None,
+    ) -> None:
+        self._task, self._reader, self._choice, self._uses, self._memory = task, reader, choice, uses, memory
         self._loss = task.options.forecast_loss
         # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
         self._series: dict[str | int, int] = {} if uses.by else {"": 0}
@@ -418,8 +452,9 @@ class _Run:
         if broken := [rule for rule in faults if rule is not None]:
             raise fault(*min(broken, key=lambda rule: rule[0]))
         for name, column in texts.items():
-            _check_text(fault, name, column, may_miss=name == self._uses.known)
-        return RowBlock(truths, np.column_stack(forecasts), texts, fault)
+            may_miss = name == self._uses.known or (self._memory is not None and name == self._uses.issued)
+            _check_text(fault, name, column, may_miss)
+        return RowBlock(truths, np.column_stack([np.empty((len(truths), 0)), *forecasts]), texts, fault)
 
     def _fault(self, row: int, column: str, message: str) -> BadData:
         return self._task.source.fault(f", {self._reader.place(row)}, column {shown(column)}: {message}")
@@ -475,6 +510,7 @@ class _Run:
             "series": len(self._series),
             "columns": {name: value for name, value in self._choice._asdict().items() if name != "guessed"},
             "options": self._task.options.spec,
+            **({} if self._memory is None else {"state": {"file": self._memory.path.name, **self._memory.counts()}}),
             "report": report.record(),
         }
         return (json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
@@ -484,6 +520,8 @@ class _Run:
         name, choice = self._task.source.name, self._choice
         if isinstance(self._reader, CsvTable) and self._reader.guesses:
             note(f"{name}: it was read with {self._reader.guesses}; --delimiter and --decimal give others.")
+        for text in [] if self._memory is None else self._memory.notes:
+            note(f"{name}: {text}")
         if len(self._experts) == 1:
             note(
                 f"{name}: {shown(self._experts[0])} is the only expert, so its weight is 1 in every row."
@@ -527,13 +565,7 @@ class _WholeRun(_Run):
             {**texts, self._choice.target: truths, **dict(zip(self._choice.experts, numbers.T, strict=True))}
         )
         with _in_words_of(self._task.source):
-            ranks = text_ranks(whole, self._uses.times) if self._uses.times else None
-            table = Table(narwhals().from_native(frame), ranks, self._reader.place)
-            rounds = read_rounds(table, self._loss, self._uses)
-        self._series = {name: i for i, name in enumerate(rounds.series_names)}
-        self._begin(rounds.experts)
-        self._is_awake |= ~np.isnan(rounds.forecasts[0]).all(axis=0)
-        played = play_rounds([self._task.options], rounds, self._task.n_threads)
+            rounds, played, scored = self._played(whole, frame)
         combined, weights, self._cuts = played.combined[:, 0], played.weights[0], played.cuts[0]
         kept = rounds.kept.to_native()
         added = [*kept.columns, pa.array(combined, from_pandas=True), *map(pa.array, weights.T.copy())]
@@ -541,12 +573,37 @@ class _WholeRun(_Run):
         size = block_rows(len(self._names))
         for first in range(0, len(output), size):
             writer.write(output.slice(first, size))
-        truths = rounds.truths if rounds.order is None else rounds.order.truths
-        times = None if self._uses.time is None else kept.column(self._uses.time).combine_chunks()
-        order = np.arange(len(truths)) if times is None or ranks is None else np.argsort(ranks["time"][rounds.rows])
-        times = None if times is None else times.take(pa.array(order))
-        inputs, series = played.inputs[0][order], np.ascontiguousarray(rounds.series[order])
-        self._report.add(inputs, truths[order], combined[order], weights[order], series, times)
+        column = None if self._uses.time is None else kept.column(self._uses.time).combine_chunks()
+        times = None if column is None else column.take(pa.array(scored.rows))
+        series = np.ascontiguousarray(rounds.series[scored.rows])
+        self._report.add(scored.inputs[0], scored.truths, scored.combined[:, 0], scored.weights[0], series, times)
+
+    def _played(self, whole: RowBlock, frame: pa.Table) -> tuple[Rounds, Played, Arrived]:
+        """Play a table; return its rounds, what was played, and the rounds of the report, sorted by time."""
+        nw_frame, memory, texts = narwhals().from_native(frame), self._memory, whole.texts
+        is_long = self._uses.expert is not None
+        if memory is not None:
+            nw_frame = memory.complete(nw_frame, is_long)
+            lacking = {
+                name: pa.nulls(len(frame), pa.string()) for name in self._uses.times.values() if name not in texts
+            }
+            whole = whole._replace(texts={**texts, **lacking})
+        axis = text_times(whole, self._uses.times) if self._uses.times else None
+        table = Table(nw_frame, axis, self._reader.place)
+        rounds = read_rounds(table, self._loss, self._uses)
+        if memory is not None:
+            run = memory.play(rounds, [self._task.options], self._uses, self._task.n_threads)
+            rounds, played, scored = run
+        else:
+            played = play_rounds([self._task.options], rounds, self._task.n_threads)
+            truths = rounds.truths if rounds.order is None else rounds.order.truths
+            order = np.arange(len(truths)) if axis is None else np.argsort(axis.ranks["time"][rounds.rows])
+            of_levels = [[table[order] for table in of_level] for of_level in (played.weights, played.inputs)]
+            scored = Arrived(order, truths[order], played.combined[order], *of_levels)
+        self._series = {name: i for i, name in enumerate(rounds.series_names)}
+        self._begin(rounds.experts)
+        self._is_awake |= ~np.isnan(rounds.forecasts[0]).all(axis=0)
+        return rounds, played, scored
 
     def _full_report(self) -> ForecastReport:
         return self._report.report(self._cuts).without(LAST_TRUTH)

@@ -9,6 +9,7 @@ level with `quantiles`, and are no experts otherwise.
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections import Counter
@@ -27,15 +28,16 @@ from driftwise.forecasting.frame_columns import (
     narwhals,
     numbers,
     opened,
-    ranks,
     require_column,
+    times,
     with_nulls,
 )
 from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions
-from driftwise.forecasting.round_order import Order, Times, round_order
+from driftwise.forecasting.round_order import Order, RowFault, Times, round_order
+from driftwise.forecasting.time_axis import TimeAxis
 from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Columns(NamedTuple):
     delay: int | None = None
     revised: str = "refuse"
     quantiles: tuple[float, ...] | None = None
+    continued: bool = False  # whether a state is continued: then rows may have a truth only
+    seen: str = "refuse"
 
     @property
     def times(self) -> dict[str, str]:
@@ -81,11 +85,20 @@ class Columns(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A frame, the ranks of its times by option if they are known already, and how its rows are called in messages."""
+    """A frame, its times if they are known already, and how its rows are called in messages."""
 
     frame: Frame
-    ranks: dict[str, Actions] | None = None
+    times: TimeAxis | None = None
     place: Callable[[int], str] = "row {}".format
+
+
+class Unordered(NamedTuple):
+    """What says how rounds are ordered when a state is continued."""
+
+    axis: TimeAxis
+    step: Actions | None  # 0 where it is missing
+    fault: RowFault
+    sources: dict[str, list[str]]  # the columns of each expert of a wide frame
 
 
 class Rounds(NamedTuple):
@@ -99,6 +112,7 @@ class Rounds(NamedTuple):
     kept: Frame  # the columns of the frame that its result has too, one row per round
     rows: Actions  # of the frame, the first one of each round
     order: Order | None  # None: the rows are in order, each truth known before the next row
+    unordered: Unordered | None = None
 
 
 def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
@@ -149,7 +163,18 @@ def recognised(frame: Frame, columns: Columns) -> Columns:
         raise InvalidInput(f"{OWNER}: the column {shown(named)} says when forecasts were issued. {hint}")
     if columns.delay is not None and (columns.issued is not None or columns.known is not None):
         raise InvalidInput(f"{OWNER}: `delay` is for tables without `issued` and `known`.")
+    if columns.continued:
+        _check_continued(columns)
     return columns
+
+
+def _check_continued(columns: Columns) -> None:
+    """Refuse tables whose rows cannot be found again in a later table."""
+    if columns.time is None:
+        raise InvalidInput(f"{OWNER}: a `state` needs the times that rows are for. Name their column with `time`.")
+    if columns.step is not None and columns.issued is None and columns.delay is None:
+        why = "steps ahead do not say when a row was issued if its earlier rows are in other tables"
+        raise InvalidInput(f"{OWNER}: with a `state`, {why}. Name the column of the issue times with `issued`.")
 
 
 def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
@@ -167,7 +192,12 @@ def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
         for of_level in chosen
     )
     truths = numbers(frame, columns.target, loss.truth_fault)
-    return _ordered(table, names, forecasts, truths, columns, frame.select(kept), np.arange(len(frame)))
+    rounds = _ordered(table, names, forecasts, truths, columns, frame.select(kept), np.arange(len(frame)))
+    if rounds.unordered is None:
+        return rounds
+    of_experts = zip(names, zip(*chosen, strict=True), strict=True)
+    sources = {name: [column for column in theirs if column is not None] for name, theirs in of_experts}
+    return rounds._replace(unordered=rounds.unordered._replace(sources=sources))
 
 
 def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
@@ -178,8 +208,9 @@ def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
     values = numbers(frame, forecast, loss.forecast_fault)
     row_truths = numbers(frame, target, loss.truth_fault)
     series, _ = _series(frame, [name for name in columns.by if name != columns.step])
-    times = _rank_columns(table, columns)
-    step = () if columns.step is None else (_steps(table, columns.step),)
+    axis = _axis(table, columns)
+    times = {} if axis is None else axis.ranks
+    step = () if columns.step is None else (_steps(table, columns.step, columns.continued),)
     which, labels = codes(frame, [expert])
     names = as_names(OWNER, labels, "expert")
     keys = np.column_stack([series, *(times[name] for name in ("time", "issued") if name in times), *step])
@@ -222,36 +253,41 @@ def _ordered(
     """Return rounds with the order in which they are played; `rows` are the first rows of the rounds."""
     series, series_names = _series(kept, [name for name in columns.by if name != columns.step])
     rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, None)
-    times = {option: ranks[rows] for option, ranks in _rank_columns(table, columns).items()}
+    axis = _axis(table, columns)
+    times = {} if axis is None else {option: ranks[rows] for option, ranks in axis.ranks.items()}
+
+    def fault(row: int, option: str, rule: str, hint: str = "") -> InvalidInput:
+        name = getattr(columns, option)
+        got = f"got {_text(kept, name, row)} in {table.place(int(rows[row]))}"
+        hint = hint or (_KEEP_FIRST if option == "target" else _NAME_SERIES if "twice" in rule else "")
+        at = f" at {_text(kept, columns.time, row)}" if option not in ("time", "step") else ""
+        return InvalidInput(f"{OWNER}: the column {shown(name)}: {rule}, {got}{at}. {hint}".rstrip())
+
+    step = None if columns.step is None else _steps(table, columns.step, columns.continued)[rows]
+    if columns.continued and axis is not None:
+        of_rounds = {option: column.take(rows) for option, column in axis.columns.items()}
+        return rounds._replace(unordered=Unordered(TimeAxis(of_rounds, times, axis.kind), step, fault, {}))
     if not columns.is_ordered:
         if columns.time is not None and columns.expert is None:
             _check_order(table, columns.time, series, times["time"])
         return rounds
-
-    def fault(row: int, option: str, rule: str) -> InvalidInput:
-        name = getattr(columns, option)
-        got = f"got {_text(kept, name, row)} in {table.place(int(rows[row]))}"
-        hint = _KEEP_FIRST if option == "target" else _NAME_SERIES if "twice" in rule else ""
-        at = f" at {_text(kept, columns.time, row)}" if option not in ("time", "step") else ""
-        return InvalidInput(f"{OWNER}: the column {shown(name)}: {rule}, {got}{at}. {hint}".rstrip())
-
-    step = None if columns.step is None else _steps(table, columns.step)[rows]
     of_rows = Times(times.get("time"), times.get("issued"), times.get("known"), step, columns.delay)
     return rounds._replace(order=round_order(series, of_rows, truths, fault, columns.revised))
 
 
-def _rank_columns(table: Table, columns: Columns) -> dict[str, Actions]:
-    """Return the ranks of the times by option."""
-    times = columns.times
-    if not times or table.ranks is not None:
-        return table.ranks or {}
-    optional = [times["known"]] if "known" in times else []
-    return dict(zip(times, ranks(table.frame, list(times.values()), optional), strict=True))
+def _axis(table: Table, columns: Columns) -> TimeAxis | None:
+    """Return the times by option."""
+    if not columns.times or table.times is not None:
+        return table.times
+    optional = ("known", "issued") if columns.continued else ("known",)
+    return times(table.frame, columns.times, optional, parse=columns.continued)
 
 
-def _steps(table: Table, name: str) -> Actions:
-    """Return the steps ahead, whole numbers from 1 on."""
+def _steps(table: Table, name: str, may_miss: bool) -> Actions:
+    """Return the steps ahead, whole numbers from 1 on; 0 where one is missing, if it may be."""
     steps = numbers(table.frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
+    if may_miss:
+        steps = np.where(np.isnan(steps), 0.0, steps)
     if (wrong := ~(steps % 1 == 0)).any():
         row = int(wrong.argmax())
         hint = (
@@ -432,6 +468,8 @@ def combine(
     delay: int | None = None,
     revised: str = "refuse",
     quantiles: Sequence[float] | None = None,
+    state: str | os.PathLike[str] | None = None,
+    seen: str = "refuse",
     loss: str | ForecastLoss = "square",
     learner: ExpertLearner | Combinations | str | None = None,
     gradient: bool = True,
@@ -483,6 +521,11 @@ def combine(
     quantiles : sequence of float, default None
         Levels of quantiles to combine, under the pinball loss; combined quantiles do not cross. Columns have names such
         as `a-lo-80`, `a-hi-80` (levels 0.1, 0.9), `a-q-0.25`, `a-median`; `a` stands for a median that is not there.
+    state : path, default None
+        A file that continues from frame to frame, see `driftwise.forecasting.mixture_state`; it is made if it is
+        missing, and changed only when the result is complete.
+    seen : {"refuse", "skip"}, default "refuse"
+        What happens to rows that the state has already; "skip" leaves them without a forecast.
     loss, learner, gradient, hint, extras, scale
         The options of the mixtures, see `MixtureOptions`.
     weights : bool, default True
@@ -510,16 +553,41 @@ def combine(
     delay = None if delay is None else count(OWNER, "delay", delay, at_least=0)
     if revised not in ("refuse", "ignore"):
         raise rejection(OWNER, "revised", "'refuse' or 'ignore'", revised)
+    if seen not in ("refuse", "skip"):
+        raise rejection(OWNER, "seen", "'refuse' or 'skip'", seen)
     others: Any = (learner, gradient, hint, extras, scale)
     options = level_options(MixtureOptions(loss, *others), levels)
     columns = Columns(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
-    read = opened(frame)
-    rounds = read_rounds(Table(read), options[0].forecast_loss, recognised(read, columns))
-    names = options[0].names(rounds.experts)
-    added = added_columns(names, levels, weights)
+    read, n_threads = opened(frame), count(OWNER, "n_threads", n_threads)
+    if state is None:
+        rounds = read_rounds(Table(read), options[0].forecast_loss, recognised(read, columns))
+        whole: FrameT = _result(rounds, options, levels, weights, lambda: play_rounds(options, rounds, n_threads))
+        return whole
+    from driftwise.forecasting.mixture_state import MixtureState
+
+    with MixtureState(state) as memory:
+        read = memory.complete(read, is_long=expert is not None or forecast is not None)
+        columns = recognised(read, columns._replace(continued=True, seen=seen))
+        run = memory.play(read_rounds(Table(read), options[0].forecast_loss, columns), options, columns, n_threads)
+        result: FrameT = _result(run.rounds, options, levels, weights, lambda: run.played)
+        memory.commit()
+    for note in memory.notes:
+        warnings.warn(f"{OWNER}: {note}", LayoutWarning, stacklevel=2)
+    return result
+
+
+def _result(
+    rounds: Rounds,
+    options: list[MixtureOptions],
+    levels: tuple[float, ...] | None,
+    weights: bool,
+    play: Callable[[], Played],
+) -> Any:
+    """Return the frame with the columns that a result adds."""
+    added = added_columns(options[0].names(rounds.experts), levels, weights)
     if taken := [name for name in added if name in rounds.kept.columns]:
         raise InvalidInput(f"{OWNER}: the result has a column {shown(taken[0])}; rename that of the frame.")
-    played = play_rounds(options, rounds, count(OWNER, "n_threads", n_threads))
+    played = play()
     of_levels = zip(played.combined.T, played.weights, strict=True)
     columns_of_levels = [[forecasts, *table.T] for forecasts, table in of_levels]
     values = [column for of_level in columns_of_levels for column in (of_level if weights else of_level[:1])]
@@ -532,8 +600,7 @@ def combine(
     for name in added:
         if name.startswith(FORECAST):
             whole = with_nulls(whole, name)
-    result: FrameT = whole.to_native()
-    return result
+    return whole.to_native()
 
 
 def as_levels(quantiles: object) -> tuple[float, ...] | None:

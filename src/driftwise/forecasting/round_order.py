@@ -25,7 +25,7 @@ import numpy as np
 
 from driftwise.core.types import Actions, Flags, Vector
 
-RowFault = Callable[[int, str, str], Exception]  # of a row, an option that names a column, and a message
+RowFault = Callable[..., Exception]  # of a row, an option that names a column, a message, and possibly a hint
 
 
 class Times(NamedTuple):
@@ -51,8 +51,8 @@ def round_order(series: Actions, times: Times, truths: Vector, fault: RowFault, 
     """Return the order of the events, after checks that no truth is known before its forecast was issued."""
     if times.delay is not None:
         mixture, n_steps = _by_step(series, times.step)
-        _check_once(fault, "time", (mixture, times.time))
-        place = _places(mixture, times.time)
+        check_once(fault, "time", (mixture, times.time))
+        place = places(mixture, times.time)
         events = _sorted(place, 2 * place + 1, 2 * (place + times.delay + 1), truths)
         return Order(mixture, n_steps, truths, events)
     assert times.time is not None
@@ -61,13 +61,13 @@ def round_order(series: Actions, times: Times, truths: Vector, fault: RowFault, 
         issued = _issued_before(series, times.time, times.step)
     if issued is None:
         assert times.known is not None
-        _check_once(fault, "time", (series, times.time))
+        check_once(fault, "time", (series, times.time))
         known = _known(times.known, truths, fault)
         _check(fault, "known", ~np.isnan(truths) & (known < times.time), "it must not be before the time of its row")
         return Order(series, 1, truths, _sorted(times.time, 2 * times.time, 2 * known + 1, truths))
     if times.issued is not None:
         _check(fault, "issued", issued >= times.time, "it must be before the time that the forecasts are for")
-    _check_once(fault, "issued" if times.issued is not None else "step", (series, issued, times.time))
+    check_once(fault, "issued" if times.issued is not None else "step", (series, issued, times.time))
     truths = _one_truth(series, times.time, truths, fault, revised)
     known = times.time if times.known is None else _known(times.known, truths, fault)
     _check(fault, "known", ~np.isnan(truths) & (known <= issued), "it must be after its forecasts were issued")
@@ -83,7 +83,7 @@ def _by_step(series: Actions, step: Actions | None) -> tuple[Actions, int]:
     return series * len(different) + place, len(different)
 
 
-def _codes(*columns: Actions) -> Actions:
+def row_codes(*columns: Actions) -> Actions:
     """Return equal numbers for rows with equal values."""
     code = np.zeros(len(columns[0]), np.int64)
     for column in columns:
@@ -92,7 +92,7 @@ def _codes(*columns: Actions) -> Actions:
     return code
 
 
-def _places(group: Actions, time: Actions | None) -> Actions:
+def places(group: Actions, time: Actions | None) -> Actions:
     """Return the place of each row among those of its group, by time or else by row, counted from 0."""
     order = np.argsort(group, kind="stable") if time is None else np.lexsort((time, group))
     starts = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
@@ -120,7 +120,7 @@ def _known(known: Actions, truths: Vector, fault: RowFault) -> Actions:
 
 def _one_truth(series: Actions, time: Actions, truths: Vector, fault: RowFault, revised: str) -> Vector:
     """Return the truth of each row's time, which rows that were issued at other times may have, too."""
-    code = _codes(series, time)
+    code = row_codes(series, time)
     has = np.flatnonzero(~np.isnan(truths))
     first = np.full(int(code.max(initial=-1)) + 1, -1)
     first[code[has[::-1]]] = has[::-1]
@@ -136,12 +136,12 @@ def _check(fault: RowFault, option: str, is_wrong: Flags, rule: str) -> None:
         raise fault(int(is_wrong.argmax()), option, rule)
 
 
-def _check_once(fault: RowFault, option: str, columns: tuple[Actions | None, ...]) -> None:
+def check_once(fault: RowFault, option: str, columns: tuple[Actions | None, ...]) -> None:
     """Refuse two rows with equal values."""
     given = [column for column in columns if column is not None]
     if len(given) < len(columns):  # rows are in order
         return
-    code = _codes(*given)
+    code = row_codes(*given)
     again = np.ones(len(code), bool)
     again[np.unique(code, return_index=True)[1]] = False
     if again.any():
@@ -159,7 +159,11 @@ def _sorted(time: Actions, issued: Actions, known: Actions, truths: Vector) -> A
     A row without a truth has one event.
     """
     rows = np.arange(len(time))
-    learned = rows[~np.isnan(truths)]
-    events = np.concatenate([rows, ~learned])
-    of_event = np.concatenate([rows, learned])
-    return events[np.lexsort((issued[of_event], time[of_event], np.concatenate([issued, known[learned]])))]
+    return in_order(rows, rows[~np.isnan(truths)], time, issued, known)
+
+
+def in_order(rows: Actions, learned: Actions, time: Actions, issued: Actions, known: Actions) -> Actions:
+    """Return the events of some rows that are issued and some whose truths are learned, in the same order."""
+    events, of_event = np.concatenate([rows, ~learned]), np.concatenate([rows, learned])
+    when = np.concatenate([issued[rows], known[learned]])
+    return events[np.lexsort((issued[of_event], time[of_event], when))]
