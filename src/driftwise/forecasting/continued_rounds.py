@@ -89,20 +89,20 @@ class ContinuedRounds:
         names = [json.dumps(part) for part in parts]
         if len({*names}) < len(names):
             raise InvalidInput(f"{OWNER}: two series have the same text, {max(names, key=names.count)}.")
-        self._n_series_before = (self._file.rows("SELECT max(id) FROM series")[0][0] or 0) + 1
+        next_id = self._file.next_id("series")
         found: list[int] = []
         self._n_truths: list[int] = []
         new: list[tuple[int, str]] = []
         for name in names:
             row = self._file.rows("SELECT id, n_truths FROM series WHERE name = ?", (name,))
             if not row:
-                new.append((self._n_series_before + len(new), name))
+                new.append((next_id + len(new), name))
             id, n_truths = row[0] if row else (new[-1][0], 0)
             if type(id) is not int or type(n_truths) is not int:
                 self._damaged("a series has no number")
             found.append(id)
             self._n_truths.append(n_truths)
-        self._file.write("INSERT INTO series VALUES (?, ?, 0)", new)
+        self._file.change("INSERT INTO series VALUES (?, ?, 0)", new)
         return found
 
     def _read(self, times: dict[str, TimeColumn]) -> Stored:
@@ -175,6 +175,7 @@ class ContinuedRounds:
         rule = "it must not be missing where there is a forecast"
         self._check("issued", has_forecast & (self._issue < 0), rule)
         self._check("step", has_forecast & ~has_step, rule)
+        self._check("step", self._step >= _MOST_STEPS, "it must be below 2^31")
         self._check("known", has_truth & (self._known < 0), "it must not be missing where there is a truth")
         is_round = (self._issue >= 0) & has_step
         rows = np.flatnonzero(is_round)
@@ -395,8 +396,8 @@ class ContinuedRounds:
     ) -> None:
         """Write the mixtures that were played, and the rounds that wait."""
         file, stored = self._file, self._stored
-        next_mixture = (file.rows("SELECT max(id) FROM mixtures")[0][0] or 0) + 1
-        next_round = (file.rows("SELECT max(id) FROM rounds")[0][0] or 0) + 1
+        next_mixture = file.next_id("mixtures")
+        next_round = file.next_id("rounds")
         ids = [stored.mixtures[k].id if k >= 0 else -1 for k in at.tolist()]
         for k, id in enumerate(ids):
             if id < 0:
@@ -419,7 +420,7 @@ class ContinuedRounds:
                 issue[last_row[k]], 0, blobs[k],
             )  # fmt: skip
             mixtures.append(row._replace(digest=row.sum()))
-        file.write("INSERT OR REPLACE INTO mixtures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", mixtures)
+        file.change("INSERT OR REPLACE INTO mixtures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", mixtures)
         parts = [self._truth_of_new[new[waits], None]]
         for of_level in issued:
             parts += [
@@ -446,8 +447,8 @@ class ContinuedRounds:
             value = known[self._row_of_truth[j]] if self._columns.known is not None else changed.time
             changed = changed._replace(known=value, numbers=numbers[k])
             rounds.append(changed._replace(digest=changed.sum()))
-        file.write("DELETE FROM rounds WHERE id = ?", [(stored.rounds[j].id,) for j in learned.tolist()])
-        file.write("INSERT OR REPLACE INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rounds)
+        file.change("DELETE FROM rounds WHERE id = ?", [(stored.rounds[j].id,) for j in learned.tolist()])
+        file.change("INSERT OR REPLACE INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rounds)
 
     def _known_value(self, row: int, known: list[Any]) -> Any:
         """Return when the truth of a new round that waits was known, None if it is not."""
@@ -485,9 +486,9 @@ class ContinuedRounds:
             k = int(series[i])
             written.append((self._series_ids[k], self._n_truths[k] % MOST_TRUTHS, values[i], float(truths[i])))
             self._n_truths[k] += 1
-        self._file.write("INSERT OR REPLACE INTO truths VALUES (?, ?, ?, ?)", written)
+        self._file.change("INSERT OR REPLACE INTO truths VALUES (?, ?, ?, ?)", written)
         counts = [(self._n_truths[k], self._series_ids[k]) for k in np.unique(series[first]).tolist()]
-        self._file.write("UPDATE series SET n_truths = ? WHERE id = ?", counts)
+        self._file.change("UPDATE series SET n_truths = ? WHERE id = ?", counts)
 
     def _results(self, new: Actions, issued: list[Issued], cuts: list[Any]) -> tuple[Played, Arrived]:
         """Return the results of all rows, and of the rounds whose truth came."""

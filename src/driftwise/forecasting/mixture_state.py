@@ -124,15 +124,15 @@ class MixtureState:
             if options[0].full_learner.grows:
                 name = options[0].full_learner.name
                 raise InvalidInput(f"{OWNER}: the memory of {name} grows with the rounds, so it cannot have a `state`.")
-            self._file.begin_tables()
-            self._file.write("INSERT INTO facts VALUES (?, ?)", [(k, json.dumps(v)) for k, v in facts.items()])
+            self._file.change("INSERT INTO facts VALUES (?, ?)", [(k, json.dumps(v)) for k, v in facts.items()])
         else:
+            self._check_facts(facts)
             rounds = self._with_experts(rounds, columns)
-            self._check_facts({**facts, "experts": self._facts["experts"], "sources": self._facts["sources"]})
         night = ContinuedRounds(self._file, self._damaged, rounds, times, options, columns)
         night.sort_rows()
         played, arrived = night.play(n_threads)
         self.notes += night.notes
+        self._file.write()
         return Continued(rounds, played, arrived)
 
     def _damaged(self, what: object) -> NoReturn:

@@ -108,6 +108,7 @@ class StateFile:
     def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
         self.path = state_path(path)
         self._patience = PATIENCE if patience is None else patience
+        self._changes: list[tuple[str, Sequence[Sequence[object]]]] = []
         self._db, self._wrote = self._begun(), False
         try:
             with self.errors():
@@ -149,28 +150,37 @@ class StateFile:
             yield
         except sqlite3.Error as error:
             raise fault(self.path, _reason(error, self._patience)) from None
+        except OverflowError:
+            raise fault(self.path, "it is damaged: a number is beyond 64 bits") from None
         except OSError as error:
             if isinstance(error, BadFile):
                 raise
             raise fault(self.path, error.strerror or str(error)) from None
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
-        """Return the rows of a query."""
+        """Return the rows of a query, of a new file none."""
         with self.errors():
-            return self._db.execute(query, values).fetchall()
+            return [] if self.is_new else self._db.execute(query, values).fetchall()
 
-    def write(self, query: str, rows: Iterable[Sequence[object]]) -> None:
-        """Execute a command for every row."""
+    def next_id(self, table: str) -> int:
+        """Return an id that is larger than those of a table."""
+        rows = self.rows(f"SELECT max(id) FROM {table}")
+        return 1 + (rows[0][0] or 0 if rows else 0)
+
+    def change(self, query: str, rows: Sequence[Sequence[object]]) -> None:
+        """Execute a command for every row when `write` is called: until then nothing need be undone."""
+        self._changes.append((query, rows))
+
+    def write(self) -> None:
+        """Make all changes in the transaction; a new file gets its tables."""
         self._wrote = True
         with self.errors():
-            self._db.executemany(query, rows)
-
-    def begin_tables(self) -> None:
-        """Make the tables of a new state."""
-        self._wrote = True
-        with self.errors():
-            for command in _SCHEMA.strip().removesuffix(";").split(";\n"):
+            for command in _SCHEMA.strip().removesuffix(";").split(";\n") if self.is_new else ():
                 self._db.execute(command)
+            self.is_new = False
+            for query, rows in self._changes:
+                self._db.executemany(query, rows)
+            self._changes.clear()
 
     def facts(self) -> dict[str, Any]:
         """Return what the whole state has in common."""
@@ -178,6 +188,8 @@ class StateFile:
 
     def select(self, series: Sequence[int], times: Iterable[tuple[int, Any]]) -> None:
         """Choose the series, and the times of series, of the queries below."""
+        if self.is_new:
+            return
         with self.errors():
             self._db.execute("CREATE TEMP TABLE chosen_series (id INTEGER PRIMARY KEY)")
             self._db.execute(
