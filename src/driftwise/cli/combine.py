@@ -117,7 +117,7 @@ def command(
     from driftwise.core.errors import one_line
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, combine_table, table_source
-    from driftwise.forecasting.frames import Columns
+    from driftwise.forecasting.frames import ColumnUses
 
     mixture = _mixture_options(**options)
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
@@ -129,7 +129,7 @@ def command(
     check_output_files("combine", finals, inputs, follow_links=False)
     delay = None if delay is None else count("combine", "delay", delay, at_least=0)
     series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
-    wanted = Columns(target, named, time, series, expert, forecast, issued, known, step, delay, revised)
+    wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised)
     wanted = wanted._replace(continued=state is not None, seen=seen)
     text_format = (_delimiter(delimiter), decimal)
     task = CombineTask(

@@ -42,7 +42,7 @@ from driftwise.environments.table_files import (
     STANDARD_INPUT,
     ByteStream,
     ColumnChoice,
-    Columns as FileColumns,
+    Columns,
     JsonLines,
     ParquetTable,
     TableSource,
@@ -59,10 +59,10 @@ from driftwise.forecasting.frames import (
     SERIES,
     TIME,
     WEIGHT,
-    Columns,
+    ColumnUses,
     Played,
     Rounds,
-    Table,
+    FrameRows,
     level_of,
     play_rounds,
     quantile_experts,
@@ -132,7 +132,7 @@ class CombineTask(NamedTuple):
     """A table of forecasts and what to do with it."""
 
     source: TableSource
-    wanted: Columns  # that the user names; without `experts`, all other columns of numbers
+    wanted: ColumnUses  # that the user names; without `experts`, all other columns of numbers
     options: MixtureOptions
     out: Path
     format: str  # of the forecasts: "csv" or "parquet"
@@ -226,7 +226,7 @@ def _open_table(task: CombineTask, stack: contextlib.ExitStack) -> TableReader:
     return CsvTable(stream, wanted.target, texts, task.delimiter, task.decimal)
 
 
-def _check_names(wanted: Columns) -> None:
+def _check_names(wanted: ColumnUses) -> None:
     """Reject a column that has two uses."""
     roles = [(f"--{option}", getattr(wanted, option)) for option in _OPTIONS]
     roles += [("--by", name) for name in wanted.by]
@@ -242,8 +242,8 @@ def _check_names(wanted: Columns) -> None:
 
 
 def _choose_columns(
-    source: TableSource, columns: FileColumns, wanted: Columns, memory: MixtureState | None
-) -> tuple[ColumnChoice, Columns]:
+    source: TableSource, columns: Columns, wanted: ColumnUses, memory: MixtureState | None
+) -> tuple[ColumnChoice, ColumnUses]:
     """Return the columns to read, and the columns by their uses; raise `BadData` if one is missing or not clear.
 
     Those that a state has and a table may lack are missing columns without a fault.
@@ -353,7 +353,7 @@ class _Run:
         task: CombineTask,
         reader: TableReader,
         choice: ColumnChoice,
-        uses: Columns,
+        uses: ColumnUses,
         memory: MixtureState | None = None,
     ) -> None:
         self._task, self._reader, self._choice, self._uses, self._memory = task, reader, choice, uses, memory
@@ -589,7 +589,7 @@ class _WholeRun(_Run):
             }
             whole = whole._replace(texts={**texts, **lacking})
         axis = text_times(whole, self._uses.times) if self._uses.times else None
-        table = Table(nw_frame, axis, self._reader.place)
+        table = FrameRows(nw_frame, axis, self._reader.place)
         rounds = read_rounds(table, self._loss, self._uses)
         if memory is not None:
             run = memory.play(rounds, [self._task.options], self._uses, self._task.n_threads)

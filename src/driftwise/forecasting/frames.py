@@ -54,7 +54,7 @@ _KEEP_FIRST = "To keep the first one: revised='ignore'."
 _SAME_LEVEL = 1e-9  # levels are equal up to rounding: (1 + 80 / 100) / 2 is not 0.9
 
 
-class Columns(NamedTuple):
+class ColumnUses(NamedTuple):
     """The columns that a user names, and how truths become known."""
 
     target: str
@@ -84,7 +84,7 @@ class Columns(NamedTuple):
         return any(given is not None for given in (self.issued, self.known, self.step, self.delay))
 
 
-class Table(NamedTuple):
+class FrameRows(NamedTuple):
     """A frame, its times if they are known already, and how its rows are called in messages."""
 
     frame: Frame
@@ -115,7 +115,7 @@ class Rounds(NamedTuple):
     unordered: Unordered | None = None
 
 
-def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
+def read_rounds(table: FrameRows, loss: ForecastLoss, columns: ColumnUses) -> Rounds:
     """Return the rounds of a frame; `columns` are as `recognised` returns them."""
     is_long = columns.expert is not None
     keys = list(columns.by)
@@ -126,7 +126,7 @@ def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
     return read(table, loss, columns, [*keys, *named])
 
 
-def recognised(frame: Frame, columns: Columns) -> Columns:
+def recognised(frame: Frame, columns: ColumnUses) -> ColumnUses:
     """Return the columns with those that are recognised by their names: series, time, issue times and steps ahead."""
     require_column(frame, "target", columns.target)
     is_long = columns.expert is not None or columns.forecast is not None
@@ -168,7 +168,7 @@ def recognised(frame: Frame, columns: Columns) -> Columns:
     return columns
 
 
-def _check_continued(columns: Columns) -> None:
+def _check_continued(columns: ColumnUses) -> None:
     """Refuse tables whose rows cannot be found again in a later table."""
     if columns.time is None:
         raise InvalidInput(f"{OWNER}: a `state` needs the times that rows are for. Name their column with `time`.")
@@ -177,7 +177,7 @@ def _check_continued(columns: Columns) -> None:
         raise InvalidInput(f"{OWNER}: with a `state`, {why}. Name the column of the issue times with `issued`.")
 
 
-def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _wide(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round."""
     frame = table.frame
     kept = [*named, columns.target]
@@ -200,7 +200,7 @@ def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
     return rounds._replace(unordered=rounds.unordered._replace(sources=sources))
 
 
-def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _long(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round and expert: by series, then by time."""
     frame, target, expert, forecast = table.frame, columns.target, columns.expert, columns.forecast
     assert expert is not None
@@ -242,11 +242,11 @@ def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
 
 
 def _ordered(
-    table: Table,
+    table: FrameRows,
     names: tuple[str, ...],
     forecasts: tuple[Matrix, ...],
     truths: Vector,
-    columns: Columns,
+    columns: ColumnUses,
     kept: Frame,
     rows: Actions,
 ) -> Rounds:
@@ -275,7 +275,7 @@ def _ordered(
     return rounds._replace(order=round_order(series, of_rows, truths, fault, columns.revised))
 
 
-def _axis(table: Table, columns: Columns) -> TimeAxis | None:
+def _axis(table: FrameRows, columns: ColumnUses) -> TimeAxis | None:
     """Return the times by option."""
     if not columns.times or table.times is not None:
         return table.times
@@ -283,7 +283,7 @@ def _axis(table: Table, columns: Columns) -> TimeAxis | None:
     return times(table.frame, columns.times, optional, parse=columns.continued)
 
 
-def _steps(table: Table, name: str, may_miss: bool) -> Actions:
+def _steps(table: FrameRows, name: str, may_miss: bool) -> Actions:
     """Return the steps ahead, whole numbers from 1 on; 0 where one is missing, if it may be."""
     steps = numbers(table.frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
     if may_miss:
@@ -307,7 +307,7 @@ def _keys(frame: Frame, by: object, default: list[str]) -> list[str]:
     return list(keys)
 
 
-def _experts(frame: Frame, columns: Columns, kept: list[str]) -> tuple[str, ...]:
+def _experts(frame: Frame, columns: ColumnUses, kept: list[str]) -> tuple[str, ...]:
     experts = columns.experts
     if experts is None:
         others = [name for name in frame.columns if name not in kept]
@@ -353,7 +353,7 @@ def level_of(name: str) -> tuple[str, float] | None:
 
 
 def quantile_experts(
-    frame: Frame, columns: Columns, kept: list[str]
+    frame: Frame, columns: ColumnUses, kept: list[str]
 ) -> tuple[tuple[str, ...], tuple[list[str | None], ...]]:
     """Return the names of the experts, and for each level their columns; None where an expert has none."""
     levels, experts = columns.quantiles or (), columns.experts
@@ -416,7 +416,7 @@ def series_name(parts: Sequence[object]) -> str | int:
     return ", ".join(map(str, parts))
 
 
-def _check_order(table: Table, time: str, series: Actions, rank: Actions) -> None:
+def _check_order(table: FrameRows, time: str, series: Actions, rank: Actions) -> None:
     """Check that the times of each series increase."""
     order = np.argsort(series, kind="stable")
     back = (np.diff(rank[order]) <= 0) & (np.diff(series[order]) == 0)
@@ -557,10 +557,10 @@ def combine(
         raise rejection(OWNER, "seen", "'refuse' or 'skip'", seen)
     others: Any = (learner, gradient, hint, extras, scale)
     options = level_options(MixtureOptions(loss, *others), levels)
-    columns = Columns(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
+    columns = ColumnUses(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
     read, n_threads = opened(frame), count(OWNER, "n_threads", n_threads)
     if state is None:
-        rounds = read_rounds(Table(read), options[0].forecast_loss, recognised(read, columns))
+        rounds = read_rounds(FrameRows(read), options[0].forecast_loss, recognised(read, columns))
         whole: FrameT = _result(rounds, options, levels, weights, lambda: play_rounds(options, rounds, n_threads))
         return whole
     from driftwise.forecasting.mixture_state import MixtureState
@@ -568,7 +568,7 @@ def combine(
     with MixtureState(state) as memory:
         read = memory.complete(read, is_long=expert is not None or forecast is not None)
         columns = recognised(read, columns._replace(continued=True, seen=seen))
-        run = memory.play(read_rounds(Table(read), options[0].forecast_loss, columns), options, columns, n_threads)
+        run = memory.play(read_rounds(FrameRows(read), options[0].forecast_loss, columns), options, columns, n_threads)
         result: FrameT = _result(run.rounds, options, levels, weights, lambda: run.played)
         memory.commit()
     for note in memory.notes:
