@@ -196,7 +196,7 @@ def test_a_child_of_a_process_whose_thread_plays_a_mixture_continues_between_two
     work(0)
 
     def child():
-        fine = same_series(mix._stack, 0, replayed(mix.rounds, bool(mix.waiting)))
+        fine = same_series(mix._singles[0].stack, 0, replayed(mix.rounds, bool(mix.waiting)))
         mix.predict([1.0, 2.0, 4.0])
         mix.update(1.0)
         return fine
