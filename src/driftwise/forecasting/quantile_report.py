@@ -147,13 +147,13 @@ class QuantileReport:
         best = f"{short_number(score.best_expert_score)} ({shortened(score.best_expert, _EXPERT)})"
         others = f"best expert in hindsight {best}, uniform mean {short_number(score.uniform)}"
         parts.append(_wrapped([f"CRPS by these quantiles: mixture {short_number(score.mixture)}, {others}."]))
-        headers = ["quantile", "best expert", "mixture", "best expert", "uniform", "below"]
+        headers = ["quantile", "best expert", "mean loss", "mixture", "uniform", "below"]
         rows = []
         for row in self.summaries:
-            losses = [short_number(loss) for loss in (row.loss, row.best_expert_loss, row.uniform)]
+            losses = [short_number(loss) for loss in (row.best_expert_loss, row.loss, row.uniform)]
             rows.append([f"{row.level:g}", shortened(row.best_expert, _EXPERT) or "-", *losses, fixed(row.below, 3)])
         about = (
-            "Mean pinball losses of the mixture, of the best expert of the quantile in hindsight, and of the uniform"
+            "Mean pinball losses of the best expert of the quantile in hindsight, of the mixture and of the uniform"
             " mean. Below: the share of the truths at or below the quantile."
         )
         parts.append(f"{text_table(headers, rows, left=2)}\n{_wrapped([about])}")
@@ -290,7 +290,7 @@ def quantile_page(report: QuantileReport, commands: Sequence[str] = (), title: s
         page.PageColumn("rounds", "Rounds", "number", decimals=0),
         page.PageColumn("mixture", "Mixture", "number"),
         page.PageColumn("best-expert", "Best expert"),
-        page.PageColumn("best", "Best expert's loss", "number"),
+        page.PageColumn("loss", "Mean loss", "number"),
         page.PageColumn("uniform", "Uniform mean", "number"),
         page.PageColumn("below", "Below", "number", decimals=3),
     ]
@@ -298,7 +298,10 @@ def quantile_page(report: QuantileReport, commands: Sequence[str] = (), title: s
         [f"{row.level:g}", row.n_scored, row.loss, row.best_expert, row.best_expert_loss, row.uniform, row.below]
         for row in report.summaries
     ]
-    about = "Mean pinball losses over the scored rounds. Below: the share of the truths at or below the quantile."
+    about = (
+        "Mean pinball losses over the scored rounds: of the mixture, of the best expert of the quantile in hindsight,"
+        " beside its name, and of the uniform mean. Below: the share of the truths at or below the quantile."
+    )
     of_intervals = [
         f"{i.low:g} to {i.high:g}: nominal {i.nominal:.3g}, coverage {i.coverage:.3g}, mean width {i.width:.4g}"
         for i in report.intervals
