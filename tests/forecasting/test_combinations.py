@@ -63,7 +63,7 @@ def options_of(loss="square", learner=LEARNER, **options):
 
 def memory_of(mix):
     """Return the arrays of what a mixture of one series, or its stack, has learned."""
-    arrays = (mix._stack if isinstance(mix, Mixture) else mix).arrays()
+    arrays = (mix._singles[0].stack if isinstance(mix, Mixture) else mix).arrays()
     return {name.removeprefix("learner_"): array[0] for name, array in arrays.items() if name.startswith("learner_")}
 
 
@@ -301,7 +301,9 @@ def test_single_rounds_are_those_of_a_block_bit_for_bit(loss, missing):
             weights.append([*mix.weights.values()])
             mix.update(truth)
         assert bits(np.array(combined), np.array(weights)) == bits(got.combined, got.weights)
-        states = [{name: bits(array) for name, array in one.arrays().items()} for one in (whole, parts, mix._stack)]
+        states = [
+            {name: bits(array) for name, array in one.arrays().items()} for one in (whole, parts, mix._singles[0].stack)
+        ]
         assert states[0] == states[1] == states[2]
 
 

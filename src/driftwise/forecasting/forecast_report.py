@@ -136,10 +136,11 @@ _MOST_SERIES = 10_000  # in the record
 _SMALL_WEIGHT = 0.005  # not shown of a combination
 
 
-class _Printer(Protocol):
+class Printer(Protocol):
     """What IPython prints to."""
 
-    def text(self, text: str) -> None: ...
+    def text(self, text: str) -> None:
+        """Print a text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +220,7 @@ class ForecastReport:
         counts = f"experts={len(self.names)}{series}, rounds={self.n_rounds}, scored={self.n_scored}"
         return f"ForecastReport(loss={self.loss!r}, {counts}{means})"
 
-    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         printer.text(repr(self) if cycle else self.text())
 
     def best_sequence(self, n_switches: int = SHOWN_SWITCHES) -> list[Stretch]:
@@ -292,7 +293,7 @@ class ForecastReport:
             "series": {name: column[:_MOST_SERIES] for name, column in self.series_table().items()},
             "cuts": None if self.cuts is None else self.cuts._asdict(),
         }
-        return {name: _plain(value) for name, value in record.items()}
+        return {name: plain_values(value) for name, value in record.items()}
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Return a Matplotlib figure: weights over time, the best expert, and losses by period; write it to `path`."""
@@ -311,11 +312,12 @@ def largest_weights(weights: Sequence[float]) -> list[int]:
     return [k for i, k in enumerate(order) if i == 0 or weights[k] >= _SMALL_WEIGHT]
 
 
-def _plain(value: object) -> object:
+def plain_values(value: object) -> object:
+    """Return a value as JSON has it: lists, and None for a number that is not finite."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_values(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain_values(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_values(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

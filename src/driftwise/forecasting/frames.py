@@ -13,13 +13,14 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, LayoutWarning, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import count, number
+from driftwise.core.validation import count
 from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.frame_columns import (
     OWNER,
@@ -34,7 +35,7 @@ from driftwise.forecasting.frame_columns import (
 from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
-from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.options import MixtureOptions, quantile_levels
 from driftwise.forecasting.round_order import Order, Times, round_order
 from driftwise.learners.base import ExpertLearner
 
@@ -504,7 +505,7 @@ def combine(
     >>> combine(frame)["forecast"].to_list()
     [2.0, 1.0, 1.0]
     """
-    levels = as_levels(quantiles)
+    levels = None if quantiles is None else quantile_levels(OWNER, quantiles)
     if levels is not None and loss != "square":
         raise InvalidInput(f"{OWNER}: the loss of quantiles is their pinball loss.")
     delay = None if delay is None else count(OWNER, "delay", delay, at_least=0)
@@ -536,22 +537,8 @@ def combine(
     return result
 
 
-def as_levels(quantiles: object) -> tuple[float, ...] | None:
-    """Return levels of quantiles, increasing; None if there are none."""
-    if quantiles is None:
-        return None
-    if isinstance(quantiles, str) or not isinstance(quantiles, Sequence | np.ndarray) or not len(quantiles):
-        raise rejection(OWNER, "quantiles", "a list of probabilities", quantiles)
-    levels = [number(OWNER, "quantiles", level, lambda x: 0 < x < 1, "in (0, 1)") for level in quantiles]
-    if sorted(set(levels)) != levels:
-        raise rejection(OWNER, "quantiles", "in increasing order", levels)
-    return tuple(levels)
-
-
 def level_options(options: MixtureOptions, levels: tuple[float, ...] | None) -> list[MixtureOptions]:
     """Return the options of the mixtures of each level."""
-    from dataclasses import replace
-
     if levels is None:
         return [options]
     return [replace(options, loss=ForecastLoss("pinball", level=level)) for level in levels]
