@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,6 +53,13 @@ def run_in_process(words: list[str], **_: object) -> SimpleNamespace:
     return SimpleNamespace(returncode=0)
 
 
+def one_series() -> Iterator[Any]:
+    """Yield the days of one series."""
+    days = import_module("day_ahead")
+    truths = np.sin(np.arange(60.0) ** 1.1)
+    yield days.DayAhead("sine", days.daily_models(truths, 4), truths[28:], 4)
+
+
 def one_set() -> list[Any]:
     """Write a file of forecasts, and return the sets of the folder in which it is."""
     data = import_module("forecast_data").load("pollsters")
@@ -79,6 +87,7 @@ RUNS = {
     ],
     "benchmarks/forecast_data.py": [Run(("data", "--only", "pollsters"))],
     "benchmarks/forecast_frames.py": [Run((), {"N_SERIES": 2, "N_ROUNDS": 20})],
+    "benchmarks/day_ahead.py": [Run((), {"package_days": one_series})],
     "benchmarks/forecasts.py": [
         Run(
             ("--delays", "natural,0", "--first", "30", "--json", "scores.json"),

@@ -37,6 +37,9 @@ _FORMATS = ["csv", "parquet"]  # of the output
 @click.option("--known", metavar="COLUMN", help="When truths were known.  [default: at the time of the row]")
 @click.option("--step", metavar="COLUMN", help="Steps ahead, 1, 2, ...  [default: h, step, horizon or lead_time]")
 @click.option("--delay", type=int, metavar="N", help="Truths are known after N more rows of their series.")
+@click.option(
+    "--quantiles", metavar="LEVEL[,..]", help="Combine quantiles, such as .1,.5,.9, from columns like a-lo-80."
+)
 @choice("--revised", ["refuse", "ignore"], "refuse", "What to do with a second truth of a time.")
 @click.option("--expert", metavar="COLUMN", help="Of a table with a row per expert: the column of their names.")
 @click.option("--forecast", metavar="COLUMN", help="Of such a table: the column of the forecasts.")
@@ -78,6 +81,7 @@ def command(
     step: str | None,
     delay: int | None,
     revised: str,
+    quantiles: str | None,
     expert: str | None,
     forecast: str | None,
     out: Path,
@@ -110,7 +114,7 @@ def command(
     import os
 
     from driftwise.cli.outputs import check_output_files, json_text
-    from driftwise.core.errors import one_line
+    from driftwise.core.errors import InvalidInput, one_line
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, combine_table, table_source
     from driftwise.forecasting.frames import Columns
@@ -122,9 +126,14 @@ def command(
     output_format = format or ("parquet" if source.format == "parquet" else "csv")
     finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
     check_output_files("combine", finals, () if source.is_stream else (file,), follow_links=False)
+    levels = None if quantiles is None else _levels(quantiles)
+    if levels is not None and mixture.forecast_loss.text != "square":
+        raise InvalidInput(
+            "combine: the loss of quantiles is their pinball loss; --loss cannot be given with --quantiles."
+        )
     delay = None if delay is None else count("combine", "delay", delay, at_least=0)
     series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
-    wanted = Columns(target, named, time, series, expert, forecast, issued, known, step, delay, revised)
+    wanted = Columns(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     text_format = (_delimiter(delimiter), decimal)
     task = CombineTask(source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page)
 
@@ -167,6 +176,18 @@ def _mixture_options(
             raise InvalidInput(f"combine: --learner must have kernels; {player.name} is in plain Python.")
         chosen = member
     return MixtureOptions(loss, chosen, not no_gradient, hint, tuple(dict.fromkeys(extras)), scale)
+
+
+def _levels(text: str) -> tuple[float, ...]:
+    """Return the levels of quantiles that a user gives."""
+    from driftwise.core.errors import InvalidInput, shown
+    from driftwise.forecasting.options import quantile_levels
+
+    try:
+        levels = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"combine: --quantiles must be numbers with commas between, got {shown(text)}.") from None
+    return quantile_levels("combine", levels)
 
 
 def _delimiter(text: str | None) -> str | None:

@@ -50,17 +50,19 @@ from driftwise.environments.table_files import (
     read_error,
 )
 from driftwise.forecasting.forecast_report import ForecastReport
-from driftwise.forecasting.forecast_views import is_report_page, write_report_page
+from driftwise.forecasting.forecast_views import is_report_page, report_page
 from driftwise.forecasting.frame_columns import narwhals
 from driftwise.forecasting.frames import (
     CUTOFF,
-    FORECAST,
     SERIES,
     TIME,
-    WEIGHT,
     Columns,
+    Played,
+    Rounds,
     Table,
+    added_columns,
     level_of,
+    level_options,
     play_rounds,
     quantile_experts,
     read_rounds,
@@ -70,8 +72,10 @@ from driftwise.forecasting.frames import (
 from driftwise.forecasting.labelled_values import LARGEST, first_too_large
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.quantile_report import QuantileReport, quantile_page, quantile_report_of
 from driftwise.forecasting.running_report import LAST_TRUTH, RunningReport
 from driftwise.forecasting.time_columns import CellFault, RowBlock, TimeOrder, first_bad, text_ranks
+from driftwise.report.page import write_page
 
 TableReader = CsvTable | JsonLines | ParquetTable
 
@@ -149,7 +153,7 @@ class RowProgress(NamedTuple):
 class CombinedFiles(NamedTuple):
     """The end of a run."""
 
-    report: ForecastReport
+    report: ForecastReport | QuantileReport
     files: tuple[Path, ...]
 
 
@@ -194,7 +198,8 @@ def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | N
     with contextlib.ExitStack() as stack:
         reader = _open_table(task, stack)
         choice, uses = _choose_columns(task.source, reader.columns, task.wanted)
-        run = (_WholeRun if uses.is_ordered or uses.expert is not None else _Run)(task, reader, choice, uses)
+        is_whole = uses.is_ordered or uses.expert is not None or uses.quantiles is not None
+        run = (_WholeRun if is_whole else _Run)(task, reader, choice, uses)
         stack.enter_context(_locked_folder(task.out))
         outcome = run.play(progress)
     run.add_notes(outcome.report, note)
@@ -263,9 +268,8 @@ def _choose_columns(source: TableSource, columns: FileColumns, wanted: Columns) 
         _reject_index(source, places, experts)
     if not experts and uses.expert is None:
         raise source.fault(f": there is no column of forecasts beside the target {shown(wanted.target)}.")
-    return ColumnChoice(wanted.target, (*experts, *more), times, labels, guessed), uses._replace(
-        experts=experts or None
-    )
+    choice = ColumnChoice(wanted.target, (*experts, *more), times, labels, guessed)
+    return choice, uses if wanted.quantiles is not None else uses._replace(experts=experts or None)
 
 
 @contextlib.contextmanager
@@ -274,10 +278,9 @@ def _in_words_of(source: TableSource) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        text = re.sub(r"`(\w+)`", lambda found: "--" + found[1].replace("_", "-"), str(error))
-        raise source.fault(
-            ": " + text.removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
-        ) from None
+        text = str(error).removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
+        text = re.sub(r"`(\w+)`", r"--\1", text)
+        raise source.fault(f": {text}") from None
 
 
 def _reject_index(source: TableSource, places: Mapping[str, int], experts: Sequence[str]) -> None:
@@ -327,7 +330,7 @@ class _Run:
         # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
         self._series: dict[str | int, int] = {} if uses.by else {"": 0}
         self._rows = 0
-        if uses.expert is None:
+        if uses.expert is None and uses.quantiles is None:
             self._begin(tuple(uses.experts))
 
     def _begin(self, experts: tuple[str, ...]) -> None:
@@ -335,7 +338,7 @@ class _Run:
         choice, uses = self._choice, self._uses
         self._experts = self._task.options.names(experts)
         step = [] if uses.step is None or uses.step in choice.labels else [uses.step]
-        self._names = [*choice.texts, *step, choice.target, FORECAST, *(WEIGHT + name for name in self._experts)]
+        self._names = [*choice.texts, *step, choice.target, *added_columns(self._experts, uses.quantiles)]
         if uses.expert is not None:
             self._names.remove(uses.expert)
         if taken := [name for name, n_uses in Counter(self._names).items() if n_uses > 1]:
@@ -363,15 +366,19 @@ class _Run:
 
         write_atomically(target, write, follow_link=False)
         report = self._full_report()
-        if self._uses.by:
-            report = replace(report, series_names=tuple(self._series))
         if self._task.page:
-            write_report_page(page, report, follow_link=False)
+            made = quantile_page(report) if isinstance(report, QuantileReport) else report_page(report)
+            write_page(page, made, follow_link=False)
         write_bytes_atomically(summary, self._summary(report), follow_link=False)  # the last: it says that all is there
         return CombinedFiles(report, (target, summary, *([page] * self._task.page)))
 
-    def _full_report(self) -> ForecastReport:
-        return self._report.report(self._stack.cuts)
+    def _full_report(self) -> ForecastReport | QuantileReport:
+        timing = f"{self._uses.timing} If they were not: --issued, --step, --known, --delay."
+        return replace(self._report.report(self._stack.cuts), series_names=self._series_names, timing=timing)
+
+    @property
+    def _series_names(self) -> tuple[str | int, ...]:
+        return tuple(self._series) if self._uses.by else ()
 
     def _play_blocks(self, writer: _TableWriter, progress: Callable[[RowProgress], None] | None) -> None:
         """Mix a block while the next one is read and the last one is written."""
@@ -468,9 +475,10 @@ class _Run:
     def _times(self, block: RowBlock) -> pa.Array | None:
         return None if self._uses.time is None else block.texts[self._uses.time]
 
-    def _summary(self, report: ForecastReport) -> bytes:
+    def _summary(self, report: ForecastReport | QuantileReport) -> bytes:
         values = {
             "input": Path(self._task.source.path).name,
+            "timing": report.record()["timing"],
             "rows": self._rows,
             "series": len(self._series),
             "columns": {name: value for name, value in self._choice._asdict().items() if name != "guessed"},
@@ -479,7 +487,7 @@ class _Run:
         }
         return (json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
 
-    def add_notes(self, report: ForecastReport, note: Note) -> None:
+    def add_notes(self, report: ForecastReport | QuantileReport, note: Note) -> None:
         """Name what may be a mistake: signs of a CSV file, a single expert, columns without numbers, no experts."""
         name, choice = self._task.source.name, self._choice
         if isinstance(self._reader, CsvTable) and self._reader.guesses:
@@ -492,7 +500,7 @@ class _Run:
         for expert, is_awake in zip(self._experts, self._is_awake, strict=False):
             if not is_awake:
                 note(f"{name}, column {shown(expert)}: all forecasts are missing.")
-        for expert in _implausible(report, choice.guessed):
+        for expert in _implausible(report, choice.guessed) if isinstance(report, ForecastReport) else ():
             note(f"{name}, column {shown(expert)}: is it a forecast? If not, choose the experts with --experts.")
         used = {*choice.numbers, *choice.texts}
         unused = [column for column in self._reader.columns.names if column not in used]
@@ -533,23 +541,40 @@ class _WholeRun(_Run):
         self._series = {name: i for i, name in enumerate(rounds.series_names)}
         self._begin(rounds.experts)
         self._is_awake |= ~np.isnan(rounds.forecasts[0]).all(axis=0)
-        played = play_rounds([self._task.options], rounds, self._task.n_threads)
-        combined, weights, self._cuts = played.combined[:, 0], played.weights[0], played.cuts[0]
+        levels = self._uses.quantiles
+        played = play_rounds(level_options(self._task.options, levels), rounds, self._task.n_threads)
         kept = rounds.kept.to_native()
-        added = [*kept.columns, pa.array(combined, from_pandas=True), *map(pa.array, weights.T.copy())]
-        output = pa.table(added, names=[*kept.column_names, FORECAST, *(WEIGHT + name for name in self._experts)])
-        size = block_rows(len(self._names))
+        added = []
+        for combined, weights in zip(played.combined.T, played.weights, strict=True):
+            added += [pa.array(combined, from_pandas=True), *map(pa.array, weights.T.copy())]
+        names = [*kept.column_names, *added_columns(self._experts, levels)]
+        output, size = pa.table([*kept.columns, *added], names=names), block_rows(len(names))
         for first in range(0, len(output), size):
             writer.write(output.slice(first, size))
-        truths = rounds.truths if rounds.order is None else rounds.order.truths
-        times = None if self._uses.time is None else kept.column(self._uses.time).combine_chunks()
-        order = np.arange(len(truths)) if times is None or ranks is None else np.argsort(ranks["time"][rounds.rows])
-        times = None if times is None else times.take(pa.array(order))
-        inputs, series = played.inputs[0][order], np.ascontiguousarray(rounds.series[order])
-        self._report.add(inputs, truths[order], combined[order], weights[order], series, times)
+        self._made = self._report_of(rounds, played, kept)
 
-    def _full_report(self) -> ForecastReport:
-        return self._report.report(self._cuts).without(LAST_TRUTH)
+    def _report_of(self, rounds: Rounds, played: Played, kept: pa.Table) -> ForecastReport | QuantileReport:
+        """Return the report of the rounds in the order of their times."""
+        truths = rounds.truths if rounds.order is None else rounds.order.truths
+        order = np.arange(len(truths)) if rounds.times is None else np.argsort(rounds.times, kind="stable")
+        times = None
+        if self._uses.time is not None:
+            times = kept.column(self._uses.time).combine_chunks().take(pa.array(order))
+        series, timing = np.ascontiguousarray(rounds.series[order]), self._uses.timing
+        if self._uses.quantiles is not None:
+            inputs, weights = (np.stack(part, axis=2)[order] for part in (played.inputs, played.weights))
+            names = self._series_names
+            return quantile_report_of(
+                self._experts, self._uses.quantiles, inputs, truths[order], played.combined[order], weights, series,
+                times, played.cuts, names, timing,
+            )  # fmt: skip
+        inputs, weights, combined = played.inputs[0][order], played.weights[0][order], played.combined[order, 0]
+        self._report.add(inputs, truths[order], combined, weights, series, times)
+        report = self._report.report(played.cuts[0]).without(LAST_TRUTH)
+        return replace(report, series_names=self._series_names, timing=timing)
+
+    def _full_report(self) -> ForecastReport | QuantileReport:
+        return self._made
 
 
 class _TableWriter:

@@ -97,6 +97,8 @@ class Periods(NamedTuple):
     n_scored: Actions  # (P,): scored rounds, of all series
     mixture: Vector  # (P,): mean loss
     uniform: Vector  # (P,)
+    truth: Vector  # (P,): mean truth
+    forecast: Vector  # (P,): mean forecast of the mixture
     experts: Matrix  # (P, K): mean of the losses, where the loss of the mixture stands for that of a missing forecast
     weights: Matrix  # (P, K): mean over the rounds in which somebody was awake
     best: Actions  # (P,): the expert with the least loss, -1 if nothing was scored
@@ -183,6 +185,8 @@ class ForecastReport:
         Losses that the mixture cut, None if they were not given.
     series_names : tuple, default ()
         Names of the series, texts or whole numbers; empty if they have none.
+    timing : str, default ""
+        When truths were taken as known, a sentence; empty if they came live.
 
     Examples
     --------
@@ -211,6 +215,7 @@ class ForecastReport:
     combination: tuple[float, ...] | None = None
     cuts: Cuts | None = None
     series_names: tuple[str | int, ...] = ()
+    timing: str = ""
 
     def __repr__(self) -> str:
         series, means = f", series={self.n_series}" if self.n_series != 1 else "", ""
@@ -281,6 +286,7 @@ class ForecastReport:
         """
         counts = ("n_series", "n_rounds", "n_scored", "n_without_truth", "n_without_forecast", "n_without_loss")
         record = {
+            "timing": self.timing,
             "loss": self.loss,
             "names": self.names,
             **{name: getattr(self, name) for name in counts},

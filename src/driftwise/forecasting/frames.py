@@ -76,6 +76,23 @@ class Columns(NamedTuple):
         return {option: name for option, name in named.items() if name is not None}
 
     @property
+    def timing(self) -> str:
+        """When truths were taken as known, a sentence."""
+        if self.delay is not None:
+            rows = f"at least {self.delay + 1} rows" if self.delay else "one row"
+            return f"Each forecast used the truths from {rows} before it in its series."
+        if self.issued is not None:
+            columns = f"columns {self.issued!r}, {self.known!r}"
+            if self.known is not None:
+                return f"Each forecast used the truths known by its time of issue ({columns})."
+            return f"Each forecast used the truths of times up to its time of issue (column {self.issued!r})."
+        if self.step is not None:
+            return f"Each forecast used the truths of times at least as many steps before (column {self.step!r})."
+        if self.known is not None:
+            return f"Each forecast used the truths known before its time (column {self.known!r})."
+        return "Each truth was taken as known before the next row of its series."
+
+    @property
     def is_ordered(self) -> bool:
         """Whether anything says when forecasts were issued or truths known."""
         return any(given is not None for given in (self.issued, self.known, self.step, self.delay))
@@ -99,6 +116,7 @@ class Rounds(NamedTuple):
     series_names: tuple[str | int, ...]  # ("",) if there is one without a name
     kept: Frame  # the columns of the frame that its result has too, one row per round
     rows: Actions  # of the frame, the first one of each round
+    times: Actions | None  # the ranks of their times
     order: Order | None  # None: the rows are in order, each truth known before the next row
 
 
@@ -222,8 +240,8 @@ def _ordered(
 ) -> Rounds:
     """Return rounds with the order in which they are played; `rows` are the first rows of the rounds."""
     series, series_names = _series(kept, [name for name in columns.by if name != columns.step])
-    rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, None)
     times = {option: ranks[rows] for option, ranks in _rank_columns(table, columns).items()}
+    rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, times.get("time"), None)
     if not columns.is_ordered:
         if columns.time is not None and columns.expert is None:
             _check_order(table, columns.time, series, times["time"])

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _SAME = 1e-9  # distance of two probabilities that are equal
 _TEXT_WIDTH, _EXPERT = 80, 26
-_TITLE = "Mixture of forecasts of quantiles"
+_TITLE = "Mixture of forecasts"
 
 
 class LevelSummary(NamedTuple):
@@ -140,7 +140,7 @@ class QuantileReport:
 
         levels = ", ".join(f"{level:g}" for level in self.quantiles)
         head = f"Mixture of {len(self.names)} expert{'s' * (len(self.names) != 1)}, quantiles {levels}."
-        parts = [_wrapped([head, " ".join(counts_text(self.levels[0]))])]
+        parts = [_wrapped([self.levels[0].timing, head, " ".join(counts_text(self.levels[0]))])]
         if not any(row.n_scored for row in self.summaries):
             return parts[0]
         score = self.crps
@@ -170,6 +170,7 @@ class QuantileReport:
     def record(self) -> dict[str, Any]:
         """Return the report as plain values for JSON, with those of the levels; a number that is not known is None."""
         record = {
+            "timing": self.levels[0].timing,
             "names": self.names,
             "quantiles": self.quantiles,
             "crps": self.crps._asdict(),
@@ -209,6 +210,7 @@ def quantile_report_of(
     times: Sequence[Any] | None = None,
     cuts: Sequence[tuple[Any, Any]] | None = None,
     series_names: tuple[str | int, ...] = (),
+    timing: str = "",
 ) -> QuantileReport:
     """Return the report on $T$ rounds of $K$ experts and $Q$ quantiles.
 
@@ -234,6 +236,8 @@ def quantile_report_of(
         For each level, what `RunningReport.report` takes.
     series_names : tuple, default ()
         Names of the series; empty if they have none, then there are as many as the largest number says.
+    timing : str, default ""
+        When truths were taken as known.
     """
     levels = quantile_levels("quantile_report_of", quantiles)
     owner, shape = "quantile_report_of", (len(names), len(levels))
@@ -249,7 +253,9 @@ def quantile_report_of(
     for j, level in enumerate(levels):
         running = RunningReport(names, ForecastLoss("pinball", level=level), n_series)
         running.add(values[:, :, j], answers, together[:, j], played[:, :, j], series, times)
-        reports.append(replace(running.report(None if cuts is None else cuts[j]), series_names=series_names))
+        reports.append(
+            replace(running.report(None if cuts is None else cuts[j]), series_names=series_names, timing=timing)
+        )
     scored = ~np.isnan(answers)[:, None] & ~np.isnan(together) & ~np.isnan(values).all(axis=1)
     summaries = [_summary(*parts, answers) for parts in zip(levels, reports, together.T, scored.T, strict=True)]
     pairs = [(i, j) for i in range(len(levels)) for j in range(i) if abs(levels[i] + levels[j] - 1) < _SAME]
