@@ -500,7 +500,9 @@ def test_the_page_has_the_numbers_of_the_report():
     names = [getattr(row[0], "text", row[0]) for row in page.table.rows]
     assert names[: len(report.comparators)] == [one.name for one in report.comparators]
     assert sorted(names[len(report.comparators) :]) == sorted(report.names)
-    differences, losses = page.panels
+    differences, truths, losses = page.panels
+    np.testing.assert_array_equal(truths.series[0].y, report.periods.forecast)
+    np.testing.assert_array_equal(truths.series[1].y, report.periods.truth)
     for k, series in enumerate(differences.series[:-1]):
         assert series.label == report.names[k]
         assert series.mean[-1] == pytest.approx(report.experts[k].filled_loss - report.comparators[0].loss)

@@ -110,7 +110,7 @@ def test_the_text_is_narrow_and_the_record_is_json(n_rounds, tmp_path):
     assert all(text_width(line) <= 80 for line in text.splitlines())
     assert json.loads(json.dumps(report.record(), allow_nan=False))["quantiles"] == LEVELS
     write_page(tmp_path / "page.html", quantile_page(report))
-    assert "Mixture of forecasts of quantiles" in (tmp_path / "page.html").read_text("utf-8")
+    assert "CRPS by these quantiles" in (tmp_path / "page.html").read_text("utf-8")
     assert len(report.plot(tmp_path / "levels.png").axes) == 3
     assert report.levels[report.middle].loss == "pinball(0.5)"
 
