@@ -119,7 +119,10 @@ def test_the_command_combines_quantiles_and_reports_them(monkeypatch, capsys, tm
     [
         (["--quantiles", "a"], "combine: --quantiles must be numbers with commas between, got 'a'."),
         (["--quantiles", ".5,.1"], "combine: `quantiles` must be at least one probability, in increasing order"),
-        (["--quantiles", ".5", "--loss", "mae"], "combine: the loss of quantiles is their pinball loss; --loss cannot be given"),
+        (
+            ["--quantiles", ".5", "--loss", "mae"],
+            "combine: the loss of quantiles is their pinball loss; --loss cannot be given",
+        ),
         (["--quantiles", ".3"], "in.csv: --quantiles must be levels for which there are columns such as"),
     ],
 )
