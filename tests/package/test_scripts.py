@@ -60,6 +60,12 @@ def one_series() -> Iterator[Any]:
     yield days.DayAhead("sine", days.daily_models(truths, 4), truths[28:], 4)
 
 
+def one_series_of_quantiles() -> Iterator[Any]:
+    """Yield the quantiles of one series."""
+    script = import_module("quantile_forecasts")
+    yield script.Quantiles("sine", *script.model_quantiles(np.sin(np.arange(160.0) ** 1.1), 4), 4)
+
+
 def one_set() -> list[Any]:
     """Write a file of forecasts, and return the sets of the folder in which it is."""
     data = import_module("forecast_data").load("pollsters")
@@ -102,6 +108,7 @@ RUNS = {
         Run(("--worker", "engine"), {"best": lambda work, *_: work() and 1.0}),
         Run((".", "--only", "live", "--turns", "1"), {"timed": lambda *_: {"rounds": 1.0}}),
     ],
+    "benchmarks/quantile_forecasts.py": [Run((), {"package_quantiles": one_series_of_quantiles})],
     "benchmarks/proofs.py": [
         Run(("--only", "combine", "--file", "proofs.json"), {"N_ROWS": 600, "subprocess": IN_PROCESS}),
         Run(("--only", "sweep", "--file", "proofs.json"), {"learners": {"hedge": Hedge, "ucb1": UCB1}, "N_ROUNDS": 60}),

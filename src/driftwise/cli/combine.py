@@ -117,7 +117,7 @@ def command(
     from driftwise.core.errors import InvalidInput, one_line
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, combine_table, table_source
-    from driftwise.forecasting.frames import Columns
+    from driftwise.forecasting.frames import ColumnUses
 
     mixture = _mixture_options(**options)
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
@@ -133,7 +133,7 @@ def command(
         )
     delay = None if delay is None else count("combine", "delay", delay, at_least=0)
     series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
-    wanted = Columns(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
+    wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     text_format = (_delimiter(delimiter), decimal)
     task = CombineTask(source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page)
 

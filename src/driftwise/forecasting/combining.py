@@ -42,7 +42,7 @@ from driftwise.environments.table_files import (
     STANDARD_INPUT,
     ByteStream,
     ColumnChoice,
-    Columns as FileColumns,
+    Columns,
     JsonLines,
     ParquetTable,
     TableSource,
@@ -56,10 +56,10 @@ from driftwise.forecasting.frames import (
     CUTOFF,
     SERIES,
     TIME,
-    Columns,
+    ColumnUses,
+    FrameRows,
     Played,
     Rounds,
-    Table,
     added_columns,
     level_of,
     level_options,
@@ -132,7 +132,7 @@ class CombineTask(NamedTuple):
     """A table of forecasts and what to do with it."""
 
     source: TableSource
-    wanted: Columns  # that the user names; without `experts`, all other columns of numbers
+    wanted: ColumnUses  # that the user names; without `experts`, all other columns of numbers
     options: MixtureOptions
     out: Path
     format: str  # of the forecasts: "csv" or "parquet"
@@ -222,7 +222,7 @@ def _open_table(task: CombineTask, stack: contextlib.ExitStack) -> TableReader:
     return CsvTable(stream, wanted.target, texts, task.delimiter, task.decimal)
 
 
-def _check_names(wanted: Columns) -> None:
+def _check_names(wanted: ColumnUses) -> None:
     """Reject a column that has two uses."""
     roles = [(f"--{option}", getattr(wanted, option)) for option in _OPTIONS]
     roles += [("--by", name) for name in wanted.by]
@@ -237,7 +237,7 @@ def _check_names(wanted: Columns) -> None:
         raise InvalidInput("combine: --experts must name at least one column.")
 
 
-def _choose_columns(source: TableSource, columns: FileColumns, wanted: Columns) -> tuple[ColumnChoice, Columns]:
+def _choose_columns(source: TableSource, columns: Columns, wanted: ColumnUses) -> tuple[ColumnChoice, ColumnUses]:
     """Return the columns to read, and the columns by their uses; raise `BadData` if one is missing or not clear."""
     places = columns.places
     for i, name in enumerate(columns.names):
@@ -324,7 +324,7 @@ def _locked_folder(out: Path) -> Iterator[None]:
 class _Run:
     """One run over a table: the mixtures, series and times that are carried from block to block, and the files."""
 
-    def __init__(self, task: CombineTask, reader: TableReader, choice: ColumnChoice, uses: Columns) -> None:
+    def __init__(self, task: CombineTask, reader: TableReader, choice: ColumnChoice, uses: ColumnUses) -> None:
         self._task, self._reader, self._choice, self._uses = task, reader, choice, uses
         self._loss = task.options.forecast_loss
         # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
@@ -411,7 +411,7 @@ class _Run:
         if held:
             yield self._block(pa.Table.from_batches(held), row)
 
-    def _block(self, table: pa.Table, first: int) -> RowBlock:
+    def _block(self, table: pa.FrameRows, first: int) -> RowBlock:
         """Return the rows of a table, of which `first` is the first one, after a check of all cells."""
 
         def fault(row: int, column: str, message: str) -> BadData:
@@ -536,7 +536,7 @@ class _WholeRun(_Run):
         )
         with _in_words_of(self._task.source):
             ranks = text_ranks(whole, self._uses.times) if self._uses.times else None
-            table = Table(narwhals().from_native(frame), ranks, self._reader.place)
+            table = FrameRows(narwhals().from_native(frame), ranks, self._reader.place)
             rounds = read_rounds(table, self._loss, self._uses)
         self._series = {name: i for i, name in enumerate(rounds.series_names)}
         self._begin(rounds.experts)
@@ -553,7 +553,7 @@ class _WholeRun(_Run):
             writer.write(output.slice(first, size))
         self._made = self._report_of(rounds, played, kept)
 
-    def _report_of(self, rounds: Rounds, played: Played, kept: pa.Table) -> ForecastReport | QuantileReport:
+    def _report_of(self, rounds: Rounds, played: Played, kept: pa.FrameRows) -> ForecastReport | QuantileReport:
         """Return the report of the rounds in the order of their times."""
         truths = rounds.truths if rounds.order is None else rounds.order.truths
         order = np.arange(len(truths)) if rounds.times is None else np.argsort(rounds.times, kind="stable")
@@ -588,7 +588,7 @@ class _TableWriter:
         self._is_csv, self._file = format == "csv", pa.OSFile(str(path), "wb")
         self._writer: parquet.ParquetWriter | None = None
 
-    def write(self, table: pa.Table) -> None:
+    def write(self, table: pa.FrameRows) -> None:
         """Append the rows of a table."""
         if self._is_csv:
             self._write_csv(table)
@@ -598,7 +598,7 @@ class _TableWriter:
             self._writer = parquet.ParquetWriter(self._file, table.schema, compression="snappy", use_dictionary=texts)
         self._writer.write_table(table, row_group_size=table.num_rows)
 
-    def _write_csv(self, table: pa.Table) -> None:
+    def _write_csv(self, table: pa.FrameRows) -> None:
         if not self._file.tell():
             line = io.StringIO()
             csv.writer(line, lineterminator="\n").writerow(table.schema.names)

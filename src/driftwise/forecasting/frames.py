@@ -53,7 +53,7 @@ _KEEP_FIRST = "To keep the first one: revised='ignore'."
 _SAME_LEVEL = 1e-9  # levels are equal up to rounding: (1 + 80 / 100) / 2 is not 0.9
 
 
-class Columns(NamedTuple):
+class ColumnUses(NamedTuple):
     """The columns that a user names, and how truths become known."""
 
     target: str
@@ -98,7 +98,7 @@ class Columns(NamedTuple):
         return any(given is not None for given in (self.issued, self.known, self.step, self.delay))
 
 
-class Table(NamedTuple):
+class FrameRows(NamedTuple):
     """A frame, the ranks of its times by option if they are known already, and how its rows are called in messages."""
 
     frame: Frame
@@ -120,7 +120,7 @@ class Rounds(NamedTuple):
     order: Order | None  # None: the rows are in order, each truth known before the next row
 
 
-def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
+def read_rounds(table: FrameRows, loss: ForecastLoss, columns: ColumnUses) -> Rounds:
     """Return the rounds of a frame; `columns` are as `recognised` returns them."""
     is_long = columns.expert is not None
     keys = list(columns.by)
@@ -131,7 +131,7 @@ def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
     return read(table, loss, columns, [*keys, *named])
 
 
-def recognised(frame: Frame, columns: Columns) -> Columns:
+def recognised(frame: Frame, columns: ColumnUses) -> ColumnUses:
     """Return the columns with those that are recognised by their names: series, time, issue times and steps ahead."""
     require_column(frame, "target", columns.target)
     is_long = columns.expert is not None or columns.forecast is not None
@@ -171,7 +171,7 @@ def recognised(frame: Frame, columns: Columns) -> Columns:
     return columns
 
 
-def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _wide(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round."""
     frame = table.frame
     kept = [*named, columns.target]
@@ -189,7 +189,7 @@ def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
     return _ordered(table, names, forecasts, truths, columns, frame.select(kept), np.arange(len(frame)))
 
 
-def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _long(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round and expert: by series, then by time."""
     frame, target, expert, forecast = table.frame, columns.target, columns.expert, columns.forecast
     assert expert is not None
@@ -230,11 +230,11 @@ def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
 
 
 def _ordered(
-    table: Table,
+    table: FrameRows,
     names: tuple[str, ...],
     forecasts: tuple[Matrix, ...],
     truths: Vector,
-    columns: Columns,
+    columns: ColumnUses,
     kept: Frame,
     rows: Actions,
 ) -> Rounds:
@@ -259,7 +259,7 @@ def _ordered(
     return rounds._replace(order=round_order(series, of_rows, truths, fault, columns.revised))
 
 
-def _rank_columns(table: Table, columns: Columns) -> dict[str, Actions]:
+def _rank_columns(table: FrameRows, columns: ColumnUses) -> dict[str, Actions]:
     """Return the ranks of the times by option."""
     times = columns.times
     if not times or table.ranks is not None:
@@ -268,7 +268,7 @@ def _rank_columns(table: Table, columns: Columns) -> dict[str, Actions]:
     return dict(zip(times, ranks(table.frame, list(times.values()), optional), strict=True))
 
 
-def _steps(table: Table, name: str) -> Actions:
+def _steps(table: FrameRows, name: str) -> Actions:
     """Return the steps ahead, whole numbers from 1 on."""
     steps = numbers(table.frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
     if (wrong := ~(steps % 1 == 0)).any():
@@ -290,7 +290,7 @@ def _keys(frame: Frame, by: object, default: list[str]) -> list[str]:
     return list(keys)
 
 
-def _experts(frame: Frame, columns: Columns, kept: list[str]) -> tuple[str, ...]:
+def _experts(frame: Frame, columns: ColumnUses, kept: list[str]) -> tuple[str, ...]:
     experts = columns.experts
     if experts is None:
         others = [name for name in frame.columns if name not in kept]
@@ -336,7 +336,7 @@ def level_of(name: str) -> tuple[str, float] | None:
 
 
 def quantile_experts(
-    frame: Frame, columns: Columns, kept: list[str]
+    frame: Frame, columns: ColumnUses, kept: list[str]
 ) -> tuple[tuple[str, ...], tuple[list[str | None], ...]]:
     """Return the names of the experts, and for each level their columns; None where an expert has none."""
     levels, experts = columns.quantiles or (), columns.experts
@@ -399,7 +399,7 @@ def series_name(parts: Sequence[object]) -> str | int:
     return ", ".join(map(str, parts))
 
 
-def _check_order(table: Table, time: str, series: Actions, rank: Actions) -> None:
+def _check_order(table: FrameRows, time: str, series: Actions, rank: Actions) -> None:
     """Check that the times of each series increase."""
     order = np.argsort(series, kind="stable")
     back = (np.diff(rank[order]) <= 0) & (np.diff(series[order]) == 0)
@@ -531,9 +531,9 @@ def combine(
         raise rejection(OWNER, "revised", "'refuse' or 'ignore'", revised)
     others: Any = (learner, gradient, hint, extras, scale)
     options = level_options(MixtureOptions(loss, *others), levels)
-    columns = Columns(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
+    columns = ColumnUses(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
     read = opened(frame)
-    rounds = read_rounds(Table(read), options[0].forecast_loss, recognised(read, columns))
+    rounds = read_rounds(FrameRows(read), options[0].forecast_loss, recognised(read, columns))
     names = options[0].names(rounds.experts)
     added = added_columns(names, levels, weights)
     if taken := [name for name in added if name in rounds.kept.columns]:
