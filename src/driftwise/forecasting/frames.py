@@ -14,13 +14,14 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, LayoutWarning, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import count, number
+from driftwise.core.validation import count
 from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.frame_columns import (
     OWNER,
@@ -35,7 +36,7 @@ from driftwise.forecasting.frame_columns import (
 from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
-from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.options import MixtureOptions, quantile_levels
 from driftwise.forecasting.round_order import Order, RowFault, Times, round_order
 from driftwise.forecasting.time_axis import TimeAxis
 from driftwise.learners.base import ExpertLearner
@@ -79,6 +80,23 @@ class ColumnUses(NamedTuple):
         return {option: name for option, name in named.items() if name is not None}
 
     @property
+    def timing(self) -> str:
+        """When truths were taken as known, a sentence."""
+        if self.delay is not None:
+            rows = f"at least {self.delay + 1} rows" if self.delay else "one row"
+            return f"Each forecast used the truths from {rows} before it in its series."
+        if self.issued is not None:
+            columns = f"columns {self.issued!r}, {self.known!r}"
+            if self.known is not None:
+                return f"Each forecast used the truths known by its time of issue ({columns})."
+            return f"Each forecast used the truths of times up to its time of issue (column {self.issued!r})."
+        if self.step is not None:
+            return f"Each forecast used the truths of times at least as many steps before (column {self.step!r})."
+        if self.known is not None:
+            return f"Each forecast used the truths known before its time (column {self.known!r})."
+        return "Each truth was taken as known before the next row of its series."
+
+    @property
     def is_ordered(self) -> bool:
         """Whether anything says when forecasts were issued or truths known."""
         return any(given is not None for given in (self.issued, self.known, self.step, self.delay))
@@ -111,6 +129,7 @@ class Rounds(NamedTuple):
     series_names: tuple[str | int, ...]  # ("",) if there is one without a name
     kept: Frame  # the columns of the frame that its result has too, one row per round
     rows: Actions  # of the frame, the first one of each round
+    times: Actions | None  # the ranks of their times
     order: Order | None  # None: the rows are in order, each truth known before the next row
     unordered: Unordered | None = None
 
@@ -252,9 +271,9 @@ def _ordered(
 ) -> Rounds:
     """Return rounds with the order in which they are played; `rows` are the first rows of the rounds."""
     series, series_names = _series(kept, [name for name in columns.by if name != columns.step])
-    rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, None)
     axis = _axis(table, columns)
     times = {} if axis is None else {option: ranks[rows] for option, ranks in axis.ranks.items()}
+    rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, times.get("time"), None)
 
     def fault(row: int, option: str, rule: str, hint: str = "") -> InvalidInput:
         name = getattr(columns, option)
@@ -547,7 +566,7 @@ def combine(
     >>> combine(frame)["forecast"].to_list()
     [2.0, 1.0, 1.0]
     """
-    levels = as_levels(quantiles)
+    levels = None if quantiles is None else quantile_levels(OWNER, quantiles)
     if levels is not None and loss != "square":
         raise InvalidInput(f"{OWNER}: the loss of quantiles is their pinball loss.")
     delay = None if delay is None else count(OWNER, "delay", delay, at_least=0)
@@ -603,22 +622,8 @@ def _result(
     return whole.to_native()
 
 
-def as_levels(quantiles: object) -> tuple[float, ...] | None:
-    """Return levels of quantiles, increasing; None if there are none."""
-    if quantiles is None:
-        return None
-    if isinstance(quantiles, str) or not isinstance(quantiles, Sequence | np.ndarray) or not len(quantiles):
-        raise rejection(OWNER, "quantiles", "a list of probabilities", quantiles)
-    levels = [number(OWNER, "quantiles", level, lambda x: 0 < x < 1, "in (0, 1)") for level in quantiles]
-    if sorted(set(levels)) != levels:
-        raise rejection(OWNER, "quantiles", "in increasing order", levels)
-    return tuple(levels)
-
-
 def level_options(options: MixtureOptions, levels: tuple[float, ...] | None) -> list[MixtureOptions]:
     """Return the options of the mixtures of each level."""
-    from dataclasses import replace
-
     if levels is None:
         return [options]
     return [replace(options, loss=ForecastLoss("pinball", level=level)) for level in levels]
