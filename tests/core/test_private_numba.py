@@ -10,13 +10,18 @@ from pathlib import Path
 import numba
 import pytest
 from numba.core import caching
+from numba.core.base import BaseContext
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.dispatcher import Dispatcher
+from numba.core.typing.context import Context
 from numba.np import arrayobj
 
 import driftwise
 from driftwise.core import private_numba
 from driftwise.core.errors import InvalidInput
+from driftwise.core.kernel import generic_kernel, kernel
 from driftwise.learners import UCB1, Hedge
 from driftwise.learners.base import loops
 from outside_files import HELPERS
@@ -51,8 +56,45 @@ def test_plays_without_undocumented_features_are_the_same_to_the_last_bit(tmp_pa
 @pytest.mark.parametrize("missing", private_numba.PARTS)
 def test_each_part_can_be_missing_alone(missing, tmp_path):
     others = [part for part in private_numba.PARTS if part != missing]
-    found = in_a_process(",".join(others), ["hedge"], tmp_path)
-    assert found == {"parts": sorted(others), "plays": [plays("hedge")]}
+    name = KINDS["grid" if missing == "rows" else "plain"]
+    found = in_a_process(",".join(others), [name], tmp_path)
+    assert found == {"parts": sorted(others), "plays": [plays(name)]}
+
+
+@generic_kernel
+def _half(x):
+    return 0.5 * x
+
+
+@kernel
+def _quarter(x):
+    return _half(_half(x))
+
+
+def _has_machine_code(function):
+    (compiled,) = function.overloads.values()
+    engine = compiled.target_context.codegen()._engine
+    return engine.is_symbol_defined(compiled.fndesc.mangled_name) and type(compiled.library) is JITCodeLibrary
+
+
+def test_what_is_a_part_of_loops_has_no_machine_code_of_its_own():
+    assert _quarter(1.0) == 0.25
+    assert _has_machine_code(_quarter)
+    assert _has_machine_code(_half) != {"unwrapped", "deferred"} <= private_numba.IN_USE
+
+
+@pytest.mark.skipif("deferred" not in private_numba.IN_USE, reason="options are those of Numba")
+def test_options_are_those_that_numba_has():
+    from driftwise.core.kernel_compiler import _Options
+
+    plain = Flags()
+    plain.nrt, plain.forceinline = True, False
+    options = _Options(plain)
+    assert options.values() == plain.values()
+    assert options == plain
+    assert hash(options) == hash(plain)
+    assert options != Flags()
+    assert options.copy() == options
 
 
 def broken(*_):
@@ -71,6 +113,13 @@ def broken(*_):
         ("checksums", caching, "IndexDataCacheFile"),
         ("tables", arrayobj, "populate_array"),
         ("closed", Dispatcher, "disable_compile"),
+        ("rows", BaseContext, "get_function"),
+        ("rows", Context, "resolve_value_type"),
+        ("deferred", CompilerBase, "compile_extra"),
+        ("deferred", JITCodeLibrary, "_optimize_final_module"),
+        ("deferred", JITCodeLibrary, "_finalize_final_module"),
+        ("deferred", JITCodeLibrary, "codegen"),
+        ("deferred", Flags, "values"),
     ],
 )
 def test_a_part_that_numba_no_longer_has_is_not_used(part, home, name, monkeypatch):
@@ -79,7 +128,10 @@ def test_a_part_that_numba_no_longer_has_is_not_used(part, home, name, monkeypat
     assert private_numba._usable_parts(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
 
 
-@pytest.mark.parametrize(("part", "name"), [("checksums", "KernelCache"), ("tables", "rebuilder")])
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [("checksums", "KernelCache"), ("tables", "rebuilder"), ("rows", "tuple_rows"), ("deferred", "PartCompiler")],
+)
 def test_a_part_that_could_not_be_imported_is_not_used(part, name, monkeypatch):
     monkeypatch.setattr(private_numba, name, None)
     assert private_numba._usable_parts(private_numba.PARTS) == frozenset(private_numba.PARTS) - {part}
@@ -111,7 +163,7 @@ def test_an_unknown_part_is_refused():
 
 
 def test_only_one_module_uses_undocumented_features_of_numba():
-    behind = {"private_numba.py", "addresses.py", "kernel_cache.py"}
+    behind = {"private_numba.py", "addresses.py", "kernel_cache.py", "kernel_compiler.py"}
     private = re.compile(r"numba\.(core|np|_[a-z]+)\b|_nrt|forceinline|disable_compile|\._cache\b|populate_array")
     for file in SOURCES.rglob("*.py"):
         if file.parent.name == "core" and file.name in behind:

@@ -11,12 +11,16 @@ part           what it is for                                               with
 `tables`       an intrinsic that rebuilds NamedTuples from a table of       the NamedTuples are passed in each round
                addresses (`driftwise.core.addresses`)
 `closed`       entry points that are compiled for one kind of arguments     arguments are checked in Python
+`rows`         an intrinsic for the rows of a tuple of arrays               kernels for three arrays call each other
+`deferred`     a compiler that leaves parts to be optimised in the loops    each part is also optimised alone: the first
+               that call them                                               run takes up to twice as long
 =============  ===========================================================  ======================================
 
 This module tests for each part once, when it is imported, without compiling anything. If a part is missing, plays are
-the same to the last bit, and rounds take longer. The environment variable `DRIFTWISE_PRIVATE_NUMBA` selects parts: `0`
-uses none, `1` (the default) all that are found, and a list such as `uncounted,forceinline` those that it names. The
-parts in use enter the digest of every kernel, so that cached code of different selections is not mixed.
+the same to the last bit, and rounds or the first run take longer. The environment variable `DRIFTWISE_PRIVATE_NUMBA`
+selects parts: `0` uses none, `1` (the default) all that are found, and a list such as `uncounted,forceinline` those
+that it names. The parts in use enter the digest of every kernel, so that cached code of different selections is not
+mixed.
 """
 
 # mypy: allow-untyped-calls
@@ -35,12 +39,21 @@ from driftwise.core.errors import InvalidInput, shown
 VARIABLE = "DRIFTWISE_PRIVATE_NUMBA"
 _CACHE_METHODS = ("_load_index", "_load_data", "_data_path", "_open_for_write")
 _HOOKS = ("_compile_for_args", "add_overload", "overloads")
+_LIBRARY = ("_optimize_final_module", "_finalize_final_module", "_finalized", "codegen")
 _ARRAY_FIELDS = ("array", "data", "shape", "strides", "itemsize", "meminfo")
 
 try:
     from driftwise.core.addresses import address_table as address_table, rebuilder as rebuilder
 except Exception:  # a name was removed, or is no longer a class
     address_table = rebuilder = None  # type: ignore[assignment]
+try:
+    from driftwise.core.tuple_rows import ROWS_VERSION as ROWS_VERSION, tuple_rows as tuple_rows
+except Exception:
+    ROWS_VERSION = tuple_rows = None  # type: ignore[assignment]
+try:
+    from driftwise.core.kernel_compiler import LoopCompiler, PartCompiler
+except Exception:
+    LoopCompiler = PartCompiler = None  # type: ignore[assignment, misc]
 try:
     from driftwise.core.kernel_cache import KernelCache
 except Exception:
@@ -77,6 +90,21 @@ def _has_tables() -> bool:
     return rebuilder is not None and set(_ARRAY_FIELDS) <= inspect.signature(populate_array).parameters.keys()
 
 
+def _has_rows() -> bool:
+    from numba.core.base import BaseContext
+    from numba.core.typing.context import Context
+
+    return tuple_rows is not None and _has(BaseContext, "get_function") and _has(Context, "resolve_value_type")
+
+
+def _has_compiler() -> bool:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler, Flags
+
+    methods = _has(Compiler, "compile_extra", "define_pipelines") and _has(JITCodeLibrary, *_LIBRARY)
+    return PartCompiler is not None and methods and _has(Flags(), "values", "_values")
+
+
 _PROBES: dict[str, Callable[[], bool]] = {
     "uncounted": lambda: _has_options("_nrt"),
     "forceinline": lambda: _has_options("forceinline"),
@@ -84,6 +112,8 @@ _PROBES: dict[str, Callable[[], bool]] = {
     "checksums": _has_cache_classes,
     "tables": _has_tables,
     "closed": lambda: _has(numba.njit(_has), "disable_compile"),
+    "rows": _has_rows,
+    "deferred": _has_compiler,
 }
 PARTS = tuple(_PROBES)
 
@@ -129,8 +159,11 @@ def jit(function: Callable[..., Any], options: dict[str, Any], cached: bool) -> 
     if cached and "checksums" not in IN_USE:
         with contextlib.suppress(RuntimeError):
             return numba.njit(cache=True, **options)(function)
+    is_part = "no_cpython_wrapper" in options
+    if "deferred" in IN_USE:
+        options = {**options, "pipeline_class": PartCompiler if is_part else LoopCompiler}
     dispatcher: Any = numba.njit(**options)(function)
-    if "no_cpython_wrapper" in options:
+    if is_part:
         _refuse_python(dispatcher)
     if cached and "checksums" in IN_USE:
         with contextlib.suppress(RuntimeError):

@@ -39,6 +39,7 @@ DISCOUNTED, SLOW, FAST, LEADER, POLY, SWITCHING, N_LEARNERS = 0, 1, 2, 3, 4, 5, 
 MIDMEAN, LAST_TRUTH, CORRECTED, MEAN, N_BASES = 4, 5, 6, 7, 8
 # The forecasts that level 3 weighs.
 MIXED, CONVEX, BEST, SWITCHED, N_GUARDED = 0, 1, 2, 3, 4
+_GUARDS = (-1, POLY, LEADER, SWITCHING)  # their learners; the first is of level 1
 # What is remembered of a round until its truth is known: the forecasts of levels 1 and 3, the uncorrected forecast, its
 # number, and between which forecasts experts were awake.
 GUARDED, UNCORRECTED, NUMBER, LOW, HIGH, N_KEPT = 8, 12, 13, 14, 15, 16
@@ -47,8 +48,9 @@ TRUTHS, LEARNED, LATE, WAS_CUT, N_COUNTED = 0, 1, 2, 3, 4
 
 BASE_PRIOR = (1.0, 8.0, 1.0, 8.0, 4.0, 0.3, 0.3, 1.0)  # in proportion
 GUARD_PRIOR = (0.85, 0.05, 0.05, 0.05)
-_DISCOUNT, _SLOW_DISCOUNT, _FAST_DISCOUNT = 0.99, 0.995, 0.8
-_SLOW_SQUARINGS, _FAST_SQUARINGS = 2, 3  # of the ratio of losses: the powers 4 and 8
+_DISCOUNT = 0.99
+# Learners, their discounts, and how often the ratio of losses is squared: the powers 4 and 8.
+_INVERSE = ((SLOW, 0.995, 2), (FAST, 0.8, 3))
 _FLOOR = 1e-12  # share of the mean loss that is added to the loss of an expert
 _KEPT_ERRORS = 4  # the usual error is the fourth largest
 _FAR, _FAR_IF_BAD, _BAD = 30.0, 10.0, 10.0
@@ -118,39 +120,37 @@ class Work(NamedTuple):
 
 
 @generic_kernel
-def _usual_error(memory: Memory, whose: int) -> float:
-    rank = max(1, min(_KEPT_ERRORS, int(memory.counts[TRUTHS] + 3) // 4))
-    return float(memory.top[whose, _KEPT_ERRORS - rank])
+def _usual_error(top: Vector, n_truths: int) -> float:
+    return float(top[_KEPT_ERRORS - max(1, min(_KEPT_ERRORS, (n_truths + 3) // 4))])
 
 
 @generic_kernel
-def _mean_loss(memory: Memory, k: int) -> float:
+def _mean_loss(losses: Vector, rounds: Vector, k: int) -> float:
     """Return the discounted mean loss of an expert, 0 before its first."""
-    rounds = memory.squares[SLOW, k]
-    return float(memory.sums[SLOW, k] / rounds) if rounds > 0.0 else 0.0
+    return float(losses[k] / rounds[k]) if rounds[k] > 0.0 else 0.0
 
 
 @generic_kernel
-def _is_far(memory: Memory, k: int, distance: float, scale: float, bad: float) -> bool:
-    return bool(distance > _FAR * scale or (distance > _FAR_IF_BAD * scale and _mean_loss(memory, k) > bad))
+def _is_far(distance: float, scale: float, loss: float, bad: float) -> bool:
+    return bool(distance > _FAR * scale or (distance > _FAR_IF_BAD * scale and loss > bad))
 
 
 @generic_kernel
-def _awake_part(memory: Memory, guards: bool, forecasts: Vector, order: Actions, n: int) -> tuple[int, int]:
+def _awake_part(
+    losses: Vector, rounds: Vector, usual_error: float, forecasts: Vector, order: Actions, n: int
+) -> tuple[int, int]:
     """Return the part of the order of experts that are not too far from the median; equal forecasts stay together."""
-    if not guards or n < 3:
-        return 0, n
     low, high = forecasts[order[(n - 1) // 2]], forecasts[order[n // 2]]
     middle = low + 0.5 * (high - low)
-    scale = max(median_distance(forecasts, order, n, middle), _usual_error(memory, MIDDLE))
+    scale = max(median_distance(forecasts, order, n, middle), usual_error)
     bad = math.inf
     for k in range(forecasts.size):
-        if memory.squares[SLOW, k] > 0.0:
-            bad = min(bad, _BAD * _mean_loss(memory, k))
+        if rounds[k] > 0.0:
+            bad = min(bad, _BAD * _mean_loss(losses, rounds, k))
     first, last = 0, n - 1
-    while _is_far(memory, order[first], middle - forecasts[order[first]], scale, bad):
+    while _is_far(middle - forecasts[order[first]], scale, _mean_loss(losses, rounds, order[first]), bad):
         first += 1
-    while _is_far(memory, order[last], forecasts[order[last]] - middle, scale, bad):
+    while _is_far(forecasts[order[last]] - middle, scale, _mean_loss(losses, rounds, order[last]), bad):
         last -= 1
     while first > 0 and forecasts[order[first - 1]] == forecasts[order[first]]:
         first -= 1
@@ -223,13 +223,13 @@ def _write_regrets(
 
 
 @generic_kernel
-def _learn_poly(memory: Memory, which: int, discount: float, regrets: Vector) -> None:
-    weights, sums, squares = memory.weights[which], memory.sums[which], memory.squares[which]
-    top = discount * memory.largest[which]
+def _learn_poly(
+    weights: Vector, sums: Vector, squares: Vector, largest: Vector, discount: float, regrets: Vector
+) -> None:
+    top, mass = discount * largest[0], 0.0
     for k in range(regrets.size):
         top = max(top, regrets[k] * regrets[k])
-    memory.largest[which] = top
-    mass = 0.0
+    largest[0] = top
     for k in range(regrets.size):
         sums[k] = discount * sums[k] + regrets[k]
         squares[k] = discount * squares[k] + regrets[k] * regrets[k]
@@ -242,9 +242,14 @@ def _learn_poly(memory: Memory, which: int, discount: float, regrets: Vector) ->
 
 @generic_kernel
 def _learn_inverse(
-    memory: Memory, which: int, discount: float, n_squarings: int, forecasts: Vector, losses: Vector
+    weights: Vector,
+    sums: Vector,
+    rounds: Vector,
+    discount: float,
+    n_squarings: int,
+    forecasts: Vector,
+    losses: Vector,
 ) -> None:
-    weights, sums, rounds = memory.weights[which], memory.sums[which], memory.squares[which]
     total, n_known = 0.0, 0
     for k in range(forecasts.size):
         if not math.isnan(forecasts[k]):
@@ -308,16 +313,15 @@ def _learn_ada_hedge(
 
 
 @generic_kernel
-def _learn_switching(memory: Memory, regrets: Vector) -> None:
-    weights, rounds, largest = memory.weights[SWITCHING], memory.squares[SWITCHING], memory.largest
+def _learn_switching(weights: Vector, rounds: Vector, largest: Vector, regrets: Vector) -> None:
     low, high = math.inf, -math.inf
     for k in range(regrets.size):
         low, high = min(low, regrets[k]), max(high, regrets[k])
-    largest[SWITCHING] = max(largest[SWITCHING], high - low)
-    if largest[SWITCHING] <= 0.0:
+    largest[0] = max(largest[0], high - low)
+    if largest[0] <= 0.0:
         return
     rounds[0] += 1.0
-    rate = 2.0 * math.sqrt(math.log(regrets.size) / rounds[0]) / largest[SWITCHING]
+    rate = 2.0 * math.sqrt(math.log(regrets.size) / rounds[0]) / largest[0]
     mass, share = 0.0, 1.0 / (rounds[0] + 1.0)
     for k in range(regrets.size):
         weights[k] *= math.exp(rate * (regrets[k] - high))
@@ -335,44 +339,39 @@ def _code_length(prior: Vector) -> float:
 
 
 @generic_kernel
-def _learn_bases(memory: Memory, prior: Vector, regrets: Vector, charge: float) -> None:
+def _learn_bases(
+    weights: Vector, sums: Vector, squares: Vector, largest: Vector, prior: Vector, regrets: Vector, charge: float
+) -> None:
     """Weigh the forecasts of level 1."""
-    length, top = _code_length(prior), memory.base_largest[0]
+    length, top = _code_length(prior), largest[0]
     for i in range(N_BASES):
         top = max(top, regrets[i] * regrets[i])
-    memory.base_largest[0] = top
+    largest[0] = top
     if top <= 0.0:
         return
     highest, mass = -math.inf, 0.0
     for i in range(N_BASES):
-        memory.base_sums[i] += regrets[i]
-        memory.base_squares[i] += regrets[i] * regrets[i]
-        rate = math.sqrt(length / (charge * (memory.base_squares[i] + top)))
-        highest = max(highest, rate * memory.base_sums[i])
+        sums[i] += regrets[i]
+        squares[i] += regrets[i] * regrets[i]
+        rate = math.sqrt(length / (charge * (squares[i] + top)))
+        highest = max(highest, rate * sums[i])
     for i in range(N_BASES):
-        variance = memory.base_squares[i] + top
-        evidence = math.sqrt(length / (charge * variance)) * memory.base_sums[i]
-        memory.base_weights[i] = prior[i] * math.sqrt(top / variance) * math.exp(evidence - highest)
-        mass += memory.base_weights[i]
+        variance = squares[i] + top
+        evidence = math.sqrt(length / (charge * variance)) * sums[i]
+        weights[i] = prior[i] * math.sqrt(top / variance) * math.exp(evidence - highest)
+        mass += weights[i]
     for i in range(N_BASES):
-        memory.base_weights[i] /= mass
+        weights[i] /= mass
 
 
 # Combining
 
 
 @generic_kernel
-def _trimmed(n: int) -> int:
-    """Return how many forecasts the midmean leaves out at each end."""
-    return max(n // 4, 1 if n > 2 else 0)
-
-
-@generic_kernel
-def _write_bases(memory: Memory, rates: Rates, work: Work, base: float, first: int, last: int) -> None:
+def _write_bases(memory: Memory, follows: bool, work: Work, base: float, first: int, last: int, cut: int) -> None:
     """Write the forecasts of level 1; all but the midmean sleep before the first truth."""
     order, offsets, kept = work.order, work.offsets, work.kept
-    kept[:GUARDED] = math.nan
-    cut, total = _trimmed(last - first), 0.0
+    total = 0.0
     for i in range(first + cut, last - cut):
         total += offsets[order[i]]
     kept[MIDMEAN] = base + total / (last - first - 2 * cut)
@@ -385,7 +384,7 @@ def _write_bases(memory: Memory, rates: Rates, work: Work, base: float, first: i
     for i in range(first, last):
         total += offsets[order[i]]
     kept[MEAN] = base + total / (last - first)
-    if rates.follows:
+    if follows:
         kept[LAST_TRUTH] = min(max(memory.known[0], kept[LOW]), kept[HIGH])
         corrected = kept[UNCORRECTED] + (memory.known[0] - memory.known[1])
         kept[CORRECTED] = min(max(corrected, kept[LOW]), kept[HIGH])
@@ -393,57 +392,56 @@ def _write_bases(memory: Memory, rates: Rates, work: Work, base: float, first: i
 
 @generic_kernel
 def _write_guarded(memory: Memory, work: Work, base: float) -> None:
-    """Write the forecasts that level 3 weighs."""
+    """Write the forecasts that level 3 weighs; all but the first sleep before the first truth."""
     kept, mixed = work.kept, 0.0
     for i in range(N_BASES):
         if work.base_shares[i] > 0.0:
             mixed += work.base_shares[i] * (kept[i] - base)
     kept[GUARDED + MIXED] = base + mixed
-    is_started = memory.numbers[0] >= 0
-    kept[GUARDED + CONVEX] = base + _mean(work.rows[POLY], work.offsets) if is_started else math.nan
-    kept[GUARDED + BEST] = base + _mean(work.rows[LEADER], work.offsets) if is_started else math.nan
-    kept[GUARDED + SWITCHED] = base + _mean(work.rows[SWITCHING], work.offsets) if is_started else math.nan
+    if memory.numbers[0] >= 0:
+        for i in range(CONVEX, N_GUARDED):
+            kept[GUARDED + i] = base + _mean(work.rows[_GUARDS[i]], work.offsets)
 
 
 @generic_kernel
-def _add_enclosing(work: Work, first: int, last: int, part: float, target: float) -> None:
+def _add_enclosing(
+    forecasts: Vector, order: Actions, first: int, last: int, part: float, target: float, shares: Vector
+) -> None:
     """Add the weights of the two experts that enclose a forecast in the hull."""
     if part <= 0.0:
         return
-    order, i = work.order, first
-    while i < last - 1 and work.inputs[order[i]] < target:
+    i = first
+    while i < last - 1 and forecasts[order[i]] < target:
         i += 1
-    above = work.inputs[order[i]]
+    above = forecasts[order[i]]
     upper = 1.0
     if i > first and target < above:
-        below = work.inputs[order[i - 1]]
+        below = forecasts[order[i - 1]]
         upper = (target - below) / (above - below)
-        work.shares[order[i - 1]] += part * (1.0 - upper)
-    work.shares[order[i]] += part * upper
+        shares[order[i - 1]] += part * (1.0 - upper)
+    shares[order[i]] += part * upper
 
 
 @generic_kernel
-def _write_expert_shares(work: Work, first: int, last: int) -> None:
+def _write_expert_shares(work: Work, first: int, last: int, cut: int) -> None:
     """Write the weights of the experts: what all levels give them."""
-    order, shares, guard = work.order, work.shares, work.guard_shares
+    order, shares, rows, bases, guard = work.order, work.shares, work.rows, work.base_shares, work.guard_shares
     shares[:] = 0.0
     for i in range(MIDMEAN):
         for k in range(shares.size):
-            shares[k] += guard[MIXED] * work.base_shares[i] * work.rows[i, k]
+            shares[k] += guard[MIXED] * bases[i] * rows[i, k]
     for k in range(shares.size):
-        shares[k] += guard[CONVEX] * work.rows[POLY, k] + guard[BEST] * work.rows[LEADER, k]
-        shares[k] += guard[SWITCHED] * work.rows[SWITCHING, k]
-    cut = _trimmed(last - first)
+        shares[k] += guard[CONVEX] * rows[POLY, k] + guard[BEST] * rows[LEADER, k]
+        shares[k] += guard[SWITCHED] * rows[SWITCHING, k]
     for i in range(first, last):
-        shares[order[i]] += guard[MIXED] * work.base_shares[MEAN] / (last - first)
+        shares[order[i]] += guard[MIXED] * bases[MEAN] / (last - first)
         if first + cut <= i < last - cut:
-            shares[order[i]] += guard[MIXED] * work.base_shares[MIDMEAN] / (last - first - 2 * cut)
+            shares[order[i]] += guard[MIXED] * bases[MIDMEAN] / (last - first - 2 * cut)
     for i in (LAST_TRUTH, CORRECTED):
-        _add_enclosing(work, first, last, guard[MIXED] * work.base_shares[i], work.kept[i])
+        _add_enclosing(work.inputs, order, first, last, guard[MIXED] * bases[i], work.kept[i], shares)
 
 
-@generic_kernel
-def combine(
+def _combine(
     memory: Memory, rates: Rates, own: Own, settings: Settings, work: Work, forecasts: Vector, waiting: int
 ) -> float:
     """Return the combined forecast of a round, with the weights in `work.shares`; it changes only the newest number.
@@ -453,7 +451,7 @@ def combine(
     """
     counts, kept, offsets = own.counts, work.kept, work.offsets
     number = counts[ROUNDS] + counts[NO_TRUTH] + counts[ALL_ASLEEP] + counts[NOT_FINITE] + waiting
-    write_inputs(own, settings, forecasts, work.inputs)
+    write_inputs(own.truth[0], own.errors, settings, forecasts, work.inputs)
     n = sort_experts(work.inputs, work.order)
     if n > 0 or not math.isnan(own.truth[0]):  # otherwise a mixture refuses the round
         memory.numbers[1] = max(memory.numbers[1], number)
@@ -462,18 +460,22 @@ def combine(
     work.shares[:] = 0.0
     if n == 0:
         return float(own.truth[0])
-    first, last = _awake_part(memory, rates.guards, work.inputs, work.order, n)
+    first, last = 0, n
+    if rates.guards and n > 2:
+        usual = _usual_error(memory.top[MIDDLE], memory.counts[TRUTHS])
+        first, last = _awake_part(memory.sums[SLOW], memory.squares[SLOW], usual, work.inputs, work.order, n)
     kept[LOW], kept[HIGH] = work.inputs[work.order[first]], work.inputs[work.order[last - 1]]
     base = work.inputs[work.order[(first + last) // 2]]
     _write_awake(work.inputs, kept, work.awake)
     _write_offsets(work.awake, base, offsets)
     for i in range(N_LEARNERS):
         _write_shares(memory.weights[i], work.awake, work.rows[i])
-    _write_bases(memory, rates, work, base, first, last)
+    cut = max((last - first) // 4, 1 if last - first > 2 else 0)  # which the midmean leaves out at each end
+    _write_bases(memory, rates.follows, work, base, first, last, cut)
     _write_shares(memory.base_weights, kept[:GUARDED], work.base_shares)
     _write_guarded(memory, work, base)
     _write_shares(memory.guard_weights, kept[GUARDED:UNCORRECTED], work.guard_shares)
-    _write_expert_shares(work, first, last)
+    _write_expert_shares(work, first, last, cut)
     return float(min(max(base + _mean(work.shares, offsets), kept[LOW]), kept[HIGH]))
 
 
@@ -481,10 +483,10 @@ def combine(
 
 
 @generic_kernel
-def _see_error(memory: Memory, whose: int, error: float) -> None:
+def _see_error(top: Vector, recent: Vector, error: float) -> None:
     """Put an error among the largest."""
-    memory.recent[whose, 0] = max(memory.recent[whose, 0], error)
-    top, i = memory.top[whose], 0
+    recent[0] = max(recent[0], error)
+    i = 0
     if error <= top[0]:
         return
     while i + 1 < _KEPT_ERRORS and top[i + 1] < error:
@@ -493,31 +495,32 @@ def _see_error(memory: Memory, whose: int, error: float) -> None:
     top[i] = error
 
 
-def _believed(memory: Memory, settings: Settings, work: Work, forecast: float, truth: float) -> float:
+def _believed(
+    level: float, top: Matrix, recent: Matrix, n_truths: int, forecast: float, middle: float, truth: float
+) -> float:
     """Return the truth to learn from: at most twice the usual error away, if it is unusual for the midmean too."""
-    error, error_of_middle = abs(truth - forecast), abs(truth - work.kept[MIDMEAN])
-    memory.counts[TRUTHS] += 1
-    _see_error(memory, MIXTURE, error)
-    _see_error(memory, MIDDLE, error_of_middle)
-    most = _CUT * _usual_error(memory, MIXTURE)
-    if error <= most or error_of_middle <= _usual_error(memory, MIDDLE):
+    error, error_of_middle = abs(truth - forecast), abs(truth - middle)
+    _see_error(top[MIXTURE], recent[MIXTURE], error)
+    _see_error(top[MIDDLE], recent[MIDDLE], error_of_middle)
+    most = _CUT * _usual_error(top[MIXTURE], n_truths)
+    if error <= most or error_of_middle <= _usual_error(top[MIDDLE], n_truths):
         return truth
     nearer = forecast + math.copysign(most, truth - forecast)
     # The percentage of a nearer truth can be larger, or not finite.
-    is_less = VALUE(forecast, nearer, settings.level) <= VALUE(forecast, truth, settings.level) < math.inf
+    is_less = VALUE(forecast, nearer, level) <= VALUE(forecast, truth, level) < math.inf
     return nearer if is_less else truth
 
 
 @generic_kernel
 def _rescale(memory: Memory, factor: float) -> None:
     """Multiply all losses that were learned."""
-    for k in range(memory.sums.shape[1]):
-        for i in range(N_LEARNERS):
+    for i in range(N_LEARNERS):
+        for k in range(memory.sums.shape[1]):
             memory.sums[i, k] *= factor
-        for i in (DISCOUNTED, POLY):
-            memory.squares[i, k] *= factor * factor
     for i in (DISCOUNTED, POLY):
         memory.largest[i] *= factor * factor
+        for k in range(memory.squares.shape[1]):
+            memory.squares[i, k] *= factor * factor
     for i in (LEADER, SWITCHING):
         memory.largest[i] *= factor
     for i in range(N_BASES):
@@ -540,7 +543,10 @@ def _adapt_unit(memory: Memory, degree: int, farthest: float) -> None:
         return
     memory.unit[0] = math.ldexp(0.5, math.frexp(farthest)[1])
     if before > 0.0:
-        _rescale(memory, (before / memory.unit[0]) ** degree)
+        factor = 1.0
+        for _ in range(degree):
+            factor *= before / memory.unit[0]
+        _rescale(memory, factor)
 
 
 @generic_kernel
@@ -562,9 +568,8 @@ def _follow_fall(memory: Memory, rates: Rates) -> None:
     if now > 0.0 and memory.learned[0] > _FALL * now:
         if rates.degree > 0:
             factor = now / memory.learned[0]
-            memory.unit[0] = max(
-                memory.unit[0] * factor, _LEAST_UNIT
-            )  # what was learned stays the same number of units
+            # What was learned stays the same number of units.
+            memory.unit[0] = max(memory.unit[0] * factor, _LEAST_UNIT)
             _start_guard_afresh(memory, rates)
         memory.learned[0] = now
         for whose in (MIXTURE, MIDDLE):
@@ -576,71 +581,55 @@ def _follow_fall(memory: Memory, rates: Rates) -> None:
         memory.recent[whose, 0] = 0.0
 
 
-def _write_losses(settings: Settings, unit: float, work: Work, truth: float) -> bool:
+def _write_losses(
+    level: float, unit: float, forecasts: Vector, low: float, high: float, truth: float, losses: Vector
+) -> bool:
     """Write the losses of the awake; return whether they and all regrets are finite and not huge."""
-    low, high = work.kept[LOW], work.kept[HIGH]
-    least, most = SLOPE(low / unit, truth / unit, settings.level), SLOPE(high / unit, truth / unit, settings.level)
+    least, most = SLOPE(low / unit, truth / unit, level), SLOPE(high / unit, truth / unit, level)
     largest = max(abs(least), abs(most)) * ((high - low) / unit)  # slopes of a convex loss are between these
     fine: bool = largest <= _MOST_LOSS
-    for k in range(work.awake.size):
-        work.losses[k] = 0.0
-        if not math.isnan(work.awake[k]):
-            work.losses[k] = VALUE(work.awake[k] / unit, truth / unit, settings.level)
-            fine = fine and abs(work.losses[k]) <= _MOST_LOSS
+    for k in range(forecasts.size):
+        losses[k] = 0.0
+        if not math.isnan(forecasts[k]):
+            losses[k] = VALUE(forecasts[k] / unit, truth / unit, level)
+            fine = fine and abs(losses[k]) <= _MOST_LOSS
     return fine
 
 
 def _learn(memory: Memory, rates: Rates, settings: Settings, work: Work, truth: float, late: int) -> None:
     """Let all levels learn from a round, at their present weights."""
-    level, unit, base, regrets = settings.level, memory.unit[0], work.kept[MIDMEAN], work.regrets
-    awake, offsets, shares, losses = work.awake, work.offsets, work.rows[0], work.losses
+    level, unit, base, kept = settings.level, memory.unit[0], work.kept[MIDMEAN], work.kept
+    awake, offsets, shares, regrets, losses = work.awake, work.offsets, work.rows[0], work.regrets, work.losses
     memory.counts[LEARNED] += 1
     memory.counts[LATE] += late
     _write_offsets(awake, base, offsets)
-    for which in (DISCOUNTED, POLY, SWITCHING):
-        ADD_REGRETS(level, unit, memory.weights[which], awake, base, offsets, truth, shares, regrets)
-        if which == SWITCHING:
-            _learn_switching(memory, regrets)
+    for i in (DISCOUNTED, POLY, SWITCHING):
+        weights, sums, squares = memory.weights[i], memory.sums[i], memory.squares[i]
+        largest = memory.largest[i : i + 1]
+        ADD_REGRETS(level, unit, weights, awake, base, offsets, truth, shares, regrets)
+        if i == SWITCHING:
+            _learn_switching(weights, squares, largest, regrets)
         else:
-            _learn_poly(memory, which, _DISCOUNT if which == DISCOUNTED else 1.0, regrets)
-    _learn_inverse(memory, SLOW, _SLOW_DISCOUNT, _SLOW_SQUARINGS, awake, losses)
-    _learn_inverse(memory, FAST, _FAST_DISCOUNT, _FAST_SQUARINGS, awake, losses)
+            _learn_poly(weights, sums, squares, largest, _DISCOUNT if i == DISCOUNTED else 1.0, regrets)
+    for i, discount, n_squarings in _INVERSE:
+        weights, sums, rounds = memory.weights[i], memory.sums[i], memory.squares[i]
+        _learn_inverse(weights, sums, rounds, discount, n_squarings, awake, losses)
     _write_shares(memory.weights[LEADER], awake, shares)
     mean = _mean(shares, losses)
     for k in range(awake.size):
         regrets[k] = 0.0 if math.isnan(awake[k]) else mean - losses[k]
     gap, length = memory.largest[LEADER : LEADER + 1], math.log(awake.size)
     _learn_ada_hedge(memory.weights[LEADER], memory.sums[LEADER], gap, memory.known[:0], length, regrets, 1.0)
-    forecasts = work.kept[:GUARDED]
-    _write_offsets(forecasts, base, work.base_offsets)
-    ADD_REGRETS(
-        level, unit, memory.base_weights, forecasts, base, work.base_offsets, truth, work.base_shares, work.base_regrets
-    )
+    _write_offsets(kept[:GUARDED], base, work.base_offsets)
+    weights, sums, squares, regrets = memory.base_weights, memory.base_sums, memory.base_squares, work.base_regrets
+    ADD_REGRETS(level, unit, weights, kept[:GUARDED], base, work.base_offsets, truth, work.base_shares, regrets)
     charge = math.sqrt(1.0 + memory.counts[LATE] / memory.counts[LEARNED])
-    _learn_bases(memory, rates.base_prior, work.base_regrets, charge)
-    forecasts = work.kept[GUARDED:UNCORRECTED]
-    _write_offsets(forecasts, base, work.guard_offsets)
-    ADD_REGRETS(
-        level,
-        unit,
-        memory.guard_weights,
-        forecasts,
-        base,
-        work.guard_offsets,
-        truth,
-        work.guard_shares,
-        work.guard_regrets,
-    )
-    prior = rates.guard_prior
-    _learn_ada_hedge(
-        memory.guard_weights,
-        memory.guard_sums,
-        memory.guard_gap,
-        prior,
-        _code_length(prior),
-        work.guard_regrets,
-        1.0 + late,
-    )
+    _learn_bases(weights, sums, squares, memory.base_largest, rates.base_prior, regrets, charge)
+    guarded, prior = kept[GUARDED:UNCORRECTED], rates.guard_prior
+    _write_offsets(guarded, base, work.guard_offsets)
+    weights, sums, gap, regrets = memory.guard_weights, memory.guard_sums, memory.guard_gap, work.guard_regrets
+    ADD_REGRETS(level, unit, weights, guarded, base, work.guard_offsets, truth, work.guard_shares, regrets)
+    _learn_ada_hedge(weights, sums, gap, prior, _code_length(prior), regrets, 1.0 + late)
 
 
 BELIEVED: Kernel = unbound
@@ -656,13 +645,15 @@ def _observe(
     if math.isnan(truth):
         counts[NO_TRUTH] += 1
         return True
-    follow(own, truth)
+    follow(own.truth, own.step, truth)
     if math.isnan(kept[MIDMEAN]):
         counts[ALL_ASLEEP] += 1
         return True
     number, believed = int(kept[NUMBER]), truth
     if rates.guards:
-        believed = BELIEVED(memory, settings, work, forecast, truth)
+        memory.counts[TRUTHS] += 1
+        n_truths = memory.counts[TRUTHS]
+        believed = BELIEVED(settings.level, memory.top, memory.recent, n_truths, forecast, kept[MIDMEAN], truth)
     memory.learned[0] = max(memory.learned[0], abs(believed - forecast))
     if rates.guards and memory.counts[TRUTHS] % _BLOCK == 0:
         _follow_fall(memory, rates)
@@ -671,7 +662,7 @@ def _observe(
     if high - low > _TIE * max(abs(low), abs(high)):
         _write_awake(work.inputs, kept, work.awake)
         _adapt_unit(memory, rates.degree, max(abs(low - believed), abs(high - believed)))
-        if WRITE_LOSSES(settings, memory.unit[0], work, believed):
+        if WRITE_LOSSES(settings.level, memory.unit[0], work.awake, low, high, believed, work.losses):
             LEARN(memory, rates, settings, work, believed, max(0, memory.numbers[1] - number))
         else:
             counts[ROUNDS] -= 1
@@ -686,7 +677,7 @@ def _observe(
         memory.numbers[0] = number
         memory.known[0], memory.known[1] = truth, kept[UNCORRECTED]
     if settings.scaled or settings.shifted:
-        observe_error(own, settings, work.inputs, truth)
+        observe_error(own.error, own.errors, settings, work.inputs, truth)
     return True
 
 
@@ -694,7 +685,8 @@ def combination_kernels(name: str, value: Kernel, slope: Kernel) -> tuple[Kernel
     """Bind the kernels of a loss to the templates: combine, observe."""
     of_loss: Bindings = {"VALUE": value, "SLOPE": slope}
     regrets = clone(_write_regrets, name, **of_loss)
-    believed, losses = clone(_believed, name, **of_loss), clone(_write_losses, name, **of_loss)
+    believed = clone(_believed, name, **of_loss)
+    losses = clone(_write_losses, name, **of_loss)
     learn = clone(_learn, name, ADD_REGRETS=regrets)
     parts: Bindings = {"BELIEVED": believed, "WRITE_LOSSES": losses, "LEARN": learn, "VALUE": value}
-    return combine, clone(_observe, name, **parts)
+    return clone(_combine, name, inline=True), clone(_observe, name, inline=True, **parts)

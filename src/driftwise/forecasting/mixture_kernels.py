@@ -97,7 +97,7 @@ def _limited(value: float) -> float:
 
 
 @generic_kernel
-def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector) -> int:
+def write_inputs(last_truth: float, errors: Vector, settings: Settings, forecasts: Vector, inputs: Vector) -> int:
     """Write the forecasts and those of the added experts, and return how many are awake."""
     n_awake, base, above = 0, 0.0, 0.0
     for k in range(forecasts.size):
@@ -110,20 +110,20 @@ def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector
     mean = base + above / n_awake if n_awake > 0 else math.nan
     end = forecasts.size
     if settings.last_truth:
-        inputs[end] = own.truth[0]
-        if not math.isnan(own.truth[0]):
+        inputs[end] = last_truth
+        if not math.isnan(last_truth):
             n_awake += 1
         end += 1
-    has_shift = not math.isnan(mean) and own.errors[1] > 0.0
+    has_shift = not math.isnan(mean) and errors[1] > 0.0
     if settings.scaled:
-        part = min(_SHIFT * own.errors[0] / own.errors[2], 1.0) if has_shift and own.errors[2] > 0.0 else math.nan
+        part = min(_SHIFT * errors[0] / errors[2], 1.0) if has_shift and errors[2] > 0.0 else math.nan
         inputs[end] = _limited(mean - part * mean)
         inputs[end + 1] = _limited(mean + part * mean)
         if not math.isnan(part):
             n_awake += 2
         end += 2
     if settings.shifted:
-        shift = _SHIFT * own.errors[0] / own.errors[1] if has_shift else math.nan
+        shift = _SHIFT * errors[0] / errors[1] if has_shift else math.nan
         inputs[end] = _limited(mean - shift)
         inputs[end + 1] = _limited(mean + shift)
         if has_shift:
@@ -132,14 +132,14 @@ def write_inputs(own: Own, settings: Settings, forecasts: Vector, inputs: Vector
 
 
 @generic_kernel
-def follow(own: Own, truth: float) -> None:
+def follow(last_truth: Vector, step: Vector, truth: float) -> None:
     """Replace the last truth, unless the step is cut."""
-    if math.isnan(own.truth[0]) or accepts(abs(truth - own.truth[0]), own.step):
-        own.truth[0] = truth
+    if math.isnan(last_truth[0]) or accepts(abs(truth - last_truth[0]), step):
+        last_truth[0] = truth
 
 
 @generic_kernel
-def observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) -> None:
+def observe_error(error: Vector, errors: Vector, settings: Settings, inputs: Vector, truth: float) -> None:
     """Add the error of the mean of the experts to the sums that give shift and factor."""
     n_awake, above, total = 0, 0.0, 0.0
     for k in range(inputs.size - 2 * settings.scaled - 2 * settings.shifted - settings.last_truth):
@@ -147,10 +147,10 @@ def observe_error(own: Own, settings: Settings, inputs: Vector, truth: float) ->
             above += inputs[k] - truth
             total += inputs[k]
             n_awake += 1
-    if n_awake > 0 and accepts(abs(above / n_awake), own.error):
-        own.errors[0] += abs(above / n_awake)
-        own.errors[1] += 1.0
-        own.errors[2] += abs(total / n_awake)
+    if n_awake > 0 and accepts(abs(above / n_awake), error):
+        errors[0] += abs(above / n_awake)
+        errors[1] += 1.0
+        errors[2] += abs(total / n_awake)
 
 
 @generic_kernel
@@ -306,7 +306,7 @@ def _combine(
     If nobody is awake it is the last truth, NaN if there is none.
     """
     inputs, shares, guess = work.inputs, work.shares, work.kept
-    n_awake = write_inputs(own, settings, forecasts, inputs)
+    n_awake = write_inputs(own.truth[0], own.errors, settings, forecasts, inputs)
     if n_awake == 0:
         shares[:] = 0.0
         guess[:] = 0.0
@@ -341,7 +341,7 @@ def _observe(
         n_awake += not math.isnan(work.inputs[k])
     if n_awake == 0:
         own.counts[ALL_ASLEEP] += 1
-        follow(own, truth)
+        follow(own.truth, own.step, truth)
         return True
     if IS_LATE:
         if TAKES_HINTS and settings.hint != LAST_LOSSES:
@@ -362,7 +362,7 @@ def _observe(
         own.counts[CUT] += 1
         own.cut[0] = min(own.cut[0] + (span - factor * span), LARGEST_FLOAT)
     if factor == 0.0:
-        follow(own, truth)
+        follow(own.truth, own.step, truth)
         return True
     _rescale(work.losses, low, factor, own.scale[0])
     if UPDATE(memory, rates, work.losses) is not None:
@@ -370,7 +370,7 @@ def _observe(
     for k in range(own.plain.size):
         own.plain[k] = memory.weights[k]
     own.counts[ROUNDS] += 1
-    follow(own, truth)
+    follow(own.truth, own.step, truth)
     if settings.scaled or settings.shifted:
-        observe_error(own, settings, work.inputs, truth)
+        observe_error(own.error, own.errors, settings, work.inputs, truth)
     return True

@@ -19,10 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_type_hints
 
+import numba
 import numpy as np
 
-from driftwise.core.kernel import clone, generic_kernel, unbound
+from driftwise.core.kernel import clone, generic_kernel, mark_digest, unbound
 from driftwise.core.memory_fields import Array, Field, fields_of, packed
+from driftwise.core.private_numba import IN_USE, ROWS_VERSION, tuple_rows
 from driftwise.learners.base import Beliefs, ExpertLearner, Learner, State
 from driftwise.learners.base.beliefs import shares_by_label, short_label
 from driftwise.learners.base.learner import M, R
@@ -126,6 +128,9 @@ def row(stacked: M, i: int) -> M:
 @functools.cache
 def row_kernel(n_fields: int) -> Kernel:
     """Return a kernel from a tuple of arrays and i to the tuple of their rows i."""
+    if "rows" in IN_USE and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        rows: Kernel = mark_digest(tuple_rows, ROWS_VERSION)
+        return rows
     return _for_tuples(n_fields, (_row_of_one, _row_of_two, _row_of_three), _row_of_more, row_kernel)
 
 
