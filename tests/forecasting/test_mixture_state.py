@@ -51,6 +51,12 @@ def test_nights_with_issue_times_are_one_run(path, every, steps, learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_a_year_of_nights_is_one_run(path, learner):
+    frame = windows(n_issues=365, every=24, steps=24).drop(columns="step")
+    assert_equal_bits(continued(nights(frame), path, learner=learner), combine(frame, learner=learner))
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_nights_without_issue_times_are_one_plain_run(path, learner):
     frame = daily()
     assert_equal_bits(continued(nights(frame, issued="ds"), path, learner=learner), combine(frame, learner=learner))
@@ -411,7 +417,7 @@ def test_a_state_of_others_is_refused(path, command, message):
 def mutated(path, random):
     """Change bytes of the arrays of a mixture or of the numbers of a round, with digests that agree."""
     with contextlib.closing(sqlite3.connect(path)) as db, db:
-        table, column = [("mixtures", "arrays"), ("rounds", "numbers")][random.integers(2)]
+        table = ("mixtures", "rounds")[random.integers(2)]  # their last columns are these numbers
         row = list(db.execute(f"SELECT * FROM {table} ORDER BY random() LIMIT 1").fetchone())
         numbers = bytearray(row[-1])
         kind = random.integers(4)
@@ -579,6 +585,29 @@ def test_the_command_continues_as_one_run(command, tmp_path, case, kind):
     assert report["n_scored"] >= 0
 
 
+def test_a_state_continues_from_files_of_any_format_and_from_frames(command, tmp_path):
+    frame = windows(every=1, n_issues=16)
+    expected, found = combine(frame), {}
+    for n, table in enumerate(nights(frame)):
+        if n % 4 == 3:
+            result = combine(pl.from_pandas(table), state=tmp_path / "mix.db").to_pandas()
+        else:
+            path = tmp_path / ("in.csv", "in.parquet", "in.jsonl")[n % 4]
+            if path.suffix == ".csv":
+                table.to_csv(path, index=False)
+            elif path.suffix == ".parquet":
+                table.astype({"ds": "datetime64[ms]"}).to_parquet(path, index=False)
+            else:
+                rows = table.assign(ds=table["ds"].astype(str), cutoff=table["cutoff"].astype(str)).to_dict("records")
+                rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]
+                path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            ended = command(path)
+            assert ended.code == 0, ended.err
+            result = pd.read_parquet(tmp_path / "out/combine/forecasts.parquet")
+        found |= dict(zip(table.index, result["forecast"], strict=True))
+    np.testing.assert_array_equal(pd.Series(found).sort_index(), expected["forecast"])
+
+
 def test_the_command_takes_a_table_of_truths_only(command, tmp_path):
     frame = windows(every=1, n_issues=6, n_series=1)
     expected, found = combine(frame), {}
@@ -614,10 +643,3 @@ def test_the_command_refuses_and_changes_nothing(command, tmp_path):
     (tmp_path / "in.csv").write_text("unique_id,ds,y,a,b,c\n")
     assert "it has no rows" in command("in.csv").err
     assert (tmp_path / "mix.db").read_bytes() == before
-
-
-@pytest.mark.skipif("YEAR" not in os.environ, reason="a year takes minutes")
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_a_year_of_nights_is_one_run(path, learner):
-    frame = windows(n_issues=365, every=24, steps=24).drop(columns="step")
-    assert_equal_bits(continued(nights(frame), path, learner=learner), combine(frame, learner=learner))

@@ -1,5 +1,7 @@
 """A frame as it comes night by night: the forecasts that are issued, without truths, and the truths since."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
@@ -12,7 +14,7 @@ def nights(frame, issued="cutoff", time="ds", late=0):
     A truth comes with the issue at its time, or so many nights later.
     """
     times = sorted(frame[issued].unique())
-    known = frame[time] if issued != time else frame[time].map(dict(zip(times, times[1:], strict=False)))
+    known = frame[time] if issued != time else frame[time].map(dict(itertools.pairwise(times)))
     comes = np.searchsorted(times, known.fillna(frame[time].max() + (frame[time].max() - frame[time].min()))) + late
     for n, at in enumerate(times):
         new = frame[frame[issued] == at]

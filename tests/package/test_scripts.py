@@ -102,6 +102,7 @@ RUNS = {
     ],
     "benchmarks/hostile_forecasts.py": [Run((), {"package_sources": one_set})],
     "benchmarks/interruptions.py": [Run(("size", "--cells", "30")), Run(("overhead", "--cells", "3"))],
+    "benchmarks/nights.py": [Run(("--series", "2", "--rows", "2", "--nights", "2", "--steps"))],
     "benchmarks/other_sizes.py": [Run((), {"N_ACTIONS": (2,), "N_ROUNDS": 60, "kinds": lambda: kinds()[:1]})],
     "benchmarks/paired.py": [
         Run(("--worker", "live"), {"best": lambda work, *_: work() or 1.0}),

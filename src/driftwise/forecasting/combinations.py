@@ -171,25 +171,27 @@ class Combinations(MemoryChecks[Memory]):
         """Return a fault of stacked memories after so many rounds of each, '' if there is none."""
         limits = self.all_limits(n_actions, rounds=0)
         shapes = {name: array.shape[1:] for name, array in stack._asdict().items()}
-        if fault := broken_shape(Memory, shapes, limits) or broken_rule(stack, limits):
-            return fault
+        fault = broken_shape(Memory, shapes, limits) or broken_rule(stack, limits)
+        return fault or self._contradiction(stack, rounds)
+
+    def _contradiction(self, stack: Memory, rounds: Actions) -> str:
         truth, uncorrected = stack.known.T
         old, newest = stack.numbers.T
         learned = stack.counts[:, LEARNED]
         with np.errstate(invalid="ignore"):
-            wrong = {
-                "`top` must have ascending rows": (np.diff(stack.top, axis=2) < 0).any(axis=(1, 2)),
-                "`counts` must have at most as many rounds learned as rounds": learned > rounds,
-                "`unit` must be above 0 once a round is learned": (learned > 0) & ~(stack.unit[:, 0] > 0),
-                "`known` must be finite numbers, of a round that is not after the newest": (
-                    (old >= 0) & ~(np.abs(truth) + np.abs(uncorrected) <= HUGE)
-                )
-                | (old > newest),
-                "`counts` must end with 0 or 1": stack.counts[:, WAS_CUT] > 1,
-            }
+            is_known = np.abs(truth) + np.abs(uncorrected) <= HUGE
+        wrong = {
+            "`top` must have ascending rows": np.diff(stack.top, axis=2) < 0,
+            "`counts` must have at most as many rounds learned as rounds": learned > rounds,
+            "`unit` must be above 0 once a round is learned": (learned > 0) & ~(stack.unit[:, 0] > 0),
+            "`known` must be finite numbers, of a round that is not after the newest": (
+                ((old >= 0) & ~is_known) | (old > newest)
+            ),
+            "`counts` must end with 0 or 1": stack.counts[:, WAS_CUT] > 1,
+        }
         return next((rule for rule, is_wrong in wrong.items() if is_wrong.any()), "")
 
     def memory_contradiction(self, memory: Memory, rounds: int) -> str:
         """Check that what a kernel divides by is not 0, and the order of the largest errors."""
         stack = Memory(**{name: array[None] for name, array in memory._asdict().items()})
-        return self.stack_fault(stack, memory.sums.shape[1], np.array([rounds]))
+        return self._contradiction(stack, np.array([rounds]))
