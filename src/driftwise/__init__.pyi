@@ -28,12 +28,7 @@ from .environments import (
     Switching as Switching,
     TwoPoint as TwoPoint,
 )
-from .forecasting import (
-    Mixture as Mixture,
-    QuantileMixture as QuantileMixture,
-    StepMixture as StepMixture,
-    combine as combine,
-)
+from .forecasting import Mixture as Mixture, combine as combine
 from .learners import (
     GLRKLUCB as GLRKLUCB,
     KLUCB as KLUCB,

@@ -153,7 +153,7 @@ def test_a_summary_is_the_last_file_so_it_never_stands_beside_a_page_that_is_mis
     def ended(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(combining, "write_report_page", ended)
+    monkeypatch.setattr(combining, "write_page", ended)
     assert combine("--out", "clean").code != 0
     assert [path.name for path in (tmp_path / "clean").iterdir()] == ["forecasts.csv"]
 

@@ -18,7 +18,7 @@ from command_line import runner
 from driftwise.cli.combine import _row_progress
 from driftwise.core.errors import BadData
 from driftwise.forecasting.combining import CombineTask, RowProgress, combine_table, table_source
-from driftwise.forecasting.frames import Columns
+from driftwise.forecasting.frames import ColumnUses
 from driftwise.forecasting.mixture_stack import MixtureStack
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.learners import FixedShare
@@ -175,7 +175,7 @@ def test_numbers_that_have_one_meaning_are_read(combine, tmp_path, text, options
 def test_the_decimal_sign_can_be_given_in_python(tmp_path):
     (tmp_path / "in.csv").write_text("y;a\n1,900;900\n")
     source, options = table_source(str(tmp_path / "in.csv")), MixtureOptions(learner=FixedShare())
-    task = CombineTask(source, Columns("y"), options, tmp_path / "out", "csv", page=False)
+    task = CombineTask(source, ColumnUses("y"), options, tmp_path / "out", "csv", page=False)
     with pytest.raises(BadData, match=r"column 'y': '1,900' may be 1\.900 or 1900"):
         combine_table(task, None, print)
     combine_table(task._replace(decimal=","), None, lambda _: None)

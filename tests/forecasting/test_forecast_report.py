@@ -500,7 +500,9 @@ def test_the_page_has_the_numbers_of_the_report():
     names = [getattr(row[0], "text", row[0]) for row in page.table.rows]
     assert names[: len(report.comparators)] == [one.name for one in report.comparators]
     assert sorted(names[len(report.comparators) :]) == sorted(report.names)
-    differences, losses = page.panels
+    differences, truths, losses = page.panels
+    np.testing.assert_array_equal(truths.series[0].mean, report.periods.forecast)
+    np.testing.assert_array_equal(truths.series[1].mean, report.periods.truth)
     for k, series in enumerate(differences.series[:-1]):
         assert series.label == report.names[k]
         assert series.mean[-1] == pytest.approx(report.experts[k].filled_loss - report.comparators[0].loss)
@@ -551,3 +553,12 @@ def test_of_very_many_experts_the_best_combination_is_not_computed(loss):
     report = running.report()
     assert report.combination is None
     assert "not computed: there are more than 1,000 experts" in " ".join(report.text().split())
+
+
+def test_periods_have_the_means_of_truths_and_forecasts_that_are_scored():
+    forecasts = np.array([[1.0, 3.0], [1.0, np.nan], [np.nan, np.nan], [2.0, 4.0]])
+    truths, combined = np.array([2.0, np.nan, 5.0, 7.0]), np.array([2.0, 1.0, 1.0, 3.5])
+    periods = report_of(["a", "b"], "square", forecasts, truths, combined, np.full((4, 2), 0.5)).periods
+    assert periods.length == 1
+    np.testing.assert_array_equal(periods.truth, [2.0, np.nan, np.nan, 7.0])
+    np.testing.assert_array_equal(periods.forecast, [2.0, np.nan, np.nan, 3.5])

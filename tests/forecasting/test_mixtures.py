@@ -161,7 +161,7 @@ def test_single_rounds_are_those_of_a_block_bit_for_bit(learner, missing):
         combined, weights = step(mix, forecasts, truths)
         assert bits(combined, weights) == bits(got.combined, got.weights)
         for name, array in whole.arrays().items():  # a memory that grows may have more room
-            other = mix._stack.arrays()[name]
+            other = mix._singles[0].stack.arrays()[name]
             assert array.tobytes() == other.tobytes() or learner is GROWING, name
 
 

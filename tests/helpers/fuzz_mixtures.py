@@ -4,6 +4,9 @@ Forecasts are missing anywhere, experts join and leave, truths are constant, wil
 1e-12 to 1e12 in one stream. In each round the forecast must be finite and in the hull of the experts that are awake,
 and the weights a distribution over them. `predict` may be refused only if there is neither a forecast nor a truth yet.
 
+Mixtures with steps, quantiles or both are played beside separate plain mixtures, one for each step and each level, and
+must agree with them bit for bit.
+
 Between the rounds there are wrong calls: arguments of other types, sizes and series, rounds of other stacks, values
 that are no keys. They must be refused with an error of driftwise, and change nothing. Copies of all kinds replace the
 mixture, and files with mutated keys must be refused or continue. Compiled kernels run with bounds checking on
@@ -36,6 +39,7 @@ from driftwise.learners import FixedShare, OptimisticHedge, SleepingOptimisticAd
 from forecast_streams import LOSSES, bits
 from fuzz_sessions import bounds_are_checked
 from mixture_states import snapshot
+from separate_mixtures import SeparateMixtures, as_given, drawn_table
 
 PAIRS = [
     *((OptimisticHedge(), loss) for loss in LOSSES),
@@ -299,7 +303,9 @@ def play_live(rng, options, forecasts, truths, folder, counts):
         if len(joined) < len(names) and rng.random() < 0.2 and (history or not mix.rounds):
             joined.append(names[len(joined)])
             mix.join(joined[-1])
-            n_truths = int((~np.isnan(mix._history.rounds.truths)).sum())  # it starts again with the kept rounds
+            n_truths = int(
+                (~np.isnan(mix._singles[0].history.rounds.truths)).sum()
+            )  # it starts again with the kept rounds
         if rng.random() < 0.1:
             name = str(rng.choice(joined))
             (mix.join if name in left else mix.leave)(name)
@@ -318,9 +324,12 @@ def play_live(rng, options, forecasts, truths, folder, counts):
             assert n_truths == 0 or options.forecast_loss.name == "percentage", refused
             continue
         waiting.append((t, key))
-        latest = mix._waiting.latest
+        latest = mix._singles[0].latest
         assert latest.forecast == forecast
-        expect_round(options, len(joined), forecast, latest.inputs, np.array([*mix.weights.values()]))
+        expect_round(options, len(joined), forecast, latest.inputs, latest.shares)
+        assert not left & {*mix.weights}, f"weights of {left}"
+        awake = not np.isnan(latest.inputs).all()
+        assert abs(sum(mix.weights.values()) - awake) <= ROUNDING, f"weights {mix.weights}"
         while waiting and rng.random() >= patience:
             played, key = waiting.pop(int(rng.integers(len(waiting))))
             mix.update(truths[played], key=key)
@@ -331,11 +340,98 @@ def play_live(rng, options, forecasts, truths, folder, counts):
             assert snapshot(other) == snapshot(mix), "the copy differs"
             counts["copies"] += 1
             mix = other
-    expect_finite(mix._stack)
+    expect_finite(mix._singles[0].stack)
     if rng.random() < 0.5:
         mix.save(folder / "mixture")
         mutate_keys(rng, folder / "mixture")
         load_mutated(folder / "mixture", counts)
+
+
+def play_several(rng, folder, counts):
+    """Play a mixture with steps, quantiles or both beside separate plain mixtures: they agree bit for bit."""
+    names, levels = ["m0", "m1", "m2"], [[0.5], [0.1, 0.9], [0.05, 0.5, 0.95]]
+    steps = any_of(rng, [None, 1, 2, 4])
+    quantiles = any_of(rng, levels if steps is None else [None, *levels])
+    options = {"learner": PAIRS[int(rng.integers(len(LOSSES) - 1, len(PAIRS)))][0], "history": any_of(rng, [3, 100])}
+    options["learner"] = any_of(rng, [None, options["learner"]])
+    mix = Mixture(list(names), steps=steps, quantiles=quantiles, **options)
+    separate = SeparateMixtures(list(names), steps, quantiles, **options)
+    keyed, left, now = bool(rng.random() < 0.5) or steps is None, set(), 0
+    shapes = (steps or 1, len(quantiles or [0]))
+    key_of, given = {}, set()
+    for t in range(int(rng.integers(1, 25))):
+        n_steps = int(rng.integers(1, shapes[0] + 1))
+        known = np.array([single.has_truth for single in mix._singles]).reshape(shapes)
+        table = drawn_table(rng, (n_steps, shapes[1], len(names)), known)
+        table[:, :, [k for k, name in enumerate(names) if name in left]] = np.nan
+        first = any_of(rng, [t, max(0, t - 2)]) if keyed else now
+        times = [first + i + 1 for i in range(n_steps)]
+        for each in times:
+            key_of.setdefault(each, draw_key(rng, each))
+        keys = [key_of[each] for each in times] if keyed else times
+        passed = (keys if steps is not None else keys[0]) if keyed else None
+        if rng.random() < 0.3:
+            call_several_wrongly(rng, mix, table, passed, counts)
+        empty = (np.isnan(table).all(axis=2) & ~known[:n_steps]).any()
+        if not empty and not given & {*times}:
+            expected = separate.predict(table, keys)
+            got = mix.predict(as_given(table, names, steps, quantiles, rng), key=passed)
+            assert bits(got) == bits(expected), f"{got} is not {expected}"
+        while mix.waiting and rng.random() < 0.6:
+            chosen = list(rng.permutation(len(mix.waiting))[: int(rng.integers(1, 4))]) if keyed else [0]
+            pairs = [(mix.waiting[i], float(rng.choice([rng.normal(), math.nan]))) for i in chosen]
+            if not keyed and pairs[0][0] != now + 1:
+                break
+            for key, truth in pairs:
+                assert separate.update(truth, key) > 0
+            if keyed:
+                as_lists = [truth for _, truth in pairs], [key for key, _ in pairs]
+                mix.update(*([dict(pairs)] if rng.random() < 0.5 else as_lists))
+                given |= {each for each, key in key_of.items() if key in dict(pairs)}
+            else:
+                mix.update(pairs[0][1])
+                now += 1
+        if rng.random() < 0.1 and len(names) < 6:
+            names.append(f"m{len(names)}")
+            for one in (mix, *separate.plain):
+                one.join(names[-1])
+        if rng.random() < 0.1:
+            name = any_of(rng, names)
+            for one in (mix, *separate.plain):
+                (one.join if name in left else one.leave)(name)
+            left ^= {name}
+        assert {name: bits(x) for name, x in mix.weights.items()} == {n: bits(x) for n, x in separate.weights.items()}
+        if rng.random() < 0.15:
+            other = copied(mix, rng, folder)
+            assert snapshot(other) == snapshot(mix), "the copy differs"
+            counts["copies"] += 1
+            mix = other
+    assert {name: bits(x) for name, x in mix.counts.items()} == {n: bits(x) for n, x in separate.counts.items()}
+    if mix.rounds:
+        mix.report().text()
+    if rng.random() < 0.5:
+        mix.save(folder / "mixture")
+        mutate_keys(rng, folder / "mixture")
+        load_mutated(folder / "mixture", counts)
+
+
+def call_several_wrongly(rng, mix, table, key, counts):
+    """Make one wrong call on a copy, because it may be right by chance."""
+    mix, junk = copy.copy(mix), any_of(rng, JUNK)
+    values = np.resize(table, tuple(int(n) for n in rng.integers(0, 4, int(rng.integers(1, 5)))))
+    calls = [
+        (mix.predict, junk, key),
+        (mix.predict, values, key),
+        (mix.predict, {"m0": junk}, key),
+        (mix.predict, {"m0": values}, key),
+        (mix.predict, table, junk),
+        (mix.update, junk, mix.waiting[0] if mix.waiting else None),
+        (mix.update, [1.0, junk], list(mix.waiting[:2])),
+        (mix.update, 1.0, junk),
+        (mix.update, {**dict.fromkeys(mix.waiting, 1.0), "no key": 1.0}),
+        (mix.update, [1.0, 2.0], [junk, junk]),
+    ]
+    expect_refusal(counts, lambda: snapshot(mix), *any_of(rng, calls))
 
 
 def call_mixture_wrongly(rng, mix, row, counts):
@@ -370,7 +466,8 @@ def mutate_keys(rng, file):
     with np.load(file) as archive:
         arrays = {name: archive[name] for name in archive.files}
     keys = json.loads(arrays["keys"].tobytes())
-    places = [(values, k) for values in keys.values() for k in range(len(values))]
+    lists = [*keys["rounds"], keys["finished"]]
+    places = [(values, k) for values in lists for k in range(len(values))]
     if places:
         values, k = any_of(rng, places)
         while isinstance(values[k], list) and rng.random() < 0.8:
@@ -412,7 +509,8 @@ def load_mutated(file, counts):
         return
     for key in mix.waiting:
         hash(key)
-        mix.update(1.0, key=key)
+    if mix._keyed is not False:
+        mix.update(dict.fromkeys(mix.waiting, 1.0))
     mix.save(file)
     counts["files played on"] += 1
 
@@ -425,12 +523,14 @@ def fuzz(n_cases, seed, report=None):
             rng = np.random.default_rng([seed, case])
             options = draw_options(rng)
             forecasts, truths = draw_stream(rng, options.forecast_loss.of_probabilities)
-            way = ("block", "single", "live", "live")[int(rng.integers(4))]
+            way = ("block", "single", "live", "live", "several", "several")[int(rng.integers(6))]
             try:
                 if way == "block":
                     play_block(rng, options, forecasts, truths)
                 elif way == "single":
                     play_single(rng, options, forecasts, truths, counts)
+                elif way == "several":
+                    play_several(rng, Path(folder), counts)
                 else:
                     play_live(rng, options, forecasts, truths, Path(folder), counts)
             except Exception as error:

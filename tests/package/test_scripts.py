@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,6 +53,19 @@ def run_in_process(words: list[str], **_: object) -> SimpleNamespace:
     return SimpleNamespace(returncode=0)
 
 
+def one_series() -> Iterator[Any]:
+    """Yield the days of one series."""
+    days = import_module("day_ahead")
+    truths = np.sin(np.arange(60.0) ** 1.1)
+    yield days.DayAhead("sine", days.daily_models(truths, 4), truths[28:], 4)
+
+
+def one_series_of_quantiles() -> Iterator[Any]:
+    """Yield the quantiles of one series."""
+    script = import_module("quantile_forecasts")
+    yield script.Quantiles("sine", *script.model_quantiles(np.sin(np.arange(160.0) ** 1.1), 4), 4)
+
+
 def one_set() -> list[Any]:
     """Write a file of forecasts, and return the sets of the folder in which it is."""
     data = import_module("forecast_data").load("pollsters")
@@ -79,6 +93,7 @@ RUNS = {
     ],
     "benchmarks/forecast_data.py": [Run(("data", "--only", "pollsters"))],
     "benchmarks/forecast_frames.py": [Run((), {"N_SERIES": 2, "N_ROUNDS": 20})],
+    "benchmarks/day_ahead.py": [Run((), {"package_days": one_series})],
     "benchmarks/forecasts.py": [
         Run(
             ("--delays", "natural,0", "--first", "30", "--json", "scores.json"),
@@ -94,6 +109,7 @@ RUNS = {
         Run(("--worker", "engine"), {"best": lambda work, *_: work() and 1.0}),
         Run((".", "--only", "live", "--turns", "1"), {"timed": lambda *_: {"rounds": 1.0}}),
     ],
+    "benchmarks/quantile_forecasts.py": [Run((), {"package_quantiles": one_series_of_quantiles})],
     "benchmarks/proofs.py": [
         Run(("--only", "combine", "--file", "proofs.json"), {"N_ROWS": 600, "subprocess": IN_PROCESS}),
         Run(("--only", "sweep", "--file", "proofs.json"), {"learners": {"hedge": Hedge, "ucb1": UCB1}, "N_ROUNDS": 60}),

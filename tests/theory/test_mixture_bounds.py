@@ -42,13 +42,13 @@ class Played:
             forecast = mix.predict(row)
             before = mix.counts["cut"]
             if isinstance(learner, Tracker):
-                self.base_weights.append(mix._stack.arrays()["learner_rule_weights"][0, FIXED_SHARE_ROWS])
+                self.base_weights.append(mix._singles[0].stack.arrays()["learner_rule_weights"][0, FIXED_SHARE_ROWS])
             mix.update(truth)
             losses = 2.0 * (forecast - truth) * (row - forecast)
             if mix.counts["cut"] == before:
                 self.linear.append(losses)
                 if isinstance(learner, Tracker):
-                    self.gaps.append(float(mix._stack.arrays()["learner_rule_gap"][0, 0]))
+                    self.gaps.append(float(mix._singles[0].stack.arrays()["learner_rule_gap"][0, 0]))
             elif isinstance(learner, Tracker):
                 self.base_weights.pop()
             self.slack -= losses.min() if mix.counts["cut"] > before else 0.0

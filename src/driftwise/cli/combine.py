@@ -37,6 +37,9 @@ _FORMATS = ["csv", "parquet"]  # of the output
 @click.option("--known", metavar="COLUMN", help="When truths were known.  [default: at the time of the row]")
 @click.option("--step", metavar="COLUMN", help="Steps ahead, 1, 2, ...  [default: h, step, horizon or lead_time]")
 @click.option("--delay", type=int, metavar="N", help="Truths are known after N more rows of their series.")
+@click.option(
+    "--quantiles", metavar="LEVEL[,..]", help="Combine quantiles, such as .1,.5,.9, from columns like a-lo-80."
+)
 @choice("--revised", ["refuse", "ignore"], "refuse", "What to do with a second truth of a time.")
 @click.option("--state", type=click.Path(path_type=Path), help="File that continues from table to table.")
 @choice("--seen", ["refuse", "skip"], "refuse", "What to do with rows that the state has already.")
@@ -82,6 +85,7 @@ def command(
     revised: str,
     state: Path | None,
     seen: str,
+    quantiles: str | None,
     expert: str | None,
     forecast: str | None,
     out: Path,
@@ -114,10 +118,10 @@ def command(
     import os
 
     from driftwise.cli.outputs import check_output_files, json_text
-    from driftwise.core.errors import one_line
+    from driftwise.core.errors import InvalidInput, one_line
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, combine_table, table_source
-    from driftwise.forecasting.frames import Columns
+    from driftwise.forecasting.frames import ColumnUses
 
     mixture = _mixture_options(**options)
     n_threads = (os.cpu_count() or 1) if threads is None else count("combine", "threads", threads)
@@ -127,9 +131,14 @@ def command(
     finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
     inputs = [*([] if source.is_stream else [file]), *([] if state is None else [state])]
     check_output_files("combine", finals, inputs, follow_links=False)
+    levels = None if quantiles is None else _levels(quantiles)
+    if levels is not None and mixture.forecast_loss.text != "square":
+        raise InvalidInput(
+            "combine: the loss of quantiles is their pinball loss; --loss cannot be given with --quantiles."
+        )
     delay = None if delay is None else count("combine", "delay", delay, at_least=0)
     series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
-    wanted = Columns(target, named, time, series, expert, forecast, issued, known, step, delay, revised)
+    wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     wanted = wanted._replace(continued=state is not None, seen=seen)
     text_format = (_delimiter(delimiter), decimal)
     task = CombineTask(
@@ -175,6 +184,18 @@ def _mixture_options(
             raise InvalidInput(f"combine: --learner must have kernels; {player.name} is in plain Python.")
         chosen = member
     return MixtureOptions(loss, chosen, not no_gradient, hint, tuple(dict.fromkeys(extras)), scale)
+
+
+def _levels(text: str) -> tuple[float, ...]:
+    """Return the levels of quantiles that a user gives."""
+    from driftwise.core.errors import InvalidInput, shown
+    from driftwise.forecasting.options import quantile_levels
+
+    try:
+        levels = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"combine: --quantiles must be numbers with commas between, got {shown(text)}.") from None
+    return quantile_levels("combine", levels)
 
 
 def _delimiter(text: str | None) -> str | None:

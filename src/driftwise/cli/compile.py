@@ -28,12 +28,12 @@ def _compile_combine() -> None:
 
     from driftwise.forecasting import MixtureOptions
     from driftwise.forecasting.combining import CombineTask, combine_table, table_source
-    from driftwise.forecasting.frames import Columns
+    from driftwise.forecasting.frames import ColumnUses
 
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.csv"
         table.write_text("y,a,b\n0,0,1\n1,0,1\n")
-        task = CombineTask(table_source(str(table)), Columns("y"), MixtureOptions(), Path(folder) / "out", "csv")
+        task = CombineTask(table_source(str(table)), ColumnUses("y"), MixtureOptions(), Path(folder) / "out", "csv")
         combine_table(task, None, lambda _: None)
 
 

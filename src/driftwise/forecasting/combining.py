@@ -42,7 +42,7 @@ from driftwise.environments.table_files import (
     STANDARD_INPUT,
     ByteStream,
     ColumnChoice,
-    Columns as FileColumns,
+    Columns,
     JsonLines,
     ParquetTable,
     TableSource,
@@ -51,19 +51,19 @@ from driftwise.environments.table_files import (
 )
 from driftwise.forecasting.continued_rounds import Arrived
 from driftwise.forecasting.forecast_report import ForecastReport
-from driftwise.forecasting.forecast_views import is_report_page, write_report_page
+from driftwise.forecasting.forecast_views import is_report_page, report_page
 from driftwise.forecasting.frame_columns import narwhals
 from driftwise.forecasting.frames import (
     CUTOFF,
-    FORECAST,
     SERIES,
     TIME,
-    WEIGHT,
-    Columns,
+    ColumnUses,
+    FrameRows,
     Played,
     Rounds,
-    Table,
+    added_columns,
     level_of,
+    level_options,
     play_rounds,
     quantile_experts,
     read_rounds,
@@ -74,8 +74,10 @@ from driftwise.forecasting.labelled_values import LARGEST, first_too_large
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.mixture_state import MixtureState
 from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.quantile_report import QuantileReport, quantile_page, quantile_report_of
 from driftwise.forecasting.running_report import LAST_TRUTH, RunningReport
 from driftwise.forecasting.time_columns import CellFault, RowBlock, TimeOrder, first_bad, text_times
+from driftwise.report.page import write_page
 
 TableReader = CsvTable | JsonLines | ParquetTable
 
@@ -132,7 +134,7 @@ class CombineTask(NamedTuple):
     """A table of forecasts and what to do with it."""
 
     source: TableSource
-    wanted: Columns  # that the user names; without `experts`, all other columns of numbers
+    wanted: ColumnUses  # that the user names; without `experts`, all other columns of numbers
     options: MixtureOptions
     out: Path
     format: str  # of the forecasts: "csv" or "parquet"
@@ -154,7 +156,7 @@ class RowProgress(NamedTuple):
 class CombinedFiles(NamedTuple):
     """The end of a run."""
 
-    report: ForecastReport
+    report: ForecastReport | QuantileReport
     files: tuple[Path, ...]
 
 
@@ -200,7 +202,7 @@ def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | N
         reader = _open_table(task, stack)
         memory = None if task.state is None else stack.enter_context(MixtureState(task.state))
         choice, uses = _choose_columns(task.source, reader.columns, task.wanted, memory)
-        is_whole = uses.is_ordered or uses.expert is not None or memory is not None
+        is_whole = uses.is_ordered or uses.expert is not None or uses.quantiles is not None or memory is not None
         run = (_WholeRun if is_whole else _Run)(task, reader, choice, uses, memory)
         stack.enter_context(_locked_folder(task.out))
         outcome = run.play(progress)
@@ -226,7 +228,7 @@ def _open_table(task: CombineTask, stack: contextlib.ExitStack) -> TableReader:
     return CsvTable(stream, wanted.target, texts, task.delimiter, task.decimal)
 
 
-def _check_names(wanted: Columns) -> None:
+def _check_names(wanted: ColumnUses) -> None:
     """Reject a column that has two uses."""
     roles = [(f"--{option}", getattr(wanted, option)) for option in _OPTIONS]
     roles += [("--by", name) for name in wanted.by]
@@ -242,8 +244,8 @@ def _check_names(wanted: Columns) -> None:
 
 
 def _choose_columns(
-    source: TableSource, columns: FileColumns, wanted: Columns, memory: MixtureState | None
-) -> tuple[ColumnChoice, Columns]:
+    source: TableSource, columns: Columns, wanted: ColumnUses, memory: MixtureState | None
+) -> tuple[ColumnChoice, ColumnUses]:
     """Return the columns to read, and the columns by their uses; raise `BadData` if one is missing or not clear.
 
     Those that a state has and a table may lack are missing columns without a fault.
@@ -289,7 +291,7 @@ def _choose_columns(
         )
         chosen = ColumnChoice(wanted.target, experts, times, labels, guessed)
         return chosen, uses._replace(experts=None if uses.expert is not None else as_named)
-    return chosen, uses._replace(experts=experts or None)
+    return chosen, uses if wanted.quantiles is not None else uses._replace(experts=experts or None)
 
 
 @contextlib.contextmanager
@@ -298,13 +300,10 @@ def _in_words_of(source: TableSource) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        text = re.sub(r"`(\w+)`", lambda found: "--" + found[1].replace("_", "-"), str(error))
-        raise source.fault(
-            ": "
-            + text.removeprefix("combine: ")
-            .replace("revised='ignore'", "--revised ignore")
-            .replace("seen='skip'", "--seen skip")
-        ) from None
+        text = str(error).removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
+        text = text.replace("seen='skip'", "--seen skip")
+        text = re.sub(r"`(\w+)`", r"--\1", text)
+        raise source.fault(f": {text}") from None
 
 
 def _reject_index(source: TableSource, places: Mapping[str, int], experts: Sequence[str]) -> None:
@@ -353,7 +352,7 @@ class _Run:
         task: CombineTask,
         reader: TableReader,
         choice: ColumnChoice,
-        uses: Columns,
+        uses: ColumnUses,
         memory: MixtureState | None = None,
     ) -> None:
         self._task, self._reader, self._choice, self._uses, self._memory = task, reader, choice, uses, memory
@@ -361,7 +360,7 @@ class _Run:
         # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
         self._series: dict[str | int, int] = {} if uses.by else {"": 0}
         self._rows = 0
-        if uses.expert is None:
+        if uses.expert is None and uses.quantiles is None:
             self._begin(tuple(uses.experts))
 
     def _begin(self, experts: tuple[str, ...]) -> None:
@@ -369,7 +368,7 @@ class _Run:
         choice, uses = self._choice, self._uses
         self._experts = self._task.options.names(experts)
         step = [] if uses.step is None or uses.step in choice.labels else [uses.step]
-        self._names = [*choice.texts, *step, choice.target, FORECAST, *(WEIGHT + name for name in self._experts)]
+        self._names = [*choice.texts, *step, choice.target, *added_columns(self._experts, uses.quantiles)]
         if uses.expert is not None:
             self._names.remove(uses.expert)
         if taken := [name for name, n_uses in Counter(self._names).items() if n_uses > 1]:
@@ -397,15 +396,19 @@ class _Run:
 
         write_atomically(target, write, follow_link=False)
         report = self._full_report()
-        if self._uses.by:
-            report = replace(report, series_names=tuple(self._series))
         if self._task.page:
-            write_report_page(page, report, follow_link=False)
+            made = quantile_page(report) if isinstance(report, QuantileReport) else report_page(report)
+            write_page(page, made, follow_link=False)
         write_bytes_atomically(summary, self._summary(report), follow_link=False)  # the last: it says that all is there
         return CombinedFiles(report, (target, summary, *([page] * self._task.page)))
 
-    def _full_report(self) -> ForecastReport:
-        return self._report.report(self._stack.cuts)
+    def _full_report(self) -> ForecastReport | QuantileReport:
+        timing = f"{self._uses.timing} If they were not: --issued, --step, --known, --delay."
+        return replace(self._report.report(self._stack.cuts), series_names=self._series_names, timing=timing)
+
+    @property
+    def _series_names(self) -> tuple[str | int, ...]:
+        return tuple(self._series) if self._uses.by else ()
 
     def _play_blocks(self, writer: _TableWriter, progress: Callable[[RowProgress], None] | None) -> None:
         """Mix a block while the next one is read and the last one is written."""
@@ -503,9 +506,10 @@ class _Run:
     def _times(self, block: RowBlock) -> pa.Array | None:
         return None if self._uses.time is None else block.texts[self._uses.time]
 
-    def _summary(self, report: ForecastReport) -> bytes:
+    def _summary(self, report: ForecastReport | QuantileReport) -> bytes:
         values = {
             "input": Path(self._task.source.path).name,
+            "timing": report.record()["timing"],
             "rows": self._rows,
             "series": len(self._series),
             "columns": {name: value for name, value in self._choice._asdict().items() if name != "guessed"},
@@ -515,7 +519,7 @@ class _Run:
         }
         return (json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
 
-    def add_notes(self, report: ForecastReport, note: Note) -> None:
+    def add_notes(self, report: ForecastReport | QuantileReport, note: Note) -> None:
         """Name what may be a mistake: signs of a CSV file, a single expert, columns without numbers, no experts."""
         name, choice = self._task.source.name, self._choice
         if isinstance(self._reader, CsvTable) and self._reader.guesses:
@@ -530,7 +534,7 @@ class _Run:
         for expert, is_awake in zip(self._experts, self._is_awake, strict=False):
             if not is_awake:
                 note(f"{name}, column {shown(expert)}: all forecasts are missing.")
-        for expert in _implausible(report, choice.guessed):
+        for expert in _implausible(report, choice.guessed) if isinstance(report, ForecastReport) else ():
             note(f"{name}, column {shown(expert)}: is it a forecast? If not, choose the experts with --experts.")
         used = {*choice.numbers, *choice.texts}
         unused = [column for column in self._reader.columns.names if column not in used]
@@ -566,17 +570,16 @@ class _WholeRun(_Run):
         )
         with _in_words_of(self._task.source):
             rounds, played, scored = self._played(whole, frame)
-        combined, weights, self._cuts = played.combined[:, 0], played.weights[0], played.cuts[0]
+        levels = self._uses.quantiles
         kept = rounds.kept.to_native()
-        added = [*kept.columns, pa.array(combined, from_pandas=True), *map(pa.array, weights.T.copy())]
-        output = pa.table(added, names=[*kept.column_names, FORECAST, *(WEIGHT + name for name in self._experts)])
-        size = block_rows(len(self._names))
+        added = []
+        for combined, weights in zip(played.combined.T, played.weights, strict=True):
+            added += [pa.array(combined, from_pandas=True), *map(pa.array, weights.T.copy())]
+        names = [*kept.column_names, *added_columns(self._experts, levels)]
+        output, size = pa.table([*kept.columns, *added], names=names), block_rows(len(names))
         for first in range(0, len(output), size):
             writer.write(output.slice(first, size))
-        column = None if self._uses.time is None else kept.column(self._uses.time).combine_chunks()
-        times = None if column is None else column.take(pa.array(scored.rows))
-        series = np.ascontiguousarray(rounds.series[scored.rows])
-        self._report.add(scored.inputs[0], scored.truths, scored.combined[:, 0], scored.weights[0], series, times)
+        self._made = self._report_of(rounds, scored, played.cuts, kept)
 
     def _played(self, whole: RowBlock, frame: pa.Table) -> tuple[Rounds, Played, Arrived]:
         """Play a table; return its rounds, what was played, and the rounds of the report, sorted by time."""
@@ -589,13 +592,14 @@ class _WholeRun(_Run):
             }
             whole = whole._replace(texts={**texts, **lacking})
         axis = text_times(whole, self._uses.times) if self._uses.times else None
-        table = Table(nw_frame, axis, self._reader.place)
+        table = FrameRows(nw_frame, axis, self._reader.place)
         rounds = read_rounds(table, self._loss, self._uses)
+        options = level_options(self._task.options, self._uses.quantiles)
         if memory is not None:
-            run = memory.play(rounds, [self._task.options], self._uses, self._task.n_threads)
+            run = memory.play(rounds, options, self._uses, self._task.n_threads)
             rounds, played, scored = run
         else:
-            played = play_rounds([self._task.options], rounds, self._task.n_threads)
+            played = play_rounds(options, rounds, self._task.n_threads)
             truths = rounds.truths if rounds.order is None else rounds.order.truths
             order = np.arange(len(truths)) if axis is None else np.argsort(axis.ranks["time"][rounds.rows])
             of_levels = [[table[order] for table in of_level] for of_level in (played.weights, played.inputs)]
@@ -605,8 +609,27 @@ class _WholeRun(_Run):
         self._is_awake |= ~np.isnan(rounds.forecasts[0]).all(axis=0)
         return rounds, played, scored
 
-    def _full_report(self) -> ForecastReport:
-        return self._report.report(self._cuts).without(LAST_TRUTH)
+    def _report_of(
+        self, rounds: Rounds, scored: Arrived, cuts: list[tuple[Actions, Vector]], kept: pa.Table
+    ) -> ForecastReport | QuantileReport:
+        """Return the report of some rounds."""
+        times = None
+        if self._uses.time is not None:
+            times = kept.column(self._uses.time).combine_chunks().take(pa.array(scored.rows))
+        series, timing = np.ascontiguousarray(rounds.series[scored.rows]), self._uses.timing
+        names, truths, combined = self._series_names, scored.truths, scored.combined
+        if self._uses.quantiles is not None:
+            inputs, weights = (np.stack(part, axis=2) for part in (scored.inputs, scored.weights))
+            return quantile_report_of(
+                self._experts, self._uses.quantiles, inputs, truths, combined, weights, series, times, cuts, names,
+                timing,
+            )  # fmt: skip
+        self._report.add(scored.inputs[0], truths, combined[:, 0], scored.weights[0], series, times)
+        report = self._report.report(cuts[0]).without(LAST_TRUTH)
+        return replace(report, series_names=names, timing=timing)
+
+    def _full_report(self) -> ForecastReport | QuantileReport:
+        return self._made
 
 
 class _TableWriter:

@@ -15,7 +15,7 @@ from driftwise.core.errors import InvalidInput, shown
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.forecasting.frame_columns import OWNER, narwhals
-from driftwise.forecasting.frames import Columns, Played, Rounds
+from driftwise.forecasting.frames import ColumnUses, Played, Rounds
 from driftwise.forecasting.losses import Array
 from driftwise.forecasting.mixture_stack import Issued, MixtureStack, Open
 from driftwise.forecasting.options import MixtureOptions
@@ -63,7 +63,7 @@ class ContinuedRounds:
         rounds: Rounds,
         times: dict[str, TimeColumn],
         options: list[MixtureOptions],
-        columns: Columns,
+        columns: ColumnUses,
     ) -> None:
         assert rounds.unordered is not None
         self._file, self._damaged, self._columns, self._options = file, damaged, columns, options

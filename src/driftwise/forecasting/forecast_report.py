@@ -97,6 +97,8 @@ class Periods(NamedTuple):
     n_scored: Actions  # (P,): scored rounds, of all series
     mixture: Vector  # (P,): mean loss
     uniform: Vector  # (P,)
+    truth: Vector  # (P,): mean truth
+    forecast: Vector  # (P,): mean forecast of the mixture
     experts: Matrix  # (P, K): mean of the losses, where the loss of the mixture stands for that of a missing forecast
     weights: Matrix  # (P, K): mean over the rounds in which somebody was awake
     best: Actions  # (P,): the expert with the least loss, -1 if nothing was scored
@@ -136,10 +138,11 @@ _MOST_SERIES = 10_000  # in the record
 _SMALL_WEIGHT = 0.005  # not shown of a combination
 
 
-class _Printer(Protocol):
+class Printer(Protocol):
     """What IPython prints to."""
 
-    def text(self, text: str) -> None: ...
+    def text(self, text: str) -> None:
+        """Print a text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +185,8 @@ class ForecastReport:
         Losses that the mixture cut, None if they were not given.
     series_names : tuple, default ()
         Names of the series, texts or whole numbers; empty if they have none.
+    timing : str, default ""
+        When truths were taken as known, a sentence; empty if they came live.
 
     Examples
     --------
@@ -210,6 +215,7 @@ class ForecastReport:
     combination: tuple[float, ...] | None = None
     cuts: Cuts | None = None
     series_names: tuple[str | int, ...] = ()
+    timing: str = ""
 
     def __repr__(self) -> str:
         series, means = f", series={self.n_series}" if self.n_series != 1 else "", ""
@@ -219,7 +225,7 @@ class ForecastReport:
         counts = f"experts={len(self.names)}{series}, rounds={self.n_rounds}, scored={self.n_scored}"
         return f"ForecastReport(loss={self.loss!r}, {counts}{means})"
 
-    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         printer.text(repr(self) if cycle else self.text())
 
     def best_sequence(self, n_switches: int = SHOWN_SWITCHES) -> list[Stretch]:
@@ -280,6 +286,7 @@ class ForecastReport:
         """
         counts = ("n_series", "n_rounds", "n_scored", "n_without_truth", "n_without_forecast", "n_without_loss")
         record = {
+            "timing": self.timing,
             "loss": self.loss,
             "names": self.names,
             **{name: getattr(self, name) for name in counts},
@@ -292,7 +299,7 @@ class ForecastReport:
             "series": {name: column[:_MOST_SERIES] for name, column in self.series_table().items()},
             "cuts": None if self.cuts is None else self.cuts._asdict(),
         }
-        return {name: _plain(value) for name, value in record.items()}
+        return {name: plain_values(value) for name, value in record.items()}
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Return a Matplotlib figure: weights over time, the best expert, and losses by period; write it to `path`."""
@@ -311,11 +318,12 @@ def largest_weights(weights: Sequence[float]) -> list[int]:
     return [k for i, k in enumerate(order) if i == 0 or weights[k] >= _SMALL_WEIGHT]
 
 
-def _plain(value: object) -> object:
+def plain_values(value: object) -> object:
+    """Return a value as JSON has it: lists, and None for a number that is not finite."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_values(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain_values(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_values(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -50,7 +50,8 @@ def report_text(report: ForecastReport) -> str:
     """Return a report as text, at most 80 columns wide."""
     head = [f"Mixture of {len(report.names)} expert{'s' * (len(report.names) != 1)}, {report.loss} loss."]
     head += counts_text(report)
-    parts = ["\n".join([*(shortened(line, _TEXT_WIDTH) for line in head), *_wrapped(" ".join(cuts_text(report)))])]
+    lines = [*_wrapped(report.timing), *(shortened(line, _TEXT_WIDTH) for line in head)]
+    parts = ["\n".join([*lines, *_wrapped(" ".join(cuts_text(report)))])]
     if report.n_scored:
         parts += ["\n".join(_wrapped(" ".join(headline(report)))), _comparators(report), _experts(report)]
         parts += [_series(report)] if report.n_series > 1 else []
@@ -408,6 +409,7 @@ def _add_keys(axes: Axes, keys: list[tuple[Artist, str]]) -> None:
 _EXPERTS = page.SeriesGroup("Experts")
 _MIXTURE = page.SeriesGroup("Mixture", "thick")
 _UNIFORM = page.SeriesGroup("Reference", "baseline")
+_TRUTH = page.SeriesGroup("Truth")
 _RATIO = page.PageColumn("ratio", "Ratio", "whisker", decimals=3, rules=(1.0,))
 _PAGE_TITLE = "Mixture of forecasts"
 _HEAD = 4096  # bytes at the start of a page, in which its title is
@@ -466,17 +468,19 @@ def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str
     """Return the page of a report; the arguments are those of `write_report_page`."""
     shown = shown_experts(report)
     scored = report.n_scored > 0
+    sentences = [report.timing] if report.timing else []
+    sentences += [*counts_text(report), *(headline(report) if scored else ()), *cuts_text(report)]
     return page.Page(
         title=title,
-        subtitle=" ".join([*counts_text(report), *(headline(report) if scored else ()), *cuts_text(report)]),
+        subtitle=" ".join(sentences),
         table=_table(report) if scored else None,
         series_table=_series_table(report) if scored and report.n_series > 1 else None,
-        panels=[_differences(report, shown), _losses(report)] if scored else (),
+        panels=[_differences(report, shown), _truths(report), _losses(report)] if scored else (),
         histories=[_history(report, shown)] if report.n_rounds else (),
         commands=commands,
         notes=_notes(report),
-        groups=(_EXPERTS, _MIXTURE, _UNIFORM),
-        figures_heading="Losses over time",
+        groups=(_EXPERTS, _MIXTURE, _UNIFORM, _TRUTH),
+        figures_heading="Forecasts and losses over time",
         commands_heading="Command that wrote this page",
     )
 
@@ -543,6 +547,20 @@ def _differences(report: ForecastReport, shown: Shown) -> page.Panel:
     series.append(_curve("uniform mean", _UNIFORM, x, so_far(periods.uniform)))
     label = "loss so far, minus that of the mixture"
     return page.Panel("differences", "", "Above 0 the mixture is ahead", _rounds_axis(report), page.Axis(label), series)
+
+
+def _truths(report: ForecastReport) -> page.Panel:
+    """Return the panel of the truth and the forecast over time."""
+    periods = report.periods
+    x = list(map(float, periods.starts))
+    series = [
+        _curve("mixture", _MIXTURE, x, periods.forecast.tolist()),
+        _curve("truth", _TRUTH, x, periods.truth.tolist()),
+    ]
+    means = f", means of {periods.length} rounds" if periods.length > 1 or report.n_series > 1 else ""
+    several = f" of {report.n_series:,} series" if means and report.n_series > 1 else ""
+    title = f"Truth and forecast{means}{several}"
+    return page.Panel("truths", "", title, _rounds_axis(report), page.Axis("truth, forecast"), series)
 
 
 def _losses(report: ForecastReport) -> page.Panel:

@@ -14,13 +14,14 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, LayoutWarning, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
-from driftwise.core.validation import count, number
+from driftwise.core.validation import count
 from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.frame_columns import (
     OWNER,
@@ -35,7 +36,7 @@ from driftwise.forecasting.frame_columns import (
 from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
-from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.options import MixtureOptions, quantile_levels
 from driftwise.forecasting.round_order import Order, RowFault, Times, round_order
 from driftwise.forecasting.time_axis import TimeAxis
 from driftwise.learners.base import ExpertLearner
@@ -54,7 +55,7 @@ _KEEP_FIRST = "To keep the first one: revised='ignore'."
 _SAME_LEVEL = 1e-9  # levels are equal up to rounding: (1 + 80 / 100) / 2 is not 0.9
 
 
-class Columns(NamedTuple):
+class ColumnUses(NamedTuple):
     """The columns that a user names, and how truths become known."""
 
     target: str
@@ -79,12 +80,34 @@ class Columns(NamedTuple):
         return {option: name for option, name in named.items() if name is not None}
 
     @property
+    def timing(self) -> str:
+        """When truths were taken as known, in a sentence or two."""
+        late = " What came later was used when it came." if self.continued else ""
+        return self._timing + late
+
+    @property
+    def _timing(self) -> str:
+        if self.delay is not None:
+            rows = f"at least {self.delay + 1} rows" if self.delay else "one row"
+            return f"Each forecast used the truths from {rows} before it in its series."
+        if self.issued is not None:
+            columns = f"columns {self.issued!r}, {self.known!r}"
+            if self.known is not None:
+                return f"Each forecast used the truths known by its time of issue ({columns})."
+            return f"Each forecast used the truths of times up to its time of issue (column {self.issued!r})."
+        if self.step is not None:
+            return f"Each forecast used the truths of times at least as many steps before (column {self.step!r})."
+        if self.known is not None:
+            return f"Each forecast used the truths known before its time (column {self.known!r})."
+        return "Each truth was taken as known before the next row of its series."
+
+    @property
     def is_ordered(self) -> bool:
         """Whether anything says when forecasts were issued or truths known."""
         return any(given is not None for given in (self.issued, self.known, self.step, self.delay))
 
 
-class Table(NamedTuple):
+class FrameRows(NamedTuple):
     """A frame, its times if they are known already, and how its rows are called in messages."""
 
     frame: Frame
@@ -111,11 +134,12 @@ class Rounds(NamedTuple):
     series_names: tuple[str | int, ...]  # ("",) if there is one without a name
     kept: Frame  # the columns of the frame that its result has too, one row per round
     rows: Actions  # of the frame, the first one of each round
+    times: Actions | None  # the ranks of their times
     order: Order | None  # None: the rows are in order, each truth known before the next row
     unordered: Unordered | None = None
 
 
-def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
+def read_rounds(table: FrameRows, loss: ForecastLoss, columns: ColumnUses) -> Rounds:
     """Return the rounds of a frame; `columns` are as `recognised` returns them."""
     is_long = columns.expert is not None
     keys = list(columns.by)
@@ -126,7 +150,7 @@ def read_rounds(table: Table, loss: ForecastLoss, columns: Columns) -> Rounds:
     return read(table, loss, columns, [*keys, *named])
 
 
-def recognised(frame: Frame, columns: Columns) -> Columns:
+def recognised(frame: Frame, columns: ColumnUses) -> ColumnUses:
     """Return the columns with those that are recognised by their names: series, time, issue times and steps ahead."""
     require_column(frame, "target", columns.target)
     is_long = columns.expert is not None or columns.forecast is not None
@@ -168,7 +192,7 @@ def recognised(frame: Frame, columns: Columns) -> Columns:
     return columns
 
 
-def _check_continued(columns: Columns) -> None:
+def _check_continued(columns: ColumnUses) -> None:
     """Refuse tables whose rows cannot be found again in a later table."""
     if columns.time is None:
         raise InvalidInput(f"{OWNER}: a `state` needs the times that rows are for. Name their column with `time`.")
@@ -177,7 +201,7 @@ def _check_continued(columns: Columns) -> None:
         raise InvalidInput(f"{OWNER}: with a `state`, {why}. Name the column of the issue times with `issued`.")
 
 
-def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _wide(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round."""
     frame = table.frame
     kept = [*named, columns.target]
@@ -200,7 +224,7 @@ def _wide(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
     return rounds._replace(unordered=rounds.unordered._replace(sources=sources))
 
 
-def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) -> Rounds:
+def _long(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list[str]) -> Rounds:
     """Return the rounds of a frame with one row per round and expert: by series, then by time."""
     frame, target, expert, forecast = table.frame, columns.target, columns.expert, columns.forecast
     assert expert is not None
@@ -242,19 +266,19 @@ def _long(table: Table, loss: ForecastLoss, columns: Columns, named: list[str]) 
 
 
 def _ordered(
-    table: Table,
+    table: FrameRows,
     names: tuple[str, ...],
     forecasts: tuple[Matrix, ...],
     truths: Vector,
-    columns: Columns,
+    columns: ColumnUses,
     kept: Frame,
     rows: Actions,
 ) -> Rounds:
     """Return rounds with the order in which they are played; `rows` are the first rows of the rounds."""
     series, series_names = _series(kept, [name for name in columns.by if name != columns.step])
-    rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, None)
     axis = _axis(table, columns)
     times = {} if axis is None else {option: ranks[rows] for option, ranks in axis.ranks.items()}
+    rounds = Rounds(names, forecasts, truths, series, series_names, kept, rows, times.get("time"), None)
 
     def fault(row: int, option: str, rule: str, hint: str = "") -> InvalidInput:
         name = getattr(columns, option)
@@ -275,7 +299,7 @@ def _ordered(
     return rounds._replace(order=round_order(series, of_rows, truths, fault, columns.revised))
 
 
-def _axis(table: Table, columns: Columns) -> TimeAxis | None:
+def _axis(table: FrameRows, columns: ColumnUses) -> TimeAxis | None:
     """Return the times by option."""
     if not columns.times or table.times is not None:
         return table.times
@@ -283,7 +307,7 @@ def _axis(table: Table, columns: Columns) -> TimeAxis | None:
     return times(table.frame, columns.times, optional, parse=columns.continued)
 
 
-def _steps(table: Table, name: str, may_miss: bool) -> Actions:
+def _steps(table: FrameRows, name: str, may_miss: bool) -> Actions:
     """Return the steps ahead, whole numbers from 1 on; 0 where one is missing, if it may be."""
     steps = numbers(table.frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
     if may_miss:
@@ -307,7 +331,7 @@ def _keys(frame: Frame, by: object, default: list[str]) -> list[str]:
     return list(keys)
 
 
-def _experts(frame: Frame, columns: Columns, kept: list[str]) -> tuple[str, ...]:
+def _experts(frame: Frame, columns: ColumnUses, kept: list[str]) -> tuple[str, ...]:
     experts = columns.experts
     if experts is None:
         others = [name for name in frame.columns if name not in kept]
@@ -353,7 +377,7 @@ def level_of(name: str) -> tuple[str, float] | None:
 
 
 def quantile_experts(
-    frame: Frame, columns: Columns, kept: list[str]
+    frame: Frame, columns: ColumnUses, kept: list[str]
 ) -> tuple[tuple[str, ...], tuple[list[str | None], ...]]:
     """Return the names of the experts, and for each level their columns; None where an expert has none."""
     levels, experts = columns.quantiles or (), columns.experts
@@ -416,7 +440,7 @@ def series_name(parts: Sequence[object]) -> str | int:
     return ", ".join(map(str, parts))
 
 
-def _check_order(table: Table, time: str, series: Actions, rank: Actions) -> None:
+def _check_order(table: FrameRows, time: str, series: Actions, rank: Actions) -> None:
     """Check that the times of each series increase."""
     order = np.argsort(series, kind="stable")
     back = (np.diff(rank[order]) <= 0) & (np.diff(series[order]) == 0)
@@ -547,7 +571,7 @@ def combine(
     >>> combine(frame)["forecast"].to_list()
     [2.0, 1.0, 1.0]
     """
-    levels = as_levels(quantiles)
+    levels = None if quantiles is None else quantile_levels(OWNER, quantiles)
     if levels is not None and loss != "square":
         raise InvalidInput(f"{OWNER}: the loss of quantiles is their pinball loss.")
     delay = None if delay is None else count(OWNER, "delay", delay, at_least=0)
@@ -557,10 +581,10 @@ def combine(
         raise rejection(OWNER, "seen", "'refuse' or 'skip'", seen)
     others: Any = (learner, gradient, hint, extras, scale)
     options = level_options(MixtureOptions(loss, *others), levels)
-    columns = Columns(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
+    columns = ColumnUses(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
     read, n_threads = opened(frame), count(OWNER, "n_threads", n_threads)
     if state is None:
-        rounds = read_rounds(Table(read), options[0].forecast_loss, recognised(read, columns))
+        rounds = read_rounds(FrameRows(read), options[0].forecast_loss, recognised(read, columns))
         whole: FrameT = _result(rounds, options, levels, weights, lambda: play_rounds(options, rounds, n_threads))
         return whole
     from driftwise.forecasting.mixture_state import MixtureState
@@ -568,7 +592,7 @@ def combine(
     with MixtureState(state) as memory:
         read = memory.complete(read, is_long=expert is not None or forecast is not None)
         columns = recognised(read, columns._replace(continued=True, seen=seen))
-        run = memory.play(read_rounds(Table(read), options[0].forecast_loss, columns), options, columns, n_threads)
+        run = memory.play(read_rounds(FrameRows(read), options[0].forecast_loss, columns), options, columns, n_threads)
         result: FrameT = _result(run.rounds, options, levels, weights, lambda: run.played)
         memory.commit()
     for note in memory.notes:
@@ -603,22 +627,8 @@ def _result(
     return whole.to_native()
 
 
-def as_levels(quantiles: object) -> tuple[float, ...] | None:
-    """Return levels of quantiles, increasing; None if there are none."""
-    if quantiles is None:
-        return None
-    if isinstance(quantiles, str) or not isinstance(quantiles, Sequence | np.ndarray) or not len(quantiles):
-        raise rejection(OWNER, "quantiles", "a list of probabilities", quantiles)
-    levels = [number(OWNER, "quantiles", level, lambda x: 0 < x < 1, "in (0, 1)") for level in quantiles]
-    if sorted(set(levels)) != levels:
-        raise rejection(OWNER, "quantiles", "in increasing order", levels)
-    return tuple(levels)
-
-
 def level_options(options: MixtureOptions, levels: tuple[float, ...] | None) -> list[MixtureOptions]:
     """Return the options of the mixtures of each level."""
-    from dataclasses import replace
-
     if levels is None:
         return [options]
     return [replace(options, loss=ForecastLoss("pinball", level=level)) for level in levels]

@@ -90,7 +90,7 @@ _PLAIN = frozenset((float, int, type(None), np.float64))  # NumPy converts a lis
 _KINDS = "an array, a dict by name, a Series or a frame of one row"
 _LEAVE_OUT = "A missing forecast is None, NaN or left out of a dict."
 _SHOWN_NAMES = 6
-_LABELS = ("index", "columns", "coords")  # attributes of objects with labels, of any library; not methods
+LABELS = ("index", "columns", "coords")  # attributes of objects with labels, of any library; not methods
 
 
 def as_forecasts(owner: object, value: object, names: tuple[str, ...]) -> Vector:
@@ -143,6 +143,11 @@ def as_names(owner: object, labels: Iterable[object], what: str = "forecasts") -
     return names
 
 
+def is_listing(values: object) -> bool:
+    """Return whether some values can be listed; a text and an array without dimensions cannot."""
+    return isinstance(values, Iterable) and not isinstance(values, str) and getattr(values, "ndim", 1) != 0
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return the sentence that suggests the nearest known name, "" if none is near."""
     near = difflib.get_close_matches(name[:100], list(names), n=1)
@@ -154,7 +159,7 @@ def _by_name(owner: object, mapping: Mapping[str, object], names: tuple[str, ...
     if sum(name in mapping for name in names) < len(mapping):  # a label is no name: a whole number, or not known
         named, experts = _named(owner, list(mapping), list(mapping.values())), set(names)
         if unknown := [name for name in named if name not in experts]:
-            raise _unknown(owner, unknown[0], names)
+            raise unknown_expert(owner, unknown[0], names)
         values = [named.get(name, math.nan) for name in names]
     return _vector(owner, values, names)
 
@@ -199,7 +204,7 @@ def _labels_and_values(owner: object, value: object) -> Labelled:
                 return _of_library(owner, value, home, parent.__name__)
     if isinstance(value, (str, bytes, bytearray)) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
         raise rejection(owner, "forecasts", _KINDS, value)
-    if any(not callable(getattr(value, labels, callable)) for labels in _LABELS):
+    if any(not callable(getattr(value, labels, callable)) for labels in LABELS):
         hint = "It has labels: pass a dict or a Series of pandas."
         raise InvalidInput(f"{_called(owner)}: `forecasts` must be {_KINDS}, got a {type(value).__name__}. {hint}")
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
@@ -240,7 +245,8 @@ def _name(owner: object, label: object, what: str) -> str:
     return str(label)
 
 
-def _unknown(owner: object, name: str, names: tuple[str, ...]) -> InvalidInput:
+def unknown_expert(owner: object, name: str, names: tuple[str, ...]) -> InvalidInput:
+    """Return the error for a name that no expert has."""
     hints = [nearest(name, names)]
     if name == "Index":  # the first field of pandas' rows
         hints.append("Use `frame.itertuples(index=False)`.")

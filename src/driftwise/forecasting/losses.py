@@ -10,6 +10,8 @@ name            loss                                                derivative
 `log`           $-y \ln f - (1 - y) \ln(1 - f)$, $y \in \{0, 1\}$   $(f - y) / (f (1 - f))$
 ==============  ==================================================  =====================================
 
+`mse`, `mae` and `mape` are other names of `square`, `absolute` and `percentage`.
+
 All are convex in the forecast, but for the end of `log` that is described below. A derivative is 0 where the forecast
 equals the truth, but not that of `log`.
 
@@ -101,6 +103,8 @@ KERNELS: dict[str, tuple[Kernel, Kernel]] = {
     "pinball": (_pinball, _pinball_slope),
     "log": (_log, _log_slope),
 }
+
+_OTHER_NAMES = {"mae": "absolute", "mape": "percentage", "mse": "square"}
 
 
 FUNCTION: Kernel = unbound
@@ -203,21 +207,23 @@ class ForecastLoss:
 
     def forecast_fault(self, values: Any) -> str:
         """Return the rule that some forecasts break, or ''; missing ones break none."""
+        if not self.of_probabilities:  # of a live round
+            return ""
         return self._fault(values, lambda array: (array >= 0) & (array <= 1), "in [0, 1]")
 
     def truth_fault(self, values: Any) -> str:
         """Return the rule that some truths break, or ''; missing ones break none."""
+        if not self.of_probabilities:
+            return ""
         return self._fault(values, lambda array: (array == 0) | (array == 1), "0 or 1")
 
     def _fault(self, values: object, holds: Callable[[Array], Array], rule: str) -> str:
-        if not self.of_probabilities:
-            return ""
         array = np.asarray(values, np.float64)
         return "" if (holds(array) | np.isnan(array)).all() else f"{rule} for the log loss"
 
 
 def forecast_loss(loss: str | ForecastLoss) -> ForecastLoss:
-    """Return a loss by its name; "pinball:0.9" is that of the quantile 0.9.
+    """Return a loss by its name; "pinball:0.9" is that of the quantile 0.9, "mse" is "square".
 
     >>> forecast_loss("pinball:0.9").values(0.0, [1.0, -1.0])
     array([0.9, 0.1])
@@ -227,8 +233,9 @@ def forecast_loss(loss: str | ForecastLoss) -> ForecastLoss:
     if not isinstance(loss, str):
         raise rejection("forecast_loss", "loss", f"one of {', '.join(KERNELS)} or a ForecastLoss", loss)
     name, _, level = loss.partition(":")
+    name = _OTHER_NAMES.get(name, name)
     if name not in KERNELS:
-        raise UnknownName("forecast loss", name, KERNELS)
+        raise UnknownName("forecast loss", name, [*KERNELS, *_OTHER_NAMES])
     if name != "pinball":
         if level:
             raise InvalidInput(f"forecast_loss: only pinball has a level, got {shown(loss)}.")

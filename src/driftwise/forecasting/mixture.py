@@ -1,13 +1,15 @@
-"""The live mixture of one series: forecasts come in, the combined one goes out, the truth follows when it is known."""
+"""The live mixture: forecasts come in, the combined ones go out, the truths follow when they are known."""
 
 from __future__ import annotations
 
 import copy
-import json
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Set, Sized
+from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,304 +17,36 @@ from driftwise.core.archives import read_archive, write_archive
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName, rejection, shown
 from driftwise.core.files import shown_path, write_atomically
 from driftwise.core.fork_locks import fork_lock
-from driftwise.core.memory_fields import HUGE, MOST_ROUNDS
-from driftwise.core.types import Matrix, Vector
 from driftwise.core.validation import check_memory, count
-from driftwise.forecasting.combination_kernels import NUMBER
 from driftwise.forecasting.combinations import Combinations
-from driftwise.forecasting.labelled_values import LARGEST, as_forecasts, as_names, as_truth, names_of, numbered_names
+from driftwise.forecasting.forecast_tables import TableShape, as_table
+from driftwise.forecasting.labelled_values import (
+    as_forecasts,
+    as_names,
+    as_truth,
+    is_listing,
+    names_of,
+    numbered_names,
+)
 from driftwise.forecasting.losses import Array, ForecastLoss
+from driftwise.forecasting.mixture_file import FORMAT, HEADER, contents, restored
 from driftwise.forecasting.mixture_kernels import ALL_ASLEEP, CUT, N_COUNTS, NO_TRUTH, NOT_FINITE, ROUNDS
-from driftwise.forecasting.mixture_stack import MixtureStack, Round, check_range, stored_array
-from driftwise.forecasting.options import OPTION_NAMES, MixtureOptions
-from driftwise.forecasting.round_keys import loaded_key, round_key, stored_key
+from driftwise.forecasting.options import MixtureOptions, quantile_levels
+from driftwise.forecasting.round_keys import round_key
+from driftwise.forecasting.single_mixture import KeptRounds, SingleMixture
 from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
     from driftwise.forecasting.forecast_report import ForecastReport
-
-
-_SHOWN_KEYS = 5
-
-
-class WaitingRounds:
-    """Rounds by key; None is the key of the one round without a key."""
-
-    def __init__(self, most_finished: int) -> None:
-        self.rounds: dict[Hashable, Round] = {}
-        self.latest: Round | None = None  # the one that was combined last
-        self.hinted: Round | None = None  # the one whose hint the learner has: the latest, if no truth came since
-        self.finished: dict[Hashable, None] = {}  # the latest last
-        self.most_finished = max(1, most_finished)
-        self.late = False  # whether a round was ever combined before the truth of another one was known
-
-    def new_key(self, key: Hashable) -> Hashable:
-        """Return a key as it is kept; reject what cannot be a key, and the key of a round whose truth arrived."""
-        key = round_key(key)
-        if key in self.finished:
-            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
-        return key
-
-    def add(self, key: Hashable, combined: Round) -> None:
-        """Add a round; one with the same key is replaced."""
-        self.rounds[key] = self.latest = self.hinted = combined
-        self.late |= len(self.rounds) > 1
-
-    def number_beside(self, key: Hashable) -> int:
-        """Return how many rounds with other keys wait."""
-        return len(self.rounds) - (key in self.rounds)
-
-    def get(self, key: Hashable) -> tuple[Hashable, Round]:
-        """Return the key of a round as it is kept, and the round, or reject the key."""
-        is_finished = False
-        try:
-            kept = None if key is None else round_key(key)
-            if (waits := self.rounds.get(kept)) is not None:
-                return kept, waits
-            is_finished = kept in self.finished
-        except InvalidInput:
-            pass  # no round has it
-        if key is None and not self.rounds:
-            raise InvalidInput("Mixture: call `predict` before `update`.")
-        if is_finished:
-            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already; it cannot be revised.")
-        waiting = ", ".join(map(shown, list(self.rounds)[:_SHOWN_KEYS])) or "none"
-        what = "no forecast is without a key" if key is None else f"no forecast has the key {shown(key)}"
-        raise InvalidInput(f"Mixture: {what}; waiting: {waiting}.")
-
-    def finish(self, key: Hashable) -> None:
-        """Remove a round whose truth arrived; the keys of the latest such rounds are remembered."""
-        del self.rounds[key]
-        self.hinted = None
-        if key is not None:
-            self.finished[key] = None
-            if len(self.finished) > self.most_finished:
-                del self.finished[next(iter(self.finished))]
-
-    def insert_expert(self, place: int, keeps_hints: bool) -> None:
-        """Add an expert that is missing in all these rounds."""
-        self._replace(lambda waits: _with_sleeper(waits, place, keeps_hints))
-        self.hinted = None  # the learner played all rounds again
-
-    def shift(self, by: int) -> None:
-        """Subtract a number from the numbers of all rounds, of which none is below 0."""
-
-        def shifted(waits: Round) -> Round:
-            kept = waits.kept.copy()
-            kept[NUMBER] = max(0.0, kept[NUMBER] - by)
-            return waits._replace(kept=kept)
-
-        self._replace(shifted)
-
-    def copy(self) -> WaitingRounds:
-        """Return a copy with arrays of its own."""
-        other = copy.copy(self)
-        other.finished = self.finished.copy()
-        other._replace(lambda waits: Round(waits.forecast, *(array.copy() for array in waits[1:])))
-        return other
-
-    def _replace(self, change: Callable[[Round], Round]) -> None:
-        """Replace all rounds; the latest may wait, too, and the one with a hint is the latest."""
-        changed = {id(waits): change(waits) for waits in (*self.rounds.values(), self.latest) if waits is not None}
-        self.rounds = {key: changed[id(waits)] for key, waits in self.rounds.items()}
-        self.latest, self.hinted = changed.get(id(self.latest)), changed.get(id(self.hinted))
-
-
-def _with_sleeper(waits: Round, place: int, keeps_hints: bool) -> Round:
-    """Return a round with one more expert, which is missing; in a hint it has the loss of the mixture."""
-    forecast, inputs, shares, kept = waits
-    if keeps_hints:
-        kept = np.insert(kept, place, min(1.0, float(shares @ kept)))
-    return Round(forecast, np.insert(inputs, place, np.nan), np.insert(shares, place, 0.0), kept)
-
-
-_FIRST_SIZE = 64
-
-
-class KeptRounds(NamedTuple):
-    """Arrays with a row for each round."""
-
-    inputs: Matrix  # the forecasts of all experts, also of those added; NaN where one was missing
-    weights: Matrix  # that were played
-    truths: Vector  # NaN where one was missing
-    combined: Vector
-
-
-class RoundHistory:
-    """The latest rounds, in the order in which their truths arrived."""
-
-    def __init__(self, n_experts: int, most: int) -> None:
-        self.most = most
-        self.n_rounds = 0  # all, also those no longer kept
-        self._n_kept = 0
-        row_shapes = ((n_experts,), (n_experts,), (), ())
-        self._space = KeptRounds(*(np.empty((_FIRST_SIZE, *shape)) for shape in row_shapes))
-
-    @property
-    def rounds(self) -> KeptRounds:
-        """The rounds that are kept."""
-        return KeptRounds(*(array[max(0, self._n_kept - self.most) : self._n_kept] for array in self._space))
-
-    def copy(self) -> RoundHistory:
-        """Return a copy with arrays of its own."""
-        other = copy.copy(self)
-        other._space = KeptRounds(*(array.copy() for array in self._space))
-        return other
-
-    def add(self, inputs: Vector, weights: Vector, truth: float, combined: float) -> None:
-        """Add a round."""
-        self.n_rounds += 1
-        if self.most == 0:
-            return
-        if self._n_kept == len(self._space.truths):
-            self._make_room()
-        i, space = self._n_kept, self._space
-        space.inputs[i], space.weights[i], space.truths[i], space.combined[i] = inputs, weights, truth, combined
-        self._n_kept += 1
-
-    def _make_room(self) -> None:
-        """Drop what is older than the latest rounds, or double the arrays; they are at most twice as long."""
-        latest = self.rounds
-        self._n_kept = len(latest.truths)
-        more = max(_FIRST_SIZE, 2 * self._n_kept) - self._n_kept
-        self._space = KeptRounds(*(np.concatenate([array, np.empty((more, *array.shape[1:]))]) for array in latest))
-
-    def insert_expert(self, place: int) -> None:
-        """Add an expert that was missing in all rounds."""
-        inputs = np.insert(self._space.inputs, place, np.nan, axis=1)
-        self._space = self._space._replace(inputs=inputs, weights=np.insert(self._space.weights, place, 0.0, axis=1))
+    from driftwise.forecasting.quantile_report import QuantileReport
 
 
 _COUNTS = {ROUNDS: "learned", CUT: "cut", NO_TRUTH: "no truth", ALL_ASLEEP: "all asleep", NOT_FINITE: "not finite"}
-
-
-FORMAT = 2
-_HEADER = {"format", "options", "experts", "absent", "history", "rounds", "latest", "late"}
-_KEY_LISTS = ("rounds", "finished")  # of `WaitingRounds`
-_ROUNDING = 1e-6  # of weights
-
-
-def _contents(mix: Mixture) -> tuple[dict[str, object], dict[str, Array]]:
-    """Return the header and copies of the arrays of the file of a mixture."""
-    waiting, n_actions = mix._waiting, mix._stack.n_actions
-    keys = {name: [stored_key(key) for key in getattr(waiting, name)] for name in _KEY_LISTS}
-    rounds, latest = list(waiting.rounds.values()), waiting.latest
-    if latest is not None and all(waits is not latest for waits in rounds):
-        rounds.append(latest)
-    header = {
-        "format": FORMAT,
-        "options": mix.options.spec,
-        "experts": list(mix.experts),
-        "absent": sorted(mix._absent),
-        "history": mix._history.most,
-        "rounds": mix._history.n_rounds,
-        "latest": next((i for i, waits in enumerate(rounds) if waits is latest), -1),
-        "late": waiting.late,
-    }
-    arrays = mix._stack.arrays()
-    for name in Round._fields:
-        widths = {"forecast": (), "kept": (mix._stack.n_kept,)}
-        shape = (len(rounds), *widths.get(name, (n_actions,)))
-        arrays[f"waiting_{name}"] = np.array([getattr(waits, name) for waits in rounds]).reshape(shape)
-    arrays |= {f"history_{name}": array.copy() for name, array in mix._history.rounds._asdict().items()}
-    arrays["keys"] = np.frombuffer(json.dumps(keys).encode(), np.uint8)  # there may be more than a header can hold
-    return header, arrays
-
-
-def _check_header(header: Mapping[str, object]) -> None:
-    for name in ("experts", "absent"):
-        _check_list(name, header[name])
-    if not isinstance(header["late"], bool):
-        raise InvalidInput(f"`late` must be true or false, got {shown(header['late'])}.")
-    for name in ("history", "rounds", "latest"):
-        value = header[name]
-        if type(value) is not int or not -1 <= value <= MOST_ROUNDS:
-            raise InvalidInput(f"`{name}` must be a whole number, got {shown(value)}.")
-
-
-def _check_list(name: str, values: object) -> None:
-    if not isinstance(values, list) or not all(type(value) is str for value in values):
-        raise InvalidInput(f"`{name}` must be a list of texts, got {shown(values)}.")
-    _check_different(name, values)
-
-
-def _check_different(name: str, values: list[Hashable]) -> None:
-    if len(set(values)) < len(values):
-        raise InvalidInput(f"`{name}` must not repeat a value.")
-
-
-def _keys(arrays: Mapping[str, Array]) -> dict[str, list[Hashable]]:
-    """Return the keys of the rounds that wait, and of those that are finished."""
-    array = arrays.get("keys")
-    try:
-        keys = json.loads(b"" if array is None or array.dtype != np.uint8 else array.tobytes())
-    except (ValueError, RecursionError):
-        keys = None
-    if not isinstance(keys, dict) or set(keys) != set(_KEY_LISTS) or not all(type(keys[k]) is list for k in keys):
-        raise InvalidInput("Mixture: the array `keys` has no lists of keys.")
-    loaded = {name: [loaded_key(stored) for stored in values] for name, values in keys.items()}
-    for name, values in loaded.items():
-        _check_different(name, values)
-    return loaded
-
-
-def _restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Mixture:
-    """Return the mixture of a file, after all checks that the kernels rely on."""
-    _check_header(header)
-    keys, options = _keys(arrays), MixtureOptions.from_spec(header["options"])
-    names = as_names("Mixture", header["experts"], "experts")
-    n_actions, plain = len(options.names(names)), arrays.get("mixture_plain")
-    if not names or plain is None or plain.shape != (1, n_actions):  # before anything of that size is made
-        raise InvalidInput("Mixture: the arrays do not have the number of the experts.")
-    n_waiting, n_kept = len(keys["rounds"]), np.size(arrays.get("history_truths", ()))
-    if not set(header["absent"]) <= set(names) or header["latest"] > n_waiting:
-        raise InvalidInput("Mixture: an absent expert or the latest round is not known.")
-    if n_kept > min(header["rounds"], header["history"]):
-        raise InvalidInput("Mixture: more rounds are kept than were played.")
-    mix = kind(names, history=header["history"], **{name: getattr(options, name) for name in OPTION_NAMES})
-    mix._stack.set_arrays(arrays)
-    n_rounds = max(n_waiting, header["latest"] + 1)  # the latest may be finished; then it is behind those that wait
-    columns = _rounds(arrays, "waiting_", Round._fields, (n_rounds, n_actions), mix._stack)
-    rounds = [Round(float(forecast), *row) for forecast, *row in zip(*columns, strict=True)]
-    if not mix._stack.keeps_hints and any(one.kept[NUMBER] > arrays["learner_numbers"][0, 1] for one in rounds):
-        raise InvalidInput("Mixture: a waiting round is after the newest.")
-    if isinstance(mix._stack.learner, Combinations) and (
-        fault := mix._stack.learner.kept_fault(columns[1], columns[3])
-    ):
-        raise InvalidInput(f"Mixture: of a waiting round, {fault}.")
-    for row in zip(*_rounds(arrays, "history_", KeptRounds._fields, (n_kept, n_actions), mix._stack), strict=True):
-        mix._history.add(*row)
-    mix._history.n_rounds = header["rounds"]
-    mix._absent = set(header["absent"])
-    waiting = mix._waiting
-    waiting.rounds = dict(zip(keys["rounds"], rounds, strict=False))
-    waiting.latest = rounds[header["latest"]] if header["latest"] >= 0 else None
-    waiting.late = header["late"]
-    waiting.finished = dict.fromkeys(keys["finished"])
-    return mix
-
-
-def _rounds(
-    arrays: Mapping[str, Array], prefix: str, names: tuple[str, ...], shape: tuple[int, int], stack: MixtureStack
-) -> list[Array]:
-    """Return arrays of rounds, checked; only what was given and what is remembered may be missing."""
-    columns = []
-    shares, missing = {"weights", "shares"}, {"inputs", "truths"}
-    (shares if stack.keeps_hints else missing).add("kept")
-    widths = {"forecast": (), "truths": (), "combined": (), "kept": (stack.n_kept,)}
-    for name in names:
-        array = stored_array(arrays, prefix + name, np.float64, (shape[0], *widths.get(name, shape[1:])))
-        low, high = (
-            (0.0, 1.0 + _ROUNDING) if name in shares else (-HUGE, HUGE) if name == "kept" else (-LARGEST, LARGEST)
-        )
-        fine = (array >= low) & (array <= high)
-        check_range(prefix + name, fine | np.isnan(array) if name in missing else fine)
-        columns.append(array)
-    return columns
-
-
 _MOST_KEPT = 100_000
 _EXPERT_BYTES = 100  # of the name of an expert and its weight, at least
+_MIXTURE_BYTES = 2000  # of one step and one level, at least
+_SHOWN_KEYS = 5
+_ONE_KEY = frozenset((type(None), str, int, float, bool, tuple, date, datetime))  # types of which no value is a list
 _EXPERTS_CHANGED = "Mixture: the experts changed while the forecasts were read."  # by code of the user, in a number
 _NO_FORECAST = "Mixture: `forecasts` has no forecast, and there is no truth yet that could be repeated."
 
@@ -325,15 +59,23 @@ class Mixture:
     matched by them. NaN, None or an absent name is a missing forecast: that expert sleeps in this round. Threads may
     share a mixture: its methods lock it.
 
+    With `steps` or `quantiles` a round has a forecast for each of them, each with weights of its own.
+
     Parameters
     ----------
     experts : int or sequence of str, default None
         The number of experts, or their names. None: those of the first forecasts.
-    loss : str or ForecastLoss, default "square"
-        "square", "absolute", "percentage", "pinball:0.9" (the quantile 0.9), "log" (for probabilities), or your own.
-    learner : ExpertLearner or Combinations, default None
-        Any learner with full feedback; None: `Combinations()`, which needs no tuning. The options `gradient`, `hint`
-        and `scale` are for learners.
+    steps : int, default None
+        Forecast the next 1, 2, ..., `steps` times at once, each step with weights of its own. None: one time.
+    quantiles : sequence of float, default None
+        Probabilities in (0, 1), increasing: forecast these quantiles, each with weights of its own under its pinball
+        loss. None: one number.
+    loss : str or ForecastLoss, default None
+        "square" or "mse", "absolute" or "mae", "percentage" or "mape", "pinball:0.9" (the quantile 0.9), "log" (for
+        probabilities), or your own. None: "square"; with `quantiles` it must be None.
+    learner : ExpertLearner, Combinations or str, default None
+        Any learner with full feedback, or its name, such as "ada-hedge"; None: `Combinations()`, which needs no
+        tuning. The options `gradient`, `hint` and `scale` are for learners.
     gradient : bool, default True
         True: compete with the best convex combination of the experts (gradient trick); False: with the best expert.
     hint : {"last-truth", "last-losses", "none"}, default "last-truth"
@@ -351,6 +93,21 @@ class Mixture:
     `driftwise.forecasting.mixture_kernels` has the formulas. If all experts are missing, the forecast is the last
     truth; if there is none, `predict` raises an error. A round whose truth is missing (None or NaN) is skipped.
 
+    With $m$ steps, $K$ experts and $Q$ quantiles, `predict` takes and returns
+
+    ====================  ==========================  ==============================  ================
+    options               array                       dict: values of each expert     returns
+    ====================  ==========================  ==============================  ================
+    none                  $(K)$                       a number                        a float
+    `quantiles`           $(K, Q)$                    $(Q)$                           $(Q)$
+    `steps`               $(m, K)$, a frame of it     $(m)$                           $(m)$
+    both                  $(m, K, Q)$                 $(m, Q)$                        $(m, Q)$
+    ====================  ==========================  ==============================  ================
+
+    where $m$ may be smaller than `steps`: then only the first $m$ steps are forecast. Each step and each quantile has
+    a mixture of its own, which learns from its own forecasts. Combined quantiles are sorted, so that they do not cross,
+    which never increases their total pinball loss.
+
     Examples
     --------
     >>> mix = Mixture()
@@ -361,14 +118,28 @@ class Mixture:
     1.0...
     >>> mix
     Mixture(['a', 'b'], loss='square', learner=Combinations(last_truth=True), rounds=3)
+
+    Today's forecasts for the next two days, and tomorrow's truth:
+
+    >>> mix = Mixture(steps=2)
+    >>> mix.predict({"a": [1.0, 1.0], "b": [3.0, 5.0]}, key=["Tuesday", "Wednesday"])
+    array([2., 3.])
+    >>> mix.update(1.2, key="Tuesday")
+    >>> mix.waiting
+    ('Wednesday',)
+
+    >>> Mixture(quantiles=[0.1, 0.9]).predict({"a": [1.0, 3.0], "b": [2.0, 4.0]})
+    array([1.5, 3.5])
     """
 
     def __init__(
         self,
         experts: int | Iterable[str] | None = None,
         *,
-        loss: str | ForecastLoss = "square",
-        learner: ExpertLearner | Combinations | None = None,
+        steps: int | None = None,
+        quantiles: Iterable[float] | None = None,
+        loss: str | ForecastLoss | None = None,
+        learner: ExpertLearner | Combinations | str | None = None,
         gradient: bool = True,
         hint: str = "last-truth",
         extras: Iterable[str] = (),
@@ -376,30 +147,47 @@ class Mixture:
         history: int = _MOST_KEPT,
     ) -> None:
         extras = tuple(extras) if is_listing(extras) else extras
+        self.steps = None if steps is None else count(self, "steps", steps)
+        self.quantiles = None if quantiles is None else quantile_levels(self, quantiles)
+        if self.quantiles is not None:
+            if loss is not None:
+                rule = "with `quantiles` the loss is the pinball loss of each; leave out `loss`"
+                raise InvalidInput(f"Mixture: {rule}, got {shown(loss)}.")
+            loss = ForecastLoss("pinball", level=self.quantiles[0])
+        loss = "square" if loss is None else loss
+        #: with `quantiles`, those of the first one
         self.options = MixtureOptions(loss, learner, gradient, hint, extras, scale)  # type: ignore[arg-type]
+        self._shape = TableShape(self.steps, None if self.quantiles is None else len(self.quantiles))
+        n_bytes = (self.steps or 1) * (self._shape.levels or 1) * _MIXTURE_BYTES
+        check_memory(self, "steps", self.steps, n_bytes)
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = fork_lock()  # compiled rounds release the interpreter's lock
-        self._waiting = WaitingRounds(self._most_kept)
+        self._rounds = 0  # whose truth, or its absence, is known
+        self._finished: dict[Hashable, None] = {}  # the keys of the latest of them, the latest last
+        self._keyed: bool | None = None  # whether times of steps have keys, or are counted; None before the first
         self._absent: set[str] = set()  # experts that left
-        self._names: tuple[str, ...] | None = None  # before they are known there is no `_stack` and no `_history`
+        self._names: tuple[str, ...] | None = None
+        self._singles: tuple[SingleMixture, ...] = ()  # by step, then by level; none before the experts are known
         if experts is not None:
             self._begin(_names(self, experts))
 
     def __getstate__(self) -> dict[str, object]:
         with self._lock:
             values = {name: value for name, value in self.__dict__.items() if name != "_lock"}
-            values |= {"_waiting": self._waiting.copy(), "_absent": self._absent.copy()}
-            if self._names is not None:
-                values |= {"_stack": copy.copy(self._stack), "_history": self._history.copy()}
-            return values
+            copies = {"_finished": self._finished.copy(), "_absent": self._absent.copy()}
+            return {**values, **copies, "_singles": tuple(map(copy.copy, self._singles))}
 
     def __setstate__(self, values: dict[str, object]) -> None:
         self.__dict__.update(values, _lock=fork_lock())
 
     def __repr__(self) -> str:
-        experts = "" if self._names is None else f"{shown(list(self._names))}, "
-        options = f"loss={str(self.options.forecast_loss)!r}, learner={self.options.full_learner}"
-        return f"{type(self).__name__}({experts}{options}, rounds={self.rounds})"
+        parts = [] if self._names is None else [shown(list(self._names))]
+        parts += [] if self.steps is None else [f"steps={self.steps}"]
+        parts.append(f"loss={str(self.options.forecast_loss)!r}")
+        if self.quantiles is not None:
+            parts[-1] = f"quantiles={shown(list(self.quantiles))}"
+        parts += [f"learner={self.options.full_learner}", f"rounds={self.rounds}"]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
     def experts(self) -> tuple[str, ...]:
@@ -414,114 +202,260 @@ class Mixture:
     @property
     def rounds(self) -> int:
         """The number of rounds whose truth, or its absence, is known."""
-        return 0 if self._names is None else self._history.n_rounds
+        return self._rounds
 
     @property
     def waiting(self) -> tuple[Hashable, ...]:
-        """The keys of the rounds whose truth is still to come; None is that without a key."""
+        """The keys of the rounds whose truth is still to come.
+
+        None is that of the round without a key. With steps and without keys they are the numbers of the times, from 1.
+        """
         with self._lock:
-            return tuple(self._waiting.rounds)
+            return tuple(dict.fromkeys(key for single in self._singles for key in single.waiting))
 
     @property
-    def weights(self) -> dict[str, float]:
-        """The weights of the latest round, by name: a distribution over the experts awake in it."""
+    def weights(self) -> dict[str, Any]:
+        """The weights of the latest round, by name: a distribution over the experts awake in it.
+
+        With steps or quantiles the weights of an expert are an array: one for each step, each quantile, or both.
+        Experts that left have none.
+        """
         with self._lock:
-            names, latest = self.all_names, self._waiting.latest
-        shares = [1.0 / len(names) for _ in names] if latest is None else latest.shares.tolist()
-        return dict(zip(names, shares, strict=True))
+            names, present = self.all_names, None
+            if self._absent:
+                present = np.array([name not in self._absent for name in names])
+                names = tuple(name for name in names if name not in self._absent)
+            if not self._is_plain:
+                rows = np.array([single.weights(present) for single in self._singles])
+                return dict(zip(names, map(self._shaped, rows.T), strict=True)) if names else {}
+            return dict(zip(names, self._singles[0].weights(present).tolist(), strict=True)) if names else {}
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many rounds the learner learned from, and how many it did not, by reason."""
+    def counts(self) -> dict[str, Any]:
+        """How many rounds the learner learned from, and how many it did not, by reason.
+
+        With steps or quantiles these are arrays, as the weights are.
+        """
         with self._lock:
-            counts = self._stack.counts[0].tolist() if self._names else [0] * N_COUNTS
-        return {name: counts[place] for place, name in _COUNTS.items()}
+            rows = np.array([single.stack.counts[0] for single in self._singles] or [[0] * N_COUNTS])
+            return {name: self._shaped(rows[:, place]) for place, name in _COUNTS.items()}
 
     @property
     def n_bytes(self) -> int:
         """The bytes of its arrays, with the history."""
         with self._lock:
-            if self._names is None:
-                return 0
-            return self._stack.n_bytes + sum(array.nbytes for array in self._history.rounds)
+            return sum(single.n_bytes for single in self._singles)
 
     @property
-    def cut(self) -> float:
-        """What was cut.
+    def cut(self) -> Any:
+        """What was cut; with steps or quantiles an array, as the weights are.
 
         With a learner, the sum of the ranges of the losses that were cut: what this can add to the regret at most. With
         `Combinations`, the loss of the mixture for truths that were cut, less that for the truths that were learned.
         """
         with self._lock:
-            return float(self._stack.cuts[1][0]) if self._names else 0.0
+            return self._shaped(np.array([single.stack.cuts[1][0] for single in self._singles] or [0.0]))
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.steps is None and self.quantiles is None
+
+    def _shaped(self, values: Array) -> Any:
+        """Return one value for each step and level in the shape of the mixture: a number if it is plain."""
+        if self._is_plain:
+            return values[0].item()
+        shape = [n for n in self._shape if n is not None]
+        return np.array(np.broadcast_to(values, (self._n_singles,))).reshape(shape)  # before the first round it is one
+
+    @property
+    def _n_singles(self) -> int:
+        return (self.steps or 1) * (self._shape.levels or 1)
 
     def _begin(self, names: tuple[str, ...]) -> None:
         self.options.names(names)  # raises if a name is that of an added expert
         if self._names is not None:
             raise InvalidInput(_EXPERTS_CHANGED)
-        self._stack = MixtureStack(self.options, len(names))
-        self._history = RoundHistory(self._stack.n_actions, self._most_kept)
+        options = [self.options]
+        if self.quantiles is not None:
+            losses = [ForecastLoss("pinball", level=level) for level in self.quantiles]
+            options = [replace(self.options, loss=loss) for loss in losses]
+        self._singles = tuple(
+            SingleMixture(option, len(names), self._most_kept) for _ in range(self.steps or 1) for option in options
+        )
         self._names = names
 
-    def predict(self, forecasts: Any, key: Hashable = None) -> float:
-        """Return the combined forecast of a round.
+    def predict(self, forecasts: Any, key: Any = None) -> Any:
+        """Return the combined forecast of a round; the class says what it takes and returns with steps and quantiles.
 
         A `key`, such as a date, names the round, so that its truth may arrive later and in any order. It is a text, a
         number, a date, a time of `datetime`, NumPy or pandas, or a tuple of these. Without keys there is one round at a
         time. A second call for the same round replaces the first.
+
+        With steps, `key` is a list, an array or an index of the times that the steps are for, as many as there are
+        steps in the forecasts. Several calls may forecast the same time, by different steps. Without keys the times
+        are counted: the first step is for the time after the last truth. Either all calls have keys, or none.
         """
         with self._lock:
-            if self._names is None:
-                self._begin(self.check_forecasts(forecasts, key))
-            if key is not None:
-                key = self._waiting.new_key(key)
-            names, stack = self.experts, self._stack
-            values = self._checked(forecasts, names)
-            if names is not self._names:
-                raise InvalidInput(_EXPERTS_CHANGED)
-            combined = stack._combine(values, waiting=self._waiting.number_beside(key))
-            if combined.forecast != combined.forecast:
-                raise InvalidInput(_NO_FORECAST)
-            self._waiting.add(key, combined)
-            return combined.forecast
+            if self.steps is None and self.quantiles is None:
+                return self._predict_number(forecasts, key)
+            return self._predict_table(forecasts, key)
 
-    def check_forecasts(self, forecasts: Any, key: Hashable = None) -> tuple[str, ...]:
-        """Raise what `predict` would raise, without changing anything; return the names of the experts."""
-        with self._lock:
-            if key is not None:
-                self._waiting.new_key(key)
-            names = self._names
-            if names is None:
-                names = names_of(self, forecasts) or numbered_names(len(forecasts))
-            values = self._checked(forecasts, names)
-            if np.isnan(values).all() and (self._names is None or np.isnan(self._stack.last_truths[0])):
-                raise InvalidInput(_NO_FORECAST)
-            return names
-
-    def _checked(self, forecasts: object, names: tuple[str, ...]) -> Vector:
-        """Return the forecasts of a round as numbers, NaN where one is missing."""
+    def _predict_number(self, forecasts: Any, key: Hashable) -> float:
+        names = before = self._names
+        if names is None:
+            names = names_of(self, forecasts) or numbered_names(len(forecasts))
         values = as_forecasts(self, forecasts, names)
+        if key is not None:
+            key = self._new_key(key)
+        self._check_forecasts(values, names)
+        if self._names is not before:
+            raise InvalidInput(_EXPERTS_CHANGED)
+        if before is None:
+            if np.isnan(values).all():
+                raise InvalidInput(_NO_FORECAST)
+            self._begin(names)
+        forecast = self._singles[0].predict(values, key)
+        if forecast != forecast:
+            raise InvalidInput(_NO_FORECAST)
+        return forecast
+
+    def _predict_table(self, forecasts: Any, key: Any) -> Array:
+        before = self._names
+        names, values = as_table(self, forecasts, before, self._shape)
+        keys = [None if key is None else self._new_key(key)] if self.steps is None else self._new_keys(key, len(values))
+        self._check_forecasts(values, names)
+        if self._names is not before:
+            raise InvalidInput(_EXPERTS_CHANGED)
+        n_levels = values.shape[1]
+        for i, j in np.argwhere(np.isnan(values).all(axis=2)).tolist():
+            if before is None or not self._singles[i * n_levels + j].has_truth:
+                places = [] if self.steps is None else [f"step {i + 1}"]
+                places += [] if self.quantiles is None else [f"the quantile {self.quantiles[j]:g}"]
+                raise InvalidInput(f"{_NO_FORECAST[:-1]}, for {' and '.join(places)}.")
+        if before is None:
+            self._begin(names)
+        combined = np.empty(values.shape[:2])
+        for i, j in np.ndindex(combined.shape):
+            combined[i, j] = self._singles[i * n_levels + j].predict(values[i, j], keys[i])
+        if self.steps is not None:
+            self._keyed = key is not None
+        combined.sort(axis=1)
+        return combined.reshape([n for n, most in zip(combined.shape, self._shape, strict=True) if most is not None])
+
+    def _check_forecasts(self, values: Array, names: tuple[str, ...]) -> None:
+        """Reject forecasts that break the rule of the loss, and of an expert that left; experts are the last axis."""
         if rule := self.options.forecast_loss.forecast_fault(values):
             raise rejection(self, "forecasts", rule, values.tolist())
         for name in self._absent:
-            if not np.isnan(values[names.index(name)]):
+            if not np.isnan(values[..., names.index(name)]).all():
                 raise InvalidInput(f"Mixture: {shown(name)} left; call `join` before it forecasts again.")
-        return values
 
-    def update(self, truth: Any, key: Hashable = None) -> None:
-        """Give the truth of a round; None or NaN if it will never be known.
+    def _new_key(self, key: Hashable) -> Hashable:
+        """Return a key as it is kept; reject what cannot be a key, and the key of a round whose truth arrived."""
+        key = round_key(key)
+        if key in self._finished:
+            raise InvalidInput(f"Mixture: the truth of round {shown(key)} was given already.")
+        return key
+
+    def _new_keys(self, key: Any, n_steps: int) -> list[Hashable]:
+        """Return the keys of the times of the first steps."""
+        self._check_keyed(key is not None)
+        if key is None:
+            return list(range(self._rounds + 1, self._rounds + n_steps + 1))
+        given = _listed(key)
+        if given is None or len(given) != n_steps:
+            raise rejection(self, "key", f"a list of {n_steps} keys, one for each step that is forecast", key)
+        keys = [self._new_key(one) for one in given]
+        _check_different(keys, "`key` must have a different time for each step")
+        return keys
+
+    def _check_keyed(self, keyed: bool) -> None:
+        """Reject a key where the times of steps are counted, and none where they have keys."""
+        if self._keyed is not None and self._keyed != keyed:
+            have, give = ("have keys", "give") if self._keyed else ("are counted", "leave out")
+            raise InvalidInput(f"Mixture: the times of this mixture {have} since its first forecasts: {give} `key`.")
+
+    def update(self, truth: Any, key: Any = None) -> None:
+        """Give the truth of a round, or many; None or NaN if it will never be known.
+
+        Many truths are a dict by key, or a list of truths with a list of keys; all are checked before one is learned.
+        With steps, all that forecast this time learn from its truth; without keys it is that of the next time.
 
         With late truths, the learner learns from a round when its truth arrives. A truth cannot be revised: a second
         one for the same key is refused.
         """
         with self._lock:
-            value = as_truth(self, truth)
-            key, this_round = self._waiting.get(key)
-            if rule := self.options.forecast_loss.truth_fault(value):
-                raise rejection(self, "truth", rule, truth)
-            self._stack._observe(this_round, value, this_round is not self._waiting.hinted)
-            self._waiting.finish(key)
-            self._history.add(this_round.inputs, this_round.shares, value, this_round.forecast)
+            may_be_many = type(key) not in _ONE_KEY or (type(truth) is not float and isinstance(truth, Mapping))
+            pairs = self._pairs(truth, key) if may_be_many else None
+            if pairs is None:
+                value = self._checked_truth(truth)
+                self._learn(value, self._waiting_key(key))
+            else:
+                self._update_all(pairs)
+
+    def _pairs(self, truth: Any, key: Any) -> list[tuple[object, Hashable]] | None:
+        """Return truths and keys, None if there is one of them only."""
+        if isinstance(truth, Mapping):
+            if key is not None:
+                raise rejection(self, "key", "None where `truth` is a dict by key", key)
+            return [(value, one) for one, value in truth.items()]
+        keys = _listed(key)
+        if keys is None:
+            return None
+        truths = _listed(truth)
+        if truths is None or len(truths) != len(keys):
+            raise rejection(self, "truth", f"a list of {len(keys)} truths, one for each key", truth)
+        return list(zip(truths, keys, strict=True))
+
+    def _update_all(self, pairs: list[tuple[object, Hashable]]) -> None:
+        values = [self._checked_truth(truth) for truth, _ in pairs]
+        keys = [self._waiting_key(key) for _, key in pairs]
+        _check_different(keys, "there must be one truth for each key")
+        for value, kept in zip(values, keys, strict=True):
+            self._learn(value, kept)
+
+    def _checked_truth(self, truth: Any) -> float:
+        value = as_truth(self, truth)
+        if rule := self.options.forecast_loss.truth_fault(value):
+            raise rejection(self, "truth", rule, truth)
+        return value
+
+    def _learn(self, truth: float, key: Hashable) -> None:
+        """Let all who wait for a round learn its truth."""
+        for single in self._singles:
+            if key in single.waiting:
+                single.update(truth, key)
+        self._rounds += 1
+        if key is not None and self._keyed is not False:
+            self._finished[key] = None
+            if len(self._finished) > max(1, self._most_kept):
+                del self._finished[next(iter(self._finished))]
+
+    def _waiting_key(self, key: Hashable) -> Hashable:
+        """Return the key of a round that waits as it is kept, or reject the key."""
+        if self.steps is not None and (self._keyed is not None or key is not None):
+            self._check_keyed(key is not None)
+        counted = self.steps is not None and key is None
+        kept: Hashable = self._rounds + 1 if counted else None
+        is_key = True
+        if key is not None:
+            try:
+                kept = round_key(key)
+            except InvalidInput:
+                is_key = False  # no round has it
+        if is_key:
+            for single in self._singles:
+                if kept in single.waiting:
+                    return kept
+            if key is not None and kept in self._finished:
+                given = f"the truth of round {shown(key)} was given already"
+                raise InvalidInput(f"Mixture: {given}; it cannot be revised.")
+        waiting = ", ".join(map(shown, self.waiting[:_SHOWN_KEYS])) or "none"
+        if key is None and waiting == "none":
+            before = f" for time {kept}, the next one" if counted and self._rounds else ""
+            raise InvalidInput(f"Mixture: call `predict` before `update`{before}.")
+        what = "no forecast without a key waits" if key is None else f"no forecast with the key {shown(key)} waits"
+        raise InvalidInput(f"Mixture: {what} for its truth; waiting: {waiting}.")
 
     def join(self, name: str) -> None:
         r"""Add an expert, or let one that left return.
@@ -544,14 +478,10 @@ class Mixture:
             self.options.names(names)
             if self.rounds and not self._most_kept:
                 raise InvalidInput("Mixture: with history=0 no round is kept that could be played with a new expert.")
-            place, stack, kept = len(self._names), MixtureStack(self.options, len(names)), self._history.rounds
-            asleep = np.full((len(kept.truths), 1), np.nan)
-            stack.run(np.hstack([kept.inputs[:, :place], asleep]), kept.truths)
-            self._history.insert_expert(place)
-            self._waiting.insert_expert(place, stack.keeps_hints)
-            if not stack.keeps_hints:
-                self._waiting.shift(stack.follow_newest(self._stack, len(self._waiting.rounds)))
-            self._stack, self._names = stack, names
+            stacks = [single.stack_with_another() for single in self._singles]
+            for single, stack in zip(self._singles, stacks, strict=True):
+                single.insert_expert(stack)
+            self._names = names
 
     def leave(self, name: str) -> None:
         """Remove an expert for good: it sleeps from now on, and a forecast of it is refused until it joins again."""
@@ -561,20 +491,47 @@ class Mixture:
                 raise UnknownName("expert", name if isinstance(name, str) else shown(name), present)
             self._absent.add(name)
 
-    def report(self) -> ForecastReport:
+    def report(self) -> ForecastReport | QuantileReport:
         """Return how the mixture did, beside the experts and the best that could have been done, in the kept rounds.
 
-        With late truths the last truth repeated is left out: the truth of the round before was not known.
+        With late truths the last truth repeated is left out: the truth of the round before was not known. The steps
+        are the series of the report. With quantiles it is a `QuantileReport`.
         """
-        from driftwise.forecasting.running_report import LAST_TRUTH, report_of
+        from driftwise.forecasting.quantile_report import quantile_report_of
+        from driftwise.forecasting.running_report import LAST_TRUTH, RunningReport
 
         with self._lock:
             if not self.rounds:
                 raise InvalidInput("Mixture: there is no round yet to report on.")
-            inputs, weights, truths, combined = self._history.rounds
-            loss, cuts = self.options.forecast_loss, self._stack.cuts
-            report = report_of(self.all_names, loss, inputs, truths, combined, weights, cuts=cuts)
-            return report.without(LAST_TRUTH) if self._waiting.late else report
+            kept, late = [single.history.rounds for single in self._singles], any(s.late for s in self._singles)
+            cuts = [single.stack.cuts for single in self._singles]
+            n_levels, n_steps = self._shape.levels or 1, self.steps or 1
+            by_level = [KeptRounds(*map(np.concatenate, zip(*kept[j::n_levels], strict=True))) for j in range(n_levels)]
+            series = np.repeat(np.arange(n_steps), [len(rounds.truths) for rounds in kept[::n_levels]])
+            names, loss = self.all_names, self.options.forecast_loss
+        series_names = () if self.steps is None else tuple(f"step {i + 1}" for i in range(n_steps))
+        cuts_by_level: list[Any] = [
+            [*map(np.concatenate, zip(*cuts[j::n_levels], strict=True))] for j in range(n_levels)
+        ]
+        if self.quantiles is None:
+            running = RunningReport(names, loss, n_steps)
+            rounds = by_level[0]
+            running.add(rounds.inputs, rounds.truths, rounds.combined, rounds.weights, series)
+            report = replace(running.report(cuts_by_level[0]), series_names=series_names)
+            return report.without(LAST_TRUTH) if late else report
+        quantiles = quantile_report_of(
+            names,
+            self.quantiles,
+            np.stack([rounds.inputs for rounds in by_level], axis=2),
+            by_level[0].truths,
+            np.sort(np.column_stack([rounds.combined for rounds in by_level]), axis=1),
+            np.stack([rounds.weights for rounds in by_level], axis=2),
+            series,
+            cuts=cuts_by_level,
+            series_names=series_names,
+        )
+        levels = tuple(level.without(LAST_TRUTH) if late else level for level in quantiles.levels)
+        return replace(quantiles, levels=levels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mixture with its history to a file; an existing one is replaced only when the new one is complete.
@@ -584,7 +541,7 @@ class Mixture:
         with self._lock:
             if self._names is None:
                 raise InvalidInput("Mixture: there is nothing to save before the experts are known.")
-            header, arrays = _contents(self)
+            header, arrays = contents(self)
 
         def write(file: Path) -> None:
             with file.open("wb") as stream:
@@ -599,19 +556,29 @@ class Mixture:
         where, version = shown_path(path), header.get("format")
         if version != FORMAT:
             raise BadFile(f"{where} has mixture format {shown(version)}; this version reads format {FORMAT}.")
-        if set(header) != _HEADER:
+        if set(header) != HEADER:
             raise BadFile(f"{where} holds no driftwise mixture.")
         try:
-            return _restored(cls, header, arrays)
+            return restored(cls, header, arrays)
         except (InvalidInput, UnknownName) as error:
             raise BadFile(f"{where}: {error}") from None
         except RecursionError:
             raise BadFile(f"{where}: the learner is nested too deeply.") from None
 
 
-def is_listing(values: object) -> bool:
-    """Return whether some values can be listed; a text and an array without dimensions cannot."""
-    return isinstance(values, Iterable) and not isinstance(values, str) and getattr(values, "ndim", 1) != 0
+def _check_different(keys: list[Hashable], rule: str) -> None:
+    if len(set(keys)) < len(keys):
+        twice = next(key for key, n_uses in Counter(keys).items() if n_uses > 1)
+        raise InvalidInput(f"Mixture: {rule}, got {shown(twice)} twice.")
+
+
+def _listed(values: Any) -> list[Any] | None:
+    """Return the elements of a list, an array, an index or a column; None for a single value and what has no order."""
+    if isinstance(values, str | bytes | tuple | Mapping | Set) or not isinstance(values, Iterable):
+        return None
+    if not isinstance(values, Sized) or not is_listing(values):
+        return None
+    return list(values.to_pylist() if hasattr(values, "to_pylist") else values)  # the elements of Arrow are its own
 
 
 def _names(owner: object, experts: object) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from driftwise.core.errors import InvalidInput, one_line, shown
 from driftwise.core.files import shown_path
 from driftwise.forecasting.continued_rounds import Arrived, ContinuedRounds
 from driftwise.forecasting.frame_columns import OWNER, narwhals
-from driftwise.forecasting.frames import Columns, Played, Rounds, Unordered
+from driftwise.forecasting.frames import ColumnUses, Played, Rounds, Unordered
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.state_file import StateFile, fault, read_facts, reading, state_path
 from driftwise.forecasting.time_axis import KINDS, OFFSET, TIME
@@ -111,7 +111,7 @@ class MixtureState:
         counts = {"series": "SELECT count(*) FROM series", "waiting": "SELECT count(*) FROM rounds WHERE known IS NULL"}
         return {name: int(self._file.rows(query)[0][0]) for name, query in counts.items()}
 
-    def play(self, rounds: Rounds, options: list[MixtureOptions], columns: Columns, n_threads: int) -> Continued:
+    def play(self, rounds: Rounds, options: list[MixtureOptions], columns: ColumnUses, n_threads: int) -> Continued:
         """Play the new rounds of a table, and keep its truths; the file is changed by `commit`."""
         unordered = rounds.unordered
         assert unordered is not None
@@ -151,7 +151,7 @@ class MixtureState:
                 if first.get(name) != value:
                     raise fault(self.path, f"it was begun with {name}={shown(first.get(name))}, got {shown(value)}")
 
-    def _with_experts(self, rounds: Rounds, columns: Columns) -> Rounds:
+    def _with_experts(self, rounds: Rounds, columns: ColumnUses) -> Rounds:
         """Return rounds with the experts of the state, in its order."""
         experts, has = self._facts["experts"], {name: k for k, name in enumerate(rounds.experts)}
         if new := [name for name in rounds.experts if name not in experts]:
@@ -175,7 +175,7 @@ class MixtureState:
 
 
 def _facts(
-    kind: str, rounds: Rounds, unordered: Unordered, options: list[MixtureOptions], columns: Columns
+    kind: str, rounds: Rounds, unordered: Unordered, options: list[MixtureOptions], columns: ColumnUses
 ) -> dict[str, Any]:
     """Return what the whole state has in common, as plain values."""
     facts: dict[str, Any] = {"kind": kind, "experts": list(rounds.experts), "sources": unordered.sources}

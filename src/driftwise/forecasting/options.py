@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 from driftwise.core.validation import number
 from driftwise.forecasting.combinations import Combinations
+from driftwise.forecasting.labelled_values import is_listing
 from driftwise.forecasting.losses import ForecastLoss, forecast_loss
 from driftwise.forecasting.mixture_kernels import LAST_LOSSES, LAST_TRUTH, NO_HINT, Settings
 from driftwise.learners import Player
-from driftwise.learners.base import ExpertLearner, PythonLearner
+from driftwise.learners.base import ExpertLearner, Learner, learners
 from driftwise.learners.base.python_learner import NO_KERNELS
 from driftwise.registry import to_spec
 
@@ -33,10 +34,11 @@ class MixtureOptions:
     Parameters
     ----------
     loss : str or ForecastLoss, default "square"
-        "square", "absolute", "percentage", "pinball:0.9" (the quantile 0.9), "log" (for probabilities), or your own.
-    learner : ExpertLearner or Combinations, default None
-        Any learner with full feedback; None: `Combinations()`, which needs no tuning. The options `gradient`, `hint`
-        and `scale` are for learners.
+        "square" or "mse", "absolute" or "mae", "percentage" or "mape", "pinball:0.9" (the quantile 0.9), "log" (for
+        probabilities), or your own.
+    learner : ExpertLearner, Combinations or str, default None
+        Any learner with full feedback, or its name, such as "ada-hedge"; None: `Combinations()`, which needs no
+        tuning. The options `gradient`, `hint` and `scale` are for learners.
     gradient : bool, default True
         Whether the learner gets the linearised losses (gradient trick), and so competes with the best convex
         combination of the experts. False: it gets the losses of the experts and competes with the best expert.
@@ -58,20 +60,20 @@ class MixtureOptions:
     """
 
     loss: str | ForecastLoss = "square"
-    learner: ExpertLearner | Combinations | None = None
+    learner: ExpertLearner | Combinations | str | None = None
     gradient: bool = True
     hint: str = "last-truth"
     extras: tuple[str, ...] = ()
     scale: float | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.learner, str):
+            object.__setattr__(self, "learner", _named_learner(self.learner))
         loss, learner = self.forecast_loss, self.full_learner
         if not isinstance(learner, ExpertLearner | Combinations):
             hint = f"Write {learner.__name__}()." if isinstance(learner, type) else ""
-            if isinstance(learner, str):
-                hint = "Pass a learner, such as FixedShare(), not its name."
-            if isinstance(learner, PythonLearner):
-                hint = NO_KERNELS
+            if isinstance(learner, Learner):
+                hint = NO_KERNELS if learner.feedback == "full" else "It has bandit feedback: one loss per round."
             raise rejection("Mixture", "learner", "a learner with full feedback", self.learner, hint)
         if not isinstance(self.gradient, bool):
             raise rejection("Mixture", "gradient", "True or False", self.gradient)
@@ -108,7 +110,7 @@ class MixtureOptions:
     @functools.cached_property
     def full_learner(self) -> ExpertLearner | Combinations:
         """What plays: the learner, or the default."""
-        return Combinations() if self.learner is None else self.learner
+        return Combinations() if self.learner is None else cast("ExpertLearner | Combinations", self.learner)
 
     def names(self, experts: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the experts and of those that are added."""
@@ -142,6 +144,27 @@ class MixtureOptions:
             raise rejection("MixtureOptions", "spec", "a dictionary of all options", spec)
         learner, extras = _learner_from_spec(spec["learner"]), spec["extras"]
         return cls(**{**spec, "learner": learner, "extras": tuple(extras) if isinstance(extras, list) else extras})
+
+
+def quantile_levels(owner: object, quantiles: Any) -> tuple[float, ...]:
+    """Return the probabilities of quantiles, or reject them."""
+    if not is_listing(quantiles):
+        raise rejection(owner, "quantiles", "a sequence of probabilities", quantiles)
+    levels = [number(owner, "quantiles", level, lambda x: 0 < x < 1, "in (0, 1)") for level in quantiles]
+    if not levels or sorted(set(levels)) != levels:
+        raise rejection(owner, "quantiles", "at least one probability, in increasing order", levels)
+    return tuple(levels)
+
+
+def _named_learner(name: str) -> Learner | Combinations:
+    """Return the learner of a name with its default parameters."""
+    if name == Combinations.name:
+        return Combinations()
+    if learners.find(name) is None:
+        kinds = {known: learners.get(known) for known in learners}
+        usable = [known for known, kind in kinds.items() if issubclass(kind, ExpertLearner)]
+        raise UnknownName("learner", name, [*usable, Combinations.name])
+    return learners.build({"name": name})
 
 
 def combinations_from_spec(spec: Mapping[str, Any]) -> Combinations:

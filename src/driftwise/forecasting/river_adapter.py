@@ -44,7 +44,7 @@ class RiverMixture(base.Regressor):
         round that has it.
     loss : str or ForecastLoss, default "square"
         The loss, by which the forecasts are judged: see `MixtureOptions`.
-    learner : ExpertLearner or Combinations, default None
+    learner : ExpertLearner, Combinations or str, default None
         The learner: see `MixtureOptions`.
     gradient : bool, default True
         Whether to compete with the best convex combination: see `MixtureOptions`.
@@ -71,7 +71,7 @@ class RiverMixture(base.Regressor):
         models: Sequence[base.Regressor] | Mapping[str, base.Regressor] | None = None,
         experts: Sequence[str] | None = None,
         loss: str | ForecastLoss = "square",
-        learner: ExpertLearner | Combinations | None = None,
+        learner: ExpertLearner | Combinations | str | None = None,
         gradient: bool = True,
         hint: str = "last-truth",
         extras: tuple[str, ...] | None = None,

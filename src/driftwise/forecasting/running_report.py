@@ -40,6 +40,7 @@ N_PERIODS = 240
 MOST_SWITCHES = 10
 ROUNDS, SCORED, AFTER_TRUTH = range(3)  # columns of `series_counts`
 MIXTURE, UNIFORM, LAST, MIXTURE_AFTER_TRUTH = range(4)  # columns of `series_losses`
+TRUTH, FORECAST = 2, 3  # columns of `period_losses`, after those of the mixture and the uniform mean
 WEIGHT, LOSS, SAME_ROUNDS, ASLEEP = range(4)  # rows of `period_experts`
 WEIGHED, PERIOD_SCORED = range(2)  # columns of `period_counts`
 NO_TRUTH, NO_FORECAST, NO_LOSS = range(3)  # places of `skipped`
@@ -57,7 +58,7 @@ class Sums(NamedTuple):
     last_truths: Vector  # (S,); NaN before the first
     sequences: Matrix  # (S, N + 1, K): the least loss of a sequence with at most n switches that ends with expert k
     period_counts: Actions  # (P, 2): rounds with weights; scored rounds
-    period_losses: Matrix  # (P, 2): of the mixture, the uniform mean
+    period_losses: Matrix  # (P, 4): of the mixture, the uniform mean; sums of the truths, and of the forecasts
     period_awake: Actions  # (P, K): scored rounds in which an expert was awake
     period_experts: Matrix  # (P, 4, K): weights; losses, and losses of the mixture, awake; of the mixture, asleep
     exponent: Actions  # (1,): a period has 2^exponent rounds
@@ -75,7 +76,7 @@ def empty_sums(n_experts: int, n_series: int, with_gram: bool) -> Sums:
         np.full(n_series, np.nan),
         np.zeros((n_series, MOST_SWITCHES + 1, n_experts)),
         np.zeros((N_PERIODS, 2), np.int64),
-        np.zeros((N_PERIODS, 2)),
+        np.zeros((N_PERIODS, 4)),
         np.zeros((N_PERIODS, n_experts), np.int64),
         np.zeros((N_PERIODS, 4, n_experts)),
         np.zeros(1, np.int64),
@@ -221,6 +222,8 @@ def add_rows(sums: Sums, leasts: Matrix, filled: Vector, errors: Vector, rows: R
             sums.skipped[NO_LOSS] += 1
         else:
             _add_to_period(sums, period, filled, losses.experts[t], mixture, uniform)
+            sums.period_losses[period, TRUTH] += rows.truths[t]
+            sums.period_losses[period, FORECAST] += rows.combined[t]
             _add_to_series(sums.series_counts[s], sums.series_losses[s], mixture, uniform, losses.last[t])
             extend_sequences(sums.sequences[s], leasts[s], filled)
             if sums.gram.size > 0:
@@ -307,6 +310,8 @@ def _periods(sums: Sums, times: PeriodTimes) -> Periods:
             n_scored=n_scored.copy(),
             mixture=sums.period_losses[:n, MIXTURE] / n_scored,
             uniform=sums.period_losses[:n, UNIFORM] / n_scored,
+            truth=sums.period_losses[:n, TRUTH] / n_scored,
+            forecast=sums.period_losses[:n, FORECAST] / n_scored,
             experts=losses,
             weights=sums.period_experts[:n, WEIGHT] / n_weighed[:, None],
             best=np.where(n_scored > 0, of_awake.argmin(axis=1), -1),
