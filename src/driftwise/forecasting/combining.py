@@ -301,7 +301,8 @@ def _in_words_of(source: TableSource) -> Iterator[None]:
         yield
     except InvalidInput as error:
         text = str(error).removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
-        text = re.sub(r"`(\w+)`", r"--\1", text.replace("seen='skip'", "--seen skip"))
+        text = text.replace("seen='skip'", "--seen skip")
+        text = re.sub(r"`(\w+)`", r"--\1", text)
         raise source.fault(f": {text}") from None
 
 
@@ -440,7 +441,7 @@ class _Run:
         if held:
             yield self._block(pa.Table.from_batches(held), row)
 
-    def _block(self, table: pa.FrameRows, first: int) -> RowBlock:
+    def _block(self, table: pa.Table, first: int) -> RowBlock:
         """Return the rows of a table, of which `first` is the first one, after a check of all cells."""
 
         def fault(row: int, column: str, message: str) -> BadData:
@@ -578,7 +579,7 @@ class _WholeRun(_Run):
         output, size = pa.table([*kept.columns, *added], names=names), block_rows(len(names))
         for first in range(0, len(output), size):
             writer.write(output.slice(first, size))
-        self._made = self._report_of(rounds, played, scored, kept)
+        self._made = self._report_of(rounds, scored, played.cuts, kept)
 
     def _played(self, whole: RowBlock, frame: pa.Table) -> tuple[Rounds, Played, Arrived]:
         """Play a table; return its rounds, what was played, and the rounds of the report, sorted by time."""
@@ -594,6 +595,7 @@ class _WholeRun(_Run):
         axis = text_times(whole, self._uses.times) if self._uses.times else None
         table = FrameRows(nw_frame, axis, self._reader.place)
         rounds = read_rounds(table, self._loss, self._uses)
+        options = level_options(self._task.options, self._uses.quantiles)
         if memory is not None:
             run = memory.play(rounds, options, self._uses, self._task.n_threads)
             rounds, played, scored = run
@@ -609,24 +611,23 @@ class _WholeRun(_Run):
         return rounds, played, scored
 
     def _report_of(
-        self, rounds: Rounds, played: Played, scored: Arrived, kept: pa.Table
+        self, rounds: Rounds, scored: Arrived, cuts: list[tuple[Actions, Vector]], kept: pa.Table
     ) -> ForecastReport | QuantileReport:
-        """Return the report of the rounds whose truth came, in the order of their times."""
+        """Return the report of some rounds."""
         times = None
         if self._uses.time is not None:
             times = kept.column(self._uses.time).combine_chunks().take(pa.array(scored.rows))
         series, timing = np.ascontiguousarray(rounds.series[scored.rows]), self._uses.timing
+        names, truths, combined = self._series_names, scored.truths, scored.combined
         if self._uses.quantiles is not None:
             inputs, weights = (np.stack(part, axis=2) for part in (scored.inputs, scored.weights))
-            names = self._series_names
             return quantile_report_of(
-                self._experts, self._uses.quantiles, inputs, scored.truths, scored.combined, weights, series, times,
-                played.cuts, names, timing,
+                self._experts, self._uses.quantiles, inputs, truths, combined, weights, series, times, cuts, names,
+                timing,
             )  # fmt: skip
-        inputs, weights, combined = scored.inputs[0], scored.weights[0], scored.combined[:, 0]
-        self._report.add(inputs, scored.truths, combined, weights, series, times)
-        report = self._report.report(played.cuts[0]).without(LAST_TRUTH)
-        return replace(report, series_names=self._series_names, timing=timing)
+        self._report.add(scored.inputs[0], truths, combined[:, 0], scored.weights[0], series, times)
+        report = self._report.report(cuts[0]).without(LAST_TRUTH)
+        return replace(report, series_names=names, timing=timing)
 
     def _full_report(self) -> ForecastReport | QuantileReport:
         return self._made
@@ -643,7 +644,7 @@ class _TableWriter:
         self._is_csv, self._file = format == "csv", pa.OSFile(str(path), "wb")
         self._writer: parquet.ParquetWriter | None = None
 
-    def write(self, table: pa.FrameRows) -> None:
+    def write(self, table: pa.Table) -> None:
         """Append the rows of a table."""
         if self._is_csv:
             self._write_csv(table)
@@ -653,7 +654,7 @@ class _TableWriter:
             self._writer = parquet.ParquetWriter(self._file, table.schema, compression="snappy", use_dictionary=texts)
         self._writer.write_table(table, row_group_size=table.num_rows)
 
-    def _write_csv(self, table: pa.FrameRows) -> None:
+    def _write_csv(self, table: pa.Table) -> None:
         if not self._file.tell():
             line = io.StringIO()
             csv.writer(line, lineterminator="\n").writerow(table.schema.names)

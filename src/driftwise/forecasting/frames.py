@@ -81,7 +81,12 @@ class ColumnUses(NamedTuple):
 
     @property
     def timing(self) -> str:
-        """When truths were taken as known, a sentence."""
+        """When truths were taken as known, in a sentence or two."""
+        late = " What came later was used when it came." if self.continued else ""
+        return self._timing + late
+
+    @property
+    def _timing(self) -> str:
         if self.delay is not None:
             rows = f"at least {self.delay + 1} rows" if self.delay else "one row"
             return f"Each forecast used the truths from {rows} before it in its series."
