@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, shown
-from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.forecasting.frame_columns import OWNER, narwhals
 from driftwise.forecasting.frames import ColumnUses, Played, Rounds
@@ -20,10 +19,8 @@ from driftwise.forecasting.losses import Array
 from driftwise.forecasting.mixture_stack import Issued, MixtureStack, Open
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.round_order import check_once, in_order, places, row_codes
-from driftwise.forecasting.state_file import MOST_TRUTHS, MixtureRow, RoundRow, StateFile
+from driftwise.forecasting.state_file import MOST_STEPS, MOST_TRUTHS, MixtureRow, RoundRow, StateFile, rows_fault
 from driftwise.forecasting.time_axis import TimeColumn, loaded, time_axis
-
-_MOST_STEPS = 1 << 31
 
 
 class Arrived(NamedTuple):
@@ -112,7 +109,9 @@ class ContinuedRounds:
         mixtures, rounds, truths = self._file.mixtures(), self._file.rounds(), self._file.truths()
         place_of_id = {id: k for k, id in enumerate(self._series_ids)}
         place_of_mixture = {row.id: k for k, row in enumerate(mixtures)}
-        self._check_rows(mixtures, rounds, place_of_mixture)
+        width = 8 * (1 + len(self._options) * self._n_of_level)
+        if what := rows_fault(mixtures, rounds, self._columns.issued is not None, width):
+            self._damaged(what)
         of_state = {
             "last": loaded([row.last for row in mixtures]),
             "round time": loaded([row.time for row in rounds]),
@@ -124,9 +123,6 @@ class ContinuedRounds:
             self._ranks = time_axis({**times, **of_state}).ranks
         except TypeError:
             self._damaged("its times cannot be compared with those of the table")
-        width = 8 * (1 + len(self._options) * self._n_of_level)
-        if any(len(row.numbers) != width for row in rounds):
-            self._damaged("a round has not as many numbers as it must have")
         numbers = np.frombuffer(b"".join(row.numbers for row in rounds)).reshape(len(rounds), width // 8).copy()
         return Stored(
             mixtures,
@@ -142,21 +138,6 @@ class ContinuedRounds:
             self._ranks["truth time"],
             np.array([truth for _, _, truth in truths], np.float64),
         )
-
-    def _check_rows(self, mixtures: list[MixtureRow], rounds: list[RoundRow], places: dict[int, int]) -> None:
-        """Refuse rows that no run has written."""
-        for row in mixtures:
-            whole = all(type(value) is int for value in row[:6])
-            if not whole or not (0 <= row.step < _MOST_STEPS and 0 <= row.waiting <= row.n_rounds <= MOST_ROUNDS):
-                self._damaged("a mixture has numbers outside their range")
-        for one in rounds:
-            place = places.get(one.mixture)
-            if place is None or mixtures[place].series != one.series or type(one.place) is not int:
-                self._damaged("a round belongs to no mixture")
-            elif not 0 <= one.place < mixtures[place].n_rounds:
-                self._damaged("a round has a place that its mixture has not")
-            if (one.issued is None) != (self._columns.issued is None):
-                self._damaged("a round has no time of issue")
 
     # What the rows are
 
@@ -175,7 +156,7 @@ class ContinuedRounds:
         rule = "it must not be missing where there is a forecast"
         self._check("issued", has_forecast & (self._issue < 0), rule)
         self._check("step", has_forecast & ~has_step, rule)
-        self._check("step", self._step >= _MOST_STEPS, "it must be below 2^31")
+        self._check("step", self._step >= MOST_STEPS, "it must be below 2^31")
         self._check("known", has_truth & (self._known < 0), "it must not be missing where there is a truth")
         is_round = (self._issue >= 0) & has_step
         rows = np.flatnonzero(is_round)
@@ -276,11 +257,7 @@ class ContinuedRounds:
 
     def _of_rounds(self, which: Actions, level: int) -> Issued:
         """Return rounds of the file at a level."""
-        start, n = 1 + level * self._n_of_level, self._n_actions
-        part = self._stored.numbers[which, start : start + self._n_of_level]
-        columns = np.split(part, [1, 1 + n, 1 + 2 * n], axis=1)
-        combined, inputs, shares, kept = map(np.ascontiguousarray, columns)
-        return Issued(combined[:, 0], shares, inputs, kept)
+        return rounds_of_level(self._stored.numbers[which], level, self._stack_of[level])
 
     # The play
 
@@ -359,24 +336,10 @@ class ContinuedRounds:
     def _loaded(self, old: list[MixtureRow], at: Actions) -> list[MixtureStack]:
         """Return the stacks of the mixtures that are played: those of the file, and new ones."""
         stacks = [MixtureStack(of_level, self._n_experts, len(at)) for of_level in self._options]
-        if not old:
-            return stacks
-        packed = _packed(stacks)
-        if any(len(row.arrays) != packed.shape[1] for row in old):
-            self._damaged("a mixture has not as many numbers as it must have")
-        packed[at >= 0] = np.frombuffer(b"".join(row.arrays for row in old), np.uint8).reshape(len(old), -1)
-        first = 0
-        for stack in stacks:
-            arrays = stack.arrays()
-            for name, array in arrays.items():
-                n_bytes = array[:1].nbytes
-                part = np.ascontiguousarray(packed[:, first : first + n_bytes])
-                arrays[name] = part.view(array.dtype).reshape(array.shape) if n_bytes else array
-                first += n_bytes
-            try:
-                stack.set_arrays(arrays)
-            except InvalidInput as error:
-                self._damaged(error)
+        try:
+            fill_stacks(stacks, np.flatnonzero(at >= 0), [row.arrays for row in old])
+        except InvalidInput as error:
+            self._damaged(error)
         return stacks
 
     # What is kept
@@ -412,7 +375,7 @@ class ContinuedRounds:
         series, step = self._series[last_row].tolist(), self._step[last_row].tolist()
         issue = self._column("time" if self._columns.issued is None else "issued")
         newest = np.where(still.newest >= n_before, np.append(round_ids, -1)[still.newest - n_before], -1).tolist()
-        blobs = _rows_of(_packed(stacks)) if len(at) else []
+        blobs = packed_stacks(stacks) if len(at) else []
         mixtures = []
         for k, id in enumerate(ids):
             row = MixtureRow(
@@ -421,15 +384,8 @@ class ContinuedRounds:
             )  # fmt: skip
             mixtures.append(row._replace(digest=row.sum()))
         file.change("INSERT OR REPLACE INTO mixtures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", mixtures)
-        parts = [self._truth_of_new[new[waits], None]]
-        for of_level in issued:
-            parts += [
-                of_level.combined[waits, None],
-                of_level.inputs[waits],
-                of_level.weights[waits],
-                of_level.kept[waits],
-            ]
-        numbers = _rows_of(np.hstack(parts)) if len(waits) else []
+        waiting = [Issued(*(array[waits] for array in of_level)) for of_level in issued]
+        numbers = numbers_of(self._truth_of_new[new[waits]], waiting)
         times, known = self._column("time"), self._column("time" if self._columns.known is None else "known")
         rounds = []
         for k, w in enumerate(waits.tolist()):
@@ -526,7 +482,47 @@ def _matches(keys: tuple[Actions, ...], of: tuple[Actions, ...]) -> Actions:
     return place[code[:n]]
 
 
-def _packed(stacks: list[MixtureStack]) -> Array:
+def rounds_of_level(numbers: Matrix, level: int, stack: MixtureStack) -> Issued:
+    """Return rounds at a level, from all numbers of rounds: truth, then by level forecast, inputs, shares and kept."""
+    n, n_of_level = stack.n_actions, 1 + 2 * stack.n_actions + stack.n_kept
+    part = numbers[:, 1 + level * n_of_level :][:, :n_of_level]
+    combined, inputs, shares, kept = map(np.ascontiguousarray, np.split(part, [1, 1 + n, 1 + 2 * n], axis=1))
+    return Issued(combined[:, 0], shares, inputs, kept)
+
+
+def numbers_of(truths: Vector, levels: Sequence[Issued]) -> list[bytes]:
+    """Return the bytes of all numbers of each round."""
+    parts = [truths[:, None]]
+    for of_level in levels:
+        parts += [of_level.combined[:, None], of_level.inputs, of_level.weights, of_level.kept]
+    return _rows_of(np.hstack(parts)) if len(truths) else []
+
+
+def fill_stacks(stacks: Sequence[MixtureStack], rows: Actions, contents: Sequence[bytes]) -> None:
+    """Let some mixtures of stacks, one for each level, continue from what `packed_stacks` returned."""
+    if not len(rows):
+        return
+    packed = _packed(stacks)
+    if any(len(content) != packed.shape[1] for content in contents):
+        raise InvalidInput("a mixture has not as many numbers as it must have")
+    packed[rows] = np.frombuffer(b"".join(contents), np.uint8).reshape(len(rows), -1)
+    first = 0
+    for stack in stacks:
+        arrays = stack.arrays()
+        for name, array in arrays.items():
+            n_bytes = array[:1].nbytes
+            part = np.ascontiguousarray(packed[:, first : first + n_bytes])
+            arrays[name] = part.view(array.dtype).reshape(array.shape) if n_bytes else array
+            first += n_bytes
+        stack.set_arrays(arrays)
+
+
+def packed_stacks(stacks: Sequence[MixtureStack]) -> list[bytes]:
+    """Return the bytes of all arrays of each mixture of stacks."""
+    return _rows_of(_packed(stacks))
+
+
+def _packed(stacks: Sequence[MixtureStack]) -> Array:
     """Return the bytes of all arrays of stacks, a row for each mixture."""
     arrays = [array for stack in stacks for array in stack.arrays().values() if array[:1].nbytes or not len(array)]
     return np.hstack([np.ascontiguousarray(array).reshape(len(array), -1).view(np.uint8) for array in arrays])

@@ -163,7 +163,7 @@ class Mixture:
         self._most_kept = count(self, "history", history, at_least=0)
         self._lock = fork_lock()  # compiled rounds release the interpreter's lock
         self._rounds = 0  # whose truth, or its absence, is known
-        self._finished: dict[Hashable, None] = {}  # the keys of the latest of them, the latest last
+        self._finished: dict[Hashable, float] = {}  # the truths of the latest of them by key; NaN: not known (any more)
         self._keyed: bool | None = None  # whether times of steps have keys, or are counted; None before the first
         self._absent: set[str] = set()  # experts that left
         self._names: tuple[str, ...] | None = None
@@ -427,7 +427,7 @@ class Mixture:
                 single.update(truth, key)
         self._rounds += 1
         if key is not None and self._keyed is not False:
-            self._finished[key] = None
+            self._finished[key] = truth
             if len(self._finished) > max(1, self._most_kept):
                 del self._finished[next(iter(self._finished))]
 
@@ -478,6 +478,9 @@ class Mixture:
             self.options.names(names)
             if self.rounds and not self._most_kept:
                 raise InvalidInput("Mixture: with history=0 no round is kept that could be played with a new expert.")
+            if any(single.lacks_rounds for single in self._singles):
+                why = "a state keeps no rounds that could be played with a new expert"
+                raise InvalidInput(f"Mixture: {why}; begin a new state with all rows.")
             stacks = [single.stack_with_another() for single in self._singles]
             for single, stack in zip(self._singles, stacks, strict=True):
                 single.insert_expert(stack)
@@ -501,9 +504,9 @@ class Mixture:
         from driftwise.forecasting.running_report import LAST_TRUTH, RunningReport
 
         with self._lock:
-            if not self.rounds:
-                raise InvalidInput("Mixture: there is no round yet to report on.")
             kept, late = [single.history.rounds for single in self._singles], any(s.late for s in self._singles)
+            if not self.rounds or (self._most_kept and not any(len(rounds.truths) for rounds in kept)):
+                raise InvalidInput("Mixture: there is no round yet to report on.")
             cuts = [single.stack.cuts for single in self._singles]
             n_levels, n_steps = self._shape.levels or 1, self.steps or 1
             by_level = [KeptRounds(*map(np.concatenate, zip(*kept[j::n_levels], strict=True))) for j in range(n_levels)]
@@ -548,6 +551,32 @@ class Mixture:
                 write_archive(stream, "mixture", header, arrays)
 
         write_atomically(path, write)
+
+    @classmethod
+    def from_state(cls, path: str | os.PathLike[str], series: Any = None, *, history: int = _MOST_KEPT) -> Mixture:
+        """Return the live mixture of a series of a state (`combine(..., state=path)`), which is not changed.
+
+        `series` is the value of the column that tells the series apart, a tuple for several columns, None if there is
+        one series. A round has the key of the time that it is for; if the state has times of issue, the key is a tuple
+        of both, (time of issue, time). Times are those of `datetime`, in UTC if they have an offset; times of pandas
+        that are equal find them. Truths that came and still wait for the next issue are learned now, in their order.
+        So the mixture is the one of a live stream that was told the same, to the bit. A state keeps no history: the
+        report begins with the next truth, and no new expert can join.
+        """
+        from driftwise.forecasting.mixture_state import live_mixture
+
+        return live_mixture(cls, path, series, history)
+
+    def to_state(self, path: str | os.PathLike[str], series: Any = None) -> None:
+        """Put the mixture into a state, in place of the series from which it came, or as a new series.
+
+        The next table continues it. Rounds need keys as those of `from_state`; the experts and the options must be
+        those of the state. It is refused if the series went on in the file since. Of the truths that were learned live,
+        the latest 100 are remembered, as those of tables are, but none of before a `load`.
+        """
+        from driftwise.forecasting.mixture_state import keep_live
+
+        keep_live(self, path, series)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mixture:

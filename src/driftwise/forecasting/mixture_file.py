@@ -199,7 +199,7 @@ def restored(kind: type[Mixture], header: Mapping[str, Any], arrays: Mapping[str
         single.late = header["late"][step]
         if len(single.history.rounds.truths) != len(mix._singles[step * n_levels].history.rounds.truths):
             raise InvalidInput("Mixture: the levels of a step do not have the same rounds.")
-    mix._absent, mix._finished = set(header["absent"]), dict.fromkeys(finished)
+    mix._absent, mix._finished = set(header["absent"]), dict.fromkeys(finished, math.nan)
     mix._rounds, mix._keyed = header["rounds"], header["keyed"]
     return mix
 

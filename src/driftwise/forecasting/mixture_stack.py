@@ -511,9 +511,8 @@ class MixtureStack:
         observe = live.observe_late if late else live.observe
         self._check_returned(observe(live.packed, series, waits.forecast, truth))
 
-    def follow_newest(self, other: MixtureStack, n_waiting: int) -> int:
-        """Set the number of the newest round, of those played and those that wait; return how much less it is."""
-        newest = int(self.counts[0].sum() - self.counts[0, CUT]) + n_waiting - 1
+    def follow_newest(self, other: MixtureStack, newest: int) -> int:
+        """Set the number of the newest round, at least that of those played; return how much less it is than before."""
         self._stack.numbers[0, 1] = max(newest, self._stack.numbers[0, 1])
         return int(other._stack.numbers[0, 1]) - newest
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from driftwise.core.types import Flags, Matrix, Vector
 from driftwise.forecasting.combination_kernels import NUMBER
+from driftwise.forecasting.mixture_kernels import CUT
 from driftwise.forecasting.mixture_stack import MixtureStack, Round
 from driftwise.forecasting.options import MixtureOptions
 
@@ -95,6 +96,11 @@ class SingleMixture:
         return not np.isnan(self.stack.last_truths[0])
 
     @property
+    def lacks_rounds(self) -> bool:
+        """Whether rounds that it learned are missing in its history, though there is room: it came from a state."""
+        return len(self.history.rounds.truths) < min(n_observed(self.stack), self.history.most)
+
+    @property
     def n_bytes(self) -> int:
         """The bytes of its arrays, with the history."""
         return self.stack.n_bytes + sum(array.nbytes for array in self.history.rounds)
@@ -148,7 +154,7 @@ class SingleMixture:
         vars(self).update(self._changed_rounds(lambda waits: _with_sleeper(waits, place, keeps_hints)))
         self.hinted = None  # the learner played all rounds again
         if not keeps_hints:
-            by = stack.follow_newest(self.stack, len(self.waiting))
+            by = stack.follow_newest(self.stack, n_observed(stack) + len(self.waiting) - 1)
             vars(self).update(self._changed_rounds(lambda waits: _shifted(waits, by)))
         self.stack = stack
 
@@ -158,6 +164,14 @@ class SingleMixture:
         changed = {id(waits): change(waits) for waits in rounds if waits is not None}
         waiting = {key: changed[id(waits)] for key, waits in self.waiting.items()}
         return {"waiting": waiting, "latest": changed.get(id(self.latest)), "hinted": changed.get(id(self.hinted))}
+
+
+def n_observed(stack: MixtureStack) -> int:
+    """Return how many rounds of a stack of one series have a truth, or have none for good."""
+    counts = stack.counts[0]
+    return int(
+        counts.sum() - (0 if stack.keeps_hints else counts[CUT])
+    )  # `Combinations` learn truths that are cut, too
 
 
 def _with_sleeper(waits: Round, place: int, keeps_hints: bool) -> Round:

@@ -23,11 +23,13 @@ from zlib import crc32
 
 from driftwise.core.errors import BadFile, rejection
 from driftwise.core.files import shown_path
+from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.sqlite_files import connect, journal, require_regular_files
 
 FORMAT = 1
 PATIENCE = 60.0  # seconds to wait for another run
 MOST_TRUTHS = 100  # of each series, to notice that one is revised
+MOST_STEPS = 1 << 31
 _APPLICATION = int.from_bytes(b"drfm", "big")  # the mark of the program in the head of an SQLite file
 _SCHEMA = f"""
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -211,7 +213,7 @@ class StateFile:
             for row in mixtures:
                 arrays = self._db.execute("SELECT arrays FROM mixtures WHERE id = ?", (row.id,)).fetchone()[0]
                 found.append(row._replace(arrays=arrays))
-        self._check(found)
+        check_digests(found, self.path)
         return found
 
     def rounds(self) -> list[RoundRow]:
@@ -224,7 +226,7 @@ class StateFile:
         found += [
             row for row in (RoundRow(*row) for row in self.rows(f"SELECT {columns} FROM {known}")) if row.id not in ids
         ]
-        self._check(found)
+        check_digests(found, self.path)
         return sorted(found)
 
     def truths(self) -> list[Row]:
@@ -233,11 +235,6 @@ class StateFile:
             "SELECT t.series, t.time, t.truth FROM chosen AS c CROSS JOIN truths AS t"
             " ON t.series = c.series AND t.time = c.time"
         )
-
-    def _check(self, rows: Sequence[MixtureRow | RoundRow]) -> None:
-        for row in rows:
-            if type(row[-1]) is not bytes or row.digest != row.sum():
-                raise fault(self.path, "it is damaged: a digest does not agree")
 
     def commit(self) -> None:
         """Make all changes, which are on the disk when it returns."""
@@ -263,6 +260,36 @@ def _reason(error: sqlite3.Error, patience: float) -> str:
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
         return f"it is damaged ({error}); continue with a copy, or begin a new state with all rows"
     return str(error)
+
+
+def check_digests(rows: Sequence[MixtureRow | RoundRow], path: Path) -> None:
+    """Refuse rows that changed since they were written."""
+    for row in rows:
+        if type(row[-1]) is not bytes or row.digest != row.sum():
+            raise fault(path, "it is damaged: a digest does not agree")
+
+
+def rows_fault(mixtures: Sequence[MixtureRow], rounds: Sequence[RoundRow], has_issues: bool, width: int) -> str:
+    """Return what no run has written in rows of mixtures and of their rounds, '' if there is nothing.
+
+    `has_issues` says whether rounds have times of issue, and `width` how many bytes their numbers have.
+    """
+    place_of = {row.id: k for k, row in enumerate(mixtures)}
+    for row in mixtures:
+        whole = all(type(value) is int for value in row[:6])
+        if not whole or not (0 <= row.step < MOST_STEPS and 0 <= row.waiting <= row.n_rounds <= MOST_ROUNDS):
+            return "a mixture has numbers outside their range"
+    for one in rounds:
+        place = place_of.get(one.mixture)
+        if place is None or mixtures[place].series != one.series or type(one.place) is not int:
+            return "a round belongs to no mixture"
+        if not 0 <= one.place < mixtures[place].n_rounds:
+            return "a round has a place that its mixture has not"
+        if (one.issued is None) == has_issues:
+            return "a round has no time of issue"
+        if len(one.numbers) != width:
+            return "a round has not as many numbers as it must have"
+    return ""
 
 
 def check_schema(db: sqlite3.Connection, path: Path) -> None:

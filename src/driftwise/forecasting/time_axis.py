@@ -88,6 +88,13 @@ def loaded(values: Sequence[int | float | str | None]) -> TimeColumn:
     return TimeColumn(np.array(some, np.int64) if whole else _objects(some), present)
 
 
+def stored_time(value: object) -> tuple[str, int | float | str]:
+    """Return the kind of a time, and its value as it is stored; raise `ValueError` if it is no time."""
+    kind, values = _stored(np.array([value]) if isinstance(value, np.datetime64) else _objects([value]), "")
+    stored: int | float | str = values.tolist()[0]
+    return kind, stored
+
+
 def _objects(values: Sequence[Any]) -> Array:
     array = np.empty(len(values), object)
     array[:] = values
