@@ -258,7 +258,8 @@ class MixtureState:
         if mix._keyed is False or pair[1] is None or (pair[0] is None) == has_issues:
             rule = "a time of issue and a time" if has_issues else "a time"
             raise InvalidInput(f"Mixture: to be kept in a state, rounds must have the key {rule}, got {shown(key)}.")
-        issue, time = (None if part is None else self._stored(part) for part in pair)
+        issue: Stored = None if pair[0] is None else self._stored(pair[0])
+        time = self._stored(pair[1])
         if has_issues and issue >= time:
             raise InvalidInput(f"Mixture: a round must be issued before its time, got the key {shown(key)}.")
         return issue, time
