@@ -290,6 +290,14 @@ def test_a_long_frame_may_have_series_and_rows_without_forecasts(make):
     np.testing.assert_array_equal(values(result, "forecast"), [2.0, *second.combined])
 
 
+def test_the_first_truth_of_a_round_of_a_long_frame_may_be_kept():
+    frame = pd.DataFrame(
+        {"ds": [1, 1, 2, 2], "m": ["a", "b"] * 2, "v": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 1.5, 2.0, 2.0]}
+    )
+    result = combine(frame, time="ds", expert="m", forecast="v", revised="ignore")
+    assert result["y"].tolist() == [1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -297,7 +305,7 @@ def test_a_long_frame_may_have_series_and_rows_without_forecasts(make):
             {"ds": [1, 1, 1, 2]},
             r"every expert must have one row per time, got 'a' at 1 again in row 2\. Name the columns",
         ),
-        ({"y": [1.0, 1.5, 2.0, 2.0]}, r"'y' must have one truth per time, got 1\.0 and 1\.5 at 1, row 0\.$"),
+        ({"y": [1.0, 1.5, 2.0, 2.0]}, r"'y' must have one truth per time, got 1\.5 and 1\.0 at 1, row 1\. To keep"),
         ({"ds": [1, 1, None, 2]}, r"the column 'ds' must have a value in every row, got none in row 2\.$"),
         ({"model": ["a", None, "a", "b"]}, r"the column 'model' must have a value in every row, got none in row 1\.$"),
         ({"model": ["a", "", "a", "b"]}, r"`expert` must be labelled by names of experts, got ''\.$"),

@@ -290,8 +290,7 @@ def test_steps_that_are_not_the_next_ones_have_no_live_mixture(path):
 DAMAGE = {
     "UPDATE mixtures SET n_rounds = 0": "a digest does not agree",
     "UPDATE rounds SET place = 99": "a digest does not agree",
-    "UPDATE facts SET value = '[]' WHERE name = 'options'": "not those of a state",
-    "UPDATE facts SET value = '[{}]' WHERE name = 'options'": "must be a dictionary of all options",
+    "UPDATE facts SET value = '[]' WHERE name = 'options'": "a digest does not agree",
     "UPDATE series SET name = '[3]' WHERE id = 1": "a series has no name",
 }
 

@@ -19,7 +19,7 @@ from command_line import runner
 from driftwise import Mixture
 from driftwise.core.errors import BadFile, InvalidInput, LayoutWarning
 from driftwise.forecasting import combine, read_state
-from driftwise.forecasting.state_file import MixtureRow
+from driftwise.forecasting.state_file import FactRow, MixtureRow, SeriesRow, TruthRow, digest_of, with_digest
 from driftwise.learners import AdaHedge, SleepingOptimisticAdaptMLProd, Tracker
 from issued_windows import windows
 from nightly import assert_equal_bits, continued, nights
@@ -390,7 +390,9 @@ HOSTILE = {  # a change of the file, what the message says
         "CREATE TRIGGER t AFTER INSERT ON rounds BEGIN DELETE FROM truths; END",
         r"its tables are not those of a state\.$",
     ),
-    "facts": ("UPDATE facts SET value = '{' WHERE name = 'experts'", r"it is damaged: its facts cannot be read\.$"),
+    "facts": ("UPDATE facts SET value = '{' WHERE name = 'experts'", r"it is damaged: a digest does not agree\.$"),
+    "truths": ("UPDATE truths SET truth = 7", r"it is damaged: a digest does not agree\.$"),
+    "series": ("UPDATE series SET n_truths = 1", r"it is damaged: a digest does not agree\.$"),
     "no facts": ("DELETE FROM facts", r"it is damaged: its facts are not those of a state\.$"),
     "arrays": ("UPDATE mixtures SET arrays = zeroblob(length(arrays))", r"it is damaged: a digest does not agree\.$"),
     "rounds": ("UPDATE rounds SET time = time + 1, known = 1", r"it is damaged: a digest does not agree\.$"),
@@ -405,13 +407,50 @@ def test_a_state_of_others_is_refused(path, command, message):
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute(command)
     before = path.read_bytes()
-    table = list(nights(frame, "ds"))[3]
+    passed_through = frame[["unique_id", "ds", "y"]].iloc[[0, 1]]  # truths that came before
+    table = pd.concat([passed_through, list(nights(frame, "ds"))[3]])
     with pytest.raises(BadFile, match=message):
         combine(table, state=path)
     assert path.read_bytes() == before
     with contextlib.suppress(BadFile):
         read_state(path)
     assert path.read_bytes() == before
+
+
+FORGED = {  # a row with a digest that agrees, what the message says
+    "facts": (FactRow("experts", 0, "{"), "its facts cannot be read"),
+    "kind": (FactRow("kind", 0, "[]"), "its facts are not those of a state"),
+    "quantiles": (FactRow("quantiles", 0, "5"), "its facts are not those of a state"),
+    "delay": (FactRow("delay", 0, '"x"'), "its facts are not those of a state"),
+    "options": (FactRow("options", 0, "[{}]"), "its facts are not those of a state"),
+    "a fact more": (FactRow("more", 0, "1"), "its facts are not those of a state"),
+    "a series": (SeriesRow(1, '["s0"]', 0, -1), "a series has no number"),
+    "a text for a number": (SeriesRow(1, '["s0"]', 0, "n"), "a series has no number"),
+    "a truth": (TruthRow(1, 0, None, None, 0, "abc"), "a truth is no number"),
+    "an infinite truth": (TruthRow(1, 0, None, None, 0, float("inf")), "a truth is no number"),
+    "a time": (TruthRow(1, 0, None, "x", 0, 1.0), "its times cannot be compared"),
+}
+
+
+@pytest.mark.parametrize(("row", "message"), FORGED.values(), ids=FORGED)
+def test_forged_rows_are_refused(path, row, message):
+    frame = first_nights(path)
+    table = list(nights(frame, "ds"))[3]
+    tables = {FactRow: "facts", SeriesRow: "series", TruthRow: "truths"}
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        if isinstance(row, TruthRow):
+            row = row._replace(time=int(np.datetime64(table["ds"].min(), "ns").astype(np.int64)))
+        places = ", ".join("?" * len(row))
+        db.execute(f"INSERT OR REPLACE INTO {tables[type(row)]} VALUES ({places})", with_digest(row))
+    before = path.read_bytes()
+    with pytest.raises(BadFile, match=f"it is damaged: .*{message}"):
+        combine(table, state=path)
+    assert path.read_bytes() == before
+    with contextlib.suppress(BadFile):
+        read_state(path).text()
+    if isinstance(row, FactRow):
+        with pytest.raises(BadFile, match=message):
+            Mixture.from_state(path, "s0")
 
 
 def mutated(path, random):
@@ -474,8 +513,11 @@ def test_bytes_that_flip_are_refused_or_do_not_matter(path, tmp_path):
 
 def test_the_digest_is_that_of_all_values_of_a_row():
     row = MixtureRow(1, 1, 0, 3, 1, 2, 7, 0, b"numbers")
-    sums = {row.sum(), *(row._replace(**{name: 9}).sum() for name in MixtureRow._fields[:7])}
-    assert len(sums | {row._replace(arrays=b"number").sum()}) == 9
+    sums = {digest_of(row), *(digest_of(row._replace(**{name: 9})) for name in MixtureRow._fields[:7])}
+    assert len(sums | {digest_of(row._replace(arrays=b"number"))}) == 9
+    truth = TruthRow(1, 2, 3, None, 0, 4.0)
+    changes = ("series", "place", "time", "known", "truth")
+    assert len({digest_of(truth), *(digest_of(truth._replace(**{name: 9.0})) for name in changes)}) == 6
 
 
 # Several runs
@@ -519,6 +561,56 @@ def test_a_run_is_refused_when_another_one_does_not_end(path, monkeypatch, is_ne
         assert 0.15 < time.monotonic() - began < 20
         other.execute("ROLLBACK")
     assert combine(table, state=path)["forecast"].notna().any()
+
+
+def test_a_table_that_is_refused_late_leaves_no_file(path):
+    frame = daily(n_series=1).rename(columns={"y": "forecast"})
+    with pytest.raises(InvalidInput, match="the result has a column 'forecast'"):
+        combine(frame, "forecast", state=path)
+    assert not path.exists()
+
+
+# Truths that come before their rounds
+
+
+@pytest.mark.parametrize("late", [1, 4])
+def test_steps_that_come_in_tables_of_their_own_get_the_truths_that_came(path, late):
+    """The forecasts of step 3 come some hours after they were issued, and after the truth of their time."""
+    frame = windows(every=1, n_issues=25)
+    expected, hour = combine(frame, learner="ada-hedge"), pd.Timedelta(hours=1)
+    comes = frame["cutoff"] + hour * np.where(frame["step"] == 3, late, 0)
+    found = {}
+    for at in sorted({*comes, *frame["ds"]}):
+        new = frame[comes == at].assign(y=np.nan)
+        truths = frame[(frame["ds"] == at) & frame["y"].notna()].drop_duplicates(["unique_id", "ds"])
+        table = pd.concat([truths[["unique_id", "ds", "y"]], new])
+        if at == comes.min():
+            table = new
+        if len(table):
+            result = combine(table.reset_index(drop=True), state=path, learner="ada-hedge")["forecast"]
+            found |= dict(zip(new.index, result[len(table) - len(new) :], strict=True))
+    assert_equal_bits(pd.DataFrame({"forecast": pd.Series(found).sort_index()}), expected)
+
+
+@pytest.mark.parametrize("known", [None, "published"])
+def test_a_truth_may_come_before_all_rounds_of_its_time(path, known):
+    frame = windows(every=1, steps=2, n_issues=20, n_series=1).assign(published=lambda f: f["ds"] + 2 * DAY)
+    frame = frame.drop(columns=["step"] if known else ["step", "published"])
+    expected = combine(frame, known=known)
+    issues = sorted(frame["cutoff"].unique())
+    first = combine(frame[frame["cutoff"] <= issues[4]], state=path, known=known)
+    truths = frame.drop(columns=["cutoff", "a", "b", "c"]).drop_duplicates().dropna()
+    assert combine(truths, state=path, known=known)["forecast"].isna().all()
+    rest = [combine(frame[frame["cutoff"] == at].assign(y=np.nan), state=path, known=known) for at in issues[5:]]
+    assert_equal_bits(pd.concat([first, *rest])[["forecast"]].sort_index(), expected)
+
+
+def test_a_series_of_whole_numbers_may_come_as_floats(path):
+    frame = daily().assign(unique_id=lambda f: f["unique_id"].map({"s0": 1, "s1": 2}))
+    expected = combine(frame)
+    tables = [table.astype({"unique_id": float if n % 2 else int}) for n, table in enumerate(nights(frame, "ds"))]
+    assert_equal_bits(continued(tables, path), expected)
+    assert read_state(path).series == [("1",), ("2",)]
 
 
 # What is in a state

@@ -595,14 +595,15 @@ class _WholeRun(_Run):
         axis = text_times(whole, self._uses.times) if self._uses.times else None
         table = FrameRows(nw_frame, axis, self._reader.place)
         rounds = read_rounds(table, self._loss, self._uses)
-        options = level_options(self._task.options, self._uses.quantiles)
         if memory is not None:
             run = memory.play(rounds, options, self._uses, self._task.n_threads)
             rounds, played, scored = run
         else:
             played = play_rounds(options, rounds, self._task.n_threads)
             truths = rounds.truths if rounds.order is None else rounds.order.truths
-            order = np.arange(len(truths)) if axis is None else np.argsort(axis.ranks["time"][rounds.rows])
+            order = (
+                np.arange(len(truths)) if axis is None else np.argsort(axis.ranks["time"][rounds.rows], kind="stable")
+            )
             of_levels = [[table[order] for table in of_level] for of_level in (played.weights, played.inputs)]
             scored = Arrived(order, truths[order], played.combined[order], *of_levels)
         self._series = {name: i for i, name in enumerate(rounds.series_names)}

@@ -19,7 +19,16 @@ from driftwise.forecasting.losses import Array
 from driftwise.forecasting.mixture_stack import Issued, MixtureStack, Open
 from driftwise.forecasting.options import MixtureOptions
 from driftwise.forecasting.round_order import check_once, in_order, places, row_codes
-from driftwise.forecasting.state_file import MOST_STEPS, MOST_TRUTHS, MixtureRow, RoundRow, StateFile, rows_fault
+from driftwise.forecasting.state_file import (
+    MOST_STEPS,
+    MixtureRow,
+    RoundRow,
+    SeriesRow,
+    StateFile,
+    TruthRow,
+    rows_fault,
+    with_digest,
+)
 from driftwise.forecasting.time_axis import TimeColumn, loaded, time_axis
 
 
@@ -45,9 +54,10 @@ class Stored(NamedTuple):
     time: Actions
     issued: Actions
     known: Actions  # -1: its truth is not known
-    truth_series: Actions  # of learned truths
+    truths: list[TruthRow]  # that came
+    truth_series: Actions
     truth_time: Actions
-    truths: Vector
+    truth_known: Actions
 
 
 class ContinuedRounds:
@@ -72,34 +82,27 @@ class ContinuedRounds:
         self._n_of_level = 1 + 2 * self._n_actions + self._stack_of[0].n_kept
         self._series = rounds.series
         self._step = np.zeros(self._n_rows, np.int64) if rounds.unordered.step is None else rounds.unordered.step
-        self._series_ids = self._find_series()
+        self._series_rows = self._find_series()
+        self._series_ids = [row.id for row in self._series_rows]
         self._stored = self._read(times)
 
     # What the file has
 
-    def _find_series(self) -> list[int]:
-        """Return the ids of the series of the table; new ones are added to the file."""
+    def _find_series(self) -> list[SeriesRow]:
+        """Return the series of the table, also those that are not in the file yet."""
         first = np.unique(self._series, return_index=True)[1]
         kept = narwhals().maybe_reset_index(self._rounds.kept[first.tolist()])
         by = [name for name in self._columns.by if name != self._columns.step]
-        parts = zip(*(map(str, kept[name].to_list()) for name in by), strict=True) if by else [()]
+        parts = zip(*(map(_series_text, kept[name].to_list()) for name in by), strict=True) if by else [()]
         names = [json.dumps(part) for part in parts]
         if len({*names}) < len(names):
             raise InvalidInput(f"{OWNER}: two series have the same text, {max(names, key=names.count)}.")
         next_id = self._file.next_id("series")
-        found: list[int] = []
-        self._n_truths: list[int] = []
-        new: list[tuple[int, str]] = []
+        found: list[SeriesRow] = []
         for name in names:
-            row = self._file.rows("SELECT id, n_truths FROM series WHERE name = ?", (name,))
-            if not row:
-                new.append((next_id + len(new), name))
-            id, n_truths = row[0] if row else (new[-1][0], 0)
-            if type(id) is not int or type(n_truths) is not int:
-                self._damaged("a series has no number")
-            found.append(id)
-            self._n_truths.append(n_truths)
-        self._file.change("INSERT INTO series VALUES (?, ?, 0)", new)
+            row = self._file.series(name)
+            found.append(row or SeriesRow(next_id, name))
+            next_id += row is None
         return found
 
     def _read(self, times: dict[str, TimeColumn]) -> Stored:
@@ -117,7 +120,8 @@ class ContinuedRounds:
             "round time": loaded([row.time for row in rounds]),
             "round issued": loaded([row.issued for row in rounds]),
             "round known": loaded([row.known for row in rounds]),
-            "truth time": loaded([time for _, time, _ in truths]),
+            "truth time": loaded([row.time for row in truths]),
+            "truth known": loaded([row.time if row.known is None else row.known for row in truths]),
         }
         try:
             self._ranks = time_axis({**times, **of_state}).ranks
@@ -134,9 +138,10 @@ class ContinuedRounds:
             self._ranks["round time"],
             self._ranks["round issued"],
             self._ranks["round known"],
-            np.array([place_of_id[series] for series, _, _ in truths], np.int64),
+            truths,
+            np.array([place_of_id[row.series] for row in truths], np.int64),
             self._ranks["truth time"],
-            np.array([truth for _, _, truth in truths], np.float64),
+            self._ranks["truth known"],
         )
 
     # What the rows are
@@ -196,29 +201,31 @@ class ContinuedRounds:
         stored, n = self._stored, self._n_rows
         series = np.concatenate([self._series, stored.series, stored.truth_series])
         code = row_codes(series, np.concatenate([self._time, stored.time, stored.truth_time]))
-        of_rows, of_rounds, of_learned = np.split(code, [n, n + len(stored.series)])
+        of_rows, of_rounds, of_came = np.split(code, [n, n + len(stored.series)])
         n_codes = int(code.max(initial=-1)) + 1
-        chosen, ready_of = np.full(n_codes, np.nan), np.full(n_codes, -1)
-        chosen[of_learned] = stored.truths
+        chosen, source = np.full(n_codes, np.nan), np.full(n_codes, -1)  # -1: no row of the file has the truth
         ready = np.flatnonzero(stored.known >= 0)  # rounds whose truth came in an earlier run and was not learned yet
-        chosen[of_rounds[ready]], ready_of[of_rounds[ready]] = stored.numbers[ready, 0], ready
+        chosen[of_rounds[ready]], source[of_rounds[ready]] = stored.numbers[ready, 0], ready
+        chosen[of_came] = [row.truth for row in stored.truths]
+        source[of_came] = len(stored.series) + np.arange(len(of_came))
         in_state = ~np.isnan(chosen)
         brings = np.full(n_codes, -1)  # the first row with a truth
         rows = np.flatnonzero(has_truth & ~in_state[of_rows])[::-1]
         brings[of_rows[rows]] = rows
-        first = np.flatnonzero(brings >= 0)
-        chosen[first] = self._truths[brings[first]]
+        self._first_truths = np.sort(brings[brings >= 0])
+        chosen[of_rows[self._first_truths]] = self._truths[self._first_truths]
         differs = has_truth & (self._truths != chosen[of_rows])
         if differs.any() and self._columns.revised == "refuse":
             row = int(differs.argmax())
             where = "file" if in_state[of_rows[row]] else "row"
             rule = f"a time must have one truth, which was {chosen[of_rows[row]]} in an earlier {where}"
             raise self._fault(row, "target", rule)
-        # The truths of new rounds
+        # The truths of new rounds: of the row, of another row, or of the file
         self._known_row = np.where(has_truth, np.arange(n), brings[of_rows])  # that says when the truth was known
-        self._known_round = np.where(self._known_row >= 0, -1, ready_of[of_rows])  # or else a round of the file
+        self._known_source = np.where(self._known_row >= 0, -1, source[of_rows])
         known = np.where(self._known_row >= 0, self._known[self._known_row], -1)
-        known = np.where(self._known_round >= 0, np.append(stored.known, -1)[self._known_round], known)
+        of_sources = np.concatenate([stored.known, stored.truth_known, [-1]])
+        known = np.where(self._known_source >= 0, of_sources[self._known_source], known)
         if self._columns.known is None:
             known = np.where(known >= 0, self._time, -1)
         self._known_of_new = np.where(self._is_new, known, -1)
@@ -322,7 +329,7 @@ class ContinuedRounds:
             cuts.append((stack.cuts[0] - cut_before[0], stack.cuts[1] - cut_before[1]))
         waits_now = np.setdiff1d(np.arange(len(new)), learned_new)
         self._write(new, group, place, at, stacks, issued, still, len(before), before, waits_now)
-        self._write_truths(before, new[learned_new])
+        self._write_truths()
         return self._results(new, issued, cuts)
 
     def _keys(self, issued: Actions, time: Actions, known: Actions, place: Actions) -> tuple[Actions, Actions]:
@@ -382,7 +389,7 @@ class ContinuedRounds:
                 id, self._series_ids[series[k]], step[k], int(n_rounds[k]), int(still.waiting[k]), newest[k],
                 issue[last_row[k]], 0, blobs[k],
             )  # fmt: skip
-            mixtures.append(row._replace(digest=row.sum()))
+            mixtures.append(with_digest(row))
         file.change("INSERT OR REPLACE INTO mixtures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", mixtures)
         waiting = [Issued(*(array[waits] for array in of_level)) for of_level in issued]
         numbers = numbers_of(self._truth_of_new[new[waits]], waiting)
@@ -395,14 +402,14 @@ class ContinuedRounds:
                 None if self._columns.issued is None else issue[row_of],
                 self._known_value(row_of, known), 0, numbers[k],
             )  # fmt: skip
-            rounds.append(made._replace(digest=made.sum()))
+            rounds.append(with_digest(made))
         came = np.setdiff1d(self._came, learned)
         numbers = _rows_of(stored.numbers[came]) if len(came) else []
         for k, j in enumerate(came.tolist()):
             changed = stored.rounds[j]
             value = known[self._row_of_truth[j]] if self._columns.known is not None else changed.time
             changed = changed._replace(known=value, numbers=numbers[k])
-            rounds.append(changed._replace(digest=changed.sum()))
+            rounds.append(with_digest(changed))
         file.change("DELETE FROM rounds WHERE id = ?", [(stored.rounds[j].id,) for j in learned.tolist()])
         file.change("INSERT OR REPLACE INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rounds)
 
@@ -412,8 +419,14 @@ class ContinuedRounds:
             return None
         if self._columns.known is None:
             return known[row]
-        by_row, by_round = int(self._known_row[row]), int(self._known_round[row])
-        return known[by_row] if by_row >= 0 else self._stored.rounds[by_round].known
+        by_row, source = int(self._known_row[row]), int(self._known_source[row])
+        if by_row >= 0:
+            return known[by_row]
+        n_rounds = len(self._stored.rounds)
+        if source < n_rounds:
+            return self._stored.rounds[source].known
+        truth = self._stored.truths[source - n_rounds]
+        return truth.time if truth.known is None else truth.known
 
     def _column(self, option: str) -> list[Any]:
         """Return a column of times as they are stored, None where one is missing."""
@@ -423,28 +436,16 @@ class ContinuedRounds:
         listed: list[Any] = whole.tolist()
         return listed
 
-    def _write_truths(self, before: Actions, rows: Actions) -> None:
-        """Write the truths that were learned, the latest of each series."""
-        stored = self._stored
-        series = np.concatenate([stored.series[before], self._series[rows]])
-        time = np.concatenate([stored.time[before], self._time[rows]])
-        truths = np.concatenate([stored.numbers[before, 0], self._truth_of_new[rows]])
-        known = _matches((series, time), (stored.truth_series, stored.truth_time))
-        first = np.unique(row_codes(series, time), return_index=True)[1]
-        first = first[known[first] < 0]
-        first = first[np.lexsort((time[first], series[first]))]
-        left = places(series[first], -time[first])  # from the latest one on
-        first = first[left < MOST_TRUTHS]
-        column = self._column("time")
-        values = [stored.rounds[j].time for j in before.tolist()] + [column[row] for row in rows.tolist()]
-        written = []
-        for i in first.tolist():
-            k = int(series[i])
-            written.append((self._series_ids[k], self._n_truths[k] % MOST_TRUTHS, values[i], float(truths[i])))
-            self._n_truths[k] += 1
-        self._file.change("INSERT OR REPLACE INTO truths VALUES (?, ?, ?, ?)", written)
-        counts = [(self._n_truths[k], self._series_ids[k]) for k in np.unique(series[first]).tolist()]
-        self._file.change("UPDATE series SET n_truths = ? WHERE id = ?", counts)
+    def _write_truths(self) -> None:
+        """Write the truths that came, those of the latest times of each series."""
+        rows = self._first_truths[np.lexsort((self._time[self._first_truths], self._series[self._first_truths]))]
+        time, known = self._column("time"), None if self._columns.known is None else self._column("known")
+        of_series: list[list[tuple[Any, Any, float]]] = [[] for _ in self._series_rows]
+        for row in rows.tolist():
+            truth = (time[row], None if known is None else known[row], float(self._truths[row]))
+            of_series[self._series[row]].append(truth)
+        for series, truths in zip(self._series_rows, of_series, strict=True):
+            self._file.keep_truths(series, truths)
 
     def _results(self, new: Actions, issued: list[Issued], cuts: list[Any]) -> tuple[Played, Arrived]:
         """Return the results of all rows, and of the rounds whose truth came."""
@@ -471,6 +472,11 @@ class ContinuedRounds:
             [np.concatenate([of_came[i].inputs, inputs[i][scored]])[order] for i in range(levels)],
         )
         return Played(combined, weights, inputs, cuts), arrived
+
+
+def _series_text(value: object) -> str:
+    """Return a value that names a series as text; whole numbers come as floats where a library has read a gap."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _matches(keys: tuple[Actions, ...], of: tuple[Actions, ...]) -> Actions:

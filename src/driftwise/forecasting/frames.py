@@ -251,13 +251,12 @@ def _long(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list
     pivoted = np.full((len(first), len(names)), np.nan)
     pivoted[rounds, which] = values
     truths, present = np.full(len(first), np.nan), ~np.isnan(row_truths)
-    truths[rounds[present]] = row_truths[present]
-    if (differ := present & (row_truths != truths[rounds])).any():
+    truths[rounds[present][::-1]] = row_truths[present][::-1]  # the first one of each round
+    if columns.revised == "refuse" and (differ := present & (row_truths != truths[rounds])).any():
         row = int(np.argmax(differ))
         got = f"{row_truths[row]} and {truths[rounds[row]]} at {_text(frame, columns.time, row)}"
-        raise InvalidInput(
-            f"{OWNER}: the column {shown(target)} must have one truth per time, got {got}, {table.place(row)}."
-        )
+        rule = f"must have one truth per time, got {got}, {table.place(row)}"
+        raise InvalidInput(f"{OWNER}: the column {shown(target)} {rule}. {_KEEP_FIRST}")
     nw = narwhals()
     reduced = nw.maybe_reset_index(frame[first.tolist()])
     kept = reduced.select(named)

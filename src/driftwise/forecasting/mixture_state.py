@@ -10,8 +10,9 @@ A row of a table is one of these:
 - **new**: issued after the last round of its mixture (a mixture serves a series, or one step ahead of it);
 - **waiting**: a round of an earlier run that waits for its truth (the same series, time, time of issue and step). It
   may bring the truth; it has no forecasts, or those that were issued, and gets the forecast that was issued;
-- **a truth only**, without forecasts: for all rounds of its series that wait for the truth of its time; its forecast is
-  missing in the result;
+- **a truth only**, without forecasts: for all rounds of its series and time that wait, and for those that come later in
+  another table; its forecast is missing in the result. Where nothing but its time says when a row was issued, and no
+  row of its time waits, it is a round in which all experts are missing, as it is in one run;
 - **seen**: any other row with forecasts, which is refused or left out.
 
 ===================  ==========================================  ====================================================
@@ -58,16 +59,19 @@ from driftwise.forecasting.mixture_stack import Issued, Round
 from driftwise.forecasting.options import OPTION_NAMES, MixtureOptions
 from driftwise.forecasting.single_mixture import SingleMixture, n_observed
 from driftwise.forecasting.state_file import (
-    MOST_TRUTHS,
+    FactRow,
     MixtureRow,
     RoundRow,
+    SeriesRow,
     StateFile,
     check_digests,
+    digest_of,
     fault,
     read_facts,
     reading,
     rows_fault,
     state_path,
+    with_digest,
 )
 from driftwise.forecasting.time_axis import KINDS, OFFSET, TIME, loaded, stored_time, time_axis
 
@@ -155,7 +159,8 @@ class MixtureState:
             if options[0].full_learner.grows:
                 name = options[0].full_learner.name
                 raise InvalidInput(f"{OWNER}: the memory of {name} grows with the rounds, so it cannot have a `state`.")
-            self._file.change("INSERT INTO facts VALUES (?, ?)", [(k, json.dumps(v)) for k, v in facts.items()])
+            rows = [with_digest(FactRow(name, 0, json.dumps(value))) for name, value in facts.items()]
+            self._file.change("INSERT INTO facts VALUES (?, ?, ?)", rows)
         else:
             self._check_facts(facts)
             rounds = self._with_experts(rounds, columns)
@@ -193,13 +198,13 @@ class MixtureState:
         self._check_equal("quantiles", "experts", facts={"experts": [*mix.experts], "quantiles": _plain(mix.quantiles)})
         self._check_facts({**facts, "options": options})
         name = json.dumps(_series_name(series, facts))
-        has = file.rows("SELECT id, n_truths FROM series WHERE name = ?", (name,))
-        id, n_truths = has[0] if has else (file.next_id("series"), 0)
+        of_series = file.series(name) or SeriesRow(file.next_id("series"), name)
+        id = of_series.id
         mixtures = [MixtureRow(*row) for row in file.rows("SELECT * FROM mixtures WHERE series = ?", (id,))]
         rounds = [RoundRow(*row) for row in file.rows("SELECT * FROM rounds WHERE series = ?", (id,))]
         check_digests([*mixtures, *rounds], self.path)
-        if type(n_truths) is not int or rows_fault(mixtures, rounds, facts["issued"] is not None, _width(mix)):
-            self._damaged("its numbers are not those of a state")
+        if what := rows_fault(mixtures, rounds, facts["issued"] is not None, _width(mix)):
+            self._damaged(what)
         finished = {self._place(mix, key): truth for key, truth in mix._finished.items()}
         first_ids = {table: file.next_id(table) for table in ("mixtures", "rounds")}
         rows_of_steps = {row.step: row for row in mixtures}
@@ -227,29 +232,21 @@ class MixtureState:
                     n_rounds - len(new) + new.index(place) if is_new else before[place].place, place[1], place[0], None,
                     0, content,
                 )  # fmt: skip
-                made_rounds.append(made._replace(digest=made.sum()))
+                made_rounds.append(with_digest(made))
                 newest = made.id if singles[0].waiting[key] is singles[0].hinted else newest
             issues = [time if issue is None else issue for issue, time in (*waiting, *finished)]
             now = MixtureRow(
                 row_id, id, step, n_rounds, len(waiting), newest, max([*issues, *([] if row is None else [row.last])]),
                 0, packed_stacks([single.stack for single in singles])[0],
             )  # fmt: skip
-            made_mixtures.append(now._replace(digest=now.sum()))
-        if not has:
-            file.change("INSERT INTO series VALUES (?, ?, 0)", [(id, name)])
+            made_mixtures.append(with_digest(now))
         file.change("DELETE FROM rounds WHERE series = ?", [(id,)])
         file.change("INSERT OR REPLACE INTO mixtures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", made_mixtures)
         file.change("INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", made_rounds)
-        self._keep_truths(id, n_truths, {time: truth for (_, time), truth in finished.items() if truth == truth})
+        kept = {row[0] for row in file.rows("SELECT time FROM truths WHERE series = ?", (id,))}
+        truths = {time: truth for (_, time), truth in finished.items() if truth == truth and time not in kept}
+        file.keep_truths(of_series, [(time, None, truths[time]) for time in sorted(truths)])
         file.write()
-
-    def _keep_truths(self, id: int, n_truths: int, truths: dict[Stored, float]) -> None:
-        """Write the latest truths that a live mixture learned."""
-        has = {row[0] for row in self._file.rows("SELECT time FROM truths WHERE series = ?", (id,))}
-        latest = sorted(((time, truth) for time, truth in truths.items() if time not in has), reverse=True)
-        written = [(id, (n_truths + k) % MOST_TRUTHS, *pair) for k, pair in enumerate(latest[:MOST_TRUTHS])]
-        self._file.change("INSERT OR REPLACE INTO truths VALUES (?, ?, ?, ?)", written)
-        self._file.change("UPDATE series SET n_truths = ? WHERE id = ?", [(n_truths + len(written), id)])
 
     def _place(self, mix: Mixture, key: Any) -> Place:
         """Return when a round of a live mixture was issued and what it is for, as they are stored."""
@@ -325,16 +322,21 @@ def _plain(value: Any) -> Any:
 
 def checked_facts(facts: dict[str, Any], damaged: Any) -> dict[str, Any]:
     """Return the facts of a file, after a check of their types."""
-    if {*facts} != _FACTS or facts["kind"] not in KINDS:
-        damaged("its facts are not those of a state")
-    experts, sources, options = facts["experts"], facts["sources"], facts["options"]
-    good = _is_texts(experts) and len({*experts}) == len(experts) > 0 and _is_texts(facts["by"])
-    good = good and isinstance(sources, dict) and all(map(_is_texts, sources.values()))
-    good = good and isinstance(options, list) and all(isinstance(of_level, dict) for of_level in options)
-    good = good and len(options) == len(facts["quantiles"] or [0])
+    good = {*facts} == _FACTS and all(map(_is_texts, (facts["experts"], facts["by"], [facts["kind"]])))
+    good = good and facts["kind"] in KINDS and len({*facts["experts"]}) == len(facts["experts"]) > 0
+    good = good and isinstance(facts["sources"], dict) and all(map(_is_texts, facts["sources"].values()))
     good = good and all(facts[name] is None or isinstance(facts[name], str) for name in (*_OPTIONAL, "time", "target"))
-    if not good:
+    delay, levels = facts.get("delay"), facts.get("quantiles")
+    options: Any = facts.get("options")
+    good = good and (delay is None or (type(delay) is int and delay >= 0))
+    good = good and (levels is None or (isinstance(levels, list) and all(isinstance(x, float) for x in levels)))
+    good = good and isinstance(options, list) and len(options) == len([0] if levels is None else levels) > 0
+    if not good or not all(isinstance(of_level, dict) and {*of_level} == {*OPTION_NAMES} for of_level in options):
         damaged("its facts are not those of a state")
+    for of_level in options:
+        learner = of_level["learner"]
+        if not isinstance(of_level["loss"], str) or not isinstance(learner, dict) or "name" not in learner:
+            damaged("its facts are not those of a state")
     return facts
 
 
@@ -410,14 +412,16 @@ def _damage_of(path: Path) -> Callable[[object], NoReturn]:
 def _series_names(db: sqlite3.Connection, damaged: Callable[[object], NoReturn]) -> dict[Any, tuple[str, ...]]:
     """Return the names of the series by their ids, in the order in which they began."""
     names: dict[Any, tuple[str, ...]] = {}
-    for id, name in db.execute("SELECT id, name FROM series ORDER BY id"):
+    for row in (SeriesRow(*row) for row in db.execute("SELECT * FROM series ORDER BY id")):
         try:
-            parts = json.loads(name)
+            parts = json.loads(row.name)
         except (ValueError, TypeError, RecursionError):
             parts = None
         if not _is_texts(parts):
             damaged("a series has no name")
-        names[id] = tuple(parts)
+        if row.digest != digest_of(row):
+            damaged("a digest does not agree")
+        names[row.id] = tuple(parts)
     return names
 
 

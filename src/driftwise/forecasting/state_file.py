@@ -3,8 +3,8 @@
 A run is one transaction, from `BEGIN IMMEDIATE` to the commit, so runs that share a file follow each other, and a kill
 leaves the file as it was before. The journal is the rollback journal, as that of stores (`driftwise.results.store`).
 
-A file that is begun is empty until its first commit. Nothing in it is trusted: every row that is used has a digest, and
-what it says is checked by those who use it.
+A file that is begun is empty until its first commit. Nothing in it is trusted: every row has a digest, which is checked
+when the row is used, and what it says is checked by those who use it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,25 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from driftwise.core.errors import BadFile, rejection
 from driftwise.core.files import shown_path
 from driftwise.core.memory_fields import MOST_ROUNDS
 from driftwise.core.sqlite_files import connect, journal, require_regular_files
+from driftwise.forecasting.labelled_values import LARGEST
 
 FORMAT = 1
 PATIENCE = 60.0  # seconds to wait for another run
-MOST_TRUTHS = 100  # of each series, to notice that one is revised
+MOST_TRUTHS = 100  # of each series: for rounds that come after it, and to notice that one is revised
 MOST_STEPS = 1 << 31
 _APPLICATION = int.from_bytes(b"drfm", "big")  # the mark of the program in the head of an SQLite file
 _SCHEMA = f"""
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE series (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, n_truths INTEGER NOT NULL);
+CREATE TABLE facts (name TEXT PRIMARY KEY, digest INTEGER NOT NULL, value TEXT NOT NULL);
+CREATE TABLE series (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, digest INTEGER NOT NULL, n_truths INTEGER NOT NULL
+);
 CREATE TABLE mixtures (
   id INTEGER PRIMARY KEY, series INTEGER NOT NULL, step INTEGER NOT NULL, n_rounds INTEGER NOT NULL,
   waiting INTEGER NOT NULL, newest INTEGER NOT NULL, last NOT NULL, digest INTEGER NOT NULL, arrays BLOB NOT NULL,
@@ -45,13 +48,32 @@ CREATE TABLE rounds (
 );
 CREATE INDEX rounds_by_time ON rounds (series, time);
 CREATE INDEX rounds_with_truths ON rounds (series) WHERE known IS NOT NULL;
-CREATE TABLE truths (series INTEGER, place INTEGER, time NOT NULL, truth REAL NOT NULL, PRIMARY KEY (series, place))
-  WITHOUT ROWID;
+CREATE TABLE truths (
+  series INTEGER, place INTEGER, time NOT NULL, known, digest INTEGER NOT NULL, truth REAL NOT NULL,
+  PRIMARY KEY (series, place)
+) WITHOUT ROWID;
 CREATE INDEX truths_by_time ON truths (series, time);
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
 Row = tuple[Any, ...]
+
+
+class FactRow(NamedTuple):
+    """What the whole state has in common."""
+
+    name: str
+    digest: int
+    value: str  # JSON
+
+
+class SeriesRow(NamedTuple):
+    """A series, by the values of its columns as JSON."""
+
+    id: int
+    name: str
+    digest: int = 0
+    n_truths: int = 0  # that came
 
 
 class MixtureRow(NamedTuple):
@@ -67,10 +89,6 @@ class MixtureRow(NamedTuple):
     digest: int
     arrays: bytes = b""
 
-    def sum(self) -> int:
-        """Return the digest of the other values."""
-        return crc32(self.arrays, crc32(repr(self[:-2]).encode("utf-8", "surrogateescape")))
-
 
 class RoundRow(NamedTuple):
     """A round that waits for its truth, or whose truth was not learned yet."""
@@ -85,9 +103,31 @@ class RoundRow(NamedTuple):
     digest: int
     numbers: bytes
 
-    def sum(self) -> int:
-        """Return the digest of the other values."""
-        return crc32(self.numbers, crc32(repr(self[:-2]).encode("utf-8", "surrogateescape")))
+
+class TruthRow(NamedTuple):
+    """A truth that came."""
+
+    series: int
+    place: int  # among those that are kept
+    time: int | float | str
+    known: int | float | str | None  # None: at its time
+    digest: int
+    truth: float
+
+
+StoredRow = TypeVar("StoredRow", FactRow, SeriesRow, MixtureRow, RoundRow, TruthRow)
+
+
+def digest_of(row: FactRow | SeriesRow | MixtureRow | RoundRow | TruthRow) -> int:
+    """Return the digest of a row, which is its last value but one."""
+    *others, _, last = row
+    content = last if isinstance(last, bytes) else repr(last).encode("utf-8", "surrogateescape")
+    return crc32(content, crc32(repr(tuple(others)).encode("utf-8", "surrogateescape")))
+
+
+def with_digest(row: StoredRow) -> StoredRow:
+    """Return a row with its digest."""
+    return row._replace(digest=digest_of(row))
 
 
 def fault(path: Path, message: str) -> BadFile:
@@ -111,7 +151,7 @@ class StateFile:
         self.path = state_path(path)
         self._patience = PATIENCE if patience is None else patience
         self._changes: list[tuple[str, Sequence[Sequence[object]]]] = []
-        self._db, self._wrote = self._begun(), False
+        self._db = self._begun()
         try:
             with self.errors():
                 self.is_new = not self._db.execute("SELECT 1 FROM sqlite_schema").fetchone()
@@ -175,7 +215,6 @@ class StateFile:
 
     def write(self) -> None:
         """Make all changes in the transaction; a new file gets its tables."""
-        self._wrote = True
         with self.errors():
             for command in _SCHEMA.strip().removesuffix(";").split(";\n") if self.is_new else ():
                 self._db.execute(command)
@@ -186,7 +225,15 @@ class StateFile:
 
     def facts(self) -> dict[str, Any]:
         """Return what the whole state has in common."""
-        return _facts(self.rows("SELECT name, value FROM facts"), self.path)
+        return _facts(self.rows("SELECT * FROM facts"), self.path)
+
+    def series(self, name: str) -> SeriesRow | None:
+        """Return the series of a name, None if there is none."""
+        found = [SeriesRow(*row) for row in self.rows("SELECT * FROM series WHERE name = ?", (name,))]
+        check_digests(found, self.path)
+        if found and not (type(found[0].id) is int and type(found[0].n_truths) is int and found[0].n_truths >= 0):
+            raise fault(self.path, "it is damaged: a series has no number")
+        return found[0] if found else None
 
     def select(self, series: Sequence[int], times: Iterable[tuple[int, Any]]) -> None:
         """Choose the series, and the times of series, of the queries below."""
@@ -229,12 +276,23 @@ class StateFile:
         check_digests(found, self.path)
         return sorted(found)
 
-    def truths(self) -> list[Row]:
-        """Return series, times and truths that were learned at the chosen times."""
-        return self.rows(
-            "SELECT t.series, t.time, t.truth FROM chosen AS c CROSS JOIN truths AS t"
-            " ON t.series = c.series AND t.time = c.time"
-        )
+    def truths(self) -> list[TruthRow]:
+        """Return the truths of the chosen times that are kept."""
+        query = "SELECT t.* FROM chosen AS c CROSS JOIN truths AS t ON t.series = c.series AND t.time = c.time"
+        found = [TruthRow(*row) for row in self.rows(query)]
+        check_digests(found, self.path)
+        if not all(type(row.truth) is float and abs(row.truth) <= LARGEST for row in found):
+            raise fault(self.path, "it is damaged: a truth is no number")
+        return found
+
+    def keep_truths(self, series: SeriesRow, truths: Sequence[tuple[Any, Any, float]]) -> None:
+        """Keep truths of a series that came: times, when they were known, and values, of which the latest are kept."""
+        rows = []
+        for k, (time, known, truth) in enumerate(truths[-MOST_TRUTHS:]):
+            rows.append(with_digest(TruthRow(series.id, (series.n_truths + k) % MOST_TRUTHS, time, known, 0, truth)))
+        self.change("INSERT OR REPLACE INTO truths VALUES (?, ?, ?, ?, ?, ?)", rows)
+        series = with_digest(series._replace(n_truths=series.n_truths + len(rows)))
+        self.change("INSERT OR REPLACE INTO series VALUES (?, ?, ?, ?)", [series])
 
     def commit(self) -> None:
         """Make all changes, which are on the disk when it returns."""
@@ -243,12 +301,18 @@ class StateFile:
         self._created = False
 
     def close(self) -> None:
-        """Undo what was not committed; a file that was made for it is deleted."""
-        if self._created and not self._wrote:  # before the lock is released: then another run may begin it
-            with contextlib.suppress(OSError):
-                if not self.path.stat().st_size:
-                    self.path.unlink()
-        self._db.close()
+        """Undo what was not committed; a file that was made for it is deleted, unless another run has begun it."""
+        try:
+            if self._created:
+                with contextlib.suppress(sqlite3.Error, OSError):
+                    if self._db.in_transaction:
+                        self._db.execute("ROLLBACK")
+                    self._db.execute("PRAGMA busy_timeout = 0")
+                    self._db.execute("BEGIN IMMEDIATE")
+                    if not self._db.execute("SELECT 1 FROM sqlite_schema").fetchone():
+                        self.path.unlink()
+        finally:
+            self._db.close()
 
 
 def _reason(error: sqlite3.Error, patience: float) -> str:
@@ -262,10 +326,11 @@ def _reason(error: sqlite3.Error, patience: float) -> str:
     return str(error)
 
 
-def check_digests(rows: Sequence[MixtureRow | RoundRow], path: Path) -> None:
+def check_digests(rows: Sequence[FactRow | SeriesRow | MixtureRow | RoundRow | TruthRow], path: Path) -> None:
     """Refuse rows that changed since they were written."""
     for row in rows:
-        if type(row[-1]) is not bytes or row.digest != row.sum():
+        is_whole = not isinstance(row, MixtureRow | RoundRow) or type(row[-1]) is bytes
+        if not is_whole or row.digest != digest_of(row):
             raise fault(path, "it is damaged: a digest does not agree")
 
 
@@ -313,8 +378,10 @@ def _expected_schema() -> set[tuple[str, str]]:
 
 
 def _facts(rows: list[Row], path: Path) -> dict[str, Any]:
+    found = [FactRow(*row) for row in rows]
+    check_digests(found, path)
     try:
-        return {name: json.loads(value) for name, value in rows}
+        return {row.name: json.loads(row.value) for row in found}
     except (ValueError, TypeError, RecursionError):
         raise fault(path, "it is damaged: its facts cannot be read") from None
 
@@ -356,4 +423,4 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def read_facts(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     """Return what the whole state has in common."""
-    return _facts(db.execute("SELECT name, value FROM facts").fetchall(), path)
+    return _facts(db.execute("SELECT * FROM facts").fetchall(), path)
