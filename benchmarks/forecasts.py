@@ -167,7 +167,7 @@ def package_sources() -> list[Source]:
 Played = dict[str, dict[int, Vector]]  # the forecasts, by the weights at which late rounds are learned, and by delay
 
 
-def play_mixture(learner: ExpertLearner | None, data: ForecastSet, delay: int) -> Vector:
+def play_mixture(learner: ExpertLearner | str | None, data: ForecastSet, delay: int) -> Vector:
     """Return the forecasts of a mixture, whose truths come `delay` rounds late."""
     mix = Mixture(data.forecasts.shape[1], learner=learner, loss=data.loss, history=0)
     combined = np.empty(len(data.truths))

@@ -1,6 +1,9 @@
-"""The loss of a mixture's default with absurd forecasts or truths, over its loss without them.
+"""The loss of a mixture with absurd forecasts or truths, over its loss without them.
 
-Each line of the table disturbs the sets of forecasts in one way. The default plays each set with the disturbance and
+    python benchmarks/hostile_forecasts.py --sets FOLDER                       # the default
+    python benchmarks/hostile_forecasts.py --sets FOLDER --learner ada-hedge   # a learner in its place
+
+Each line of the table disturbs the sets of forecasts in one way. The mixture plays each set with the disturbance and
 without it, and the line has the ratio of its mean square losses in the other rounds. These are the rounds whose truth
 is not made absurd, less those that the line leaves out: the first, or all before a number of rounds after a change of
 unit. They are the same in both plays, and losses are in the unit of the set. The table has the geometric mean over the
@@ -145,12 +148,12 @@ LINES = (
 )
 
 
-def ratio(line: Line, data: ForecastSet, delay: int, undisturbed: Vector) -> float:
+def ratio(line: Line, data: ForecastSet, delay: int, undisturbed: Vector, learner: str | None) -> float:
     """Return the ratio of a set, NaN if it is left out; `undisturbed` are the forecasts without a disturbance."""
     if len(data.truths) < line.n_rounds:
         return math.nan
     forecasts, truths, counted, units = line.disturb(data)
-    disturbed = play_mixture(None, data._replace(forecasts=forecasts, truths=truths), delay) / units
+    disturbed = play_mixture(learner, data._replace(forecasts=forecasts, truths=truths), delay) / units
     other = equal_weights(data) if line.disturb is equal_experts else undisturbed
     loss, other_loss = (data.loss.values(combined, data.truths)[counted].mean() for combined in (disturbed, other))
     return float(loss / other_loss) if other_loss > 0 else math.nan
@@ -200,6 +203,7 @@ def main() -> None:
     parser.add_argument("--sets", type=Path, metavar="FOLDER", help="a folder of .npz files, in place of packages")
     parser.add_argument("--delays", type=whole_numbers, default=[0, 7], help="how late truths are, such as 0,7")
     parser.add_argument("--only", metavar="NAME", help="one set")
+    parser.add_argument("--learner", metavar="NAME", help="a learner in place of the default, such as ada-hedge")
     settings = parser.parse_args()
     sources = folder_sources(settings.sets) if settings.sets else package_sources()
     sources = [source for source in sources if settings.only in (None, source.name)]
@@ -214,8 +218,8 @@ def main() -> None:
             absent.append(str(error))
             continue
         for delay, by_set in by_delay.items():
-            undisturbed = play_mixture(None, data, delay)
-            by_set[source.name] = [ratio(line, data, delay, undisturbed) for line in LINES]
+            undisturbed = play_mixture(settings.learner, data, delay)
+            by_set[source.name] = [ratio(line, data, delay, undisturbed, settings.learner) for line in LINES]
         if (seconds := time.perf_counter() - started) > PATIENCE:
             print(f"{source.name}, {i + 1} of {len(sources)}: {seconds:.0f} s", file=sys.stderr, flush=True)
     for delay, by_set in by_delay.items():
