@@ -5,7 +5,8 @@
     POOLD_PATH=FOLDER python benchmarks/poold_check.py  # poold is in a site-packages folder of another environment
 
 Both get the same gradients, 300 rounds for each delay, number of experts and kind of gradients, without a hint. It
-prints the largest difference of a weight, and ends with an error if one is above 1e-9.
+prints the largest difference of a weight, and ends with an error if one is above 1e-9. The last line has how much the
+weights of each change if all gradients are multiplied by 1e-10: poold takes temperatures up to 1e-8 as 0.
 """
 
 from __future__ import annotations
@@ -67,6 +68,9 @@ def main() -> None:
                 difference = float(np.abs(ours(gradients, delay) - of_package(gradients, delay)).max())
                 print(f"{kind}, {n_experts} experts, late by {delay}: {difference:.1e}")
                 largest = max(largest, difference)
+    gradients = gradients_of("normal", 5, seed=0)
+    moved = [float(np.abs(play(1e-10 * gradients, 0) - play(gradients, 0)).max()) for play in (of_package, ours)]
+    print(f"gradients times 1e-10: weights of poold change by {moved[0]:.1e}, ours by {moved[1]:.1e}")
     if largest > MOST:
         sys.exit(f"the largest difference, {largest:.1e}, is above {MOST:g}")
 
