@@ -30,7 +30,7 @@ discount, AdaHedge on the losses (3 above), and Fixed Share on the regrets with 
 $1/(t + 1)$, $S_t$ the largest range of the regrets so far. It has the regrets of what these really forecast, and its
 mixability gap counts $1 + \text{delay}$ times for a late round.
 
-**What is put to sleep or cut.** The *usual error* is the fourth largest so far (of fewer than 13 the first, second or third),
+**What sleeps or is cut.** The *usual error* is the fourth largest so far (of fewer than 13 the first, second or third),
 for the errors of the mixture and for those of the midmean.
 
 - An expert sleeps in a round in which its distance from the median is more than 30 times the median distance and more
