@@ -54,11 +54,18 @@ from driftwise import combine
 combine(pandas.DataFrame({"y": [1.0, 2.0], "a": [1.0, 3.0], "b": [0.0, None]}), target="y")
 """
 TABLE = "s,t,y,a,b\nx,1,1,1,2\nz,1,2,,3\nx,2,,2,2\nz,2,1,2,2\n"
+ISSUED = "t,cutoff,y,a,b\n2,1,1,1,2\n3,1,2,,3\n4,3,,2,2\n5,3,,2,2\n"
+NEXT = "t,cutoff,y,a,b\n4,3,2,,\n5,3,1,2,2\n6,5,,2,2\n"
+LATE = f"{COMMAND}run('combine', 'issued.csv', '--target', 'y', '--time', 't', '--out', 'a')"
+STATE = "'--target', 'y', '--time', 't', '--state', 'mix.db', '--out'"
+NIGHTS = f"{COMMAND}run('combine', 'issued.csv', {STATE}, 'a')\nrun('combine', 'next.csv', {STATE}, 'b')"
 USES = {
     "a mixture": ("mixture", MIXTURE),
     "the command": ("combine", f"{COMMAND}run('combine', 'in.csv', '--target', 'y', '--experts', 'a,b', '--out', 'a')"),
     "series": ("combine", f"{COMMAND}run('combine', 'in.csv', '--target', 'y', '--by', 's', '--time', 't')"),
     "a frame": ("combine", FRAME),
+    "times of issue": ("combine", LATE),
+    "two nights of a state": ("combine", NIGHTS),
 }
 
 
@@ -81,7 +88,8 @@ def compiled_ahead(tmp_path_factory):
 @pytest.mark.parametrize(("name", "use"), USES.values(), ids=USES)
 def test_a_first_use_needs_nothing_that_was_not_compiled_ahead(compiled_ahead, tmp_path, name, use):
     """Whether from the cache or by the compiler: this holds with an empty cache and with a full one."""
-    (tmp_path / "in.csv").write_text(TABLE)
+    for file, text in {"in.csv": TABLE, "issued.csv": ISSUED, "next.csv": NEXT}.items():
+        (tmp_path / file).write_text(text)
     needed = kernels_of(tmp_path, use)
     assert needed
     assert needed <= compiled_ahead[name]

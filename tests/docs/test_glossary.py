@@ -171,6 +171,8 @@ def shown(monkeypatch, capsys, tmp_path):
         ("L*", "best loss: the least total loss", "L* = min_{i₁, ..., i_T} Σ_{t=1}^T ℓ_{t,i_t}"),
         ("95% interval", "interval (confidence): confidence interval", "x̄ ± t_{n-1} s/√n"),
         ("Lambda", "variance: total variance", "Λ = Σ_{t=1}^T E ‖ℓ_t - μ_t‖₂²"),
+        ("cutoff", "issue time: when a forecast was issued", ""),
+        ("state", "state (of a learner): a learner in progress", ""),
         ("dynamic regret", "dynamic regret: regret against", "Σ_{t=1}^T ⟨p_t, μ_t⟩ - Σ_{t=1}^T min_i μ_{t,i}"),
     ],
 )

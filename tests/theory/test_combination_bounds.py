@@ -50,17 +50,23 @@ class Stretch:
 class Play:
     """A path that `Combinations` plays, with the regrets at the weights from which each learner learned.
 
-    `bug` is called with the arrays of the memory before and after every round, and may change the latter.
+    `bug` is called with the arrays of the memory before and after every round, and may change the latter; `slip` with a
+    round, and returns the forecast that is played in place of the right one.
     """
 
-    def __init__(self, loss, n_experts, bug=None):
+    def __init__(self, loss, n_experts, bug=None, slip=None):
         self.options = MixtureOptions(loss, Combinations())
-        self.loss, self.n_experts, self.bug = self.options.forecast_loss, n_experts, bug
+        self.loss, self.n_experts = self.options.forecast_loss, n_experts
+        self.bug, self.slip = bug, slip
         self.stack, self.stretches = MixtureStack(self.options, n_experts), [Stretch()]
         self.degree = DEGREES.get(self.loss.name, 0)
         self.rounds = []  # forecast, truth, believed truth, awake experts' forecasts, of the rounds that were learned
-        self.apart = {"poly": [], "leader": [], "switching": []}  # of the mixture and of what its rule is charged with
+        # Losses of the mixture, and those that its rule is charged with: against a learner, and against inputs
+        self.apart = {"poly": [], "leader": [], "switching": []}
         self.guard_apart = []
+        # Whether level 3 played a round at other weights than those from which it learned (after a fall), and whether a
+        # learner did (before the first truth, too). In all other rounds forecasts are equal: played, charged, size.
+        self.afresh, self.unlike, self.equal = [], [], []
         self.input_losses, self.forecast = [], NAN
         self.cut_errors = [[]]
 
@@ -69,6 +75,8 @@ class Play:
 
     def predict(self, row):
         self.waits = self.stack.combine_one(row)
+        if self.slip:
+            self.waits = self.waits._replace(forecast=self.slip(self.waits))
         self.forecast = self.waits.forecast
         return self.forecast
 
@@ -113,6 +121,11 @@ class Play:
         stretch.guard.append(regrets)
         lost = self.value(waits.forecast, believed)
         self.guard_apart.append((lost, self.value(charged, believed)))
+        most = float(np.abs(inputs[awake]).max())
+        self.afresh.append(starts_afresh)
+        self.unlike.append(starts_afresh or bool(np.isnan(guarded[1:]).all()))
+        if not starts_afresh:
+            self.equal.append((waits.forecast, charged, most))
         self.input_losses.append(self.loss.values(guarded, believed))
         losses = np.where(awake, self.loss.values(np.where(awake, inputs, 0.5), believed), 0.0)
         for i, (name, row) in enumerate((("poly", POLY), ("leader", LEADER), ("switching", SWITCHING))):
@@ -121,6 +134,8 @@ class Play:
                 regrets = np.where(awake, shared(weights[row], awake) @ losses - losses, 0.0)
             getattr(stretch, name).append(regrets)
             at_learning = self.value(learner, believed)
+            if not self.unlike[-1]:
+                self.equal.append((guarded[i + 1], learner, most))
             if np.isnan(guarded[i + 1]):
                 charge = at_learning
             else:
@@ -138,11 +153,11 @@ class Play:
         return base + mean, np.where(awake, slope * (mean - offsets), 0.0)
 
 
-def play(loss, kind, seed, n_rounds=None, bug=None):
+def play(loss, kind, seed, n_rounds=None, bug=None, slip=None):
     """Play a path; the adversary answers with the end of the hull that is farther from the forecast."""
     rng = np.random.default_rng([seed, KINDS.index(kind), LOSSES.index(loss)])
     n_rounds, n_experts = n_rounds or int(rng.integers(4, 45)), int(rng.integers(2, 6))
-    path = Play(loss, n_experts, bug)
+    path = Play(loss, n_experts, bug, slip)
     truths = rng.normal(size=n_rounds).cumsum() + 20.0
     errors = rng.normal(size=(n_rounds, n_experts)) * rng.uniform(0.1, 3.0, n_experts)
     if kind == "switching":
@@ -210,6 +225,11 @@ def check_path(path, worst, seed=0):
     size += float(np.nansum(np.abs(of_experts))) + float(np.abs(of_mixture).sum())
     stretches = [stretch for stretch in path.stretches if stretch.guard]
     guards = [stretch.rows("guard") for stretch in stretches]
+    # What is played is what the rules are charged with, so that only the other rounds count in `apart`.
+    played, charged, most = np.array(path.equal).reshape(-1, 3).T
+    worst.check("played", np.abs(played - charged) / np.where(most > 0.0, most, 1.0), 0.0, 1.0)
+    afresh, unlike = np.array(path.afresh), np.array(path.unlike)
+    assert afresh.sum() <= len(stretches) - 1
     # The gap of the kernel is that of the regrets, and below the closed form.
     for stretch, guard in zip(stretches, guards, strict=True):
         worst.check("gap", abs(stretch.gap - bounds.gap(guard, PRIOR)), 0.0, size)
@@ -221,13 +241,13 @@ def check_path(path, worst, seed=0):
     played, charged = np.array(path.guard_apart).T
     for i in range(len(PRIOR)):
         awake = ~np.isnan(of_inputs[:, i])
-        bound = two_gaps + bounds.apart(played[awake], charged[awake])
+        bound = two_gaps + bounds.apart(played[awake & afresh], charged[awake & afresh])
         worst.check("inputs of level 3", (of_mixture - of_inputs[:, i])[awake].sum(), bound, size)
     # (ii) against convex combinations and experts, by ML-Poly
     polys = [stretch.rows("poly") for stretch in stretches]
     for poly in polys:
         worst.check("ML-Poly", poly.sum(axis=0), bounds.convex(poly), size)
-    apart = {name: bounds.apart(*np.array(rows).T) for name, rows in path.apart.items()}
+    apart = {name: bounds.apart(*np.array(rows)[unlike].T) for name, rows in path.apart.items()}
     awake = ~np.isnan(inputs)
     regrets = np.array([(of_mixture - of_experts[:, k])[awake[:, k]].sum() for k in range(path.n_experts)])
     convex = sum(bounds.convex(poly) for poly in polys)
@@ -307,11 +327,12 @@ def test_played_and_learned_differ_only_before_the_first_truth_and_at_falls():
     path = play("square", "random", 1, n_rounds=220)
     assert len(path.stretches) == 2
     afresh = len(path.stretches[0].guard)  # the first round of the second stretch
-    for rows in (*path.apart.values(), path.guard_apart):
+    assert np.flatnonzero(path.afresh).tolist() == [afresh]
+    assert np.flatnonzero(path.unlike).tolist() == [0, afresh]
+    for rows in path.apart.values():
         played, charged = np.array(rows).T
         differs = np.abs(played - charged) > 1e-9 * (1.0 + np.abs(played))
-        regular = np.delete(differs, [0, afresh])
-        assert not regular.any()
+        assert not np.delete(differs, [0, afresh]).any()
 
 
 # Planted mistakes: each must break a bound
@@ -356,6 +377,36 @@ def test_a_planted_mistake_exceeds_a_bound(bug):
 
     with pytest.raises(AssertionError, match="the bound is exceeded"):
         check_all()
+
+
+def the_farther_end(waits):
+    low, high = waits.kept[LOW], waits.kept[HIGH]
+    return float(low if 2.0 * waits.forecast > low + high else high)
+
+
+def a_thousandth_of_the_hull_away(waits):
+    return waits.forecast + 1e-3 * (the_farther_end(waits) - waits.forecast)
+
+
+@pytest.mark.parametrize("slip", [the_farther_end, a_thousandth_of_the_hull_away])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_mixture_that_plays_something_else_is_found(loss, slip):
+    with pytest.raises(AssertionError, match="played: the bound is exceeded"):
+        check_path(play(loss, "adversarial", 0, 40, slip=slip), Worst())
+
+
+class NotPlayed(Worst):
+    """All checks but that of the forecasts that are played."""
+
+    def check(self, name, regret, bound, size):
+        if name != "played":
+            super().check(name, regret, bound, size)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_farther_end_exceeds_the_bounds_of_the_regret_themselves(loss):
+    with pytest.raises(AssertionError, match=r"(inputs of level 3|experts|combinations).*: the bound is exceeded"):
+        check_path(play(loss, "adversarial", 0, 200, slip=the_farther_end), NotPlayed())
 
 
 # Values worked by hand, as a bound that is too large would never be exceeded

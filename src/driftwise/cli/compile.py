@@ -22,7 +22,10 @@ def _compile_mixture() -> None:
 
 
 def _compile_combine() -> None:
-    """Compile what `driftwise combine` and `driftwise.combine` need with their defaults, by a small table."""
+    """Compile what `driftwise combine` and `driftwise.combine` need with their defaults, by small tables.
+
+    One has truths that are known before the next row, one has times of issue, and is two nights of a state.
+    """
     import tempfile
     from pathlib import Path
 
@@ -32,9 +35,18 @@ def _compile_combine() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.csv"
-        table.write_text("y,a,b\n0,0,1\n1,0,1\n")
-        task = CombineTask(table_source(str(table)), ColumnUses("y"), MixtureOptions(), Path(folder) / "out", "csv")
-        combine_table(task, None, lambda _: None)
+        issued = ColumnUses("y", time="t", issued="cutoff")
+        night, state = issued._replace(continued=True), Path(folder) / "mix.db"
+        for text, wanted, continued in (
+            ("y,a,b\n0,0,1\n1,0,1\n", ColumnUses("y"), None),
+            ("t,cutoff,y,a,b\n2,1,0,0,1\n3,1,1,0,1\n4,3,1,0,1\n", issued, None),
+            ("t,cutoff,y,a,b\n2,1,0,0,1\n3,1,,0,1\n", night, state),
+            ("t,cutoff,y,a,b\n3,1,1,0,1\n4,3,,0,1\n", night, state),
+        ):
+            table.write_text(text)
+            options, out = MixtureOptions(), Path(folder) / "out"
+            task = CombineTask(table_source(str(table)), wanted, options, out, "csv", state=continued)
+            combine_table(task, None, lambda _: None)
 
 
 _USES = {"mixture": _compile_mixture, "combine": _compile_combine}  # what needs more kernels than a learner's
@@ -47,9 +59,9 @@ def command(names: tuple[str, ...], quiet: bool) -> None:
     """Compile ahead of time, so that a first use does not wait for the compiler.
 
     A NAME is that of a learner, or `mixture` for `Mixture()` in Python with its defaults, or `combine` for the command
-    and the function of that name with their defaults. Without a NAME, all of them: some minutes. Compiled code is kept
-    in the folder of the package, or in the folder named by the environment variable NUMBA_CACHE_DIR. It is for this
-    processor and this version of driftwise.
+    and the function of that name with their defaults, with times of issue and with a state too. Without a NAME, all of
+    them: some minutes. Compiled code is kept in the folder of the package, or in the folder named by the environment
+    variable NUMBA_CACHE_DIR. It is for this processor and this version of driftwise.
 
     \b
     driftwise compile ucb1 hedge

@@ -534,7 +534,10 @@ def _rescale(memory: Memory, factor: float) -> None:
 
 @generic_kernel
 def _adapt_unit(memory: Memory, degree: int, farthest: float) -> None:
-    """Choose the unit, a power of two: in the first round that is learned, and if errors grow far above it."""
+    """Choose the unit in the first round that is learned, and if errors grow far above it: a power of two.
+
+    `_follow_fall` multiplies it by the ratio of two errors, so it is none from then on until errors grow again.
+    """
     if degree == 0:
         memory.unit[0] = 1.0
         return

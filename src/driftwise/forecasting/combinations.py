@@ -30,7 +30,7 @@ discount, AdaHedge on the losses (3 above), and Fixed Share on the regrets with 
 $1/(t + 1)$, $S_t$ the largest range of the regrets so far. It has the regrets of what these really forecast, and its
 mixability gap counts $1 + \text{delay}$ times for a late round.
 
-**What is not believed.** The *usual error* is the fourth largest so far (of fewer than 13 the first, second or third),
+**What sleeps or is cut.** The *usual error* is the fourth largest so far (of fewer than 13 the first, second or third),
 for the errors of the mixture and for those of the midmean.
 
 - An expert sleeps in a round in which its distance from the median is more than 30 times the median distance and more
@@ -39,13 +39,15 @@ for the errors of the mixture and for those of the midmean.
   were twice the usual error away. It is no last truth, unless the truth before it was cut too.
 - If the largest error of the last 50 to 100 truths is below 1/100 of the largest that was learned, everything that was
   learned counts in the smaller unit, and what has a bound starts afresh.
-- Nobody learns from forecasts that agree up to rounding, nor where a loss is not finite.
+- Nothing is learned in a round whose forecasts agree up to rounding, nor where a loss is not finite.
 
 Losses of probabilities are bounded in practice, and their truths are no forecasts: there only the last line applies,
 and 5 and 6 are left out. Where a loss has no unit (percentages, losses of your own), nothing shrinks.
 
-Losses are those of numbers divided by a unit, a power of two near the first error, so that squares of squares neither
-overflow nor vanish.
+Losses are those of numbers divided by a unit, so that squares of squares neither overflow nor vanish. It is a power of
+two near the first error, and again if errors grow to $2^{64}$ units. A fall of the scale multiplies it by the ratio of
+the errors of then and of before, which is in general no power of two: from then on losses in units are rounded. If all
+forecasts and truths are multiplied by a power of two, so is the unit, in each of these cases, and no weight changes.
 """
 
 from __future__ import annotations
@@ -90,8 +92,9 @@ class Combinations(MemoryChecks[Memory]):
     Two means, weights by past losses with a long and a short memory, ML-Poly with a discount, AdaHedge, the last truth
     and a forecast corrected by its last error are weighed by exponential weights with a rate for each of them. Beside
     them are three learners whose regret is bounded: against every fixed convex combination of the experts, against
-    every expert, and against sequences of experts that switch. Nothing need be tuned: neither the scale of the
-    forecasts, nor the number of rounds, nor how late truths come.
+    every expert, and against sequences of experts that switch. There is nothing to tune: neither the scale of the
+    forecasts nor the number of rounds is given. "What to expect" in the documentation of mixtures has where it loses,
+    and what late truths cost.
 
     Parameters
     ----------
@@ -103,8 +106,37 @@ class Combinations(MemoryChecks[Memory]):
     -----
     `driftwise.forecasting.combinations` has the formulas, and what is done about experts and truths that are absurd.
 
-    With truths in time, the regret of the forecast in sums of losses is at most 2 gaps of level 3 more than that of
-    each of its four inputs.
+    With truths in time the loss of the mixture, summed over the rounds that are learned, exceeds
+
+    - that of every fixed convex combination $q$ of the experts by at most
+      $2 \Delta + \sum_k q_k \sqrt{(B + V_k)\, \Phi} + A$,
+    - that of every expert by at most $2 \Delta + 2 \Delta' + A$,
+    - that of every sequence of experts with $m$ switches by at most $2 \Delta + \sum_t \big[\tfrac{\eta_t s_t^2}8 +
+      \tfrac1{\eta_t} \ln\tfrac{t+1}t\big] + \tfrac{m+1}{\eta_T} \ln(K T) + A$.
+
+    $K$ is the number of experts, $T$ that of rounds. A learner with the forecast $g$ at the weights from which it
+    learns has the regrets $r_{t,k} = \phi'(g, y_t)(g - x_{t,k})$ with the loss $\phi$, the truth $y_t$ and the forecast
+    $x_{t,k}$ of expert $k$.
+
+    - $\Delta$, $\Delta'$: the mixability gaps of AdaHedge in level 3, on the regrets of its four inputs, and of
+      AdaHedge on the losses of the experts: $\sum_t [\frac1{\lambda_t} \ln \langle w_t, e^{\lambda_t r_t} \rangle -
+      \langle w_t, r_t \rangle]$ with its weights $w_t$, its rates $\lambda_t = H / \Delta_{t-1}$ and $H = \ln 20$, for
+      the experts $H = \ln K$; while $\Delta_{t-1}$ is 0, the rate is infinite. They are at most of the order
+      $\sqrt{\sum_t s_t^2}$.
+    - $V_k = \sum_t r_{t,k}^2$ and $B = \max_{t,k} r_{t,k}^2$, of ML-Poly without a discount; $B_t$ and $V_{t,k}$ are
+      those up to round $t$. $\Phi = \sum_k (r_{1,k})_+^2 / (B_1 + V_{1,k}) + \sum_{t \ge 2} \sum_k r_{t,k}^2 /
+      (B_{t-1} + V_{t-1,k})$ bounds its potential. Round 1 is the first with a regret that is not 0.
+    - $s_t$: the range of the regrets of a round; $\eta_t = 2 \sqrt{\ln K / t} / \max_{i \le t} s_i$, the rates of Fixed
+      Share.
+    - $A$: the loss of the mixture less the one that its rule is charged with, in the rounds before the first truth
+      (the learners sleep, and the mixture is the midmean) and in one round for each fall of the scale (they played with
+      weights from before the fall). In all other rounds it is 0.
+
+    At a fall of the scale level 3, ML-Poly and Fixed Share start afresh, so all bounds but $A$ are sums over the
+    stretches between falls; the bound against every expert by $\Delta'$ holds if there is no fall. For an expert that
+    sleeps, sums are over the rounds in which it is awake. Rounds whose truth is cut add a term that is known
+    afterwards. Nothing is proved for late truths. `driftwise.theory.pathwise_combinations` has the bounds as functions,
+    and the proofs.
     """
 
     last_truth: bool = True

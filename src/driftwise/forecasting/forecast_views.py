@@ -79,8 +79,8 @@ def cuts_text(report: ForecastReport) -> list[str]:
         return []
     n_cuts, total = report.cuts
     rounds = f"{n_cuts:,} round{'s' * (n_cuts != 1)}"
-    why = "the range of the losses was so large that the learner skipped or reduced them"
-    return [f"In {rounds} {why} (cut); this can have cost at most {short_number(total)} in total."]
+    why = "the losses were too large to be learned in full"
+    return [f"In {rounds} {why} (cut); {short_number(total)} in total was left out."]
 
 
 def headline(report: ForecastReport) -> list[str]:

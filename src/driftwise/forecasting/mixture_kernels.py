@@ -31,6 +31,12 @@ adds $r_t - s$. `driftwise.theory.pathwise_mixture` has the price of a scale tha
 Hints. A learner that takes hints gets a guess of the losses: those of the forecasts of this round if the last truth
 repeats, computed as above at the forecast before the hint, and scaled by $\max(s_{t-1}, \text{their range})$.
 
+Late truths. A round is learned when its truth is known, at the weights of then: shares, forecast and losses are
+computed again. So a learner over learners, such as `Tracker`, judges its bases in a late round by what the bases'
+weights of then would have lost, not by what the bases played when the forecast was issued. `Combinations` is different
+there: it keeps the forecasts of its inputs in levels 2 and 3 until the truth is known, and weighs them by what they
+really forecast.
+
 The last truth, where it is used (for hints, as an expert, or as the forecast when all are asleep), is the last one that
 is not cut, by the same rule with the step from the last truth in place of the range: a wild truth does not become a
 wild forecast.

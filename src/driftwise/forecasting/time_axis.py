@@ -23,7 +23,7 @@ from driftwise.forecasting.losses import Array
 
 NUMBER, TIME, OFFSET, TEXT = "number", "time", "offset", "text"
 KINDS = {NUMBER: "numbers", TIME: "times without a time zone", OFFSET: "times with a time zone", TEXT: "texts"}
-_LARGEST_EXACT = 2.0**53  # up to it every whole number is a float
+LARGEST_EXACT = 2.0**53  # up to it every whole number is a float
 
 
 class TimeColumn(NamedTuple):
@@ -137,7 +137,7 @@ def _whole(values: Array) -> Array:
     """Return floats as whole numbers if all are: a column of them with a missing one is read as floats."""
     if np.isnan(values).any():
         raise ValueError("its times must not be NaN")
-    if (np.abs(values) < _LARGEST_EXACT).all() and (values % 1 == 0).all():
+    if (np.abs(values) < LARGEST_EXACT).all() and (values % 1 == 0).all():
         return values.astype(np.int64)
     return _objects(values.tolist())
 

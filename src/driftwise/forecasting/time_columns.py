@@ -19,7 +19,7 @@ from pyarrow import compute, types
 from driftwise.core.errors import BadData, shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.losses import Array
-from driftwise.forecasting.time_axis import NUMBER, OFFSET, TEXT, TIME, TimeAxis, TimeColumn, time_axis
+from driftwise.forecasting.time_axis import LARGEST_EXACT, NUMBER, OFFSET, TEXT, TIME, TimeAxis, TimeColumn, time_axis
 
 Column = TypeVar("Column", Vector, pa.Array)
 CellFault = Callable[[int, str, str], BadData]  # of a row, a column and a message
@@ -44,7 +44,6 @@ _KINDS = {  # how times in text are compared: the words for the first one, and t
     TIME: ("an ISO date or timestamp without an offset", [pa.timestamp("us"), pa.timestamp("ns")]),
     OFFSET: ("an ISO timestamp with an offset", [pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")]),
 }
-_LARGEST_EXACT = 2.0**53  # below it every whole number is a float
 _CURES = (
     "A table with one row for each expert? Name its columns by --expert and --forecast. Issued at different times? Name"
     " the column of these times by --issued, or that of the steps ahead by --step."
@@ -134,7 +133,7 @@ def _keys(block: RowBlock, name: str, kind: str) -> Array:
 
 def _exact(column: pa.Array, keys: Vector) -> Array:
     """Return times in text that are read as floats; if some are too large for that, as whole numbers."""
-    if np.abs(keys).max() < _LARGEST_EXACT:
+    if np.abs(keys).max() < LARGEST_EXACT:
         return keys
     texts = compute.utf8_trim_whitespace(column)
     for target in (pa.int64(), pa.uint64()):

@@ -540,7 +540,7 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
     array([0, 1, 0, 0, 0])
     """
 
-    version = 2  # 1 never forgot the noise, lost its haste at a probe, and had no streaks and no staying
+    version = 2  # 1 did not discount noise, reset the odds of a change at a probe, and had no staying
 
     def first_memory(self, n_actions: int, generator: Words) -> Memory:
         """Return a segment without plays."""
