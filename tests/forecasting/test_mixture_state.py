@@ -738,7 +738,7 @@ def test_the_command_refuses_and_changes_nothing(command, tmp_path):
         ),
         (
             ["--experts", "a,b"],
-            "it was begun with experts=['a', 'b', 'c'], got experts=['a', 'b']. Use --experts a,b,c, or another",
+            "it was begun with experts=['a', 'b', 'c'], got experts=['a', 'b']. Use --experts a,b,c, or use",
         ),
         (
             ["--delay", "1"],

@@ -140,7 +140,8 @@ def command(
         raise InvalidInput(
             "combine: the loss of quantiles is their pinball loss; --loss cannot be given with --quantiles."
         )
-    delay = None if delay is None else count("combine", "delay", delay, at_least=0)
+    if delay is not None and delay < 0:
+        raise InvalidInput(f"combine: --delay must be a whole number >= 0, got {delay}.")
     series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
     wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     wanted = wanted._replace(continued=state is not None, seen=seen)

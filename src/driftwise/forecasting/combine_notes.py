@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from driftwise.forecasting.forecast_report import ForecastReport
     from driftwise.forecasting.frames import ColumnUses
 
+_WORDS = {  # of Python, and of the command
+    "revised='ignore'": "--revised ignore",
+    "seen='skip'": "--seen skip",
+    "Sort the frame by it.": "Sort the rows.",
+    "of a long frame": "of a table with a row for each expert",
+    "are of wide frames, `expert` and `forecast` are of long ones.": (
+        "are of tables with a column for each expert, `expert` and `forecast` of those with a row for each."
+    ),
+    ", or a dict from names to columns": "",
+}
 _IMPLAUSIBLE = 1e3  # times the loss of the best expert
 
 
@@ -33,12 +43,16 @@ def in_words_of(source: TableSource) -> Iterator[None]:
     except BadData:  # about a cell of the file
         raise
     except BadFile as error:
-        raise BadFile(str(error) + _state_cure(str(error))) from None
+        raise BadFile(_in_options(str(error)) + _state_cure(str(error))) from None
     except InvalidInput as error:
-        text = str(error).removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
-        text = text.replace("seen='skip'", "--seen skip").replace("Sort the frame by it.", "Sort the rows.")
-        text = re.sub(r"`(\w+)`", r"--\1", text)
-        raise source.fault(f": {text}") from None
+        raise source.fault(f": {_in_options(str(error).removeprefix('combine: '))}") from None
+
+
+def _in_options(text: str) -> str:
+    """Return a message with the words of the command: of options and tables, not of arguments and frames."""
+    for words, of_command in _WORDS.items():
+        text = text.replace(words, of_command)
+    return re.sub(r"`(\w+)`", r"--\1", text)
 
 
 def _state_cure(text: str) -> str:
@@ -50,6 +64,8 @@ def _state_cure(text: str) -> str:
     option = {"extras": "add"}.get(name, name)
     if name == "gradient":
         use = "leave --no-gradient out" if value else "give --no-gradient"
+    elif value is None and name in ("issued", "step"):
+        use = f"leave --{name} and its column out"
     elif value is None or value == []:
         use = f"leave --{option} out"
     elif isinstance(value, list):
