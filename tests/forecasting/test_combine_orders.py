@@ -127,9 +127,12 @@ FAULTS = {  # what is changed, words, what the message says
     "issue times as series": ({}, ["--by", "cutoff", "--time", "ds"], ": the column 'cutoff' has issue times"),
     "no such column": ({}, ["--issued", "cutof"], ": there is no column 'cutof'. Did you mean 'cutoff'?"),
     "two uses": ({}, ["--issued", "ds", "--time", "ds"], "combine: the column 'ds' is given as --time and --issued."),
-    "forecasts named h": ({"h": 0.25, "step": None}, [], ": the column 'h' must have >= 1 in every row, got 0.25 in"),
+    "forecasts named h": (
+        {"h": 0.25, "step": None}, [],
+        ": the column 'h' must have steps ahead, whole numbers >= 1, got 0.25 in line 2. If",
+    ),
     "two steps": ({"h": lambda f: f["step"]}, [], "['step', 'h'] may be steps ahead; name one with --step."),
-    "only half of a long table": ({}, ["--expert", "a"], ": --forecast must be the name of a column, got None."),
+    "only half of a long table": ({}, ["--expert", "a"], "combine: --expert needs --forecast, the column of the fore"),
     "issued at different times": (
         {"cutoff": None, "step": None}, [],
         "Issued at different times? Name the column of these times by --issued, or that of the steps ahead by --step",

@@ -9,7 +9,7 @@ import pytest
 
 from command_line import runner
 from driftwise import Mixture
-from driftwise.core.errors import InvalidInput
+from driftwise.core.errors import InvalidInput, LayoutWarning
 from driftwise.forecasting import combine
 from issued_windows import windows
 
@@ -69,7 +69,8 @@ def test_all_ways_of_naming_levels_give_the_same():
 
 def test_an_expert_without_a_level_sleeps_there():
     frame = bands().drop(columns=["a-lo-90"])
-    result = combine(frame, quantiles=LEVELS)
+    with pytest.warns(LayoutWarning, match=r"^combine: 'a' has no column for the level 0\.05: asleep there\.$"):
+        result = combine(frame, quantiles=LEVELS)
     assert (result["weight_a-q-0.05"] == 0).all()
     assert (result["weight_c-q-0.05"] == 1).all()
 
@@ -118,7 +119,7 @@ def test_the_command_combines_quantiles_and_reports_them(monkeypatch, capsys, tm
     ("words", "message"),
     [
         (["--quantiles", "a"], "combine: --quantiles must be numbers with commas between, got 'a'."),
-        (["--quantiles", ".5,.1"], "combine: `quantiles` must be at least one probability, in increasing order"),
+        (["--quantiles", ".5,.1"], "combine: --quantiles must increase, such as .1,.5,.9, got '.5,.1'."),
         (
             ["--quantiles", ".5", "--loss", "mae"],
             "combine: the loss of quantiles is their pinball loss; --loss cannot be given",

@@ -41,7 +41,7 @@ _FORMATS = ["csv", "parquet"]  # of the output
     "--quantiles", metavar="LEVEL[,..]", help="Combine quantiles, such as .1,.5,.9, from columns like a-lo-80."
 )
 @choice("--revised", ["refuse", "ignore"], "refuse", "What to do with a second truth of a time.")
-@click.option("--state", type=click.Path(path_type=Path), help="File that continues from table to table.")
+@click.option("--state", type=click.Path(), help="File that continues from table to table.")
 @choice("--seen", ["refuse", "skip"], "refuse", "What to do with rows that the state has already.")
 @click.option("--expert", metavar="COLUMN", help="Of a table with a row per expert: the column of their names.")
 @click.option("--forecast", metavar="COLUMN", help="Of such a table: the column of the forecasts.")
@@ -83,7 +83,7 @@ def command(
     step: str | None,
     delay: int | None,
     revised: str,
-    state: Path | None,
+    state: str | None,
     seen: str,
     quantiles: str | None,
     expert: str | None,
@@ -129,6 +129,10 @@ def command(
     source = table_source(file, input_format)
     output_format = format or ("parquet" if source.format == "parquet" else "csv")
     finals = [out / f"forecasts.{output_format}", out / SUMMARY, *([] if no_page else [out / PAGE])]
+    if state is not None:
+        _check_state(state)
+    elif seen == "skip":
+        raise InvalidInput("combine: --seen skip needs --state: without a state, no row was seen before.")
     inputs = [*([] if source.is_stream else [file]), *([] if state is None else [state])]
     check_output_files("combine", finals, inputs, follow_links=False)
     levels = None if quantiles is None else _levels(quantiles)
@@ -136,7 +140,8 @@ def command(
         raise InvalidInput(
             "combine: the loss of quantiles is their pinball loss; --loss cannot be given with --quantiles."
         )
-    delay = None if delay is None else count("combine", "delay", delay, at_least=0)
+    if delay is not None and delay < 0:
+        raise InvalidInput(f"combine: --delay must be a whole number >= 0, got {delay}.")
     series = tuple(name for text in by for name in next(csv.reader([text], skipinitialspace=True), []))
     wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     wanted = wanted._replace(continued=state is not None, seen=seen)
@@ -154,7 +159,8 @@ def command(
     if as_json:
         click.echo(json_text(outcome.report.record()))
         return
-    click.echo(f"{outcome.report.text()}\n\n{COLUMNS_NOTE}\n")
+    lines = "".join(f"{line}\n" for line in outcome.lines)
+    click.echo("\n\n".join(filter(None, [outcome.report.text(), lines.rstrip("\n"), f"{COLUMNS_NOTE}\n"])))
     for kind, path in zip(("forecasts", "summary", "page"), outcome.files, strict=False):
         click.echo(f"{kind}: {one_line(str(path))}")
 
@@ -195,7 +201,23 @@ def _levels(text: str) -> tuple[float, ...]:
         levels = [float(part) for part in text.split(",")]
     except ValueError:
         raise InvalidInput(f"combine: --quantiles must be numbers with commas between, got {shown(text)}.") from None
+    if not all(0 < level < 1 for level in levels):
+        wrong = next(level for level in levels if not 0 < level < 1)
+        raise InvalidInput(f"combine: --quantiles must be probabilities in (0, 1), such as .1,.5,.9, got {wrong:g}.")
+    if sorted({*levels}) != levels:
+        raise InvalidInput(f"combine: --quantiles must increase, such as .1,.5,.9, got {shown(text)}.")
     return quantile_levels("combine", levels)
+
+
+def _check_state(path: str) -> None:
+    """Reject the name of a state that is no name of a file."""
+    from driftwise.core.errors import InvalidInput
+    from driftwise.forecasting.state_file import state_path
+
+    try:
+        state_path(path)
+    except InvalidInput as error:
+        raise InvalidInput(str(error).replace("`state`", "--state")) from None
 
 
 def _delimiter(text: str | None) -> str | None:

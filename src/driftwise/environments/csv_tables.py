@@ -29,6 +29,7 @@ from driftwise.environments.table_files import (
     ColumnChoice,
     Columns,
     TableSource,
+    are_times,
     first_line,
     free_bytes,
 )
@@ -388,6 +389,8 @@ class CsvTable:
         numbers = {i: cells[i] for i, name in enumerate(names) if name not in texts}
         self._decimals = _Decimals(decimal) if decimal else _Decimals.of_sample(numbers, self._delimiter)
         self.columns = Columns(names, tuple(_holds_numbers(cells[i]) for i in range(len(names))))
+        numeric = self.columns.numeric
+        self.times = {name for i, name in enumerate(names) if not numeric[i] and are_times(cells[i])}
         stream.skip(start)
         self._block = _BLOCK if rows else LONGEST  # very long rows
         guesses = [] if delimiter or self._delimiter == "," else [f"the delimiter {shown(self._delimiter)}"]

@@ -19,7 +19,8 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, TextIO
 
@@ -81,6 +82,19 @@ class Columns(NamedTuple):
         {'a': 0, 'b': 1}
         """
         return {name: len(self.names) - 1 - i for i, name in enumerate(reversed(self.names))}
+
+
+def are_times(values: Iterable[object]) -> bool:
+    """Return whether all texts that are there are ISO dates or timestamps.
+
+    >>> are_times(["2026-01-01", "", "2026-01-02T06:00:00+01:00"]), are_times(["north"]), are_times([""])
+    (True, False, False)
+    """
+    texts = [text for value in values if value is not None and (text := str(value).strip())]
+    try:
+        return bool([datetime.fromisoformat(text) for text in texts])
+    except ValueError:
+        return False
 
 
 class ColumnChoice(NamedTuple):
@@ -237,6 +251,7 @@ class JsonLines:
     def _found_kinds(self, sample: bytes) -> dict[str, str]:
         """Return the kind of the values of each key: a number if at least half are, or all are null."""
         kinds: dict[str, Counter[str]] = {}
+        values: dict[str, list[object]] = {}
         for line, text in _filled_lines(sample):
             record = None
             with contextlib.suppress(ValueError, RecursionError):
@@ -245,7 +260,10 @@ class JsonLines:
                 raise self._fault({}, text, line, "not an object")
             for name, value in record.items():
                 kinds.setdefault(name, Counter())[_kind(value)] += 1
-        return {name: _common(counts) for name, counts in kinds.items()}
+                values.setdefault(name, []).append(value)
+        found = {name: _common(counts) for name, counts in kinds.items()}
+        self.times = {name for name, kind in found.items() if kind == _TEXT and are_times(values[name])}
+        return found
 
     def batches(self, choice: ColumnChoice) -> Generator[pa.RecordBatch, None, None]:
         """Yield the chosen columns."""
@@ -418,6 +436,7 @@ class ParquetTable:
             self._n_rows, schema = file.metadata.num_rows, file.schema_arrow
         self.columns = Columns(tuple(schema.names), tuple(_passes(field.type, _NUMBERS) for field in schema))
         self._types = {field.name: field.type for field in schema}
+        self.times = {field.name for field in schema if types.is_temporal(field.type)}
         if self._n_rows <= 0:
             raise source.fault(": it has no rows.")
 

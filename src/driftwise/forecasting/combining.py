@@ -12,9 +12,7 @@ import csv
 import difflib
 import io
 import json
-import math
 import os
-import re
 import stat
 import time
 from collections import Counter
@@ -49,10 +47,19 @@ from driftwise.environments.table_files import (
     opened,
     read_error,
 )
-from driftwise.forecasting.continued_rounds import Arrived
+from driftwise.forecasting.combine_notes import (
+    arrival_lines,
+    begun_note,
+    expert_notes,
+    implausible,
+    in_words_of,
+    truths_note,
+    unused_notes,
+)
+from driftwise.forecasting.continued_rounds import Arrivals, Arrived
 from driftwise.forecasting.forecast_report import ForecastReport
 from driftwise.forecasting.forecast_views import is_report_page, report_page
-from driftwise.forecasting.frame_columns import narwhals
+from driftwise.forecasting.frame_columns import listed, narwhals
 from driftwise.forecasting.frames import (
     CUTOFF,
     SERIES,
@@ -62,10 +69,8 @@ from driftwise.forecasting.frames import (
     Played,
     Rounds,
     added_columns,
-    level_of,
     level_options,
     play_rounds,
-    quantile_experts,
     read_rounds,
     recognised,
     series_name,
@@ -74,6 +79,7 @@ from driftwise.forecasting.labelled_values import LARGEST, first_too_large
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.mixture_state import MixtureState
 from driftwise.forecasting.options import MixtureOptions
+from driftwise.forecasting.quantile_columns import level_of, quantile_experts, quantile_notes
 from driftwise.forecasting.quantile_report import QuantileReport, quantile_page, quantile_report_of
 from driftwise.forecasting.running_report import LAST_TRUTH, RunningReport
 from driftwise.forecasting.time_columns import CellFault, RowBlock, TimeOrder, first_bad, text_times
@@ -123,9 +129,7 @@ _SUFFIXES = {"csv": (".csv", ".tsv", ".txt"), "parquet": (".parquet", ".pq"), "j
 FORMATS = tuple(_SUFFIXES)
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # the index of a pandas table, as it appears in files
-_MOST_SHOWN = 12  # names in a message
 _OPTIONS = ("target", "time", "issued", "known", "step", "expert", "forecast")  # that name a column
-_IMPLAUSIBLE = 1e3  # times the loss of the best expert
 
 Note = Callable[[str], None]
 
@@ -142,7 +146,7 @@ class CombineTask(NamedTuple):
     decimal: str | None = None
     n_threads: int = 1
     page: bool = True
-    state: Path | None = None  # that is continued
+    state: str | Path | None = None  # that is continued
 
 
 class RowProgress(NamedTuple):
@@ -158,6 +162,7 @@ class CombinedFiles(NamedTuple):
 
     report: ForecastReport | QuantileReport
     files: tuple[Path, ...]
+    lines: tuple[str, ...] = ()  # what came for a state
 
 
 def table_source(path: str, format: str | None = None) -> TableSource:
@@ -200,14 +205,18 @@ def combine_table(task: CombineTask, progress: Callable[[RowProgress], None] | N
     _check_names(task.wanted)
     with contextlib.ExitStack() as stack:
         reader = _open_table(task, stack)
+        was_there = task.state is not None and Path(task.state).exists()
         memory = None if task.state is None else stack.enter_context(MixtureState(task.state))
-        choice, uses = _choose_columns(task.source, reader.columns, task.wanted, memory)
-        is_whole = uses.is_ordered or uses.expert is not None or uses.quantiles is not None or memory is not None
-        run = (_WholeRun if is_whole else _Run)(task, reader, choice, uses, memory)
+        is_begun = memory is not None and memory.is_new
+        choice, uses, notes = _choose_columns(task.source, reader.columns, task.wanted, memory)
+        is_plain = not uses.is_ordered and uses.expert is None and uses.quantiles is None and memory is None
+        run = (_Run if is_plain else _WholeRun)(task, reader, choice, uses, notes, memory)
         stack.enter_context(_locked_folder(task.out))
         outcome = run.play(progress)
         if memory is not None:
             memory.commit()  # at the very end: after a kill before it, the same run gives the same files
+            if is_begun:
+                note(begun_note(memory.path, was_there))
     run.add_notes(outcome.report, note)
     return outcome
 
@@ -239,18 +248,21 @@ def _check_names(wanted: ColumnUses) -> None:
             also = f"{used[name]} and {option}" if used[name] != option else f"{option} twice"
             raise InvalidInput(f"combine: the column {shown(name)} is given as {also}.")
         used[name] = option
+    for option, other, what in (("expert", "forecast", "forecasts"), ("forecast", "expert", "names of the experts")):
+        if getattr(wanted, option) is not None and getattr(wanted, other) is None:
+            raise InvalidInput(f"combine: --{option} needs --{other}, the column of the {what}.")
     if wanted.experts is not None and not wanted.experts:
         raise InvalidInput("combine: --experts must name at least one column.")
 
 
 def _choose_columns(
     source: TableSource, columns: Columns, wanted: ColumnUses, memory: MixtureState | None
-) -> tuple[ColumnChoice, ColumnUses]:
-    """Return the columns to read, and the columns by their uses; raise `BadData` if one is missing or not clear.
+) -> tuple[ColumnChoice, ColumnUses, list[str]]:
+    """Return the columns to read, those by their uses, and notes; raise `BadData` if one is missing or not clear.
 
     Those that a state has and a table may lack are missing columns without a fault.
     """
-    places = columns.places
+    places, notes = columns.places, list[str]()
     lacking = [] if memory is None else memory.missing(columns.names, wanted.expert is not None)
     for i, name in enumerate(columns.names):
         if places[name] < i and not (name == "" and wanted.experts is not None):
@@ -259,16 +271,18 @@ def _choose_columns(
     for needed in (*(getattr(wanted, option) for option in _OPTIONS), *wanted.by, *(experts or ())):
         if needed is not None and needed not in places and needed not in lacking:
             near = difflib.get_close_matches(needed, columns.names, n=1)
-            advice = f"Did you mean {shown(near[0])}?" if near else f"It has {_listed(columns.names)}."
+            advice = f"Did you mean {shown(near[0])}?" if near else f"It has {listed(columns.names)}."
             raise source.fault(one_line(f": there is no column {shown(needed)}. {advice}"))
     header = narwhals().from_native(
         pa.table({name: pa.array([], pa.float64()) for name in (*columns.names, *lacking) if name})
     )
-    with _in_words_of(source):
+    with in_words_of(source):
         uses = recognised(header, wanted)
-        if wanted.quantiles is not None:
-            found = quantile_experts(header, uses, [])[1]
+        if uses.quantiles is not None:
+            named, found = quantile_experts(header, uses)
+            notes = quantile_notes(columns.names, uses, named, found)
             experts = tuple(dict.fromkeys(name for of_level in found for name in of_level if name is not None))
+            uses = uses._replace(experts=dict(zip(named, zip(*found, strict=True), strict=True)))
     more = tuple(name for name in (uses.forecast, uses.step) if name is not None)
     labels = tuple(name for name in (*uses.by, uses.expert) if name is not None and name not in more)
     times = tuple(uses.times.values())
@@ -285,25 +299,13 @@ def _choose_columns(
     chosen = ColumnChoice(wanted.target, (*experts, *more), times, labels, guessed)
     if memory is not None:
         named = tuple(name for name in dict.fromkeys((*experts, *lacking)) if name not in (*more, *times, *labels))
-        as_named = wanted.experts if wanted.quantiles is not None else wanted.experts or named
+        as_named = uses.experts if uses.quantiles is not None else wanted.experts or named
         experts, times, labels, guessed = (
             tuple(name for name in of_kind if name not in lacking) for of_kind in chosen[1:]
         )
         chosen = ColumnChoice(wanted.target, experts, times, labels, guessed)
-        return chosen, uses._replace(experts=None if uses.expert is not None else as_named)
-    return chosen, uses if wanted.quantiles is not None else uses._replace(experts=experts or None)
-
-
-@contextlib.contextmanager
-def _in_words_of(source: TableSource) -> Iterator[None]:
-    """Turn errors about the arguments of `combine` into errors about a file and options of the command."""
-    try:
-        yield
-    except InvalidInput as error:
-        text = str(error).removeprefix("combine: ").replace("revised='ignore'", "--revised ignore")
-        text = text.replace("seen='skip'", "--seen skip")
-        text = re.sub(r"`(\w+)`", r"--\1", text)
-        raise source.fault(f": {text}") from None
+        return chosen, uses._replace(experts=None if uses.expert is not None else as_named), notes
+    return chosen, uses if wanted.quantiles is not None else uses._replace(experts=experts or None), notes
 
 
 def _reject_index(source: TableSource, places: Mapping[str, int], experts: Sequence[str]) -> None:
@@ -317,11 +319,6 @@ def _reject_index(source: TableSource, places: Mapping[str, int], experts: Seque
             )
         if name == "":
             raise source.fault(f": column {place} has no name. Name the forecasts by --experts.")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
-    return ", ".join(shown(name) for name in names[:_MOST_SHOWN]) + more
 
 
 @contextlib.contextmanager
@@ -353,9 +350,13 @@ class _Run:
         reader: TableReader,
         choice: ColumnChoice,
         uses: ColumnUses,
-        memory: MixtureState | None = None,
+        notes: list[str],
+        memory: MixtureState | None,
     ) -> None:
         self._task, self._reader, self._choice, self._uses, self._memory = task, reader, choice, uses, memory
+        self._notes = notes
+        self._arrivals: Arrivals | None = None  # of a state
+        self._absent: set[str] = set()  # experts of a state without a column
         self._loss = task.options.forecast_loss
         # The numbers of the series by their names, texts or whole numbers; without such a column there is one series.
         self._series: dict[str | int, int] = {} if uses.by else {"": 0}
@@ -396,15 +397,17 @@ class _Run:
 
         write_atomically(target, write, follow_link=False)
         report = self._full_report()
-        if self._task.page:
+        has_page = self._task.page and (self._memory is None or report.n_scored > 0)
+        lines = () if self._arrivals is None else arrival_lines(self._arrivals, report.n_scored > 0)
+        if has_page:
             made = quantile_page(report) if isinstance(report, QuantileReport) else report_page(report)
             write_page(page, made, follow_link=False)
         write_bytes_atomically(summary, self._summary(report), follow_link=False)  # the last: it says that all is there
-        return CombinedFiles(report, (target, summary, *([page] * self._task.page)))
+        return CombinedFiles(report, (target, summary, *([page] * has_page)), tuple(lines))
 
     def _full_report(self) -> ForecastReport | QuantileReport:
-        timing = f"{self._uses.timing} If they were not: --issued, --step, --known, --delay."
-        return replace(self._report.report(self._stack.cuts), series_names=self._series_names, timing=timing)
+        report = self._report.report(self._stack.cuts)
+        return replace(report, series_names=self._series_names, timing=self._uses.timing)
 
     @property
     def _series_names(self) -> tuple[str | int, ...]:
@@ -520,29 +523,21 @@ class _Run:
         return (json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
 
     def add_notes(self, report: ForecastReport | QuantileReport, note: Note) -> None:
-        """Name what may be a mistake: signs of a CSV file, a single expert, columns without numbers, no experts."""
+        """Say what may be a mistake."""
         name, choice = self._task.source.name, self._choice
         if isinstance(self._reader, CsvTable) and self._reader.guesses:
             note(f"{name}: it was read with {self._reader.guesses}; --delimiter and --decimal give others.")
-        for text in [] if self._memory is None else self._memory.notes:
+        for text in [*self._notes, *([] if self._memory is None else self._memory.notes)]:
             note(f"{name}: {text}")
-        if len(self._experts) == 1:
-            note(
-                f"{name}: {shown(self._experts[0])} is the only expert, so its weight is 1 in every row."
-                " A table for this command has one column for each expert."
-            )
-        for expert, is_awake in zip(self._experts, self._is_awake, strict=False):
-            if not is_awake:
-                note(f"{name}, column {shown(expert)}: all forecasts are missing.")
-        for expert in _implausible(report, choice.guessed) if isinstance(report, ForecastReport) else ():
+        asleep = [name for name, is_awake in zip(self._experts, self._is_awake, strict=False) if not is_awake]
+        for where, text in expert_notes(self._experts, [name for name in asleep if name not in self._absent]):
+            note(f"{name}{where}: {text}")
+        for expert in implausible(report, choice.guessed) if isinstance(report, ForecastReport) else ():
             note(f"{name}, column {shown(expert)}: is it a forecast? If not, choose the experts with --experts.")
         used = {*choice.numbers, *choice.texts}
         unused = [column for column in self._reader.columns.names if column not in used]
-        if choice.guessed and unused:
-            note(
-                f"{name}: not used, because they are not numbers: {_listed(unused)}."
-                " Name the column of the times by --time, that of the series by --by."
-            )
+        for text in unused_notes(unused, self._reader.times, self._uses) if choice.guessed else ():
+            note(f"{name}: {text}")
 
 
 class _WholeRun(_Run):
@@ -568,10 +563,10 @@ class _WholeRun(_Run):
         frame = pa.table(
             {**texts, self._choice.target: truths, **dict(zip(self._choice.experts, numbers.T, strict=True))}
         )
-        with _in_words_of(self._task.source):
+        with in_words_of(self._task.source):
             rounds, played, scored = self._played(whole, frame)
         levels = self._uses.quantiles
-        kept = rounds.kept.to_native()
+        kept = _with_nulls(rounds.kept.to_native())
         added = []
         for combined, weights in zip(played.combined.T, played.weights, strict=True):
             added += [pa.array(combined, from_pandas=True), *map(pa.array, weights.T.copy())]
@@ -596,20 +591,34 @@ class _WholeRun(_Run):
         table = FrameRows(nw_frame, axis, self._reader.place)
         rounds = read_rounds(table, self._loss, self._uses)
         if memory is not None:
+            absent = {*memory.missing(self._reader.columns.names, is_long)}
+            present = {name for name in rounds.experts if name not in absent}
             run = memory.play(rounds, options, self._uses, self._task.n_threads)
             rounds, played, scored = run
+            self._absent = {*rounds.experts} - present
+            self._keep_arrivals(rounds, scored)
         else:
             played = play_rounds(options, rounds, self._task.n_threads)
             truths = rounds.truths if rounds.order is None else rounds.order.truths
             order = (
                 np.arange(len(truths)) if axis is None else np.argsort(axis.ranks["time"][rounds.rows], kind="stable")
             )
-            of_levels = [[table[order] for table in of_level] for of_level in (played.weights, played.inputs)]
-            scored = Arrived(order, truths[order], played.combined[order], *of_levels)
+            weights, inputs = ([table[order] for table in of_level] for of_level in (played.weights, played.inputs))
+            scored = Arrived(order, truths[order], played.combined[order], weights, inputs)
         self._series = {name: i for i, name in enumerate(rounds.series_names)}
         self._begin(rounds.experts)
-        self._is_awake |= ~np.isnan(rounds.forecasts[0]).all(axis=0)
+        self._is_awake |= ~np.isnan(np.concatenate(rounds.forecasts)).all(axis=0)
         return rounds, played, scored
+
+    def _keep_arrivals(self, rounds: Rounds, scored: Arrived) -> None:
+        """Keep what came, and note the truths that belong to no round."""
+        assert scored.arrivals is not None
+        self._arrivals = scored.arrivals
+        if len(without_round := scored.arrivals.without_round):
+            first = int(without_round[0])
+            time = rounds.kept[self._uses.times["time"]][first]
+            place = self._reader.place(int(rounds.rows[first]))
+            self._notes.append(truths_note(len(without_round), f"{place}, {time}"))
 
     def _report_of(
         self, rounds: Rounds, scored: Arrived, cuts: list[tuple[Actions, Vector]], kept: pa.Table
@@ -620,18 +629,28 @@ class _WholeRun(_Run):
             times = kept.column(self._uses.time).combine_chunks().take(pa.array(scored.rows))
         series, timing = np.ascontiguousarray(rounds.series[scored.rows]), self._uses.timing
         names, truths, combined = self._series_names, scored.truths, scored.combined
+        is_late = self._uses.is_ordered or self._memory is not None  # whether the last truth may not be known yet
         if self._uses.quantiles is not None:
             inputs, weights = (np.stack(part, axis=2) for part in (scored.inputs, scored.weights))
-            return quantile_report_of(
+            of_quantiles = quantile_report_of(
                 self._experts, self._uses.quantiles, inputs, truths, combined, weights, series, times, cuts, names,
                 timing,
             )  # fmt: skip
+            return of_quantiles.without(LAST_TRUTH) if is_late else of_quantiles
         self._report.add(scored.inputs[0], truths, combined[:, 0], scored.weights[0], series, times)
-        report = self._report.report(cuts[0]).without(LAST_TRUTH)
-        return replace(report, series_names=names, timing=timing)
+        report = replace(self._report.report(cuts[0]), series_names=names, timing=timing)
+        return report.without(LAST_TRUTH) if is_late else report
 
     def _full_report(self) -> ForecastReport | QuantileReport:
         return self._made
+
+
+def _with_nulls(table: pa.Table) -> pa.Table:
+    """Return a table with nulls for NaNs."""
+    for i, field in enumerate(table.schema):
+        if types.is_floating(field.type):
+            table = table.set_column(i, field.name, pa.array(table.column(i).to_numpy(), from_pandas=True))
+    return table
 
 
 class _TableWriter:
@@ -679,11 +698,3 @@ class _TableWriter:
 
 def _has_marks(column: pa.ChunkedArray) -> bool:
     return bool(compute.any(compute.match_substring_regex(column, r'[",\r\n]')).as_py())
-
-
-def _implausible(report: ForecastReport, experts: Sequence[str]) -> list[str]:
-    """Return the columns whose loss is so large that they may be something else, such as a time or a number."""
-    names = {*experts}
-    means = {expert.name: expert.mean for expert in report.experts if expert.name in names and expert.n_awake}
-    least = min((mean for mean in means.values() if mean > 0), default=math.inf)
-    return [name for name, mean in means.items() if mean > _IMPLAUSIBLE * least]

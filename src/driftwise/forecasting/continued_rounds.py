@@ -32,6 +32,15 @@ from driftwise.forecasting.state_file import (
 from driftwise.forecasting.time_axis import TimeColumn, loaded, time_axis
 
 
+class Arrivals(NamedTuple):
+    """What came in a run."""
+
+    n_came: int  # truths of rounds that waited
+    n_new: int  # new rounds with forecasts
+    n_waiting: int  # of these, whose truth is not known
+    without_round: Actions  # rows whose truth belongs to no round
+
+
 class Arrived(NamedTuple):
     """The rounds whose truth came in this run, in the order of their times."""
 
@@ -40,6 +49,7 @@ class Arrived(NamedTuple):
     combined: Matrix  # of each level, increasing
     weights: list[Matrix]  # by level
     inputs: list[Matrix]
+    arrivals: Arrivals | None = None
 
 
 class Stored(NamedTuple):
@@ -266,6 +276,16 @@ class ContinuedRounds:
         """Return rounds of the file at a level."""
         return rounds_of_level(self._stored.numbers[which], level, self._stack_of[level])
 
+    @property
+    def arrivals(self) -> Arrivals:
+        """What came in this run."""
+        awake = np.column_stack([~np.isnan(of_level) for of_level in self._rounds.forecasts]).any(axis=1)
+        new, first = self._is_new & awake, self._first_truths
+        rounds = np.concatenate([self._row_of_truth[self._came], np.flatnonzero(self._is_new)])
+        place = _matches((self._series[first], self._time[first]), (self._series[rounds], self._time[rounds]))
+        n_waiting = int((new & np.isnan(self._truth_of_new)).sum())
+        return Arrivals(len(self._came), int(new.sum()), n_waiting, first[place < 0])
+
     # The play
 
     def play(self, n_threads: int) -> tuple[Played, Arrived]:
@@ -470,6 +490,7 @@ class ContinuedRounds:
             np.concatenate([earlier, combined[scored]])[order],
             [np.concatenate([of_came[i].weights, weights[i][scored]])[order] for i in range(levels)],
             [np.concatenate([of_came[i].inputs, inputs[i][scored]])[order] for i in range(levels)],
+            self.arrivals,
         )
         return Played(combined, weights, inputs, cuts), arrived
 

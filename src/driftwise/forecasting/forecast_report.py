@@ -21,6 +21,9 @@ last truth repeated          $\sum_t \phi(y_{t'}, y_t)$, $t'$ the last round of 
                              only rounds that have one
 ===========================  ==========================================================================  =============
 
+An expert that was awake in no scored round is none of these; the best expert of a series was awake in one of its
+scored rounds.
+
 A comparator's mean loss is its total divided by its number of rounds, and its ratio is its total divided by that of the
 mixture over the same rounds: above 1, the mixture was better.
 """
@@ -116,6 +119,13 @@ class SeriesTotals(NamedTuple):
     last_truth: Vector  # (S,): of the last truth, over those rounds
     mixture_after_truth: Vector  # (S,): of the mixture, over those rounds
     experts: Matrix  # (S, K): where the loss of the mixture stands for that of a missing forecast
+    n_awake: Actions  # (S, K): scored rounds in which an expert was awake
+
+    @property
+    def of_awake(self) -> Matrix:
+        """The losses of the experts, infinite for those that were never awake in a scored round of the series."""
+        never = (self.n_awake == 0) & (self.n_scored > 0)[:, None]
+        return np.where(never, np.inf, self.experts)
 
 
 class Cuts(NamedTuple):
@@ -239,7 +249,8 @@ class ForecastReport:
         if not len(scored):
             return []
         losses = self.periods.experts[scored] * self.periods.n_scored[scored, None]
-        path = best_path(losses, min(n_switches, len(scored)))
+        awake = np.flatnonzero([expert.n_awake for expert in self.experts])
+        path = awake[best_path(losses[:, awake], min(n_switches, len(scored)))]
         changes = 1 + np.flatnonzero(np.diff(path))
         edges = [0, *self.periods.starts[scored[changes]].tolist(), self.longest]
         experts = [self.names[k] for k in path[[0, *changes]]]
@@ -256,7 +267,7 @@ class ForecastReport:
         The mean loss of the last truth is over the rounds that have an earlier truth, the others over scored rounds.
         """
         of = self.series
-        best = [self.names[k] if n else "" for k, n in zip(of.experts.argmin(axis=1), of.n_scored, strict=True)]
+        best = [self.names[k] if n else "" for k, n in zip(of.of_awake.argmin(axis=1), of.n_scored, strict=True)]
         with np.errstate(invalid="ignore", divide="ignore"):
             return {
                 "series": list(self.series_names) or np.arange(self.n_series),
@@ -264,7 +275,7 @@ class ForecastReport:
                 "scored": of.n_scored,
                 "mixture": of.mixture / of.n_scored,
                 "best_expert": best,
-                "best_expert_loss": of.experts.min(axis=1) / of.n_scored,
+                "best_expert_loss": of.of_awake.min(axis=1) / of.n_scored,
                 "uniform": of.uniform / of.n_scored,
                 "last_truth": of.last_truth / of.n_after_truth,
             }

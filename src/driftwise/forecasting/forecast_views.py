@@ -210,8 +210,11 @@ def _yes_or_no(value: bool) -> str:
 
 
 def _from_best(report: ForecastReport) -> list[ExpertSummary]:
-    """Return the experts in the order of their loss, with that of the mixture where they were asleep."""
-    return sorted(report.experts, key=lambda expert: expert.filled_loss)
+    """Return the experts in the order of their loss, with that of the mixture where they were asleep.
+
+    Those that were never awake are the last.
+    """
+    return sorted(report.experts, key=lambda expert: (not expert.n_awake, expert.filled_loss))
 
 
 def _experts(report: ForecastReport) -> str:
@@ -252,7 +255,7 @@ def series_rows(report: ForecastReport) -> list[SeriesRow]:
     totals, means, rows = report.series, report.series_table(), []
     for s in np.argsort(-totals.n_scored, kind="stable")[:_MOST_SERIES].tolist():
         name = str(report.series_names[s]) if report.series_names else f"series {s + 1}"
-        least, mixture = float(totals.experts[s].min()), float(totals.mixture[s])
+        least, mixture = float(totals.of_awake[s].min()), float(totals.mixture[s])
         ratio = least / mixture if mixture > 0 else math.nan
         n_scored, best = int(totals.n_scored[s]), means["best_expert"][s]
         rows.append(SeriesRow(name, n_scored, float(means["mixture"][s]), best, ratio, float(means["uniform"][s])))
@@ -274,7 +277,7 @@ def _series(report: ForecastReport) -> str:
         for row in series_rows(report):
             texts = [shortened(row.name, widest_name), shortened(row.best_expert, widest_expert) or "-"]
             numbers = [short_number(row.mixture), ratio_text(row.ratio), short_number(row.uniform)]
-            rows.append([*texts, str(row.n_scored), *numbers])
+            rows.append([*texts, f"{row.n_scored:,}", *numbers])
         table = text_table(headers, rows, left=2)
         if max(map(text_width, table.splitlines())) <= _TEXT_WIDTH:
             break
@@ -557,9 +560,8 @@ def _truths(report: ForecastReport) -> page.Panel:
         _curve("mixture", _MIXTURE, x, periods.forecast.tolist()),
         _curve("truth", _TRUTH, x, periods.truth.tolist()),
     ]
-    means = f", means of {periods.length} rounds" if periods.length > 1 or report.n_series > 1 else ""
-    several = f" of {report.n_series:,} series" if means and report.n_series > 1 else ""
-    title = f"Truth and forecast{means}{several}"
+    of = [f"{periods.length} rounds"] * (periods.length > 1) + [f"{report.n_series:,} series"] * (report.n_series > 1)
+    title = f"Truth and forecast{', means of ' if of else ''}{' of '.join(of)}"
     return page.Panel("truths", "", title, _rounds_axis(report), page.Axis("truth, forecast"), series)
 
 

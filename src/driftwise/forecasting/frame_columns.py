@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import ModuleType
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 OWNER = "combine"
+_MOST_SHOWN = 12  # names in a message
 _ROLES = "Name the columns of forecasts with `experts`, that of the time with `time`, that of the series with `by`."
 
 
@@ -72,6 +74,27 @@ def require_column(frame: Frame, argument: str, name: object) -> str:
             hint = "It is in the index: pass `frame.reset_index()`."
         raise rejection(OWNER, argument, "a column of the frame", name, hint)
     return name
+
+
+def require_experts(frame: Frame, experts: Sequence[object]) -> None:
+    """Check that columns of experts exist."""
+    columns = {*frame.columns}
+    for name in experts:
+        if not isinstance(name, str) or name not in columns:
+            require_column(frame, "experts", name)  # raises
+
+
+def check_different(names: list[str]) -> None:
+    """Check that no column has two uses."""
+    for name, n_uses in Counter(names).items():
+        if n_uses > 1:
+            raise InvalidInput(f"{OWNER}: a column must have one role, got {shown(name)} twice.")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names as a message shows them."""
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(shown(name) for name in names[:_MOST_SHOWN]) + more
 
 
 def numbers(frame: Frame, name: str, fault: Callable[[Vector], str]) -> Vector:

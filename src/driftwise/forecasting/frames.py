@@ -9,27 +9,29 @@ level with `quantiles`, and are no experts otherwise.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from driftwise.core.errors import InvalidInput, LayoutWarning, rejection, shown
+from driftwise.core.errors import BadFile, InvalidInput, LayoutWarning, rejection, shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import count
 from driftwise.forecasting.combinations import Combinations
 from driftwise.forecasting.frame_columns import (
     OWNER,
+    check_different,
     codes,
     narwhals,
     numbers,
     opened,
     require_column,
+    require_experts,
     times,
     with_nulls,
 )
@@ -37,8 +39,9 @@ from driftwise.forecasting.labelled_values import as_names
 from driftwise.forecasting.losses import ForecastLoss
 from driftwise.forecasting.mixture_stack import Combined, MixtureStack
 from driftwise.forecasting.options import MixtureOptions, quantile_levels
+from driftwise.forecasting.quantile_columns import level_of, level_text, quantile_experts, quantile_notes
 from driftwise.forecasting.round_order import Order, RowFault, Times, round_order
-from driftwise.forecasting.time_axis import TimeAxis
+from driftwise.forecasting.time_axis import TimeAxis, clocks_hint
 from driftwise.learners.base import ExpertLearner
 
 if TYPE_CHECKING:
@@ -47,12 +50,15 @@ if TYPE_CHECKING:
 SERIES, TIME, CUTOFF = "unique_id", "ds", "cutoff"  # Nixtla's names
 STEPS = ("h", "step", "horizon", "lead_time")
 FORECAST, WEIGHT = "forecast", "weight_"  # the columns that a result adds
-_BOUND = re.compile(r"(?P<expert>.+)-(?:(?P<side>lo|hi)-(?P<percent>\d+(?:\.\d+)?)|q-(?P<level>\d*\.?\d+))$")
-_MEDIAN = "-median"
 _NAME_SERIES = "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
 _NAME_ISSUE = "If they were issued at different times, name these times with `issued`, or the steps ahead with `step`."
+_SEVERAL = "If each time is forecast several times, name the times of issue with `issued`, or the steps with `step`."
+_BEGUN = re.compile(r"it was begun with (?P<name>\w+)=(?P<value>.*), got ")
 _KEEP_FIRST = "To keep the first one: revised='ignore'."
-_SAME_LEVEL = 1e-9  # levels are equal up to rounding: (1 + 80 / 100) / 2 is not 0.9
+_CURES = {  # by how the rule begins that a row breaks
+    "a time must have one truth": _KEEP_FIRST,
+    "it was issued in an earlier run with": "Leave its forecasts empty to give the truth only.",
+}
 
 
 class ColumnUses(NamedTuple):
@@ -81,7 +87,7 @@ class ColumnUses(NamedTuple):
 
     @property
     def timing(self) -> str:
-        """When truths were taken as known, in a sentence or two."""
+        """When truths were taken as known, in sentences of the report of the command."""
         late = " What came later was used when it came." if self.continued else ""
         return self._timing + late
 
@@ -99,7 +105,14 @@ class ColumnUses(NamedTuple):
             return f"Each forecast used the truths of times at least as many steps before (column {self.step!r})."
         if self.known is not None:
             return f"Each forecast used the truths known before its time (column {self.known!r})."
-        return "Each truth was taken as known before the next row of its series."
+        assumed = "Each truth was taken as known before the next row of its series."
+        return f"{assumed} If they were not: --issued, --step, --known, --delay."
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that the result of a wide table has too."""
+        step = [] if self.step is None or self.step in self.by else [self.step]
+        return [*self.by, *self.times.values(), *step, self.target]
 
     @property
     def is_ordered(self) -> bool:
@@ -145,7 +158,7 @@ def read_rounds(table: FrameRows, loss: ForecastLoss, columns: ColumnUses) -> Ro
     keys = list(columns.by)
     named = [*columns.times.values(), *([] if columns.step is None or columns.step in keys else [columns.step])]
     of_long = [name for name in (columns.expert, columns.forecast) if name is not None]
-    _check_different([*keys, *named, columns.target, *of_long])
+    check_different([*keys, *named, columns.target, *of_long])
     read = _long if is_long else _wide
     return read(table, loss, columns, [*keys, *named])
 
@@ -189,6 +202,10 @@ def recognised(frame: Frame, columns: ColumnUses) -> ColumnUses:
         raise InvalidInput(f"{OWNER}: `delay` is for tables without `issued` and `known`.")
     if columns.continued:
         _check_continued(columns)
+    several = is_long or columns.continued or columns.issued is not None or columns.step is not None
+    if columns.revised == "ignore" and not several:
+        which = "with `issued`, `step` or `state`, or with a row for each expert"
+        raise InvalidInput(f"{OWNER}: revised='ignore' is for tables in which a time can have several truths: {which}.")
     return columns
 
 
@@ -209,7 +226,9 @@ def _wide(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list
         names = _experts(frame, columns, kept)
         chosen: tuple[list[str | None], ...] = ([*names],)
     else:
-        names, chosen = quantile_experts(frame, columns, kept)
+        names, chosen = quantile_experts(frame, columns)
+        for text in quantile_notes(frame.columns, columns, names, chosen):
+            _warn(f"{OWNER}: {text}", stacklevel=5)
     missing = np.full(len(frame), np.nan)
     forecasts = tuple(
         np.column_stack([missing if name is None else numbers(frame, name, loss.forecast_fault) for name in of_level])
@@ -282,7 +301,9 @@ def _ordered(
     def fault(row: int, option: str, rule: str, hint: str = "") -> InvalidInput:
         name = getattr(columns, option)
         got = f"got {_text(kept, name, row)} in {table.place(int(rows[row]))}"
-        hint = hint or (_KEEP_FIRST if option == "target" else _NAME_SERIES if "twice" in rule else "")
+        if "twice" in rule:
+            hint = " ".join(filter(None, [_NAME_SERIES, clocks_hint(_value(kept, columns.time, row))]))
+        hint = hint or next((cure for start, cure in _CURES.items() if rule.startswith(start)), "")
         at = f" at {_text(kept, columns.time, row)}" if option not in ("time", "step") else ""
         return InvalidInput(f"{OWNER}: the column {shown(name)}: {rule}, {got}{at}. {hint}".rstrip())
 
@@ -308,17 +329,20 @@ def _axis(table: FrameRows, columns: ColumnUses) -> TimeAxis | None:
 
 def _steps(table: FrameRows, name: str, may_miss: bool) -> Actions:
     """Return the steps ahead, whole numbers from 1 on; 0 where one is missing, if it may be."""
-    steps = numbers(table.frame, name, lambda values: "" if (np.isnan(values) | (values >= 1)).all() else ">= 1")
-    if may_miss:
-        steps = np.where(np.isnan(steps), 0.0, steps)
-    if (wrong := ~(steps % 1 == 0)).any():
+    steps = numbers(table.frame, name, _no_fault)
+    missing = np.isnan(steps) & may_miss
+    if (wrong := ~missing & ~((steps >= 1) & (steps % 1 == 0))).any():
         row = int(wrong.argmax())
         hint = (
             f"If it has forecasts, list it in `experts`; if it is something else, drop it: {shown(name)} means steps."
         )
         rule = "must have steps ahead, whole numbers >= 1"
         raise InvalidInput(f"{OWNER}: the column {shown(name)} {rule}, got {steps[row]} in {table.place(row)}. {hint}")
-    return steps.astype(np.int64)
+    return np.where(missing, 0.0, steps).astype(np.int64)
+
+
+def _no_fault(_: Vector) -> str:
+    return ""
 
 
 def _keys(frame: Frame, by: object, default: list[str]) -> list[str]:
@@ -336,91 +360,17 @@ def _experts(frame: Frame, columns: ColumnUses, kept: list[str]) -> tuple[str, .
         others = [name for name in frame.columns if name not in kept]
         if bounds := [name for name in others if level_of(name) is not None]:
             text = ", ".join(bounds[:4]) + (", ..." if len(bounds) > 4 else "")
-            _warn(
-                f"{OWNER}: quantiles are no experts, left out: {text}. Combine them with `quantiles`, or list the"
-                " columns with `experts`."
-            )
+            rule = "Combine them with `quantiles`, or list the columns with `experts`."
+            _warn(f"{OWNER}: quantiles are no experts, left out: {text}. {rule}", stacklevel=6)
         experts = [name for name in others if name not in bounds]
         if not experts:
             got = ", ".join(frame.columns)
             raise InvalidInput(f"{OWNER}: the frame must have a column of forecasts, got only {got}.")
     elif isinstance(experts, str | Mapping) or not isinstance(experts, Sequence) or not len(experts):
         raise rejection(OWNER, "experts", "a list of names of columns", experts)
-    _require_experts(frame, experts)
-    _check_different([*kept, *experts])
+    require_experts(frame, experts)
+    check_different([*kept, *experts])
     return tuple(experts)
-
-
-def _require_experts(frame: Frame, experts: Sequence[object]) -> None:
-    columns = {*frame.columns}
-    for name in experts:
-        if not isinstance(name, str) or name not in columns:
-            require_column(frame, "experts", name)  # raises
-
-
-def level_of(name: str) -> tuple[str, float] | None:
-    """Return the expert and the level in the name of a column, None if it is no quantile.
-
-    >>> level_of("arima-hi-80"), level_of("arima-q-0.25"), level_of("arima")
-    (('arima', 0.9), ('arima', 0.25), None)
-    """
-    if name.endswith(_MEDIAN) and len(name) > len(_MEDIAN):
-        return name[: -len(_MEDIAN)], 0.5
-    found = _BOUND.match(name)
-    if found is None:
-        return None
-    if found["side"] is None:
-        return found["expert"], float(found["level"])
-    half = float(found["percent"]) / 200
-    return found["expert"], round(0.5 - half if found["side"] == "lo" else 0.5 + half, 12)
-
-
-def quantile_experts(
-    frame: Frame, columns: ColumnUses, kept: list[str]
-) -> tuple[tuple[str, ...], tuple[list[str | None], ...]]:
-    """Return the names of the experts, and for each level their columns; None where an expert has none."""
-    levels, experts = columns.quantiles or (), columns.experts
-    if isinstance(experts, Mapping):
-        for name, theirs in experts.items():
-            if isinstance(theirs, str) or not isinstance(theirs, Sequence) or len(theirs) != len(levels):
-                rule = f"a list of {len(levels)} columns, one for each level"
-                raise rejection(OWNER, f"experts[{name!r}]", rule, theirs)
-            _require_experts(frame, theirs)
-        _check_different([*kept, *(name for theirs in experts.values() for name in theirs)])
-        names = as_names(OWNER, experts, "experts")
-        return names, tuple([theirs[i] for theirs in experts.values()] for i in range(len(levels)))
-    by_expert: dict[str, dict[float, str]] = {}
-    for column in frame.columns:
-        if column not in kept and (found := level_of(column)) is not None:
-            by_expert.setdefault(found[0], {})[found[1]] = column
-    if experts is not None:
-        if unknown := [name for name in experts if name not in by_expert]:
-            rule = "experts with columns such as `name-lo-90` and `name-q-0.9`, or a dict from names to columns"
-            raise rejection(OWNER, "experts", rule, unknown[0])
-        by_expert = {name: by_expert[name] for name in experts}
-    for name, theirs in by_expert.items():  # the point forecast of a library stands for a median that is not there
-        if name in frame.columns and not any(_is_same(level, 0.5) for level in theirs):
-            theirs[0.5] = name
-    tables = tuple(
-        [next((theirs[has] for has in theirs if _is_same(has, level)), None) for theirs in by_expert.values()]
-        for level in levels
-    )
-    for level, table in zip(levels, tables, strict=True):
-        if not any(table):
-            has = sorted({level for theirs in by_expert.values() for level in theirs})
-            rule = "levels for which there are columns such as `name-lo-90`, `name-hi-90` or `name-q-0.9`"
-            raise rejection(OWNER, "quantiles", rule, level, f"There are {shown(has)}." if has else "There are none.")
-    return tuple(by_expert), tables
-
-
-def _is_same(first: float, second: float) -> bool:
-    return abs(first - second) < _SAME_LEVEL
-
-
-def _check_different(names: list[str]) -> None:
-    for name, n_uses in Counter(names).items():
-        if n_uses > 1:
-            raise InvalidInput(f"{OWNER}: a column must have one role, got {shown(name)} twice.")
 
 
 def _series(frame: Frame, keys: list[str]) -> tuple[Actions, tuple[str | int, ...]]:
@@ -445,32 +395,31 @@ def _check_order(table: FrameRows, time: str, series: Actions, rank: Actions) ->
     back = (np.diff(rank[order]) <= 0) & (np.diff(series[order]) == 0)
     if not back.any():
         return
-    row = int(order[1:][back].min())
+    place = 1 + int(np.flatnonzero(back)[order[1:][back].argmin()])
+    row, before = int(order[place]), int(order[place - 1])
     got = f"{_text(table.frame, time, row)} in {table.place(row)}"
     if not (rank[:row] == rank[row])[series[:row] == series[row]].any():
         rule = "must increase within a series"
-        raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got {got}. Sort the frame by it.")
+        hint = f"Sort the frame by it. {_SEVERAL}"
+        if hint_of_clocks := clocks_hint(_value(table.frame, time, row), _value(table.frame, time, before)):
+            hint = f"{hint} {hint_of_clocks}"
+        raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got {got}. {hint}")
     rule = "must have different times in the rows of a series"
-    hint = f"{_NAME_SERIES} {_NAME_ISSUE}"
+    hint = " ".join(filter(None, [_NAME_SERIES, _NAME_ISSUE, clocks_hint(_value(table.frame, time, row))]))
     raise InvalidInput(f"{OWNER}: the column {shown(time)} {rule}, got again {got}. {hint}")
 
 
+def _value(frame: Frame, name: str | None, row: int) -> object:
+    return None if name is None else frame[name].to_list()[row]
+
+
 def _text(frame: Frame, name: str | None, row: int) -> str:
-    value = None if name is None else frame[name].to_list()[row]
+    value = _value(frame, name, row)
     return shown(value) if isinstance(value, (str, int, float)) else str(value)
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, LayoutWarning, stacklevel=6)
-
-
-def level_text(level: float) -> str:
-    """Return the end of the name of a column of a quantile.
-
-    >>> level_text(0.9)
-    '-q-0.9'
-    """
-    return f"-q-{level:g}"
+def _warn(text: str, stacklevel: int) -> None:
+    warnings.warn(text, LayoutWarning, stacklevel=stacklevel)
 
 
 FrameT = TypeVar("FrameT")
@@ -518,7 +467,7 @@ def combine(
         The column of the truths.
     experts : list of str, default None
         Wide: the columns of forecasts. None: all others, but quantiles such as `AutoARIMA-lo-90`. With `quantiles` the
-        names of experts, or a dict from a name to its columns, one for each level.
+        names of experts, or a dict from a name to its columns, one for each level (None: asleep there).
     time : str, default None
         The column of the time that a row is for. None: `ds` if the frame has the columns `unique_id` and `ds`, else the
         rows are in order. A long frame needs it.
@@ -578,6 +527,8 @@ def combine(
         raise rejection(OWNER, "revised", "'refuse' or 'ignore'", revised)
     if seen not in ("refuse", "skip"):
         raise rejection(OWNER, "seen", "'refuse' or 'skip'", seen)
+    if seen == "skip" and state is None:
+        raise InvalidInput(f"{OWNER}: seen='skip' needs a `state`: without one, no row was seen before.")
     others: Any = (learner, gradient, hint, extras, scale)
     options = level_options(MixtureOptions(loss, *others), levels)
     columns = ColumnUses(target, experts, time, by, expert, forecast, issued, known, step, delay, revised, levels)
@@ -591,7 +542,14 @@ def combine(
     with MixtureState(state) as memory:
         read = memory.complete(read, is_long=expert is not None or forecast is not None)
         columns = recognised(read, columns._replace(continued=True, seen=seen))
-        run = memory.play(read_rounds(FrameRows(read), options[0].forecast_loss, columns), options, columns, n_threads)
+        rounds = read_rounds(FrameRows(read), options[0].forecast_loss, columns)
+        try:
+            run = memory.play(rounds, options, columns, n_threads)
+        except BadFile as error:
+            if (before := begun_with(str(error))) is None:
+                raise
+            value = "the one it was begun with" if isinstance(before[1], dict) else repr(before[1])
+            raise BadFile(f"{error} Use {before[0]}={value}, or another `state`.") from None
         result: FrameT = _result(run.rounds, options, levels, weights, lambda: run.played)
         memory.commit()
     for note in memory.notes:
@@ -637,6 +595,21 @@ def added_columns(names: tuple[str, ...], levels: tuple[float, ...] | None, weig
     """Return the names of the columns that a result adds."""
     ends = [""] if levels is None else list(map(level_text, levels))
     return [name + end for end in ends for name in (FORECAST, *((WEIGHT + name for name in names) if weights else ()))]
+
+
+def begun_with(text: str) -> tuple[str, object] | None:
+    """Return the option with which a state was begun, and its value, if an error says that it now has another one.
+
+    >>> begun_with("Cannot use the state mix.db: it was begun with loss='square', got 'absolute'.")
+    ('loss', 'square')
+    """
+    found = _BEGUN.search(text)
+    if found is None:
+        return None
+    try:
+        return found["name"], ast.literal_eval(found["value"])
+    except (ValueError, SyntaxError):  # a long value is cut
+        return found["name"], {}
 
 
 class Played(NamedTuple):

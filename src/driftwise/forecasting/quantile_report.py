@@ -123,15 +123,25 @@ class QuantileReport:
         printer.text(repr(self) if cycle else self.text())
 
     @property
+    def n_scored(self) -> int:
+        """The number of rounds that are scored for the level with the most of them."""
+        return max(row.n_scored for row in self.summaries)
+
+    @property
     def crps(self) -> ContinuousScore:
         """The CRPS of the mixture, of the best expert for all levels in hindsight, and of the mean of the experts."""
         of_experts: Vector = np.mean([_expert_losses(level) for level in self.levels], axis=0)
+        of_experts[~np.any([[expert.n_awake for expert in level.experts] for level in self.levels], axis=0)] = np.inf
         is_known = not np.isnan(of_experts).any()
         best = int(of_experts.argmin()) if is_known else 0
         name = self.names[best] if is_known else ""
         mixture = float(np.mean([row.loss for row in self.summaries]))
         uniform = float(np.mean([row.uniform for row in self.summaries]))
         return ContinuousScore(2 * mixture, name, 2 * float(of_experts[best]), 2 * uniform)
+
+    def without(self, comparator: str) -> QuantileReport:
+        """Return the report without one of the comparators of its levels."""
+        return replace(self, levels=tuple(level.without(comparator) for level in self.levels))
 
     def text(self) -> str:
         """Return the report as tables of at most 80 columns."""
@@ -290,7 +300,8 @@ def quantile_page(report: QuantileReport, commands: Sequence[str] = (), title: s
     from driftwise.report import page
     from driftwise.report.page.contents import Cell
 
-    middle = report_page(report.levels[report.middle], commands, title)
+    of_middle = report.levels[report.middle]
+    middle = report_page(replace(of_middle, timing=""), commands, title)
     columns = [
         page.PageColumn("level", "Quantile", card_label=""),
         page.PageColumn("rounds", "Rounds", "number", decimals=0),
@@ -314,10 +325,12 @@ def quantile_page(report: QuantileReport, commands: Sequence[str] = (), title: s
     ]
     notes = [f"Intervals: {'; '.join(of_intervals)}."] if of_intervals else []
     score, level = report.crps, report.quantiles[report.middle]
-    subtitle = f"CRPS by these quantiles: mixture {score.mixture:.4g}, uniform mean {score.uniform:.4g}."
+    sentences = [of_middle.timing] if of_middle.timing else []
+    sentences.append(f"CRPS by these quantiles: mixture {score.mixture:.4g}, uniform mean {score.uniform:.4g}.")
+    sentences += [f"The figures are those of the quantile {level:g}.", middle.subtitle]
     return replace(
         middle,
-        subtitle=f"{subtitle} The figures are those of the quantile {level:g}. {middle.subtitle}",
+        subtitle=" ".join(sentences),
         table=page.PageTable(columns, rows, "Quantiles", about + PAGE_NOTE) if middle.table else None,
         notes=[*notes, *middle.notes],
     )

@@ -21,7 +21,7 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, one_line, rejection
 from driftwise.core.kernel import generic_kernel, kernel
-from driftwise.core.types import Actions, Matrix, Vector
+from driftwise.core.types import Actions, Flags, Matrix, Vector
 from driftwise.core.validation import as_losses, count
 from driftwise.forecasting.forecast_report import (
     ComparatorLoss,
@@ -47,7 +47,7 @@ NO_TRUTH, NO_FORECAST, NO_LOSS = range(3)  # places of `skipped`
 FORECAST_FAULT, TRUTH_FAULT, COMBINED_FAULT, WEIGHT_FAULT, SERIES_FAULT, N_FAULTS = range(6)  # fields of `Rows`
 _MOST_ROWS, _MOST_NUMBERS = 100_000, 10_000_000  # that are kept
 _MOST_CHARACTERS = 40  # of a time
-PER_SERIES = ("series_counts", "series_losses", "last_truths", "sequences")
+PER_SERIES = ("series_counts", "series_losses", "series_awake", "last_truths", "sequences")
 
 
 class Sums(NamedTuple):
@@ -55,6 +55,7 @@ class Sums(NamedTuple):
 
     series_counts: Actions  # (S, 3): rounds; scored ones; scored ones with an earlier truth
     series_losses: Matrix  # (S, 4): of the mixture, the uniform mean, the last truth; of the mixture after a truth
+    series_awake: Actions  # (S, K): scored rounds in which an expert was awake
     last_truths: Vector  # (S,); NaN before the first
     sequences: Matrix  # (S, N + 1, K): the least loss of a sequence with at most n switches that ends with expert k
     period_counts: Actions  # (P, 2): rounds with weights; scored rounds
@@ -73,6 +74,7 @@ def empty_sums(n_experts: int, n_series: int, with_gram: bool) -> Sums:
     return Sums(
         np.zeros((n_series, 3), np.int64),
         np.zeros((n_series, 4)),
+        np.zeros((n_series, n_experts), np.int64),
         np.full(n_series, np.nan),
         np.zeros((n_series, MOST_SWITCHES + 1, n_experts)),
         np.zeros((N_PERIODS, 2), np.int64),
@@ -182,8 +184,13 @@ def _add_to_period(sums: Sums, period: int, filled: Vector, losses: Vector, mixt
 
 
 @kernel
-def _add_to_series(counts: Actions, totals: Vector, mixture: float, uniform: float, last: float) -> None:
+def _add_to_series(
+    counts: Actions, totals: Vector, awake: Actions, losses: Vector, mixture: float, uniform: float, last: float
+) -> None:
     counts[SCORED] += 1
+    for k in range(losses.size):
+        if not math.isnan(losses[k]):
+            awake[k] += 1
     totals[MIXTURE] += mixture
     totals[UNIFORM] += uniform
     if not math.isnan(last):
@@ -224,7 +231,10 @@ def add_rows(sums: Sums, leasts: Matrix, filled: Vector, errors: Vector, rows: R
             _add_to_period(sums, period, filled, losses.experts[t], mixture, uniform)
             sums.period_losses[period, TRUTH] += rows.truths[t]
             sums.period_losses[period, FORECAST] += rows.combined[t]
-            _add_to_series(sums.series_counts[s], sums.series_losses[s], mixture, uniform, losses.last[t])
+            _add_to_series(
+                sums.series_counts[s], sums.series_losses[s], sums.series_awake[s], losses.experts[t], mixture, uniform,
+                losses.last[t],
+            )  # fmt: skip
             extend_sequences(sums.sequences[s], leasts[s], filled)
             if sums.gram.size > 0:
                 _add_errors(sums.gram, errors, rows.forecasts[t], rows.truths[t], rows.combined[t])
@@ -292,7 +302,17 @@ _LARGE_GAP = 1e-3  # between the loss of a combination and the lower bound, whic
 def _series(sums: Sums) -> SeriesTotals:
     n_rounds, n_scored, n_after = sums.series_counts.T.copy()
     mixture, uniform, last, mixture_after = sums.series_losses.T.copy()
-    return SeriesTotals(n_rounds, n_scored, mixture, uniform, n_after, last, mixture_after, sums.sequences[:, 0].copy())
+    experts = sums.sequences[:, 0].copy()
+    awake = sums.series_awake.copy()
+    return SeriesTotals(n_rounds, n_scored, mixture, uniform, n_after, last, mixture_after, experts, awake)
+
+
+def _least_losses(sums: Sums) -> Vector:
+    """Return the least total losses of sequences by their switches; none ends with an expert that was never awake."""
+    never = (sums.series_awake == 0) & (sums.series_counts[:, SCORED] > 0)[:, None]
+    ends: Vector = np.where(never[:, None, :], math.inf, sums.sequences)
+    leasts: Vector = ends.min(axis=2).sum(axis=0)
+    return leasts
 
 
 def _periods(sums: Sums, times: PeriodTimes) -> Periods:
@@ -325,26 +345,35 @@ def _combination(loss: ForecastLoss, sums: Sums, rows: KeptRows, n_scored: int) 
         return None, ""
     if len(sums.n_given) > MOST_COMBINED:
         return None, f"not computed: there are more than {MOST_COMBINED:,} experts"
+    awake = np.flatnonzero(sums.series_awake.any(axis=0))  # the others have no forecasts
     if sums.gram.size:
-        best = best_square_combination(sums.gram)
+        best = best_square_combination(sums.gram[np.ix_(awake, awake)])
     elif rows.complete:
-        forecasts, truths = np.concatenate(rows.forecasts), np.concatenate(rows.truths)
+        forecasts, truths = np.concatenate(rows.forecasts)[:, awake], np.concatenate(rows.truths)
         with np.errstate(all="ignore"):
             best = best_combination(loss, forecasts, truths)
     else:
         return None, f"not computed: for this loss it needs all scored rounds, and at most {rows.most:,} are kept"
     if best is None:
         return None, "not computed: losses are not finite"
+    weights = np.zeros(len(sums.n_given))
+    weights[awake] = best.weights
+    best = best._replace(weights=weights)
     if best.loss - best.at_least > _LARGE_GAP * abs(best.loss):
         return best, f"the least loss is in [{best.at_least / n_scored:.4g}, {best.loss / n_scored:.4g}]"
     return best, ""
 
 
 def _comparators(
-    names: tuple[str, ...], series: SeriesTotals, leasts: Vector, combination: Combination | None, note: str
+    names: tuple[str, ...],
+    series: SeriesTotals,
+    awake: Flags,
+    leasts: Vector,
+    combination: Combination | None,
+    note: str,
 ) -> tuple[ComparatorLoss, ...]:
     n_scored, mixture = int(series.n_scored.sum()), float(series.mixture.sum())
-    totals = series.experts.sum(axis=0)
+    totals = np.where(awake, series.experts.sum(axis=0), math.inf)
     best = int(totals.argmin())
 
     def over_all(name: str, detail: str, hindsight: bool, loss: float, note: str = "") -> ComparatorLoss:
@@ -492,7 +521,7 @@ class RunningReport:
         series, periods = _series(sums), _periods(sums, self._times)
         n_scored = int(series.n_scored.sum())
         combination, note = _combination(self.loss, sums, self._rows, n_scored)
-        leasts: Vector = sums.sequences.min(axis=2).sum(axis=0)
+        leasts, awake = _least_losses(sums), sums.series_awake.max(axis=0, initial=0) > 0
         return ForecastReport(
             names=self.names,
             loss=str(self.loss),
@@ -502,7 +531,7 @@ class RunningReport:
             n_without_truth=int(sums.skipped[NO_TRUTH]),
             n_without_forecast=int(sums.skipped[NO_FORECAST]),
             n_without_loss=int(sums.skipped[NO_LOSS]),
-            comparators=_comparators(self.names, series, leasts, combination, note),
+            comparators=_comparators(self.names, series, awake, leasts, combination, note),
             experts=_experts(self.names, sums, series, periods),
             periods=periods,
             series=series,

@@ -323,6 +323,10 @@ def _reason(error: sqlite3.Error, patience: float) -> str:
         return "it is not a state of driftwise"
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
         return f"it is damaged ({error}); continue with a copy, or begin a new state with all rows"
+    if code == sqlite3.SQLITE_READONLY:
+        return "no permission to write it (or its folder)"
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return "no permission to open or write it (or its folder)"
     return str(error)
 
 

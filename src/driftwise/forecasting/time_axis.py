@@ -13,7 +13,7 @@ text      other texts                                             the text
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from driftwise.forecasting.losses import Array
 
 NUMBER, TIME, OFFSET, TEXT = "number", "time", "offset", "text"
 KINDS = {NUMBER: "numbers", TIME: "times without a time zone", OFFSET: "times with a time zone", TEXT: "texts"}
+_CHANGES, _LATEST_HOUR = (3, 4, 9, 10, 11), 3  # months and hours in which clocks go back
 LARGEST_EXACT = 2.0**53  # up to it every whole number is a float
 
 
@@ -78,6 +79,33 @@ def _ranks(values: Array) -> Actions:
         return np.unique(values, return_inverse=True)[1].astype(np.int64)
     ordered = {value: k for k, value in enumerate(sorted(set(values.tolist())))}
     return np.fromiter((ordered[value] for value in values.tolist()), np.int64, len(values))
+
+
+def clocks_hint(value: object, before: object = None) -> str:
+    """Return a sentence on clocks that go back if a time that occurs again may be due to them, else "".
+
+    Such a local time has no offset, and is at night, in spring or autumn, less than an hour before the time `before`.
+
+    >>> clocks_hint("2026-10-25 02:30")
+    'Local times that occur twice when clocks go back: write UTC or offsets.'
+    """
+    times = [_moment(time) for time in (value, value if before is None else before)]
+    now, last = times
+    if now is None or last is None or now.tzinfo is not None or last.tzinfo is not None:
+        return ""
+    is_near = timedelta(0) <= last - now < timedelta(hours=1)
+    is_change = now.month in _CHANGES and now.hour <= _LATEST_HOUR
+    return "Local times that occur twice when clocks go back: write UTC or offsets." if is_near and is_change else ""
+
+
+def _moment(value: object) -> datetime | None:
+    """Return a time or a text with date and hour as a time, None for others."""
+    if isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(value.strip()) if isinstance(value, str) and ":" in value else None
+    except ValueError:
+        return None
 
 
 def loaded(values: Sequence[int | float | str | None]) -> TimeColumn:

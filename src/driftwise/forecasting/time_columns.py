@@ -19,7 +19,17 @@ from pyarrow import compute, types
 from driftwise.core.errors import BadData, shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.forecasting.losses import Array
-from driftwise.forecasting.time_axis import LARGEST_EXACT, NUMBER, OFFSET, TEXT, TIME, TimeAxis, TimeColumn, time_axis
+from driftwise.forecasting.time_axis import (
+    LARGEST_EXACT,
+    NUMBER,
+    OFFSET,
+    TEXT,
+    TIME,
+    TimeAxis,
+    TimeColumn,
+    clocks_hint,
+    time_axis,
+)
 
 Column = TypeVar("Column", Vector, pa.Array)
 CellFault = Callable[[int, str, str], BadData]  # of a row, a column and a message
@@ -76,15 +86,21 @@ class TimeOrder:
             at = int(wrong[order[wrong].argmin()])
             before = "a later one" if is_first[at] else shown(times[int(order[at - 1])].as_py())
             before = shown(previous[at]) if self._kind == TEXT else before
-            raise self._fault(block, int(order[at]), "" if keys[at] == previous[at] else before, series is not None)
+            row, is_again = int(order[at]), bool(keys[at] == previous[at])
+            last = None if is_first[at] else times[int(order[at - 1])].as_py()
+            clocks = clocks_hint(times[row].as_py(), last) if is_again or last is not None else ""
+            raise self._fault(block, row, "" if is_again else before, clocks, series is not None)
         self._last = np.append(self._last[:n_before].astype(keys.dtype), np.empty(n_series - n_before, keys.dtype))
         is_last = np.append(is_first[1:], True)
         self._last[series_of[is_last]] = keys[is_last]
 
-    def _fault(self, block: RowBlock, row: int, before: str, several: bool) -> BadData:
+    def _fault(self, block: RowBlock, row: int, before: str, clocks: str, several: bool) -> BadData:
         """Return the error about a row whose time is less than the one before, or equal to it if that is ""."""
-        hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == TEXT else "Sort the rows."
+        sort = "Sort the rows. If each time is forecast several times: --issued or --step."
+        hint = "They are compared as text: write dates as YYYY-MM-DD." if self._kind == TEXT else sort
         order = f"after {before}. {hint}" if before else f"again. {_CURES}"
+        if clocks:
+            order = f"{order} {clocks}"
         within = " within a series" if several else ""
         by = "" if several else " If there are several series, name them by --by."
         got = f"got {shown(block.texts[self._column][row].as_py())} {order}{by}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -269,8 +270,14 @@ def _text(column: PageColumn, cell: Cell) -> str:
     """Return the text of a cell, without small letters."""
     if not column.numeric:
         return _as_text(cell).text
-    decimals = column.decimals
-    return with_interval(*(number(value) if decimals is None else fixed(value, decimals) for value in _as_number(cell)))
+    return with_interval(*(_written(value, column.decimals) for value in _as_number(cell)))
+
+
+def _written(value: float, decimals: int | None) -> str:
+    """Return a number as text; counts, which have no decimals, have commas as in sentences."""
+    if decimals == 0 and math.isfinite(value):
+        return f"{value:,.0f}"
+    return number(value) if decimals is None else fixed(value, decimals)
 
 
 def _shown(column: PageColumn, cell: Cell) -> str | Text:
