@@ -19,7 +19,7 @@ from command_line import runner
 from driftwise import Mixture
 from driftwise.core.errors import BadFile, InvalidInput, LayoutWarning
 from driftwise.forecasting import combine, read_state
-from driftwise.forecasting.state_file import FactRow, MixtureRow, SeriesRow, TruthRow, digest_of, with_digest
+from driftwise.forecasting.state_file import FactRow, MixtureRow, StateSeries, TruthRow, digest_of, with_digest
 from driftwise.learners import AdaHedge, SleepingOptimisticAdaptMLProd, Tracker
 from issued_windows import windows
 from nightly import assert_equal_bits, continued, nights
@@ -429,8 +429,8 @@ FORGED = {  # a row with a digest that agrees, what the message says
     "delay": (FactRow("delay", 0, '"x"'), "its facts are not those of a state"),
     "options": (FactRow("options", 0, "[{}]"), "its facts are not those of a state"),
     "a fact more": (FactRow("more", 0, "1"), "its facts are not those of a state"),
-    "a series": (SeriesRow(1, '["s0"]', 0, -1), "a series has no number"),
-    "a text for a number": (SeriesRow(1, '["s0"]', 0, "n"), "a series has no number"),
+    "a series": (StateSeries(1, '["s0"]', 0, -1), "a series has no number"),
+    "a text for a number": (StateSeries(1, '["s0"]', 0, "n"), "a series has no number"),
     "a truth": (TruthRow(1, 0, None, None, 0, "abc"), "a truth is no number"),
     "an infinite truth": (TruthRow(1, 0, None, None, 0, float("inf")), "a truth is no number"),
     "a time": (TruthRow(1, 0, None, "x", 0, 1.0), "its times cannot be compared"),
@@ -441,7 +441,7 @@ FORGED = {  # a row with a digest that agrees, what the message says
 def test_forged_rows_are_refused(path, row, message):
     frame = first_nights(path)
     table = list(nights(frame, "ds"))[3]
-    tables = {FactRow: "facts", SeriesRow: "series", TruthRow: "truths"}
+    tables = {FactRow: "facts", StateSeries: "series", TruthRow: "truths"}
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         if isinstance(row, TruthRow):
             row = row._replace(time=int(np.datetime64(table["ds"].min(), "ns").astype(np.int64)))

@@ -10,6 +10,7 @@ import fuzz_mixtures
 from driftwise.core.errors import InvalidInput
 from driftwise.forecasting import Mixture, MixtureOptions, MixtureStack, forecast_loss
 from driftwise.learners import (
+    AdaHedge,
     ExpertLearner,
     FixedShare,
     OptimisticHedge,
@@ -313,10 +314,33 @@ def test_a_wild_truth_changes_neither_weights_nor_the_last_truth():
         assert bits(got.weights[kept]) == bits(skipped.weights)
         assert stack.cuts[0].tolist() == [1]
         assert stack.cuts[1][0] > 1e9
-    # If losses stay large they are accepted: at most log2(r / (8 s)) rounds are cut.
+    # If losses stay large they are accepted from the fourth on, and at most log2(r / (8 s)) rounds are cut.
     stack = MixtureStack(MixtureOptions("absolute", OptimisticHedge(), gradient=False), 2)
     stack.run([[0.0, 1.0]] + [[0.0, 1e6]] * 40, [0.0] * 41)
-    assert stack.cuts[0][0] == int(np.log2(1e6 / 8)) == 16
+    assert stack.cuts[0][0] == 3 < np.log2(1e6 / 8)
+    stack = MixtureStack(MixtureOptions("absolute", OptimisticHedge(), gradient=False), 2)
+    stack.run([[0.0, 1.0]] + [[0.0, 1e6], [0.0, 1.0]] * 40, [0.0] * 81)
+    assert stack.cuts[0][0] == int(np.log2(1e6 / 8)) == 16  # one at a time
+
+
+@pytest.mark.parametrize("hint", ["last-truth", "none"])
+@pytest.mark.parametrize("late", [0, 7])
+@pytest.mark.parametrize("learner", [AdaHedge(), TRACKER], ids=str)
+def test_an_absurd_expert_is_as_good_as_missing(learner, late, hint):
+    forecasts, truths = stream("square", 80, 4)
+    asleep, absurd, other = (forecasts.copy() for _ in range(3))
+    asleep[20:40, 2], absurd[20:40, 2], other[20:40, 2] = np.nan, 1e9, -1e5
+    played = []
+    for table in (asleep, absurd, other):
+        mix = Mixture(4, learner=learner, hint=hint)
+        combined = []
+        for t, row in enumerate(table):
+            combined.append(mix.predict(row, key=t))
+            if t >= late:
+                mix.update(truths[t - late], key=t - late)
+        played.append(combined)
+        assert mix.report().n_rounds == 80 - late
+    assert played[0] == played[1] == played[2]
 
 
 # The inequalities of the regret, on every path

@@ -6,10 +6,12 @@ The learner is stepped through its public methods. Sums are `math.fsum`. Missing
 from __future__ import annotations
 
 from math import fsum, inf, isfinite, log
+from statistics import fmean, median
 
 NO_WEIGHT = 1e-300
 SURE = 1e-12
 LIMIT = 16.0
+FAR = 30.0
 
 
 def sign(x):
@@ -41,15 +43,21 @@ def loss_and_slope(name, level=0.5):
 
 
 class Limited:
-    """A largest value so far, without those above 16 times it; this limit doubles with every value above it."""
+    """A largest value so far, without those above 16 times it; this limit doubles with every value above it.
+
+    After three values in a row above it the next one is accepted.
+    """
 
     def __init__(self):
         self.largest = self.limit = 0.0
+        self.n_in_a_row = 0
 
     def accepts(self, value):
-        if self.largest > 0.0 and value > self.limit:
+        if self.largest > 0.0 and value > self.limit and self.n_in_a_row < 3:
             self.limit *= 2.0
+            self.n_in_a_row += 1
             return False
+        self.n_in_a_row = 0
         self.largest = max(self.largest, value)
         self.limit = max(self.limit, LIMIT * self.largest)
         return True
@@ -77,6 +85,7 @@ class MixtureReference:
         self.counts = {"learned": 0, "cut": 0, "no truth": 0, "all asleep": 0, "not finite": 0}
         self.cut = []
         self.takes_hints = hasattr(learner, "hint")
+        self.middle_errors = []  # of the midmean of the awake
         self.learned = []  # for each round that the learner learned from: its weights, the scaled losses, the scale
 
     # The round before the truth
@@ -85,12 +94,25 @@ class MixtureReference:
         inputs = self.with_extras(list(forecasts))
         if all(x is None for x in inputs):
             return Round(inputs, [0.0] * len(inputs), self.truth, [0.0] * len(inputs))
-        guess = self.guess_of(inputs)
+        awake = self.awake(inputs)
+        guess = self.guess_of(awake)
         if guess is not None:
             self.learner.hint(self.state, guess)
         weights = [float(w) for w in self.learner.predict(self.state)]
-        shares = self.shared(weights, inputs)
-        return Round(inputs, shares, self.mean(inputs, shares), guess)
+        shares = self.shared(weights, awake)
+        return Round(inputs, shares, self.mean(awake, shares), guess)
+
+    def awake(self, inputs):
+        """Return the forecasts, None for those that are too far from the others."""
+        values = sorted(x for x in inputs if x is not None)
+        if len(values) <= 2:
+            return inputs
+        middle = median(values)
+        distances = sorted(abs(x - middle) for x in values)
+        errors, n = sorted(self.middle_errors, reverse=True), len(self.middle_errors)
+        usual = errors[max(1, min(4, (n + 3) // 4)) - 1] if errors else 0.0
+        most = FAR * max(distances[len(values) // 2], usual)
+        return [None if x is None or abs(x - middle) > most else x for x in inputs]
 
     def with_extras(self, forecasts):
         awake = [x for x in forecasts if x is not None]
@@ -166,8 +188,12 @@ class MixtureReference:
             return
         if one.guess is not None:
             self.learner.hint(self.state, one.guess)
-        shares = self.shared(self.learner.predict(self.state).tolist(), one.inputs)  # at present, if it is late
-        found = self.losses_of(one.inputs, shares, self.mean(one.inputs, shares), truth)
+        awake = self.awake(one.inputs)
+        shares = self.shared(self.learner.predict(self.state).tolist(), awake)  # at present, if it is late
+        found = self.losses_of(awake, shares, self.mean(awake, shares), truth)
+        values = sorted(x for x in awake if x is not None)
+        cut = max(len(values) // 4, 1 if len(values) > 2 else 0)
+        self.middle_errors.append(abs(truth - fmean(values[cut : len(values) - cut])))
         if found is None:
             self.counts["not finite"] += 1
             return

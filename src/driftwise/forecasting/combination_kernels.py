@@ -15,16 +15,20 @@ from driftwise.forecasting.losses import Kernel
 from driftwise.forecasting.mixture_kernels import (
     ALL_ASLEEP,
     CUT,
+    KEPT_ERRORS,
     LARGEST_FLOAT,
     NO_TRUTH,
     NOT_FINITE,
     ROUNDS,
     Own,
     Settings,
+    awake_part,
     follow,
-    median_distance,
+    midmean_cut,
     observe_error,
+    see_error,
     sort_experts,
+    usual_error,
     write_inputs,
 )
 from driftwise.learners.base.loops import Bindings
@@ -52,8 +56,6 @@ _DISCOUNT = 0.99
 # Learners, their discounts, and how often the ratio of losses is squared: the powers 4 and 8.
 _INVERSE = ((SLOW, 0.995, 2), (FAST, 0.8, 3))
 _FLOOR = 1e-12  # share of the mean loss that is added to the loss of an expert
-_KEPT_ERRORS = 4  # the usual error is the fourth largest
-_FAR, _FAR_IF_BAD, _BAD = 30.0, 10.0, 10.0
 _CUT = 2.0  # usual errors
 _BLOCK, _FALL = 50, 100.0
 _TIE = 1e-12  # relative range of forecasts that agree up to rounding
@@ -77,7 +79,7 @@ class Memory(NamedTuple):
     guard_weights: Annotated[Vector, distribution(N_GUARDED)]
     guard_sums: Annotated[Vector, between(-HUGE, HUGE, N_GUARDED)]
     guard_gap: Annotated[Vector, between(0, HUGE, 1)]
-    top: Annotated[Matrix, between(0, HUGE, 2, _KEPT_ERRORS)]  # the largest errors, ascending
+    top: Annotated[Matrix, between(0, HUGE, 2, KEPT_ERRORS)]  # the largest errors, ascending
     recent: Annotated[Matrix, between(0, HUGE, 2, 2)]  # the largest errors of this block and of the one before
     unit: Annotated[Vector, between(0, HUGE, 1)]  # of errors; 0 before the first round that is learned
     learned: Annotated[Vector, between(0, HUGE, 1)]  # the largest error that was learned
@@ -114,49 +116,6 @@ class Work(NamedTuple):
     guard_shares: Vector
     guard_offsets: Vector
     guard_regrets: Vector
-
-
-# Who is awake
-
-
-@generic_kernel
-def _usual_error(top: Vector, n_truths: int) -> float:
-    return float(top[_KEPT_ERRORS - max(1, min(_KEPT_ERRORS, (n_truths + 3) // 4))])
-
-
-@generic_kernel
-def _mean_loss(losses: Vector, rounds: Vector, k: int) -> float:
-    """Return the discounted mean loss of an expert, 0 before its first."""
-    return float(losses[k] / rounds[k]) if rounds[k] > 0.0 else 0.0
-
-
-@generic_kernel
-def _is_far(distance: float, scale: float, loss: float, bad: float) -> bool:
-    return bool(distance > _FAR * scale or (distance > _FAR_IF_BAD * scale and loss > bad))
-
-
-@generic_kernel
-def _awake_part(
-    losses: Vector, rounds: Vector, usual_error: float, forecasts: Vector, order: Actions, n: int
-) -> tuple[int, int]:
-    """Return the part of the order of experts that are not too far from the median; equal forecasts stay together."""
-    low, high = forecasts[order[(n - 1) // 2]], forecasts[order[n // 2]]
-    middle = low + 0.5 * (high - low)
-    scale = max(median_distance(forecasts, order, n, middle), usual_error)
-    bad = math.inf
-    for k in range(forecasts.size):
-        if rounds[k] > 0.0:
-            bad = min(bad, _BAD * _mean_loss(losses, rounds, k))
-    first, last = 0, n - 1
-    while _is_far(middle - forecasts[order[first]], scale, _mean_loss(losses, rounds, order[first]), bad):
-        first += 1
-    while _is_far(forecasts[order[last]] - middle, scale, _mean_loss(losses, rounds, order[last]), bad):
-        last -= 1
-    while first > 0 and forecasts[order[first - 1]] == forecasts[order[first]]:
-        first -= 1
-    while last < n - 1 and forecasts[order[last + 1]] == forecasts[order[last]]:
-        last += 1
-    return first, last + 1
 
 
 @generic_kernel
@@ -462,15 +421,15 @@ def _combine(
         return float(own.truth[0])
     first, last = 0, n
     if rates.guards and n > 2:
-        usual = _usual_error(memory.top[MIDDLE], memory.counts[TRUTHS])
-        first, last = _awake_part(memory.sums[SLOW], memory.squares[SLOW], usual, work.inputs, work.order, n)
+        usual = usual_error(memory.top[MIDDLE], memory.counts[TRUTHS])
+        first, last = awake_part(memory.sums[SLOW], memory.squares[SLOW], usual, work.inputs, work.order, n)
     kept[LOW], kept[HIGH] = work.inputs[work.order[first]], work.inputs[work.order[last - 1]]
     base = work.inputs[work.order[(first + last) // 2]]
     _write_awake(work.inputs, kept, work.awake)
     _write_offsets(work.awake, base, offsets)
     for i in range(N_LEARNERS):
         _write_shares(memory.weights[i], work.awake, work.rows[i])
-    cut = max((last - first) // 4, 1 if last - first > 2 else 0)  # which the midmean leaves out at each end
+    cut = midmean_cut(last - first)
     _write_bases(memory, rates.follows, work, base, first, last, cut)
     _write_shares(memory.base_weights, kept[:GUARDED], work.base_shares)
     _write_guarded(memory, work, base)
@@ -482,28 +441,16 @@ def _combine(
 # Learning
 
 
-@generic_kernel
-def _see_error(top: Vector, recent: Vector, error: float) -> None:
-    """Put an error among the largest."""
-    recent[0] = max(recent[0], error)
-    i = 0
-    if error <= top[0]:
-        return
-    while i + 1 < _KEPT_ERRORS and top[i + 1] < error:
-        top[i] = top[i + 1]
-        i += 1
-    top[i] = error
-
-
 def _believed(
     level: float, top: Matrix, recent: Matrix, n_truths: int, forecast: float, middle: float, truth: float
 ) -> float:
     """Return the truth to learn from: at most twice the usual error away, if it is unusual for the midmean too."""
     error, error_of_middle = abs(truth - forecast), abs(truth - middle)
-    _see_error(top[MIXTURE], recent[MIXTURE], error)
-    _see_error(top[MIDDLE], recent[MIDDLE], error_of_middle)
-    most = _CUT * _usual_error(top[MIXTURE], n_truths)
-    if error <= most or error_of_middle <= _usual_error(top[MIDDLE], n_truths):
+    recent[MIXTURE, 0], recent[MIDDLE, 0] = max(recent[MIXTURE, 0], error), max(recent[MIDDLE, 0], error_of_middle)
+    see_error(top[MIXTURE], error)
+    see_error(top[MIDDLE], error_of_middle)
+    most = _CUT * usual_error(top[MIXTURE], n_truths)
+    if error <= most or error_of_middle <= usual_error(top[MIDDLE], n_truths):
         return truth
     nearer = forecast + math.copysign(most, truth - forecast)
     # The percentage of a nearer truth can be larger, or not finite.
@@ -577,7 +524,7 @@ def _follow_fall(memory: Memory, rates: Rates) -> None:
         memory.learned[0] = now
         for whose in (MIXTURE, MIDDLE):
             most = max(memory.recent[whose, 0], memory.recent[whose, 1])
-            for i in range(_KEPT_ERRORS):
+            for i in range(KEPT_ERRORS):
                 memory.top[whose, i] = min(memory.top[whose, i], most)
     for whose in (MIXTURE, MIDDLE):
         memory.recent[whose, 1] = memory.recent[whose, 0]

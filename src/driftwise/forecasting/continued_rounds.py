@@ -23,8 +23,8 @@ from driftwise.forecasting.state_file import (
     MOST_STEPS,
     MixtureRow,
     RoundRow,
-    SeriesRow,
     StateFile,
+    StateSeries,
     TruthRow,
     rows_fault,
     with_digest,
@@ -98,7 +98,7 @@ class ContinuedRounds:
 
     # What the file has
 
-    def _find_series(self) -> list[SeriesRow]:
+    def _find_series(self) -> list[StateSeries]:
         """Return the series of the table, also those that are not in the file yet."""
         first = np.unique(self._series, return_index=True)[1]
         kept = narwhals().maybe_reset_index(self._rounds.kept[first.tolist()])
@@ -108,10 +108,10 @@ class ContinuedRounds:
         if len({*names}) < len(names):
             raise InvalidInput(f"{OWNER}: two series have the same text, {max(names, key=names.count)}.")
         next_id = self._file.next_id("series")
-        found: list[SeriesRow] = []
+        found: list[StateSeries] = []
         for name in names:
             row = self._file.series(name)
-            found.append(row or SeriesRow(next_id, name))
+            found.append(row or StateSeries(next_id, name))
             next_id += row is None
         return found
 

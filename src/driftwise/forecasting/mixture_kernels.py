@@ -16,14 +16,20 @@ gradient trick). Then $\langle w_t, \ell_t \rangle = \langle p_t, \ell_t \rangle
 an expert is the regret of the mixture over the rounds in which this expert is awake. With nobody asleep, $p_t = w_t$ to
 the last bit. If the awake have no weight left (below $10^{-300}$), they share it equally.
 
+Absurd forecasts. An expert sleeps in a round in which its forecast is farther from the median of the forecasts than 30
+times the larger of two: their median distance from it, and the usual error, which is the fourth largest
+$|y - m|$ so far with the midmean $m$ of the awake. So its absurd forecast is neither used nor learned from, and the
+guarantee is that of an expert that is asleep.
+
 Unknown scale. With the range $r_t = \max_k \ell_{t,k} - \min_k \ell_{t,k}$ over the awake, the learner gets
 
 $$ z_{t,k} = (\ell_{t,k} - \min_j \ell_{t,j}) / s_t \in [0, 1], \qquad s_t = \max_{i \le t} r_i , $$
 
 the maximum over the rounds that are not cut. The first range that is not 0 is taken as it is: it is $s_1$. A round is
 cut, and the learner skips it, if $r_t$ is above a limit, which is at least $16\, s_{t-1}$ and doubles with every cut.
-So one wild truth changes neither the weights nor the scale, and if losses stay large they are accepted after a few
-rounds: cut number $n$ has $r_t > 2^{n-1} \cdot 16\, s_1$, so $n < \log_2(\max_t r_t / (8 s_1))$. The regret of a round
+So one wild truth changes neither the weights nor the scale. After three cut rounds in a row the next one is accepted,
+so losses that stay large are learned from the fourth on. Cut number $n$ has $r_t > 2^{n-1} \cdot 16\, s_1$, so
+$n < \log_2(\max_t r_t / (8 s_1))$. The regret of a round
 is at most $r_t$, so cutting adds at most the sum of $r_t$ over the cut rounds to the regret: this sum and their number
 are counted. If the scale is given, $s_t$ is constant, and losses of a larger range are multiplied by $s / r_t$, which
 adds $r_t - s$. `driftwise.theory.pathwise_mixture` has the price of a scale that grows.
@@ -55,7 +61,10 @@ from driftwise.forecasting.losses import Kernel
 from driftwise.learners.base.loops import Bindings, Kernels
 
 LIMIT = 16.0  # a value above this many times the largest one so far is cut
+MOST_CUTS = 3  # in a row
 _DOUBLING = 2.0  # of the limit, with every value that is cut
+KEPT_ERRORS = 4  # the usual error is the fourth largest
+_FAR, _FAR_IF_BAD, _BAD = 30.0, 10.0, 10.0
 _SHIFT = 2.0  # mean absolute errors by which the mean is shifted
 LARGEST_FLOAT = sys.float_info.max
 
@@ -64,12 +73,13 @@ class Own(NamedTuple):
     """What a mixture keeps beside the memory of its learner."""
 
     plain: Vector  # the weights of the learner before a hint
-    scale: Vector  # s, and the limit
+    scale: Vector  # s, the limit, and how many rounds in a row were cut
     cut: Vector  # the sum of what was cut
     truth: Vector  # the last truth that was not cut; NaN before the first
-    step: Vector  # the largest step of the last truth, and the limit
-    error: Vector  # the largest absolute error of the mean of the experts, and the limit
+    step: Vector  # the largest step of the last truth, the limit, and how many in a row were cut
+    error: Vector  # the largest absolute error of the mean of the experts, the limit, and how many in a row were cut
     errors: Vector  # the sum of these errors, without those cut, their number, and the sum of the sizes of the mean
+    top: Vector  # with a learner: the largest errors of the midmean, ascending, and the number of errors
     counts: Actions
 
 
@@ -88,9 +98,11 @@ class Settings(NamedTuple):
 @generic_kernel
 def accepts(value: float, largest: Vector) -> bool:
     """Return whether a value is at most the limit, and update the largest value and the limit."""
-    if largest[0] > 0.0 and value > largest[1]:
+    if largest[0] > 0.0 and value > largest[1] and largest[2] < MOST_CUTS:
         largest[1] = min(_DOUBLING * largest[1], LARGEST_FLOAT)
+        largest[2] += 1.0
         return False
+    largest[2] = 0.0
     largest[0] = max(largest[0], value)
     largest[1] = min(max(largest[1], LIMIT * largest[0]), LARGEST_FLOAT)
     return True
@@ -198,6 +210,65 @@ def median_distance(forecasts: Vector, order: Actions, n: int, middle: float) ->
     return float(max(middle - forecasts[order[first]], forecasts[order[last]] - middle))
 
 
+@generic_kernel
+def usual_error(top: Vector, n_truths: int) -> float:
+    """Return the fourth largest error, while there are few a larger one."""
+    return float(top[KEPT_ERRORS - max(1, min(KEPT_ERRORS, (n_truths + 3) // 4))])
+
+
+@generic_kernel
+def _mean_loss(losses: Vector, rounds: Vector, k: int) -> float:
+    """Return the discounted mean loss of an expert, 0 before its first."""
+    return float(losses[k] / rounds[k]) if rounds[k] > 0.0 else 0.0
+
+
+@generic_kernel
+def _is_far(distance: float, scale: float, loss: float, bad: float) -> bool:
+    return bool(distance > _FAR * scale or (distance > _FAR_IF_BAD * scale and loss > bad))
+
+
+@generic_kernel
+def awake_part(
+    losses: Vector, rounds: Vector, usual_error: float, forecasts: Vector, order: Actions, n: int
+) -> tuple[int, int]:
+    """Return the part of the order of experts that are not too far from the median; equal forecasts stay together."""
+    low, high = forecasts[order[(n - 1) // 2]], forecasts[order[n // 2]]
+    middle = low + 0.5 * (high - low)
+    scale = max(median_distance(forecasts, order, n, middle), usual_error)
+    bad = math.inf
+    for k in range(forecasts.size):
+        if rounds[k] > 0.0:
+            bad = min(bad, _BAD * _mean_loss(losses, rounds, k))
+    first, last = 0, n - 1
+    while _is_far(middle - forecasts[order[first]], scale, _mean_loss(losses, rounds, order[first]), bad):
+        first += 1
+    while _is_far(forecasts[order[last]] - middle, scale, _mean_loss(losses, rounds, order[last]), bad):
+        last -= 1
+    while first > 0 and forecasts[order[first - 1]] == forecasts[order[first]]:
+        first -= 1
+    while last < n - 1 and forecasts[order[last + 1]] == forecasts[order[last]]:
+        last += 1
+    return first, last + 1
+
+
+@generic_kernel
+def see_error(top: Vector, error: float) -> None:
+    """Put an error among the largest, which ascend."""
+    i = 0
+    if error <= top[0]:
+        return
+    while i + 1 < KEPT_ERRORS and top[i + 1] < error:
+        top[i] = top[i + 1]
+        i += 1
+    top[i] = error
+
+
+@generic_kernel
+def midmean_cut(n: int) -> int:
+    """Return how many of n forecasts the midmean leaves out at each end."""
+    return max(n // 4, 1 if n > 2 else 0)
+
+
 UPDATE: Kernel = unbound
 HINT: Kernel = unbound
 VALUE: Kernel = unbound
@@ -224,6 +295,35 @@ class Workspace(NamedTuple):
     shares: Vector  # p
     losses: Vector
     kept: Vector  # what else is remembered of the round: the hint
+    awake: Vector  # the forecasts; NaN for those that sleep
+    none: Vector  # zeros
+    order: Actions  # experts by their forecasts
+
+
+@generic_kernel
+def _write_awake(top: Vector, work: Workspace) -> tuple[int, int]:
+    """Write the forecasts of those that are not too far from the others; return their part of the order."""
+    inputs, order, awake = work.inputs, work.order, work.awake
+    n = sort_experts(inputs, order)
+    first, last = 0, n
+    if n > 2:
+        usual = usual_error(top, int(top[KEPT_ERRORS]))
+        first, last = awake_part(work.none, work.none, usual, inputs, order, n)
+    awake[:] = math.nan
+    for i in range(first, last):
+        awake[order[i]] = inputs[order[i]]
+    return first, last
+
+
+@generic_kernel
+def _see_midmean(top: Vector, work: Workspace, first: int, last: int, truth: float) -> None:
+    """Put the error of the midmean of the awake among the largest."""
+    inputs, order, cut = work.inputs, work.order, midmean_cut(last - first)
+    base, above = inputs[order[first]], 0.0
+    for i in range(first + cut, last - cut):
+        above += inputs[order[i]] - base
+    see_error(top, abs(truth - (base + above / (last - first - 2 * cut))))
+    top[KEPT_ERRORS] += 1.0
 
 
 @generic_kernel
@@ -311,24 +411,25 @@ def _combine(
 
     If nobody is awake it is the last truth, NaN if there is none.
     """
-    inputs, shares, guess = work.inputs, work.shares, work.kept
-    n_awake = write_inputs(own.truth[0], own.errors, settings, forecasts, inputs)
-    if n_awake == 0:
+    awake, shares, guess = work.awake, work.shares, work.kept
+    if write_inputs(own.truth[0], own.errors, settings, forecasts, work.inputs) == 0:
         shares[:] = 0.0
         guess[:] = 0.0
         return float(own.truth[0])
+    first, last = _write_awake(own.top, work)
+    n_awake = last - first
     if TAKES_HINTS and settings.hint != LAST_LOSSES:
         low, high = math.nan, math.nan
         if settings.hint == LAST_TRUTH and not math.isnan(own.truth[0]):
-            _share(own.plain, inputs, n_awake, shares)
-            low, high = WRITE(settings, inputs, shares, _mean(inputs, shares), own.truth[0], guess)
+            _share(own.plain, awake, n_awake, shares)
+            low, high = WRITE(settings, awake, shares, _mean(awake, shares), own.truth[0], guess)
         if math.isnan(high - low):
             guess[:] = 0.0
         else:
             _rescale(guess, low, 1.0, max(own.scale[0], high - low))
         HINT(memory, rates, guess)
-    _share(memory.weights, inputs, n_awake, shares)
-    return _mean(inputs, shares)
+    _share(memory.weights, awake, n_awake, shares)
+    return _mean(awake, shares)
 
 
 def _observe(
@@ -342,19 +443,18 @@ def _observe(
     if math.isnan(truth):
         own.counts[NO_TRUTH] += 1
         return True
-    n_awake = 0
-    for k in range(work.inputs.size):
-        n_awake += not math.isnan(work.inputs[k])
-    if n_awake == 0:
+    first, last = _write_awake(own.top, work)
+    if first == last:
         own.counts[ALL_ASLEEP] += 1
         follow(own.truth, own.step, truth)
         return True
     if IS_LATE:
         if TAKES_HINTS and settings.hint != LAST_LOSSES:
             HINT(memory, rates, work.kept)
-        _share(memory.weights, work.inputs, n_awake, work.shares)
-        forecast = _mean(work.inputs, work.shares)
-    low, high = WRITE(settings, work.inputs, work.shares, forecast, truth, work.losses)
+        _share(memory.weights, work.awake, last - first, work.shares)
+        forecast = _mean(work.awake, work.shares)
+    _see_midmean(own.top, work, first, last, truth)
+    low, high = WRITE(settings, work.awake, work.shares, forecast, truth, work.losses)
     span = high - low
     if math.isnan(span):
         own.counts[NOT_FINITE] += 1
@@ -367,7 +467,7 @@ def _observe(
     if factor < 1.0:
         own.counts[CUT] += 1
         own.cut[0] = min(own.cut[0] + (span - factor * span), LARGEST_FLOAT)
-    if factor == 0.0:
+    if factor == 0.0 and settings.scale == 0.0:
         follow(own.truth, own.step, truth)
         return True
     _rescale(work.losses, low, factor, own.scale[0])

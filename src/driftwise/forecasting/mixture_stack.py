@@ -36,8 +36,10 @@ from driftwise.forecasting.labelled_values import LARGEST, as_truth, first_too_l
 from driftwise.forecasting.losses import Array, ForecastLoss, Kernel
 from driftwise.forecasting.mixture_kernels import (
     CUT,
+    KEPT_ERRORS,
     LARGEST_FLOAT,
     LIMIT,
+    MOST_CUTS,
     N_COUNTS,
     ROUNDS,
     Own,
@@ -52,7 +54,6 @@ from driftwise.learners.base.loops import Bindings, Crossing, Kernels, as_it_is,
 from driftwise.learners.shared.meta_learner import row, row_kernel
 
 # mypy: allow-untyped-calls
-
 
 Memories = Any  # of a learner, stacked: a NamedTuple of its arrays with one more axis in front
 Space = Workspace | of_combinations.Work
@@ -332,7 +333,8 @@ class MixtureStack:
     def _work(self) -> Space:
         if isinstance(self.learner, Combinations):
             return self.learner.work(self.n_actions)
-        return Workspace(*(np.zeros(self.n_actions) for _ in Workspace._fields))
+        inputs, shares, losses, kept, awake, none = np.zeros((6, self.n_actions))
+        return Workspace(inputs, shares, losses, kept, awake, none, np.zeros(self.n_actions, np.int64))
 
     def _make_rates(self) -> Any:
         if isinstance(self.learner, Combinations):
@@ -377,8 +379,8 @@ class MixtureStack:
     ) -> tuple[Issued, Open]:
         """Play rounds whose truths are known later: the order of the events says when.
 
-        The event r is the forecast of row r, which is combined with what the series knows then; ~r is the truth of row
-        r, from which it learns. A row without the second event still waits at the end. `before` is what an earlier call
+        The event r is the forecast of row r, which is combined with what the series knows then; ~r is its truth, from
+        which it learns. A row without the second event still waits at the end. `before` is what an earlier call
         returned, cut to the rows that still wait: they are the first rows here, and have their truths only.
         """
         with self._lock:
@@ -449,10 +451,7 @@ class MixtureStack:
             raise returns_something(self.learner, self.learner.loops.kernels.update)
 
     def combine_one(self, forecasts: Any, series: int = 0, waiting: int = 0) -> Round:
-        """Return a round of a series, whose truth is still to come; NaN is a missing forecast.
-
-        `waiting` is the number of other rounds of the series whose truth is still to come.
-        """
+        """Return a round of a series beside `waiting` others whose truth is still to come; NaN: a missing forecast."""
         with self._lock:
             values = self._array(forecasts, (self.n_experts,), "forecasts", self.loss.forecast_fault)
             others = count("MixtureStack", "waiting", waiting, at_least=0)
@@ -629,8 +628,8 @@ def _checked_events(events: object, n_rows: int, n_before: int) -> Actions:
 
 
 def _empty_owns(n_series: int, n_actions: int) -> Own:
-    widths = {"plain": n_actions, "cut": 1, "truth": 1, "errors": 3}  # 2 of the others
-    arrays: dict[str, Array] = {name: np.zeros((n_series, widths.get(name, 2))) for name in Own._fields}
+    widths = {"plain": n_actions, "cut": 1, "truth": 1, "top": KEPT_ERRORS + 1}  # 3 of the others
+    arrays: dict[str, Array] = {name: np.zeros((n_series, widths.get(name, 3))) for name in Own._fields}
     return Own(**{**arrays, "counts": np.zeros((n_series, N_COUNTS), np.int64)})
 
 
@@ -668,13 +667,15 @@ def _checked_owns(arrays: Arrays, n_actions: int, has_scale: bool) -> Own:
         copies.append(array)
     own = Own(*copies)
     for name in ("step", "error") if has_scale else ("scale", "step", "error"):  # a given scale has no limit
-        largest, limit = getattr(own, name).T
+        largest, limit, n_cut = getattr(own, name).T
+        check_range(_OWN + name, n_cut <= MOST_CUTS)
         if ((largest > limit / LIMIT * (1 + _ROUNDING)) & (limit < LARGEST_FLOAT)).any():
             limited = f"a limit below {LIMIT:g} times the largest value"
             raise InvalidInput(f"Mixture: the array `{_OWN}{name}` has {limited}.")
     if (np.abs(own.plain.sum(axis=1) - 1) > _ROUNDING).any():
         raise InvalidInput(f"Mixture: the array `{_OWN}plain` must have rows with sum 1.")
     check_range(f"{_OWN}counts", (own.counts.T <= MOST_ROUNDS) & (own.errors[:, 1] <= own.counts[:, ROUNDS]))
+    check_range(f"{_OWN}top", own.top[:, KEPT_ERRORS] <= MOST_ROUNDS)
     return own
 
 

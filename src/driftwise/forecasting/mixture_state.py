@@ -62,8 +62,8 @@ from driftwise.forecasting.state_file import (
     FactRow,
     MixtureRow,
     RoundRow,
-    SeriesRow,
     StateFile,
+    StateSeries,
     check_digests,
     digest_of,
     fault,
@@ -198,7 +198,7 @@ class MixtureState:
         self._check_equal("quantiles", "experts", facts={"experts": [*mix.experts], "quantiles": _plain(mix.quantiles)})
         self._check_facts({**facts, "options": options})
         name = json.dumps(_series_name(series, facts))
-        of_series = file.series(name) or SeriesRow(file.next_id("series"), name)
+        of_series = file.series(name) or StateSeries(file.next_id("series"), name)
         id = of_series.id
         mixtures = [MixtureRow(*row) for row in file.rows("SELECT * FROM mixtures WHERE series = ?", (id,))]
         rounds = [RoundRow(*row) for row in file.rows("SELECT * FROM rounds WHERE series = ?", (id,))]
@@ -412,7 +412,7 @@ def _damage_of(path: Path) -> Callable[[object], NoReturn]:
 def _series_names(db: sqlite3.Connection, damaged: Callable[[object], NoReturn]) -> dict[Any, tuple[str, ...]]:
     """Return the names of the series by their ids, in the order in which they began."""
     names: dict[Any, tuple[str, ...]] = {}
-    for row in (SeriesRow(*row) for row in db.execute("SELECT * FROM series ORDER BY id")):
+    for row in (StateSeries(*row) for row in db.execute("SELECT * FROM series ORDER BY id")):
         try:
             parts = json.loads(row.name)
         except (ValueError, TypeError, RecursionError):

@@ -169,9 +169,8 @@ class SingleMixture:
 def n_observed(stack: MixtureStack) -> int:
     """Return how many rounds of a stack of one series have a truth, or have none for good."""
     counts = stack.counts[0]
-    return int(
-        counts.sum() - (0 if stack.keeps_hints else counts[CUT])
-    )  # `Combinations` learn truths that are cut, too
+    is_counted_twice = not stack.keeps_hints or stack.options.scale is not None  # what is cut is learned, too
+    return int(counts.sum() - (counts[CUT] if is_counted_twice else 0))
 
 
 def _with_sleeper(waits: Round, place: int, keeps_hints: bool) -> Round:

@@ -67,7 +67,7 @@ class FactRow(NamedTuple):
     value: str  # JSON
 
 
-class SeriesRow(NamedTuple):
+class StateSeries(NamedTuple):
     """A series, by the values of its columns as JSON."""
 
     id: int
@@ -115,10 +115,10 @@ class TruthRow(NamedTuple):
     truth: float
 
 
-StoredRow = TypeVar("StoredRow", FactRow, SeriesRow, MixtureRow, RoundRow, TruthRow)
+StoredRow = TypeVar("StoredRow", FactRow, StateSeries, MixtureRow, RoundRow, TruthRow)
 
 
-def digest_of(row: FactRow | SeriesRow | MixtureRow | RoundRow | TruthRow) -> int:
+def digest_of(row: FactRow | StateSeries | MixtureRow | RoundRow | TruthRow) -> int:
     """Return the digest of a row, which is its last value but one."""
     *others, _, last = row
     content = last if isinstance(last, bytes) else repr(last).encode("utf-8", "surrogateescape")
@@ -227,9 +227,9 @@ class StateFile:
         """Return what the whole state has in common."""
         return _facts(self.rows("SELECT * FROM facts"), self.path)
 
-    def series(self, name: str) -> SeriesRow | None:
+    def series(self, name: str) -> StateSeries | None:
         """Return the series of a name, None if there is none."""
-        found = [SeriesRow(*row) for row in self.rows("SELECT * FROM series WHERE name = ?", (name,))]
+        found = [StateSeries(*row) for row in self.rows("SELECT * FROM series WHERE name = ?", (name,))]
         check_digests(found, self.path)
         if found and not (type(found[0].id) is int and type(found[0].n_truths) is int and found[0].n_truths >= 0):
             raise fault(self.path, "it is damaged: a series has no number")
@@ -285,7 +285,7 @@ class StateFile:
             raise fault(self.path, "it is damaged: a truth is no number")
         return found
 
-    def keep_truths(self, series: SeriesRow, truths: Sequence[tuple[Any, Any, float]]) -> None:
+    def keep_truths(self, series: StateSeries, truths: Sequence[tuple[Any, Any, float]]) -> None:
         """Keep truths of a series that came: times, when they were known, and values, of which the latest are kept."""
         rows = []
         for k, (time, known, truth) in enumerate(truths[-MOST_TRUTHS:]):
@@ -330,7 +330,7 @@ def _reason(error: sqlite3.Error, patience: float) -> str:
     return str(error)
 
 
-def check_digests(rows: Sequence[FactRow | SeriesRow | MixtureRow | RoundRow | TruthRow], path: Path) -> None:
+def check_digests(rows: Sequence[FactRow | StateSeries | MixtureRow | RoundRow | TruthRow], path: Path) -> None:
     """Refuse rows that changed since they were written."""
     for row in rows:
         is_whole = not isinstance(row, MixtureRow | RoundRow) or type(row[-1]) is bytes
