@@ -25,6 +25,7 @@ LONG = (
     "A table with one row for each expert? Name its columns by --expert and --forecast. Issued at different times? Name"
     " the column of these times by --issued, or that of the steps ahead by --step."
 )
+SORT = "Sort the rows. If each time is forecast several times: --issued or --step."
 BY = "If there are several series, name them by --by."
 UTF8 = "save the file as UTF-8."
 UNCLOSED = "a quotation mark opens a cell here, and none closes it."
@@ -136,7 +137,7 @@ CSV = {
     "an earlier time above 2**53": (
         f"t,y,a\n{2**60 + 1},1,2\n{2**60},1,2\n",
         "--time t",
-        f", line 3, column 't': times must increase, got '{2**60}' after '{2**60 + 1}'. Sort the rows. {BY}",
+        f", line 3, column 't': times must increase, got '{2**60}' after '{2**60 + 1}'. {SORT} {BY}",
     ),
     "an equal time above 2**63": (
         f"t,y,a\n{2**63 + 1},1,2\n{2**63 + 1},1,2\n",
@@ -174,13 +175,13 @@ CSV = {
     "an earlier time": (
         "t,y,a\n10,1,2\n9,1,2\n",
         "--time t",
-        ", line 3, column 't': times must increase, got '9' after '10'. Sort the rows."
+        f", line 3, column 't': times must increase, got '9' after '10'. {SORT}"
         " If there are several series, name them by --by.",
     ),
     "an earlier time in a series": (
         "t,s,y,a\n2,p,1,2\n1,q,1,2\n1,p,1,2\n",
         "--time t --by s",
-        ", line 4, column 't': times must increase within a series, got '1' after '2'. Sort the rows.",
+        f", line 4, column 't': times must increase within a series, got '1' after '2'. {SORT}",
     ),
     "a row for each expert": (
         "t,model,y,f\n2026-01-30,p,1,2\n2026-01-31,p,1,2\n2026-01-31,q,1,3\n",
@@ -267,13 +268,13 @@ PARQUET = {
     "an earlier time": (
         {"y": [1.0, 2], "a": [1, 2], "t": [2, 1]},
         "--time t",
-        ", row 2, column 't': times must increase, got 1 after 2. Sort the rows."
+        f", row 2, column 't': times must increase, got 1 after 2. {SORT}"
         " If there are several series, name them by --by.",
     ),
     "an earlier time above 2**63": (
         {"y": [1.0, 2], "a": [1, 2], "t": pa.array([2**63 + 1, 2**63], pa.uint64())},
         "--time t",
-        f", row 2, column 't': times must increase, got {2**63} after {2**63 + 1}. Sort the rows. {BY}",
+        f", row 2, column 't': times must increase, got {2**63} after {2**63 + 1}. {SORT} {BY}",
     ),
     "an equal decimal above 2**53": (
         {"y": [1.0, 2], "a": [1, 2], "t": pa.array([Decimal(2**60), Decimal(2**60)], pa.decimal128(30, 0))},

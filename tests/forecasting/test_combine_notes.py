@@ -260,10 +260,13 @@ def test_clocks_that_go_back_are_a_cause_of_times_that_go_back_or_come_again():
     cure = r"Local times that occur twice when clocks go back: write UTC or offsets\.$"
     with pytest.raises(InvalidInput, match=rf"got again 2026-10-25 02:00:00 in row 3\. .* {cure}"):
         combine(twice, time="ds")
+    rows = pd.DataFrame({"ds": times[[2, 2]], "y": 1.0, "model": "a", "value": 2.0})
+    with pytest.raises(InvalidInput, match=rf"got 'a' at 2026-10-25 02:00:00 again in row 1\. .* {cure}"):
+        combine(rows, time="ds", expert="model", forecast="value")
     back = pd.DataFrame({"ds": pd.to_datetime([f"2026-10-25 {t}" for t in ("02:00", "02:30", "02:15")]), "y": 1.0})
     with pytest.raises(InvalidInput, match=rf"got 2026-10-25 02:15:00 in row 2\. Sort the frame by it\. .* {cure}"):
         combine(back.assign(a=1.0), time="ds")
-    with pytest.raises(InvalidInput, match=r"If each time is forecast several times, name .* with `step`\.$"):
+    with pytest.raises(InvalidInput, match=r"If each time is forecast several times: `issued` or `step`\.$"):
         combine(back.assign(a=1.0, ds=[1, 3, 2]), time="ds")
 
 

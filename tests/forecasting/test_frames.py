@@ -355,7 +355,7 @@ GOOD = {"ds": [1, 2, 3, 4], "y": [1.0, 2.0, 3.0, 4.0], "arima": [1.0, 2.0, 3.0, 
         (
             {"ds": [1, 3, 2, 4]},
             {"time": "ds"},
-            r"'ds' must increase within a series, got 2 in row 2\. Sort the frame by it\.$",
+            r"'ds' must increase within a series, got 2 in row 2\. Sort the frame by it\. If each time is",
         ),
         (
             {"ds": [1, 2, 2, 4]},

@@ -195,7 +195,7 @@ FAULTS = {  # what is changed, options, what the message says
         {}, {"by": ["unique_id", "cutoff"], "issued": "cutoff"}, r"'cutoff' has issue times, it names no series",
     ),
     "no time": ({}, {"drop": "ds", "by": "unique_id"}, r"'cutoff' says when .*\. Name the column of the times"),
-    "steps of a half": ({"step": 0.5}, {}, r"'step' must have >= 1 in every row, got 0\.5 in row 0"),
+    "steps of a half": ({"step": 0.5}, {}, r"'step' must have steps ahead, whole numbers >= 1, got 0\.5 in row 0"),
     "steps and a half": ({"step": 1.5}, {}, r"'step' must have steps ahead, whole numbers >= 1, got 1\.5 in row 0"),
     "forecasts named h": (
         {"h": lambda f: f["a"] + 100.5}, {"drop": "step"}, r"'h' must have steps ahead, .* list it in `experts`",

@@ -41,8 +41,8 @@ _FORMATS = ["csv", "parquet"]  # of the output
     "--quantiles", metavar="LEVEL[,..]", help="Combine quantiles, such as .1,.5,.9, from columns like a-lo-80."
 )
 @choice("--revised", ["refuse", "ignore"], "refuse", "What to do with a second truth of a time.")
-@click.option("--state", type=click.Path(), help="File that continues from table to table.")
-@choice("--seen", ["refuse", "skip"], "refuse", "What to do with rows that the state has already.")
+@click.option("--state", type=click.Path(), help="File that continues from table to table; begun if missing.")
+@choice("--seen", ["refuse", "skip"], "refuse", "With --state: what to do with rows that it has already.")
 @click.option("--expert", metavar="COLUMN", help="Of a table with a row per expert: the column of their names.")
 @click.option("--forecast", metavar="COLUMN", help="Of such a table: the column of the forecasts.")
 @click.option(

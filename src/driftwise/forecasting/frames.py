@@ -52,7 +52,7 @@ STEPS = ("h", "step", "horizon", "lead_time")
 FORECAST, WEIGHT = "forecast", "weight_"  # the columns that a result adds
 _NAME_SERIES = "Name the columns that tell the series apart with `by`, those of a long frame with `expert`, `forecast`."
 _NAME_ISSUE = "If they were issued at different times, name these times with `issued`, or the steps ahead with `step`."
-_SEVERAL = "If each time is forecast several times, name the times of issue with `issued`, or the steps with `step`."
+_SEVERAL = "If each time is forecast several times: `issued` or `step`."
 _BEGUN = re.compile(r"it was begun with (?P<name>\w+)=(?P<value>.*), got ")
 _KEEP_FIRST = "To keep the first one: revised='ignore'."
 _CURES = {  # by how the rule begins that a row breaks
@@ -263,7 +263,8 @@ def _long(table: FrameRows, loss: ForecastLoss, columns: ColumnUses, named: list
     if (again := earliest[places] < np.arange(len(frame))).any():
         row = int(again.argmax())
         got = f"{shown(names[which[row]])} at {_text(frame, columns.time, row)}"
-        hint = f"Name the columns that tell the series apart with `by`. {_NAME_ISSUE}"
+        clocks = clocks_hint(_value(frame, columns.time, row))
+        hint = f"Name the columns that tell the series apart with `by`. {_NAME_ISSUE} {clocks}".rstrip()
         raise InvalidInput(
             f"{OWNER}: every expert must have one row per time, got {got} again in {table.place(row)}. {hint}"
         )
