@@ -137,6 +137,7 @@ OTHERS = {
     "docs/builder/page_process.py": "a process of docs/builder/run_code.py, which builds a page in test_site.py",
     "docs/builder/reference_pages.py": "tests/docs/test_docs.py has its pages",
     "docs/builder/site_checks.py": "tests/docs/test_site.py has its checks",
+    "benchmarks/poold_check.py": "needs the package poold, which is no dependency of the tests",
     "docs/generate.py": "writes files of the repository; tests/docs/test_docs.py compares their content",
     "examples/cluster.py": "tests/docs/test_docs.py",
     "examples/electricity.py": "tests/examples/test_examples.py",
