@@ -60,10 +60,10 @@ def expect_reference(losses, most_near_ties=0.01):
     largest = max((np.mean(end.plays(i)) for i in range(losses.shape[1]) if end.plays(i)), default=0.0)
     assert beliefs.drift == pytest.approx(largest + end.drift, abs=1e-9)
     assert [len(end.plays(i)) for i in range(losses.shape[1])] == memory.plays.tolist()
-    np.testing.assert_allclose(memory.differences, end.A, rtol=1e-9)
-    np.testing.assert_allclose(memory.recent_differences, end.recent_A, rtol=1e-9)
-    np.testing.assert_allclose(memory.errors, end.errors, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(memory.late_errors, end.late_errors, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(memory.noise[:, 0], end.A, rtol=1e-9)
+    np.testing.assert_allclose(memory.noise[:, 2], end.recent_A, rtol=1e-9)
+    np.testing.assert_allclose(memory.errors[:, 0], end.errors, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(memory.errors[:, 1], end.late_errors, rtol=1e-6, atol=1e-9)
     assert near_ties.share() <= most_near_ties
     return end
 
@@ -116,7 +116,7 @@ def test_a_streak_is_followed_by_an_early_probe():
     losses = np.tile([0.5, 1.0], (500, 1))
     LEARNER.run(state, losses)
     LEARNER.update(state, 1, 0.25, None)
-    assert state.memory.streaks.tolist() == [0.0, 1.0]
+    assert state.memory.streaks[:, 0].tolist() == [0.0, 1.0]
     waited = np.flatnonzero(LEARNER.run(state, losses) == 1)[0]
     _, slow = reference(losses, ["streaks"])
     slow.update(1, 0.25)
@@ -146,7 +146,7 @@ def test_late_noise_is_learned_because_the_quiet_is_forgotten():
     losses[:2000] = means[:2000]
     state, (_, slow) = run(LEARNER, losses)[1], reference(losses, ["forgetting"])
     played = int(state.memory.plays.argmax())
-    assert dispersion(state.memory, played, overall_dispersion(state.memory)) > 0.8
+    assert dispersion(state.memory.noise, played, overall_dispersion(state.memory.noise)) > 0.8
     assert slow.dispersion(played) < 0.5
 
 
@@ -184,7 +184,7 @@ def test_a_stretch_without_a_rare_loss_is_not_taken_for_certainty():
         LEARNER.run(state, row[None, :])
         if state.rounds > 300:
             played = int(state.memory.plays.argmax())
-            lowest = min(lowest, dispersion(state.memory, played, overall_dispersion(state.memory)))
+            lowest = min(lowest, dispersion(state.memory.noise, played, overall_dispersion(state.memory.noise)))
     slow = bandit_tracker.BanditTracker(2, uniforms(2), ["all noise"])
     for row in losses[:1000]:
         action = slow.choose(None, NearTies())
@@ -240,9 +240,9 @@ def test_low_noise_needs_few_plays_of_bad_actions():
 def test_the_dispersion_is_that_of_the_noise(noise, low, high):
     """It counts about 128 plays, with a relative error of about 0.1; the other action has few plays."""
     memory = run(LEARNER, drawn(Constant((0.4, 0.6)), noise, 3000)[0])[1].memory
-    overall = overall_dispersion(memory)
+    overall = overall_dispersion(memory.noise)
     assert low <= max(0.02, overall) <= high
-    assert low <= dispersion(memory, int(memory.plays.argmax()), overall) <= high
+    assert low <= dispersion(memory.noise, int(memory.plays.argmax()), overall) <= high
 
 
 def test_a_rare_outlier_is_no_change():
@@ -325,12 +325,13 @@ def test_memory_does_not_grow_and_the_ring_keeps_the_latest_alarms():
         ("total", 0, 2.0, "`total` must be the sum"),
         ("clock", 0, 7, "`clock` must begin with 40"),
         ("clock", 1, 41, "`clock` must be in [0, 40]"),
-        ("streaks", 1, -1.0, "`streaks` must be in"),
+        ("streaks", (1, 0), -1.0, "`streaks` must be in"),
         ("means", 1, 1.5, "`means` must be in"),
         ("last_action", 0, 2, "`last_action` must be a whole number in [0, 1]"),
+        ("noise", (1, 3), -1.0, "`noise` must be in"),
         ("delays", 1, 0.0, "`delays` must be in"),
-        ("errors", 0, np.nan, "`errors` must be in"),
-        ("late_errors", 3, -1.0, "`late_errors` must be in"),
+        ("errors", (0, 0), np.nan, "`errors` must be in"),
+        ("errors", (3, 1), -1.0, "`errors` must be in"),
         ("latest_actions", 0, 3, "`latest_actions` must be in"),
         ("latest_losses", 1, 2.0, "`latest_losses` must be in"),
         ("alarms", 0, -1, "`alarms` must be increasing rounds"),

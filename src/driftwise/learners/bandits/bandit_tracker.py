@@ -74,7 +74,8 @@ from driftwise.learners.shared.index_learner import lowest_by_pruning, no_level
 
 Buckets = npt.NDArray[np.float64]  # (n_actions, BUCKETS, 2)
 
-WINDOWS = 4  # that are compared: of 1, 8, 64 plays, and all plays
+ENOUGH = (1.0, 8.0, 64.0, np.inf)  # plays of the windows that are compared
+WINDOWS = len(ENOUGH)
 _RESOLUTION = 3  # buckets of a size
 BUCKETS = _RESOLUTION * 48 + 1  # enough for 2^48 plays, and one more before buckets are merged
 _LEAST_DISPERSION = 0.02
@@ -100,17 +101,14 @@ class Memory(NamedTuple):
     total: Annotated[Vector, between(0, "rounds", "actions")]  # their sum of losses
     buckets: Annotated[Buckets, packed("actions", BUCKETS, 2)]  # plays and sum of losses, oldest first
     n_buckets: Annotated[Actions, between(0, BUCKETS - 1, "actions")]
-    differences: Annotated[Vector, between(0, "rounds", "actions")]  # A, over all plays
-    variances: Annotated[Vector, between(0, "rounds", "actions")]  # B, over all plays
-    recent_differences: Annotated[Vector, between(0, "rounds", "actions")]  # A, discounted
-    recent_variances: Annotated[Vector, between(0, "rounds", "actions")]  # B, discounted
-    errors: Annotated[Vector, between(0, HUGE, WINDOWS)]  # of the mean of each window as a prediction
-    late_errors: Annotated[Vector, between(0, HUGE, WINDOWS)]  # the same without the plays of the last rounds
+    noise: Annotated[Matrix, between(0, "rounds", "actions", 4)]  # A and B over all plays, and discounted
+    errors: Annotated[
+        Matrix, between(0, HUGE, WINDOWS, 2)
+    ]  # of the mean as a prediction: with the last rounds, without
     latest_actions: Annotated[Actions, between(0, "actions", _LATE)]  # of the last outcomes, plus 1; 0: none
     latest_losses: Annotated[Vector, between(0, 1, _LATE)]
     last_rounds: Annotated[Actions, between(0, "rounds", "actions")]  # rounds before the last play
-    streaks: Annotated[Vector, between(0, "rounds", "actions")]  # latest plays with a mean below the best mean
-    streak_totals: Annotated[Vector, between(0, "rounds", "actions")]  # their sum of losses
+    streaks: Annotated[Matrix, between(0, "rounds", "actions", 2)]  # latest plays below the best mean, sum of losses
     means_before: Annotated[Vector, between(0, 1, "actions")]  # mean loss before the streak
     streak_starts: Annotated[Actions, between(0, "rounds", "actions")]  # rounds before the last play before the streak
     last_action: Annotated[Actions, index("actions", 1)]  # the last choice
@@ -121,6 +119,14 @@ class Memory(NamedTuple):
     means: Annotated[Vector, between(0, 1, "actions")]  # in the window in use at the last choice, 0 before the first
     budgets: Annotated[Vector, scratch("actions")]  # divergence from the mean within which an index lies
     generator: Annotated[Words, generator()]
+
+
+class Indices(NamedTuple):
+    """What the indices of the actions are computed from."""
+
+    plays: Vector
+    means: Vector
+    budgets: Vector
 
 
 @kernel
@@ -141,79 +147,66 @@ _merge = merging("segment-plays", _size, _merge_pair)
 
 
 @kernel
-def record(memory: Memory, action: int, loss: float) -> None:
-    """Add a play to the segment."""
-    at = memory.n_buckets[action]
-    memory.buckets[action, at, 0], memory.buckets[action, at, 1] = 1.0, loss
-    memory.n_buckets[action] = _merge(memory.buckets[action], at + 1, _RESOLUTION)
-    memory.plays[action] += 1.0
-    memory.total[action] += loss
+def record(buckets: Matrix, n_buckets: int, loss: float) -> int:
+    """Add a play to the buckets of an action; return how many there are then."""
+    buckets[n_buckets, 0], buckets[n_buckets, 1] = 1.0, loss
+    return int(_merge(buckets, n_buckets + 1, _RESOLUTION))
 
 
 @kernel
-def discard_before(memory: Memory, action: int, first: int) -> None:
-    """Discard the buckets of an action before the bucket `first`."""
-    plays, total, at = 0.0, 0.0, 0
-    for j in range(first, memory.n_buckets[action]):
-        memory.buckets[action, at, 0] = memory.buckets[action, j, 0]
-        memory.buckets[action, at, 1] = memory.buckets[action, j, 1]
-        plays += memory.buckets[action, at, 0]
-        total += memory.buckets[action, at, 1]
-        at += 1
-    memory.n_buckets[action] = at
-    memory.plays[action], memory.total[action] = plays, total
-
-
-@kernel
-def plays_of(window: int) -> float:
-    """Return the least number of plays in a window: 1, 8, 64, or all."""
-    return 8.0**window if window < WINDOWS - 1 else np.inf
-
-
-@kernel
-def recent(memory: Memory, action: int, enough: float) -> tuple[float, float]:
-    """Return plays and sum of losses of the fewest latest buckets with enough plays, or of all."""
-    if memory.plays[action] <= enough:
-        return memory.plays[action], memory.total[action]
-    plays, total, at = 0.0, 0.0, memory.n_buckets[action]
-    while plays < enough:
-        at -= 1
-        plays += memory.buckets[action, at, 0]
-        total += memory.buckets[action, at, 1]
+def discard_before(buckets: Matrix, n_buckets: int, first: int) -> tuple[float, float]:
+    """Discard the buckets of an action before the bucket `first`; return plays and sum of losses of the others."""
+    plays, total = 0.0, 0.0
+    for j in range(first, n_buckets):
+        buckets[j - first, 0], buckets[j - first, 1] = buckets[j, 0], buckets[j, 1]
+        plays += buckets[j, 0]
+        total += buckets[j, 1]
     return plays, total
 
 
 @kernel
-def overall_dispersion(memory: Memory) -> float:
+def recent(buckets: Matrix, n_buckets: int, plays: float, total: float, enough: float) -> tuple[float, float]:
+    """Return plays and sum of losses of the fewest latest buckets of an action with enough plays, or of all."""
+    if plays <= enough:
+        return plays, total
+    late_plays, late_total, at = 0.0, 0.0, n_buckets
+    while late_plays < enough:
+        at -= 1
+        late_plays += buckets[at, 0]
+        late_total += buckets[at, 1]
+    return late_plays, late_total
+
+
+@kernel
+def overall_dispersion(noise: Matrix) -> float:
     """Return the dispersion of all losses, in (0, 1]."""
     differences, variances, recent_differences, recent_variances = _PRIOR, _PRIOR, _PRIOR, _PRIOR
-    for i in range(memory.plays.size):
-        differences += memory.differences[i]
-        variances += memory.variances[i]
-        recent_differences += memory.recent_differences[i]
-        recent_variances += memory.recent_variances[i]
+    for i in range(len(noise)):
+        differences += noise[i, 0]
+        variances += noise[i, 1]
+        recent_differences += noise[i, 2]
+        recent_variances += noise[i, 3]
     return min(1.0, max(differences / variances, recent_differences / recent_variances))
 
 
 @kernel
-def dispersion(memory: Memory, action: int, overall: float) -> float:
+def dispersion(noise: Matrix, action: int, overall: float) -> float:
     """Return the dispersion of the losses of an action."""
     added = _PRIOR * overall
-    of_all = (memory.differences[action] + added) / (memory.variances[action] + _PRIOR)
-    of_recent = (memory.recent_differences[action] + added) / (memory.recent_variances[action] + _PRIOR)
+    of_all = (noise[action, 0] + added) / (noise[action, 1] + _PRIOR)
+    of_recent = (noise[action, 2] + added) / (noise[action, 3] + _PRIOR)
     return float(min(1.0, max(_LEAST_DISPERSION, of_all, of_recent)))
 
 
 @kernel
-def learn_noise(memory: Memory, action: int, loss: float) -> float:
-    """Update the dispersion with a loss that is not the first of the action; return the loss's variance."""
-    step = loss - memory.buckets[action, memory.n_buckets[action] - 1, 1]  # the last bucket holds the last play
-    m = (memory.total[action] + 0.5) / (memory.plays[action] + 1.0)
-    memory.differences[action] += 0.5 * step * step
-    memory.variances[action] += m * (1.0 - m)
-    memory.recent_differences[action] = _KEPT * memory.recent_differences[action] + 0.5 * step * step
-    memory.recent_variances[action] = _KEPT * memory.recent_variances[action] + m * (1.0 - m)
-    return float(dispersion(memory, action, overall_dispersion(memory)) * m * (1.0 - m))
+def learn_noise(noise: Matrix, action: int, step: float, mean: float) -> float:
+    """Update the dispersion with the step from one loss of the action to the next; return the loss's variance."""
+    half_square, largest_variance = 0.5 * step * step, mean * (1.0 - mean)
+    noise[action, 0] += half_square
+    noise[action, 1] += largest_variance
+    noise[action, 2] = _KEPT * noise[action, 2] + half_square
+    noise[action, 3] = _KEPT * noise[action, 3] + largest_variance
+    return float(dispersion(noise, action, overall_dispersion(noise)) * mean * (1.0 - mean))
 
 
 @kernel
@@ -222,16 +215,15 @@ def _bennett(distance: float, variance: float) -> float:
 
 
 @kernel
-def strongest_change(memory: Memory, action: int) -> tuple[float, int]:
-    """Return the largest evidence of a change, and the first bucket after it."""
-    n, total = memory.plays[action], memory.total[action]
+def strongest_change(buckets: Matrix, n_buckets: int, n: float, total: float, dispersed: float) -> tuple[float, int]:
+    """Return the largest evidence of a change in `n` losses, and the first bucket after it."""
     mean = total / n
-    v = dispersion(memory, action, overall_dispersion(memory)) * max(mean * (1.0 - mean), 0.25 / (n + 1.0))
+    v = dispersed * max(mean * (1.0 - mean), 0.25 / (n + 1.0))
     evidence, first = 0.0, 0
     after, sum_after = 0.0, 0.0
-    for j in range(memory.n_buckets[action] - 1, 0, -1):
-        after += memory.buckets[action, j, 0]
-        sum_after += memory.buckets[action, j, 1]
+    for j in range(n_buckets - 1, 0, -1):
+        after += buckets[j, 0]
+        sum_after += buckets[j, 1]
         near = abs(sum_after / after - mean)
         far = abs((total - sum_after) / (n - after) - mean)
         if after * near * near + (n - after) * far * far <= 2.0 * v * evidence:
@@ -262,68 +254,70 @@ def segment_contradiction(memory: Memory) -> str:
 
 
 @kernel
-def window_in_use(memory: Memory) -> int:
+def window_in_use(errors: Matrix, rounds: int) -> int:
     """Return the window with the smallest error; all plays unless another is clearly better, and not by shocks."""
-    best, clearly = WINDOWS - 1, np.log(memory.clock[0] + 2.0)
-    smallest, latest = memory.errors[best] - clearly, memory.late_errors[best] + clearly
+    best, clearly = WINDOWS - 1, np.log(rounds + 2.0)
+    smallest, latest = errors[best, 0] - clearly, errors[best, 1] + clearly
     for j in range(WINDOWS - 1):
-        if memory.errors[j] < smallest and memory.late_errors[j] < latest:
-            best, smallest = j, memory.errors[j]
+        if errors[j, 0] < smallest and errors[j, 1] < latest:
+            best, smallest = j, errors[j, 0]
     return best
 
 
 @kernel
-def judge_windows(memory: Memory, action: int, loss: float, variance: float) -> None:
+def judge_windows(memory: Memory, action: int, loss: float, is_shock: bool, variance: float) -> None:
     """Add the errors of the windows as predictions of a loss, with and without the plays of the last rounds."""
+    buckets, n_buckets = memory.buckets[action], memory.n_buckets[action]
+    all_plays, all_lost = memory.plays[action], memory.total[action]
     n_out, lost = 0, 0.0
-    if loss != memory.buckets[action, memory.n_buckets[action] - 1, 1] or variance > _HARDLY_ANY:
+    if is_shock:
         for i in range(_LATE):
             if memory.latest_actions[i] == action + 1:
                 n_out += 1
                 lost += memory.latest_losses[i]
-        if memory.plays[action] <= n_out:
+        if all_plays <= n_out:
             n_out = 0
     for j in range(WINDOWS):
-        enough = plays_of(j)
-        plays, total = recent(memory, action, enough)
+        enough = ENOUGH[j]
+        plays, total = recent(buckets, n_buckets, all_plays, all_lost, enough)
         error = loss - total / plays
-        memory.errors[j] = _FORGETTING * memory.errors[j] + 0.5 * error * error / variance
+        memory.errors[j, 0] = _FORGETTING * memory.errors[j, 0] + 0.5 * error * error / variance
         if n_out > 0:
-            plays, total = recent(memory, action, enough + n_out)
+            plays, total = recent(buckets, n_buckets, all_plays, all_lost, enough + n_out)
             error = loss - max(0.0, total - lost) / (plays - n_out)
-        memory.late_errors[j] = _FORGETTING * memory.late_errors[j] + 0.5 * error * error / variance
+        memory.errors[j, 1] = _FORGETTING * memory.errors[j, 1] + 0.5 * error * error / variance
 
 
 @kernel
 def summarise(memory: Memory) -> None:
     """Compute mean and budget of each action."""
-    window, overall = window_in_use(memory), overall_dispersion(memory)
+    enough = ENOUGH[window_in_use(memory.errors, memory.clock[0])]
+    overall = overall_dispersion(memory.noise)
     level = _LEVEL_SCALE * np.log(memory.clock[0] - memory.clock[1] + 1.0)
-    enough = plays_of(window)
     for i in range(memory.plays.size):
-        plays, total = recent(memory, i, enough)
+        plays, total = recent(memory.buckets[i], memory.n_buckets[i], memory.plays[i], memory.total[i], enough)
         if plays > 0.0:
             memory.means[i] = total / plays
-            memory.budgets[i] = dispersion(memory, i, overall) * level / plays
+            memory.budgets[i] = dispersion(memory.noise, i, overall) * level / plays
 
 
 @kernel
-def _index(memory: Memory, rates: NoRates, action: int, level: float) -> float:  # noqa: ARG001
-    return least_mean(memory.means[action], memory.budgets[action]) if memory.plays[action] > 0.0 else -np.inf
+def _index(of: Indices, rates: NoRates, action: int, level: float) -> float:  # noqa: ARG001
+    return least_mean(of.means[action], of.budgets[action]) if of.plays[action] > 0.0 else -np.inf
 
 
 @kernel
-def _estimate(memory: Memory, rates: NoRates, action: int, level: float) -> float:  # noqa: ARG001
-    return least_mean_roughly(memory.means[action], memory.budgets[action]) if memory.plays[action] > 0.0 else -np.inf
+def _estimate(of: Indices, rates: NoRates, action: int, level: float) -> float:  # noqa: ARG001
+    return least_mean_roughly(of.means[action], of.budgets[action]) if of.plays[action] > 0.0 else -np.inf
 
 
 @kernel
-def _exceeds(memory: Memory, rates: NoRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
-    return memory.plays[action] > 0.0 and least_mean_exceeds(memory.means[action], memory.budgets[action], bound)
+def _exceeds(of: Indices, rates: NoRates, action: int, level: float, bound: float) -> bool:  # noqa: ARG001
+    return of.plays[action] > 0.0 and least_mean_exceeds(of.means[action], of.budgets[action], bound)
 
 
 @kernel
-def _no_count(memory: Memory, action: int) -> float:  # noqa: ARG001
+def _no_count(of: Indices, action: int) -> float:  # noqa: ARG001
     return 0.0
 
 
@@ -333,19 +327,17 @@ lowest = lowest_by_pruning(
 
 
 @kernel
-def _streak_odds(memory: Memory, action: int, dispersion_here: float) -> float:
+def _streak_odds(length: float, mean: float, mean_before: float, dispersed: float, waited: float) -> float:
     """Return twice the odds of a change before the streak of an action, in units of the rate of changes squared."""
-    length = memory.streaks[action]
-    mean_before = min(memory.means_before[action], 1.0 - 1e-9)  # the divergence from 1 is infinite
-    evidence = length * divergence(memory.streak_totals[action] / length, mean_before) / dispersion_here
-    waited = float(memory.clock[0] - memory.streak_starts[action])
+    before = min(mean_before, 1.0 - 1e-9)  # the divergence from 1 is infinite
+    evidence = length * divergence(mean, before) / dispersed
     return _STREAK_ODDS * waited * waited * float(np.expm1(min(_MOST_EVIDENCE, evidence)))
 
 
 @kernel
 def _overdue(memory: Memory, greedy: int) -> int:
     """Return the action whose probe is most overdue, `greedy` if none is due; every action was played."""
-    n_actions, overall = memory.plays.size, overall_dispersion(memory)
+    n_actions, overall = memory.plays.size, overall_dispersion(memory.noise)
     best = least(memory.means)
     change_rate = (1.0 + memory.alarms[0]) / (1.0 + memory.clock[0])
     scale = 0.25 * best * (best + 2.0 * _FALLS_TO_ZERO) * change_rate / n_actions
@@ -355,11 +347,14 @@ def _overdue(memory: Memory, greedy: int) -> int:
             continue
         waited = (memory.clock[0] - memory.last_rounds[i]) / memory.delays[i]
         due, m = waited * waited, memory.means[i]
-        if memory.streaks[i] > 0.0:
-            due = max(due, _streak_odds(memory, i, dispersion(memory, i, overall)))
+        length, dispersed = memory.streaks[i, 0], dispersion(memory.noise, i, overall)
+        if length > 0.0:
+            since = float(memory.clock[0] - memory.streak_starts[i])
+            mean = memory.streaks[i, 1] / length
+            due = max(due, _streak_odds(length, mean, memory.means_before[i], dispersed, since))
         if due * scale <= most * max(m - best, _LEAST_GAP):  # with its spread the cost is larger still
             continue
-        spread = np.sqrt(dispersion(memory, i, overall) * m * (1.0 - m))
+        spread = np.sqrt(dispersed * m * (1.0 - m))
         due *= scale / max(m - best + _BURST * spread, _LEAST_GAP)
         if due > most:
             action, most = i, due
@@ -376,33 +371,33 @@ def _follow_streak(memory: Memory, action: int, loss: float) -> None:
     for i in range(memory.plays.size):
         all_played = all_played and memory.plays[i] > 0.0
     if all_played and memory.means[action] > best:
-        if memory.streaks[action] == 0.0:
-            plays, prior = memory.plays[action], dispersion(memory, action, overall_dispersion(memory))
+        if memory.streaks[action, 0] == 0.0:
+            plays, prior = memory.plays[action], dispersion(memory.noise, action, overall_dispersion(memory.noise))
             mean = (memory.means[action] * plays + 0.5 * prior) / (plays + prior)
             memory.means_before[action] = min(1.0, max(0.0, mean))
-        length, total = memory.streaks[action] + 1.0, memory.streak_totals[action] + loss
+        length, total = memory.streaks[action, 0] + 1.0, memory.streaks[action, 1] + loss
         if total < length * best and total < length * memory.means_before[action]:
-            memory.streaks[action], memory.streak_totals[action] = length, total
+            memory.streaks[action, 0], memory.streaks[action, 1] = length, total
             return
-    memory.streaks[action], memory.streak_totals[action] = 0.0, 0.0
+    memory.streaks[action] = 0.0
     memory.streak_starts[action] = memory.last_rounds[action]
 
 
 @kernel
-def _unplayed(memory: Memory, first: int) -> tuple[int, float]:
+def _unplayed(plays: Vector, delays: Vector, generator: Words, first: int) -> tuple[int, float]:
     """Return the first action without plays that was not chosen yet, and its probability, which is 1.
 
     If their outcomes are all late, one of them is drawn.
     """
     n_unplayed = 0
-    for i in range(first, memory.plays.size):
-        if memory.plays[i] == 0.0:
-            if memory.delays[i] == _NOT_CHOSEN:
+    for i in range(first, plays.size):
+        if plays[i] == 0.0:
+            if delays[i] == _NOT_CHOSEN:
                 return i, 1.0
             n_unplayed += 1
-    action, left = first, int(n_unplayed * next_uniform(memory.generator))
-    for i in range(first, memory.plays.size):
-        if memory.plays[i] == 0.0:
+    action, left = first, int(n_unplayed * next_uniform(generator))
+    for i in range(first, plays.size):
+        if plays[i] == 0.0:
             if left == 0:
                 action = i
             left -= 1
@@ -412,9 +407,12 @@ def _unplayed(memory: Memory, first: int) -> tuple[int, float]:
 @kernel
 def _choose(memory: Memory, rates: NoRates) -> tuple[int, float]:
     summarise(memory)
-    lowest_index, last = lowest(memory, rates)[0], int(memory.last_action[0])
+    lowest_index, last = (
+        lowest(Indices(memory.plays, memory.means, memory.budgets), rates)[0],
+        int(memory.last_action[0]),
+    )
     if memory.plays[lowest_index] == 0.0:
-        action, probability = _unplayed(memory, lowest_index)
+        action, probability = _unplayed(memory.plays, memory.delays, memory.generator, lowest_index)
     else:
         action, probability = _overdue(memory, lowest_index), 1.0
         if action == lowest_index != last and not least_mean_exceeds(
@@ -433,8 +431,11 @@ def _restart(memory: Memory, action: int, first: int) -> None:
     """Keep the plays of the action since its bucket `first`, and the last play of every other action."""
     plays, total = memory.plays[action], memory.total[action]
     for i in range(memory.plays.size):
-        discard_before(memory, i, first if i == action else max(0, memory.n_buckets[i] - 1))
-        memory.streaks[i], memory.streak_totals[i], memory.streak_starts[i] = 0.0, 0.0, memory.clock[0]
+        n_buckets = memory.n_buckets[i]
+        kept = first if i == action else max(0, n_buckets - 1)
+        memory.plays[i], memory.total[i] = discard_before(memory.buckets[i], n_buckets, kept)
+        memory.n_buckets[i] = n_buckets - kept
+        memory.streaks[i], memory.streak_starts[i] = 0.0, memory.clock[0]
     memory.clock[1] = memory.clock[0] - int(memory.plays[action])
     memory.latest_actions[:] = 0
     record_alarm(memory.alarms, memory.clock[0] - 1)
@@ -445,17 +446,23 @@ def _restart(memory: Memory, action: int, first: int) -> None:
 @kernel
 def _update(memory: Memory, rates: NoRates, action: int, loss: float, probability: float) -> None:  # noqa: ARG001
     memory.last_rounds[action] = memory.clock[0]
-    if memory.plays[action] > 0.0:
+    buckets, n_buckets = memory.buckets[action], memory.n_buckets[action]
+    plays, total = memory.plays[action], memory.total[action]
+    if plays > 0.0:
         _follow_streak(memory, action, loss)
     memory.clock[0] += 1
-    if memory.plays[action] > 0.0:
-        judge_windows(memory, action, loss, learn_noise(memory, action, loss))
-    record(memory, action, loss)
+    if plays > 0.0:
+        step = loss - buckets[n_buckets - 1, 1]  # the last bucket holds the last play
+        variance = learn_noise(memory.noise, action, step, (total + 0.5) / (plays + 1.0))
+        judge_windows(memory, action, loss, step != 0.0 or variance > _HARDLY_ANY, variance)
+    n_buckets, plays, total = record(buckets, n_buckets, loss), plays + 1.0, total + loss
+    memory.n_buckets[action], memory.plays[action], memory.total[action] = n_buckets, plays, total
     for i in range(_LATE - 1, 0, -1):
         memory.latest_actions[i], memory.latest_losses[i] = memory.latest_actions[i - 1], memory.latest_losses[i - 1]
     memory.latest_actions[0], memory.latest_losses[0] = action + 1, loss
-    evidence, first = strongest_change(memory, action)
-    if evidence > np.log(memory.plays.size * memory.plays[action] * memory.clock[0]):
+    dispersed = dispersion(memory.noise, action, overall_dispersion(memory.noise))
+    evidence, first = strongest_change(buckets, n_buckets, plays, total, dispersed)
+    if evidence > np.log(memory.plays.size * plays * memory.clock[0]):
         _restart(memory, action, first)
 
 
@@ -554,10 +561,12 @@ class BanditTracker(BanditLearner[Memory, NoRates]):
         the action it played became worse. The drift is the largest mean now plus the jumps of the actions that raised
         alarms, the variance that of all actions now, for all rounds.
         """
-        beliefs, memory, overall = super().beliefs(state), state.memory, overall_dispersion(state.memory)
-        counted = sum(recent(memory, i, plays_of(window_in_use(memory)))[0] for i in range(state.n_actions))
+        beliefs, memory, overall = super().beliefs(state), state.memory, overall_dispersion(state.memory.noise)
+        enough = ENOUGH[window_in_use(memory.errors, state.rounds)]
+        segments = zip(memory.buckets, memory.n_buckets, memory.plays, memory.total, strict=True)
+        counted = sum(recent(*segment, enough)[0] for segment in segments)
         means = np.clip(memory.total / np.maximum(memory.plays, 1.0), 0.0, 1.0)
-        dispersions = np.array([dispersion(memory, i, overall) for i in range(state.n_actions)])
+        dispersions = np.array([dispersion(memory.noise, i, overall) for i in range(state.n_actions)])
         drift, variance = float(means.max() + memory.drift[0]), float(dispersions @ (means * (1.0 - means)))
         return replace(beliefs, memory=counted, drift=drift, variance=state.rounds * variance, **alarms(memory.alarms))
 
