@@ -1,6 +1,7 @@
 """Undocumented features of Numba: found once, used in one module, and not required; plays are the same without them."""
 
 import ast
+import gc
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 from numba.core import caching
 from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, Flags
+from numba.core.compiler import Compiler, CompilerBase, Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing.context import Context
@@ -22,6 +23,7 @@ import driftwise
 from driftwise.core import private_numba
 from driftwise.core.errors import InvalidInput
 from driftwise.core.kernel import generic_kernel, kernel
+from driftwise.core.kernel_compiler import LoopCompiler
 from driftwise.learners import UCB1, Hedge
 from driftwise.learners.base import loops
 from outside_files import HELPERS
@@ -84,6 +86,37 @@ def test_what_is_a_part_of_loops_has_no_machine_code_of_its_own():
 
 
 @pytest.mark.skipif("deferred" not in private_numba.IN_USE, reason="options are those of Numba")
+@pytest.mark.parametrize(("threshold", "meanwhile"), [(700, 50_000), (90_000, 90_000), (0, 0)])
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_garbage_collector_runs_less_often_only_while_a_kernel_is_compiled(
+    threshold, meanwhile, fails, monkeypatch
+):
+    seen, before = [], gc.get_threshold()
+
+    def compile_extra(self, func):
+        seen.append(gc.get_threshold())
+        if fails:
+            raise ZeroDivisionError
+        return original(self, func)
+
+    original = Compiler.compile_extra
+    monkeypatch.setattr(Compiler, "compile_extra", compile_extra)
+    add_one = numba.njit(pipeline_class=LoopCompiler)(lambda x: x + 1.0)  # not from the cache
+    try:
+        gc.set_threshold(threshold, 11, 12)
+        if fails:
+            with pytest.raises(ZeroDivisionError):
+                add_one(1.0)
+        else:
+            assert add_one(1.0) == 2.0
+        after = gc.get_threshold()
+    finally:
+        gc.set_threshold(*before)
+    assert seen
+    assert set(seen) == {(meanwhile, 11, 12)}
+    assert after == (threshold, 11, 12)
+
+
 def test_options_are_those_that_numba_has():
     from driftwise.core.kernel_compiler import _Options
 

@@ -6,11 +6,17 @@ does both for every function, which takes half of the time to compile a learner.
 
 Numba looks up what it has compiled by the options of the kernel at hand, some ten thousand times per learner, and reads
 each option by a property. Here the options are read all at once.
+
+The compiler makes millions of objects. Python's garbage collector looks at those that live on again and again, a tenth
+of the time; while a kernel is compiled it looks less often.
 """
 
 # mypy: allow-untyped-calls, allow-subclassing-any
 from __future__ import annotations
 
+import contextlib
+import gc
+from collections.abc import Iterator
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
@@ -28,6 +34,18 @@ class _Options(Flags):
 
 
 _DEFAULTS: dict[str, Any] = Flags().values()
+_NEW_OBJECTS = 50_000  # before the garbage collector runs; by default 700, in new versions of Python 2,000
+
+
+@contextlib.contextmanager
+def _fewer_collections() -> Iterator[None]:
+    """Let the garbage collector run less often; Numba's lock has one thread here, and calls are nested."""
+    before = gc.get_threshold()
+    gc.set_threshold(before[0] and max(before[0], _NEW_OBJECTS), *before[1:])  # 0: the user turned it off
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class LoopCompiler(Compiler):
@@ -36,7 +54,8 @@ class LoopCompiler(Compiler):
     def compile_extra(self, func: Any) -> Any:
         """Compile a function with the options that the compiler was made for."""
         self.state.flags = _Options(self.state.flags)
-        return super().compile_extra(func)
+        with _fewer_collections():
+            return super().compile_extra(func)
 
 
 class PartCompiler(LoopCompiler):
