@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "offline_formulas",
     "run_code",
+    "inline_figures",
     "name_links",
     "site_checks",
 ]

@@ -17,6 +17,7 @@ from driftwise.cli.catalogue import registries
 from driftwise.core.docstrings import described
 from driftwise.learners import Hedge
 from driftwise.theory.statements import statements
+from inline_figures import COLOURS, inlined
 from looping import for_every
 from member_figures import WITHOUT_DEFAULTS, draw
 from offline_formulas import unread_formulas
@@ -176,6 +177,17 @@ def test_formulas_that_were_not_read_are_found():
     assert unread_formulas(document) == []
     document += nodes.paragraph("", "", nodes.Text("half of $x"))
     assert unread_formulas(document) == ["half of $x"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.svg")), ids=lambda path: path.stem)
+def test_figures_have_the_colours_of_the_page_and_keep_their_style_to_themselves(path):
+    drawing = inlined(path.read_text("utf-8"), "figure-1", 'weights "over" time')
+    assert drawing.startswith(
+        '<div class="inline-figure" id="figure-1" role="img" aria-label="weights &quot;over&quot; '
+    )
+    assert drawing.count("<style>#figure-1 {") == drawing.count("<style>") == 1
+    assert drawing.count("{") == drawing.count("}")
+    assert not any(grey in drawing for grey in COLOURS)
 
 
 def test_links_to_missing_pages_names_and_pictures_are_found(tmp_path):
