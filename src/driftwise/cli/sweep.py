@@ -123,7 +123,7 @@ def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, qui
     if work.n_cells:
         with progress_bar(quiet, "timing the learners", eta=False) as progress:
             sample_costs(groups, costs, progress)
-        seconds = work.seconds_left() / n_threads
+        seconds = work.wall_seconds(n_threads)
         threads = f"{n_threads} thread{'s' if n_threads != 1 else ''}"
         click.echo(f"about {duration(seconds)} on {threads}, by a sample of rounds of each learner", file=out)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection
 from driftwise.core.measures import SAYS_NOTHING, Measures, collected, marked, report
+from driftwise.core.progress_bar import Progress, progress_shown
 from driftwise.core.types import Actions, Matrix, Vector
 from driftwise.core.validation import check_memory, check_seed, count
 from driftwise.engine.run import default_block, rounds_to_play
@@ -264,7 +264,7 @@ def record(
     n_rounds: int | None = None,
     seed: int = 0,
     points: int = 500,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Progress | None = None,
 ) -> History:
     """Play one run and keep what was played and what the learner believed, at up to `points` evenly spaced rounds.
 
@@ -280,8 +280,8 @@ def record(
         Seed of the losses and of the learner's random numbers, >= 0.
     points : int, default 500
         The most stretches of rounds, >= 1.
-    progress : callable, default None
-        Called as `progress(done, total)` with numbers of rounds.
+    progress : bool or callable, default None
+        As in `simulate`.
 
     Returns
     -------
@@ -306,11 +306,12 @@ def record(
     state = made.start(n_actions, seed)
     starts = np.unique(np.linspace(0, n_rounds, points, endpoint=False).astype(np.int64))
     weights, means, beliefs = np.empty((len(starts), n_actions)), np.empty((len(starts), n_actions)), []
-    for i, (start, end) in enumerate(zip(starts, np.append(starts[1:], n_rounds), strict=True)):
-        weights[i], means[i] = _play_stretch(state, stream, int(start), int(end))
-        beliefs.append(made.beliefs(state))
-        if progress is not None:
-            progress(int(end), n_rounds)
+    with progress_shown("record", progress, "rounds") as show:
+        for i, (start, end) in enumerate(zip(starts, np.append(starts[1:], n_rounds), strict=True)):
+            weights[i], means[i] = _play_stretch(state, stream, int(start), int(end))
+            beliefs.append(made.beliefs(state))
+            if show is not None:
+                show(int(end), n_rounds)
     return History(
         learner=made,
         label=player.label,

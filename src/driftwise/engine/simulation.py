@@ -12,11 +12,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 
 import numpy as np
 
 from driftwise.core.errors import InvalidInput, rejection, shown
 from driftwise.core.measures import report
+from driftwise.core.progress_bar import Progress, progress_shown
 from driftwise.core.validation import check_memory, check_seed, count
 from driftwise.engine.run import DistinctLabels, LabelledPlayer, Run, SimulationPlan, play_run, rounds_to_play
 from driftwise.environments import LossSource, Replay
@@ -44,7 +46,7 @@ def simulate(
     realised: bool = False,
     n_threads: int | None = None,
     block_size: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Progress | None = None,
 ) -> Results:
     """Play learners in an environment and measure their regret.
 
@@ -77,8 +79,9 @@ def simulate(
         Threads over runs, >= 1; they do not change the results. None means one per processor.
     block_size : int, default None
         Rounds drawn at a time, >= 1; it does not change the results. None means as many as fit a processor's cache.
-    progress : callable, default None
-        Called as `progress(done, total)` with numbers of rounds, over all runs and learners.
+    progress : bool or callable, default None
+        True shows a bar after two seconds, in a terminal or a notebook; it needs tqdm. A log gets a line for each
+        tenth. A function is called as `progress(done, total)` with numbers of rounds, over all runs and learners.
 
     Returns
     -------
@@ -111,24 +114,16 @@ def simulate(
         raise rejection("simulate", "realised", "True or False", realised)
     players = labelled_players(learners)
     total = n_runs * n_rounds * len(players)
-    done, lock = 0, threading.Lock()
-
-    def advance(n: int) -> None:
-        nonlocal done
-        with lock:
-            done += n
-            if progress is not None:
-                progress(done, total)
-
     if block_size is not None:
         block_size = count("simulate", "block_size", block_size)
     plan = SimulationPlan(
-        environment, players, n_rounds, seed, comparator, play, realised, _POINTS, block_size, n_threads, advance
+        environment, players, n_rounds, seed, comparator, play, realised, _POINTS, block_size, n_threads
     )
     check_memory("simulate", "n_runs", n_runs, (2 * 8 * len(plan.rounds) * len(players) + _RUN_BYTES) * n_runs)
     cause = ("n_actions", environment.n_actions) if block_size is None else ("block_size", plan.block_size)
     check_memory("simulate", *cause, BYTES_PER_LOSS * plan.block_size * environment.n_actions)
-    runs = _play_all(plan, n_runs, n_threads)
+    with progress_shown("simulate", progress, "rounds") as show:
+        runs = _play_all(replace(plan, advance=_adder(show, total)), n_runs, n_threads)
     seconds = np.sum([run.seconds for run in runs], axis=0)
     caveats = _caveats(players, runs)
     for label, caveat in caveats.items():
@@ -199,6 +194,20 @@ def _player(value: AnyPlayer) -> Player:
         hint = " A rule of your own is the class method `tuned` of a learner of your own." if callable(value) else ""
         raise InvalidInput(f"simulate: `learners` must hold learners, got {shown(value)}.{hint}")
     return Player.of(value)
+
+
+def _adder(show: Progress | None, total: int) -> Callable[[int], None]:
+    """Return what is told the number of rounds that were just played, by any thread."""
+    done, lock = 0, threading.Lock()
+
+    def advance(n: int) -> None:
+        nonlocal done
+        with lock:
+            done += n
+            if show is not None:
+                show(done, total)
+
+    return advance
 
 
 def _play_all(plan: SimulationPlan, n_runs: int, n_threads: int) -> list[Run]:

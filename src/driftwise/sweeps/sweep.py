@@ -6,6 +6,7 @@ of them: ``each = {learning_rate = [0.1, 0.3], switch_rate = [0.01, 0.1]}`` make
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
@@ -19,6 +20,7 @@ from driftwise.adversaries import Adversary
 from driftwise.core.errors import DriftwiseError, InvalidInput, UnknownName, one_line, rejection, shown
 from driftwise.core.files import read_toml, shown_path
 from driftwise.core.measures import Measures, collected
+from driftwise.core.progress_bar import progress_shown
 from driftwise.core.validation import check_memory, count
 from driftwise.engine.run import DistinctLabels
 from driftwise.environments import Environment, Replay
@@ -145,7 +147,7 @@ class Sweep:
         *,
         n_threads: int | None = None,
         client: Any = None,
-        progress: Callable[..., None] | None = None,
+        progress: bool | Callable[..., None] | None = None,
         retry_failed: bool = False,
     ) -> SweepResults:
         """Check the sweep, play the cells that the folder does not have yet, and return the results of all.
@@ -158,8 +160,8 @@ class Sweep:
             Threads of this process; None means one per processor. They do not change the results.
         client : distributed.Client, default None
             A Dask cluster that plays the cells instead of threads, with the same results.
-        progress : callable, default None
-            Called with a `Progress` about every half second.
+        progress : bool or callable, default None
+            True shows a bar, as in `simulate`. A function is called with a `Progress` about every half second.
         retry_failed : bool, default False
             Whether to play again the cells that are stored with an error.
 
@@ -171,9 +173,13 @@ class Sweep:
         from driftwise.sweeps.runner import run_sweeps
 
         self.check()
-        return run_sweeps(
-            [self], folder, n_threads=n_threads, client=client, progress=progress, retry_failed=retry_failed
-        )[0]
+        play = functools.partial(
+            run_sweeps, [self], folder, n_threads=n_threads, client=client, retry_failed=retry_failed
+        )
+        if callable(progress):
+            return play(progress=progress)[0]
+        with progress_shown("Sweep", progress, "cells") as show:
+            return play(progress=None if show is None else lambda now: show(now.done, now.total))[0]
 
 
 def _by_label(name: str, argument: Any, convert: Callable[[Any], Any]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ when a process is killed, and handing it over takes a small part of the time.
 
 from __future__ import annotations
 
+import functools
 import math
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Set
 
@@ -16,7 +16,8 @@ from driftwise.sweeps.batches import Batch, play_batch
 from driftwise.sweeps.sources import Group
 
 _UNKNOWN = 2e-6  # seconds of a round of a learner that was not timed yet
-_SAMPLE_ROUNDS = 2000
+_STORED = 1e-4  # seconds to store a cell
+_SAMPLES = (250, 5000)  # rounds; a cell takes some time whatever its rounds
 
 
 class Costs:
@@ -24,25 +25,38 @@ class Costs:
 
     def __init__(self) -> None:
         self._cells: dict[tuple[str, int, int], float] = {}
-        # Seconds of a round, and the rounds of the cell that was timed, by name of the learner and actions.
-        self._rounds: dict[tuple[str, int], tuple[float, int]] = {}
+        self._rounds: dict[tuple[str, int], dict[int, float]] = {}  # seconds by rounds, by name of learner and actions
 
     def record(self, player: Player, n_actions: int, n_rounds: int, seconds: float) -> None:
         """Take the time of a cell into account."""
         if not seconds > 0:
             return
-        cell, rate = (player.text, n_actions, n_rounds), (player.name, n_actions)
+        cell, timed = (player.text, n_actions, n_rounds), self._rounds.setdefault((player.name, n_actions), {})
         self._cells[cell] = min(seconds, self._cells.get(cell, seconds))
-        self._rounds[rate] = min((seconds / n_rounds, n_rounds), self._rounds.get(rate, (math.inf, 1)))
+        timed[n_rounds] = min(seconds, timed.get(n_rounds, seconds))
 
     def of_cell(self, player: Player, n_actions: int, n_rounds: int) -> float:
         """Return the estimated seconds of a cell."""
         cell_seconds = self._cells.get((player.text, n_actions, n_rounds))
         if cell_seconds is not None:
             return cell_seconds
-        seconds, timed = self._rounds.get((player.name, n_actions), (_UNKNOWN, n_rounds))
-        growth = n_rounds / timed if player.kind.make_room is not Learner.make_room else 1.0  # its rounds become longer
-        return seconds * growth * n_rounds
+        timed = self._rounds.get((player.name, n_actions))
+        if timed is None:
+            return _UNKNOWN * n_rounds
+        power = 2 if player.kind.make_room is not Learner.make_room else 1  # its rounds become longer
+        short, long = min(timed), max(timed)
+        work = long**power - (short**power if short < long else 0)
+        slope = max(0.0, timed[long] - (timed[short] if short < long else 0.0)) / work
+        return float(max(1e-9, timed[long] + slope * (n_rounds**power - long**power)))
+
+    def of_setup(self, player: Player, n_actions: int) -> float:
+        """Return the estimated seconds that a cell takes whatever its rounds; Python's lock has one thread in them."""
+        timed = self._rounds.get((player.name, n_actions), {})
+        if len(timed) < 2:
+            return 0.0
+        short, long = min(timed), max(timed)
+        slope = max(0.0, timed[long] - timed[short]) / (long - short)
+        return max(0.0, timed[short] - slope * short)
 
     def are_known(self, group: Group) -> bool:
         """Return whether every learner of a group was timed with this number of actions."""
@@ -54,29 +68,28 @@ class Costs:
 
 
 def sample_costs(groups: Iterable[Group], costs: Costs, progress: Callable[[int, int], object] | None) -> None:
-    """Time a few thousand rounds of each learner, or its shortest cell; the first time compiles it."""
+    """Time all learners of a group together, in a short and in a longer cell; the first time compiles them."""
     progress = progress or (lambda *_: None)
-    wanted: dict[tuple[str, int], Group] = {}
-    for group in sorted(groups, key=lambda group: group.n_rounds):
-        for player in group.players:
-            wanted.setdefault((player.name, group.n_actions), group._replace(players=(player,), runs=group.runs[:1]))
+    wanted: dict[object, Group] = {}
+    for group in sorted(groups, key=lambda group: -group.n_rounds):
+        wanted.setdefault((group.players, group.n_actions, group.source.is_built), group)
     for done, group in enumerate(wanted.values()):
         progress(done, len(wanted))
-        short = group._replace(n_rounds=min(group.n_rounds, _SAMPLE_ROUNDS))
-        _time(short, costs) or (short == group or _time(group, costs))
+        one_run = group._replace(runs=group.runs[:1])
+        samples = [one_run._replace(n_rounds=n) for n in _SAMPLES if n < group.n_rounds]
+        if not all([*map(functools.partial(_time, costs=costs), samples or [one_run])]):
+            _time(one_run, costs)  # its environment, or a learner, needs that many rounds
     progress(len(wanted), len(wanted))
 
 
 def _time(group: Group, costs: Costs) -> bool:
-    """Play one cell twice, the first time to compile; return whether that was possible."""
+    """Play one run twice, the first time to compile; return whether all learners could play."""
     for _ in range(2):
-        began = time.perf_counter()
         records = [record for some in play_batch(Batch.of(group)) for record in some]
-        seconds = time.perf_counter() - began
-        if not records or records[0].error:
-            return False
-    costs.record(group.players[0], group.n_actions, group.n_rounds, seconds)
-    return True
+    for player, record in zip(group.players, records, strict=True):
+        if not record.error:
+            costs.record(player, group.n_actions, group.n_rounds, record.seconds)
+    return not any(record.error for record in records)
 
 
 _BATCH_SECONDS = 0.5
@@ -153,6 +166,11 @@ class BatchQueue:
     def seconds_left(self) -> float:
         """Return the estimated seconds, on one thread, of the cells that are not finished."""
         return sum(n * self._costs.of_cell(*cell) for cell, n in self._cells.items())
+
+    def wall_seconds(self, n_threads: int) -> float:
+        """Return the estimated seconds on so many threads of one process."""
+        setup = sum(n * self._costs.of_setup(player, n_actions) for (player, n_actions, _), n in self._cells.items())
+        return max(self.seconds_left() / n_threads, setup) + _STORED * self.n_cells
 
     def _count(self, group: Group, sign: int) -> None:
         for player in group.players:
