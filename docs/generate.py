@@ -9,7 +9,7 @@ from typing import Any
 
 from driftwise.core.docstrings import described
 from driftwise.detectors import detectors
-from driftwise.glossary import words
+from driftwise.glossary import Word, words
 from driftwise.learners import Learner, learners
 
 HEADER = """# Learners
@@ -58,6 +58,12 @@ switched regret, interval regret, pseudo-regret and realised regret.
 
 """
 
+DEVELOPERS = """## Words for developers
+
+Who reads the code, or adds to it, meets these too.
+
+"""
+
 FIRST_WORDS = (
     "action", "round", "loss", "learner", "full feedback", "bandit feedback", "environment", "regret", "comparator",
     "dynamic regret", "segments", "drift", "variance", "bound", "ratio",
@@ -100,8 +106,16 @@ def page() -> str:
 def glossary() -> str:
     """Return the page of words: letters of the alphabet before signs."""
     first = ", ".join(f"[{word}](#{_anchor(word)})" for word in FIRST_WORDS)
+    start = textwrap.fill(f"Words to know first: {first}.", 120, break_on_hyphens=False)
+    ordered = sorted(words().values(), key=lambda each: (not each.word[0].isalpha(), each.word.lower()))
+    parts = [_entries([word for word in ordered if word.for_developers == is_last]) for is_last in (False, True)]
+    return GLOSSARY + f"{start}\n\n{parts[0]}\n{DEVELOPERS}{parts[1]}"
+
+
+def _entries(some: list[Word]) -> str:
+    """Return the table of some words."""
     lines = ["| word | what it is |", "|---|---|"]
-    for word in sorted(words().values(), key=lambda each: (not each.word[0].isalpha(), each.word.lower())):
+    for word in some:
         name = f'<a id="{_anchor(word.word)}"></a>{word.word}' + (f" ({word.symbol})" if word.symbol else "")
         definition = f"{word.meaning}: ${word.formula}$" if word.formula else word.meaning
         more = [
@@ -109,8 +123,7 @@ def glossary() -> str:
             f"In tables of {', '.join(f'`driftwise {each}`' for each in word.tables)}." if word.tables else "",
         ]
         lines.append(row([name, " ".join([f"{definition}.", *filter(None, more)])]))
-    start = textwrap.fill(f"Words to know first: {first}.", 120, break_on_hyphens=False)
-    return GLOSSARY + f"{start}\n\n" + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _anchor(word: str) -> str:

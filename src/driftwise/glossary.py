@@ -41,6 +41,8 @@ class Word:
         Other names: letters, and headings of columns.
     tables : tuple of str, default ()
         The commands whose tables print it.
+    for_developers : bool, default False
+        Whether only those who read or extend the code meet it.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Word:
     formula: str = ""
     also: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    for_developers: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
