@@ -14,9 +14,11 @@ from driftwise.learners import Learner, learners
 
 HEADER = """# Learners
 
-Generated from the docstrings of the registered classes by `make docs`; `driftwise show NAME` prints one in full. K
-actions, T rounds, Gamma segments, V drift, Lambda variance. Regret is given up to constants;
-`learner.bound(measures)` has the constants. "Must know" is what the parameters should be set by.
+Generated from the docstrings of the registered classes by `make docs`; `driftwise show NAME` prints one in full.
+
+$K$ actions, $T$ rounds, $\\Gamma$ segments, $V$ drift, $\\Lambda$ variance; $r$ are regrets of single rounds,
+$\\Delta_i$ is the gap of action $i$. Regret is given up to constants; `learner.bound(measures)` has the constants.
+"Must know" is what the parameters should be set by.
 
 """
 

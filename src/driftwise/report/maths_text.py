@@ -19,7 +19,8 @@ _SIGNS = {
     "ell": "ℓ", "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "ni": "∋", "sum": "Σ", "int": "∫", "infty": "∞",
     "propto": "∝", "sim": "~", "approx": "≈", "pm": "±", "leftarrow": "←", "dots": "...", "ldots": "...",
     "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "cdot": "·", "to": "→",
-    "|": "‖", "lVert": "‖", "rVert": "‖", "prod": "∏", "{": "{", "}": "}", ",": " ", ";": " ", "!": "",
+    "|": "‖", "lVert": "‖", "rVert": "‖", "lvert": "|", "rvert": "|", "prod": "∏",
+    "{": "{", "}": "}", ",": " ", ";": " ", "!": "",
     "quad": "\u2003", "qquad": "\u2003", "\\": "\n",
 }  # fmt: skip
 _DROPPED = {"left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "textstyle", "displaystyle"}

@@ -252,7 +252,7 @@ class AdSwitch(BanditLearner[Memory, Rates]):
     with $n$ its plays there. Checks of BAD actions begin at random. A new episode begins when the mean loss of an
     action has changed significantly. The module's docstring has all tests.
 
-    Regret: sqrt(K Gamma T ln T) for check_depth = 16 and tests on every interval, constants not explicit.
+    Regret: $\sqrt{K \Gamma T \ln T}$ for check_depth = 16 and tests on every interval, constants not explicit.
 
     Must know: rounds (without them, it doubles a guess).
 

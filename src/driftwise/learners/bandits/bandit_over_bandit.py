@@ -93,7 +93,7 @@ class BanditOverBandit(BanditLearner[Memory, Rates]):
     $$ w_j \leftarrow w_j \exp\Big(\frac{\gamma}{\Delta + 1} \frac{g}{p_j}\Big), \qquad
        p_i = (1 - \gamma) \frac{w_i}{\sum_k w_k} + \frac{\gamma}{\Delta + 1} . $$
 
-    Regret: (K V)^(1/3) T^(2/3) + K^(1/4) T^(3/4), up to logarithms. It needs neither segments nor drift.
+    Regret: $(K V)^{1/3} T^{2/3} + K^{1/4} T^{3/4}$, up to logarithms. It needs neither segments nor drift.
 
     Must know: rounds, through the block.
 

@@ -53,7 +53,7 @@ class CUSUMUCB(RestartingLearner):
 
     A `driftwise.detectors.CUSUM` tests the losses of each action; its alarm resets that action.
 
-    Regret: sqrt(Gamma T ln(T / Gamma)) for large and rare changes.
+    Regret: $\sqrt{\Gamma T \ln(T / \Gamma)}$ for large and rare changes.
 
     Must know: rounds and segments, through threshold and exploration.
 

@@ -70,8 +70,8 @@ class Exp3(BanditLearner[Memory, Rates]):
 
     where $\hat G_t$ is the sum of the estimates before round $t$.
 
-    Regret: sqrt(T K ln K) against every fixed action. It is at most $(e-1) \gamma T + K \ln K / \gamma$, which is least
-    at $\gamma = \sqrt{K \ln K / ((e-1) T)}$. There is no guarantee after a change.
+    Regret: $\sqrt{T K \ln K}$ against every fixed action. It is at most $(e-1) \gamma T + K \ln K / \gamma$, which is
+    least at $\gamma = \sqrt{K \ln K / ((e-1) T)}$. There is no guarantee after a change.
 
     Must know: rounds, through the exploration rate.
 

@@ -79,9 +79,9 @@ class Exp3S(BanditLearner[Memory, Rates]):
        w_{t+1,i} = w_{t,i}\, e^{\gamma \hat g_{t,i} / K} + \frac{e \alpha}{K} W_t, \qquad
        \hat g_{t,i} = \frac{1 - \ell_{t,i}}{p_{t,i}} 1[a_t = i], \quad W_t = \sum_j w_{t,j} . $$
 
-    Regret: sqrt(K T Gamma ln(K T)). Against every sequence of actions with $S$ segments it is at most
-    $K (S \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$; with $\alpha = 1/T$ and the best $\gamma$ for
-    $S = \Gamma$ that is $2 \sqrt{e-1} \sqrt{K T (\Gamma \ln(KT) + e)}$.
+    Regret: $\sqrt{K T \Gamma \ln(K T)}$. Against every sequence of actions with $S$ segments it is at most $K (S
+    \ln(K/\alpha) + e \alpha T) / \gamma + (e-1) \gamma T$; with $\alpha = 1/T$ and the best $\gamma$ for $S = \Gamma$
+    that is $2 \sqrt{e-1} \sqrt{K T (\Gamma \ln(KT) + e)}$.
 
     Must know: rounds and segments, through its two rates.
 

@@ -49,7 +49,7 @@ class GLRKLUCB(RestartingLearner):
     except that the first $K$ of every $\lceil K / \alpha \rceil$ rounds play the actions in turn. A
     `driftwise.detectors.GLR` tests the losses of each action; its alarm resets that action (local) or all (global).
 
-    Regret: sqrt(K Gamma T ln T) for large and rare changes.
+    Regret: $\sqrt{K \Gamma T \ln T}$ for large and rare changes.
 
     Must know: rounds and segments, through exploration rate and failure probability; not the size of changes.
 

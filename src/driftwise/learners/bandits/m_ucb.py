@@ -43,8 +43,8 @@ class MUCB(RestartingLearner):
     except that the first $K$ of every $\lceil K / \gamma \rceil$ rounds since $\tau$ play the actions in turn. A
     `driftwise.detectors.WindowedShift` tests the last $w$ losses of each action; its alarm resets all actions.
 
-    Regret: sqrt(K Gamma T ln T) for large and rare changes. With the tuned parameters, no change may be smaller than
-    `least_change`, and segments must be longer than the delay of detection.
+    Regret: $\sqrt{K \Gamma T \ln T}$ for large and rare changes. With the tuned parameters, no change may be smaller
+    than `least_change`, and segments must be longer than the delay of detection.
 
     Must know: rounds, segments and the least change, through window, threshold and exploration.
 

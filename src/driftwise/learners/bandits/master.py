@@ -202,8 +202,8 @@ class Master(BanditLearner[Memory, Rates]):
 
     $$ \hat\rho(x) = 6 c\, (\log_2 T + 1) \ln(T / \delta)\, \rho(x), \qquad \rho(x) = \sqrt{K / x} + K / x . $$
 
-    Regret: sqrt(K Gamma T), or (K V)^(1/3) T^(2/3) + sqrt(K T), up to logarithms. But no test can fail in a block of
-    $n$ rounds while $18 (\log_2 T + 1) \ln(T/\delta) (\sqrt{K/n} + K/n) > 1$.
+    Regret: $\sqrt{K \Gamma T}$, or $(K V)^{1/3} T^{2/3} + \sqrt{K T}$, up to logarithms. But no test can fail in a
+    block of $n$ rounds while $18 (\log_2 T + 1) \ln(T/\delta) (\sqrt{K/n} + K/n) > 1$.
 
     Must know: the number of rounds, in a logarithm.
 

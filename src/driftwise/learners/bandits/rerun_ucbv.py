@@ -112,7 +112,7 @@ class RerunUCBV(BanditLearner[Memory, Rates]):
 
     with $\hat\mu_i = 0$ if $n_i = 0$ and $\lambda_i = 1$ if $n_i \le 1$.
 
-    Regret: (K^2 Lambda V T)^(1/3) + sqrt(K V T), up to logarithms.
+    Regret: $(K^2 \Lambda V T)^{1/3} + \sqrt{K V T}$, up to logarithms.
 
     Must know: rounds, drift and variance, through the block length.
 

@@ -64,8 +64,8 @@ class Rexp3(BanditLearner[Memory, Rates]):
 
     $$ \gamma = \min\Big\{1, \sqrt{\frac{K \ln K}{(e-1) B}}\Big\} . $$
 
-    Regret: (V K ln K)^(1/3) T^(2/3). With $M$ blocks and $V'$ the drift from round 2 on, the expected dynamic regret is
-    at most $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
+    Regret: $(V K \ln K)^{1/3} T^{2/3}$. With $M$ blocks and $V'$ the drift from round 2 on, the expected dynamic regret
+    is at most $(e-1) \gamma T + M K \ln K / \gamma + B \min\{2 V', \Gamma - 1\}$.
 
     Must know: rounds and drift, through the block length.
 

@@ -105,9 +105,10 @@ class TsallisINF(BanditLearner[Memory, Rates]):
     Reduced variance has $\eta_t = 4/\sqrt t$ and $b_{t,i} = \frac12 1[w_{t,i} \ge \eta_t^2]$; importance weighting has
     $\eta_t = 2/\sqrt t$ and $b = 0$.
 
-    Regret: sqrt(K T) against every fixed action; sum of ln(T)/gap for random losses with fixed means. Against every
-    fixed action it is at most $2 (2 \sqrt K - 1) \sqrt T - \sqrt K$ with importance weighting, and has half the leading
-    term with reduced variance (`driftwise.theory.adversarial`). There is no guarantee after a change.
+    Regret: $\sqrt{K T}$ against every fixed action; $\sum_i \ln(T) / \Delta_i$ over the gaps for random losses with
+    fixed means. Against every fixed action it is at most $2 (2 \sqrt K - 1) \sqrt T - \sqrt K$ with importance
+    weighting, and has half the leading term with reduced variance (`driftwise.theory.adversarial`). There is no
+    guarantee after a change.
 
     Must know: nothing.
 

@@ -55,9 +55,10 @@ class UCB1(IndexLearner[Width]):
 
     after playing every action once.
 
-    Regret: sqrt(K T ln T), or ln T over the gaps, for fixed means. With $\xi = 2$ the expected regret is at most
-    $\sum_i 8 \ln T / \Delta_i + (1 + \pi^2/3) \sum_i \Delta_i$ over the actions with a gap $\Delta_i > 0$, and for any
-    gaps at most $\sqrt{8 K T \ln T} + (1 + \pi^2/3) K$. There is no guarantee after a change.
+    Regret: $\sqrt{K T \ln T}$, or $\sum_i \ln(T) / \Delta_i$ over the gaps, for fixed means. With $\xi = 2$ the
+    expected regret is at most $\sum_i 8 \ln T / \Delta_i + (1 + \pi^2/3) \sum_i \Delta_i$ over the actions with a gap
+    $\Delta_i > 0$, and for any gaps at most $\sqrt{8 K T \ln T} + (1 + \pi^2/3) K$. There is no guarantee after a
+    change.
 
     Must know: nothing.
 
@@ -122,7 +123,7 @@ class DiscountedUCB(DiscountedLearner[DiscountedWidth]):
     The logarithm is replaced by 0 where $n < 1$. With $\Upsilon = \Gamma - 1$ changes, `tuned` sets
     $\gamma = 1 - \frac14 \sqrt{\Upsilon/T}$.
 
-    Regret: sqrt(Gamma T) ln T for fixed gaps. That is, $O(\sqrt{\Upsilon T} \ln T)$ with the tuned discount.
+    Regret: $\sqrt{\Gamma T} \ln T$ for fixed gaps. That is, $O(\sqrt{\Upsilon T} \ln T)$ with the tuned discount.
 
     Must know: rounds and segments, through the discount.
 
@@ -182,7 +183,7 @@ class SlidingWindowUCB(WindowLearner[Width]):
     actions: the first few are then played in turn forever. With $\Upsilon = \Gamma - 1$ changes, `tuned` sets
     $\tau = 2 \sqrt{T \ln T / \Upsilon}$.
 
-    Regret: sqrt(Gamma T ln T) for fixed gaps. That is, $O(\sqrt{\Upsilon T \ln T})$ with the tuned window.
+    Regret: $\sqrt{\Gamma T \ln T}$ for fixed gaps. That is, $O(\sqrt{\Upsilon T \ln T})$ with the tuned window.
 
     Must know: rounds and segments, through the window.
 

@@ -59,7 +59,7 @@ class UCBV(IndexLearner[Rates]):
 
     after playing every action once.
 
-    Regret: sum of (variance / gap + 2) ln T, for fixed means. That is, it grows like
+    Regret: $\sum_i (\sigma_i^2 / \Delta_i + 2) \ln T$ over variances and gaps, for fixed means. That is, it grows like
     $\sum_i (\sigma_i^2 / \Delta_i + 2) \ln T$. There is no guarantee after a change.
 
     Must know: nothing.

@@ -118,10 +118,10 @@ class AdaHedge(ExpertLearner[Memory, Rates]):
     $$ \Delta_t = \Delta_{t-1} + \langle w_t, \ell_t \rangle
        + \tfrac{1}{\eta_t} \ln \textstyle\sum_i w_{t,i} e^{-\eta_t \ell_{t,i}} . $$
 
-    Regret: sqrt(T ln K), or sqrt(ln K times the losses' variance under the weights) + ln K, against every fixed action.
-    For every loss sequence, with $V = \sum_t \mathrm{Var}_{w_t}(\ell_t)$, it is at most
-    $2 \sqrt{V \ln K} + \frac43 \ln K + 2 \le \sqrt{T \ln K} + \frac43 \ln K + 2$. There is no bound where the best
-    action changes.
+    Regret: $\sqrt{T \ln K}$, or $\sqrt{\mathcal V \ln K} + \ln K$ with the losses' variance $\mathcal V$ under the
+    weights, against every fixed action. For every loss sequence, with $\mathcal V = \sum_t \mathrm{Var}_{w_t}(\ell_t)$,
+    it is at most $2 \sqrt{\mathcal V \ln K} + \frac43 \ln K + 2 \le \sqrt{T \ln K} + \frac43 \ln K + 2$. There is no
+    bound where the best action changes.
 
     Must know: nothing.
 

@@ -82,8 +82,9 @@ class AdaNormalHedge(SleepingLearner):
 
     with the uniform prior $q$, and uniform weights where every $w$ is 0.
 
-    Regret: sqrt(sum |r_k| ln K) against every fixed action, up to ln ln T. For every loss sequence and every action
-    $k$, $R_k \le \sqrt{3 C_k \ln(B / q_k)}$ with $B = \sum_{k'} q_{k'} (1 + \tfrac32 (1 + \ln(1 + C_{k'})))$.
+    Regret: $\sqrt{\sum \lvert r_k \rvert \ln K}$ against every fixed action, up to $\ln \ln T$. For every loss sequence
+    and every action $k$, $R_k \le \sqrt{3 C_k \ln(B / q_k)}$ with $B = \sum_{k'} q_{k'} (1 + \tfrac32 (1 + \ln(1 +
+    C_{k'})))$.
 
     Must know: nothing.
 
@@ -129,7 +130,7 @@ class AdaNormalHedgeTV(SleepingLearner):
 
     $$ p_{t+1,k} \propto \sum_{s \text{ awake}} \frac{1}{s^2}\, w(R_{t,(s,k)}, C_{t,(s,k)}) . $$
 
-    Regret: sqrt(Gamma sum |r| ln(KT)), times log T on a short cover.
+    Regret: $\sqrt{\Gamma \sum \lvert r \rvert \ln(K T)}$, times $\log T$ on a short cover.
 
     Must know: nothing.
 

@@ -97,7 +97,7 @@ class AdaptMLProd(SleepingLearner):
        w_{t,k} = \left( w_{t-1,k} (1 + \eta_{t-1,k} r_{t,k}) \right)^{\eta_{t,k} / \eta_{t-1,k}}, \qquad
        \eta_{t,k} = \min\{1/2, \sqrt{\ln K / (1 + \textstyle\sum_{s \le t} r_{s,k}^2)}\} . $$
 
-    Regret: sqrt(sum r_k^2 ln K) + ln K against every fixed action, up to ln ln T.
+    Regret: $\sqrt{\sum r_k^2 \ln K} + \ln K$ against every fixed action, up to $\ln \ln T$.
 
     Must know: nothing.
 
@@ -148,7 +148,7 @@ class SleepingAdaptMLProd(SleepingLearner):
 
     and the awake experts are updated as in AdaptMLProd.
 
-    Regret: sqrt(Gamma sum r^2 ln(KT)) + Gamma ln(KT), times log T on a short cover.
+    Regret: $\sqrt{\Gamma \sum r^2 \ln(K T)} + \Gamma \ln(K T)$, times $\log T$ on a short cover.
 
     Must know: nothing (the number of rounds, if given).
 

@@ -75,8 +75,9 @@ class AOMD(ExpertLearner[Memory, Rates]):
        \hat x_t = \arg\min_{x \in \Delta} \langle \ell_{t-1}, x \rangle + \tfrac{1}{2 \eta_t} \|x - x_t\|_2^2, \qquad
        x_{t+1} = \arg\min_{x \in \Delta} \langle \ell_t, x \rangle + \tfrac{1}{2 \eta_t} \|x - x_t\|_2^2 . $$
 
-    Regret: sqrt(Gamma (Lambda + K Gamma)) when tuned, Gamma sqrt(Lambda + K Gamma) otherwise. For every loss sequence,
-    against every comparator with $N$ segments, it is at most $(\lambda / 2 + (2 N + 2) / \lambda) \sqrt{A_T}$.
+    Regret: $\sqrt{\Gamma (\Lambda + K \Gamma)}$ when tuned, $\Gamma \sqrt{\Lambda + K \Gamma}$ otherwise. For every
+    loss sequence, against every comparator with $N$ segments, it is at most $(\lambda / 2 + (2 N + 2) / \lambda)
+    \sqrt{A_T}$.
 
     Must know: nothing (segments, for the tuned scale).
 

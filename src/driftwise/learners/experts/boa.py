@@ -78,7 +78,7 @@ class BOA(SleepingLearner):
        G_{t,k} = G_{t-1,k} + r_{t,k} - \eta_{t-1,k} r_{t,k}^2, \qquad
        \eta_{t,k} = \min\{1/2, \sqrt{\ln K / V_{t,k}}\} . $$
 
-    Regret: sqrt(sum r_k^2 ln K) + ln K against every fixed action, up to ln ln T.
+    Regret: $\sqrt{\sum r_k^2 \ln K} + \ln K$ against every fixed action, up to $\ln \ln T$.
 
     Must know: nothing.
 

@@ -148,8 +148,8 @@ class FixedShare(FixedShareLearner[Memory]):
 
     $$ v_{t,i} \propto w_{t,i}\, e^{-\eta \ell_{t,i}}, \qquad w_{t+1,i} = (1-\alpha)\, v_{t,i} + \alpha / K . $$
 
-    Regret: sqrt(Gamma T ln(K T / Gamma)). For every loss sequence, against every sequence of actions with $m$ switches,
-    it is at most $\frac1\eta [(m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac{1}{1-\alpha}] + \eta T / 8$.
+    Regret: $\sqrt{\Gamma T \ln(K T / \Gamma)}$. For every loss sequence, against every sequence of actions with $m$
+    switches, it is at most $\frac1\eta [(m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac{1}{1-\alpha}] + \eta T / 8$.
 
     Must know: rounds and segments, through the two rates.
 
@@ -230,9 +230,9 @@ class OptimisticFixedShare(FixedShareLearner[AheadMemory], HintedLearner[AheadMe
     $$ \hat x_{t,i} \propto x_{t,i}\, e^{-\eta h_{t,i}}, \qquad v_{t,i} \propto x_{t,i}\, e^{-\eta \ell_{t,i}}, \qquad
        x_{t+1,i} = (1-\alpha)\, v_{t,i} + \alpha / K . $$
 
-    Regret: sqrt(Gamma min(T, Lambda + Gamma) ln(K T / Gamma)). For every loss sequence, against every sequence of
-    actions with $m$ switches and with $D_\infty = \sum_t \|\ell_t - h_t\|_\infty^2$, it is at most
-    $\frac1\eta [(m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac{1}{1-\alpha}] + \frac\eta2 D_\infty$.
+    Regret: $\sqrt{\Gamma \min(T, \Lambda + \Gamma) \ln(K T / \Gamma)}$. For every loss sequence, against every sequence
+    of actions with $m$ switches and with $D_\infty = \sum_t \|\ell_t - h_t\|_\infty^2$, it is at most $\frac1\eta
+    [(m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac{1}{1-\alpha}] + \frac\eta2 D_\infty$.
 
     Must know: rounds, segments, drift and variance, through the two rates.
 

@@ -84,9 +84,9 @@ class Hedge(HedgeLearner[Memory]):
     $$ w_{t,i} \propto e^{-\eta_t L_{t-1,i}}, \qquad \eta_t = \eta \quad \text{or, anytime,} \quad
        \eta_t = \sqrt{8 \ln K / t} . $$
 
-    Regret: sqrt(T ln K) against every fixed action. For every loss sequence it is at most $\ln(K)/\eta + \eta T/8$ with
-    a fixed rate, and $2 \sqrt{(T/2) \ln K} + \sqrt{\ln(K)/8}$ with the anytime rate. There is no bound where the best
-    action changes.
+    Regret: $\sqrt{T \ln K}$ against every fixed action. For every loss sequence it is at most $\ln(K)/\eta + \eta T/8$
+    with a fixed rate, and $2 \sqrt{(T/2) \ln K} + \sqrt{\ln(K)/8}$ with the anytime rate. There is no bound where the
+    best action changes.
 
     Must know: nothing (the number of rounds, for the fixed rate).
 
@@ -174,9 +174,9 @@ class OptimisticHedge(HedgeLearner[GuessMemory], HintedLearner[GuessMemory, Rate
     $$ w_{t,i} \propto e^{-\eta_t (L_{t-1,i} + h_{t,i})}, \qquad \eta_t = \eta \quad \text{or, anytime,} \quad
        \eta_t = \sqrt{\ln K \Big/ \Big(1 + \sum_{s<t} \|\ell_s - h_s\|_\infty^2\Big)} . $$
 
-    Regret: sqrt(ln K sum |l_t - l_(t-1)|^2) against every fixed action. For every loss sequence, with
-    $D = \sum_t \|\ell_t - h_t\|_\infty^2$, it is at most $\ln(K)/\eta + \eta D / 2$ with a fixed rate, and
-    $2 \sqrt{(1 + D) \ln K}$ with the anytime rate. There is no bound where the best action changes.
+    Regret: $\sqrt{\ln K \sum \lVert \ell_t - \ell_{t-1} \rVert^2}$ against every fixed action. For every loss sequence,
+    with $D = \sum_t \|\ell_t - h_t\|_\infty^2$, it is at most $\ln(K)/\eta + \eta D / 2$ with a fixed rate, and $2
+    \sqrt{(1 + D) \ln K}$ with the anytime rate. There is no bound where the best action changes.
 
     Must know: nothing (how much the losses vary, for the fixed rate).
 

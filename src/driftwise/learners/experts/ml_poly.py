@@ -72,7 +72,7 @@ class MLPoly(SleepingLearner):
 
     and uniform weights while no regret is positive.
 
-    Regret: sqrt(K (1 + sum r_k^2) ln T) against every fixed action.
+    Regret: $\sqrt{K (1 + \sum r_k^2) \ln T}$ against every fixed action.
 
     Must know: nothing.
 

@@ -48,7 +48,7 @@ class OnlineGD(ExpertLearner[Memory, Rates]):
     $$ x_{t+1} = \arg\min_{x \in \Delta} \langle \ell_t, x \rangle + \tfrac{1}{2 \eta} \|x - x_t\|_2^2
        = \Pi_\Delta (x_t - \eta\, \ell_t) . $$
 
-    Regret: sqrt(Gamma K T). For every loss sequence, against every comparator with $N$ segments, it is at most
+    Regret: $\sqrt{\Gamma K T}$. For every loss sequence, against every comparator with $N$ segments, it is at most
     $\tfrac{\eta}{2} \sum_t \|\ell_t\|_2^2 + (1 - 1/K + 2 (N - 1)) / 2 \eta$.
 
     Must know: rounds and segments, through the learning rate.

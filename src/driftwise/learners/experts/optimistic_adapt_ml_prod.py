@@ -270,7 +270,8 @@ class OptimisticAdaptMLProd(HintedLearner[ProdExperts, NoRates]):
        \right)^{\eta_{t,k} / \eta_{t-1,k}}, $$
     $$ \eta_{t,k} = \min\{1/4, \sqrt{\ln K / (1 + \textstyle\sum_{s \le t} (r_{s,k} - m_{s,k})^2)}\} . $$
 
-    Regret: sqrt(sum |l_t - l_(t-1)|^2 ln K) + ln K against every fixed action, up to ln ln T.
+    Regret: $\sqrt{\sum \lVert \ell_t - \ell_{t-1} \rVert^2 \ln K} + \ln K$ against every fixed action, up to $\ln \ln
+    T$.
 
     Must know: nothing.
 
@@ -375,7 +376,8 @@ class SleepingOptimisticAdaptMLProd(ExpertLearner[ProdExperts, SleepingRates]):
     where $\tilde p_t$ are the weights of OptimisticAdaptMLProd over all experts, with $\ell_{t-1}$ as the guess of
     $\ell_t$.
 
-    Regret: sqrt(Gamma Lambda ln K) + Gamma ln K, and (Lambda V T ln K)^(1/3) + sqrt(V T ln K), times log T.
+    Regret: $\sqrt{\Gamma \Lambda \ln K} + \Gamma \ln K$, and $(\Lambda V T \ln K)^{1/3} + \sqrt{V T \ln K}$, times
+    $\log T$.
 
     Must know: nothing (the number of rounds, if given, as in the paper).
 

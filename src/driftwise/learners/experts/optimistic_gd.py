@@ -63,9 +63,9 @@ class OptimisticGD(ExpertLearner[Memory, Rates]):
     $$ \hat x_t = \arg\min_{x \in \Delta} \langle \ell_{t-1}, x \rangle + \tfrac{c}{\eta} \|x - x_t\|_2^2, \qquad
        x_{t+1} = \arg\min_{x \in \Delta} \langle \ell_t, x \rangle + \tfrac{c}{\eta} \|x - x_t\|_2^2 . $$
 
-    Regret: sqrt(Gamma Lambda) + sqrt(K) Gamma. For every loss sequence, against every comparator with $N$ segments and
-    with $D = \sum_t \|\ell_t - \ell_{t-1}\|_2^2$, it is at most
-    $\frac{\eta}{4c} D + \frac{c}{\eta} (1 - 1/K + 2(N-1))$.
+    Regret: $\sqrt{\Gamma \Lambda} + \sqrt K\, \Gamma$. For every loss sequence, against every comparator with $N$
+    segments and with $D = \sum_t \|\ell_t - \ell_{t-1}\|_2^2$, it is at most $\frac{\eta}{4c} D + \frac{c}{\eta} (1 -
+    1/K + 2(N-1))$.
 
     Must know: segments and variance, through the learning rate.
 

@@ -83,8 +83,8 @@ class RestartedAdaptiveGD(ExpertLearner[Memory, Rates]):
     $$ \eta_t = 1 \Big/ \sqrt{4 \sum_{\tau=t_1}^{t-1} \|\ell_\tau - \ell_{\tau-1}\|_2^2}, \qquad
        \eta_{t_1} = \infty . $$
 
-    Regret: (Lambda V T)^(1/3) + sqrt(K) V. For every loss sequence, in each block and against each fixed action, it is
-    at most $8.25 \sqrt{D}$ with $D = \sum_\tau \|\ell_\tau - \ell_{\tau-1}\|_2^2$ over the block.
+    Regret: $(\Lambda V T)^{1/3} + \sqrt K\, V$. For every loss sequence, in each block and against each fixed action,
+    it is at most $8.25 \sqrt{D}$ with $D = \sum_\tau \|\ell_\tau - \ell_{\tau-1}\|_2^2$ over the block.
 
     Must know: rounds, drift and variance, through the block length.
 

@@ -101,9 +101,9 @@ class Squint(SleepingLearner):
 
     $$ p_{t+1,k} \propto I(R_{t,k}, V_{t,k}), \qquad I(R, V) = \int_0^{1/2} e^{\eta R - \eta^2 V}\, d\eta . $$
 
-    Regret: sqrt(sum r_k^2 ln(K ln T)) + ln(K ln T) against every fixed action, also against a quantile of them. For
-    every loss sequence and every action $k$, with $\pi = 1/K$,
-    $R_k \le \sqrt{2 V_k} (1 + \sqrt{2 \ln((\tfrac12 + \ln(T + 1))/\pi)}) + 5 \ln(1 + (1 + 2 \ln(T + 1))/\pi)$.
+    Regret: $\sqrt{\sum r_k^2 \ln(K \ln T)} + \ln(K \ln T)$ against every fixed action, also against a quantile of them.
+    For every loss sequence and every action $k$, with $\pi = 1/K$, $R_k \le \sqrt{2 V_k} (1 + \sqrt{2 \ln((\tfrac12 +
+    \ln(T + 1))/\pi)}) + 5 \ln(1 + (1 + 2 \ln(T + 1))/\pi)$.
 
     Must know: nothing.
 

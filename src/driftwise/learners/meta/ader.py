@@ -44,9 +44,8 @@ class Ader(GridLearner):
        i = 1, \dots, N = \lceil \tfrac12 \log_2(1 + 4T/7) \rceil + 1, \qquad
        \pi_i = \frac{1 + 1/N}{i (i+1)}, \qquad \alpha = \sqrt{8/T} . $$
 
-    Regret: sqrt(K Gamma T). For all losses, against every sequence of distributions of length
-    $P = \sum_t \|u_t - u_{t-1}\|_2$, in which a switch has the length $\sqrt2$, with
-    $k = \lfloor \tfrac12 \log_2(1 + 4P/7D) \rfloor + 1$:
+    Regret: $\sqrt{K \Gamma T}$. For all losses, against every sequence of distributions of length $P = \sum_t \|u_t -
+    u_{t-1}\|_2$, in which a switch has the length $\sqrt2$, with $k = \lfloor \tfrac12 \log_2(1 + 4P/7D) \rfloor + 1$:
     $\tfrac{3G}{4} \sqrt{2T (7 D^2 + 4 D P)} + \tfrac{\sqrt{2T}}{4} (1 + 2 \ln(k+1))$ (Theorem 3).
 
     Must know: rounds.

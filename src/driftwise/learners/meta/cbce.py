@@ -89,8 +89,8 @@ class CBCE(IntervalLearner):
     whose coins sum to less than 0 has a negative stake and no weight, and each positive coin lowers its wealth. Where
     no stake is positive, $\pi$ takes the place of the stakes.
 
-    Regret: sqrt(|I| log t) above the base on every interval I. For all losses, every dyadic interval $J$ and its
-    first $n$ rounds, the loss is at most $\sqrt{n (7 \ln J_1 + 5)}$ above that of the base started with it.
+    Regret: $\sqrt{\lvert I \rvert \log t}$ above the base on every interval $I$. For all losses, every dyadic interval
+    $J$ and its first $n$ rounds, the loss is at most $\sqrt{n (7 \ln J_1 + 5)}$ above that of the base started with it.
 
     Must know: nothing.
 

@@ -89,9 +89,9 @@ class FLH(IntervalLearner):
 
     and $v_{t+1}$ is $\bar v_{t+1}$ normalised over $S_{t+1}$.
 
-    Regret: sqrt(n log t) above the base on every interval of the length n it is tuned for. For all losses, every row
-    $s$ and each round $t$ in which it is kept, the $n$-th of its own, the loss since its start is at most
-    $\ln(t) / \alpha + \alpha n / 8$ above that of the base started with it.
+    Regret: $\sqrt{n \log t}$ above the base on every interval of the length $n$ it is tuned for. For all losses, every
+    row $s$ and each round $t$ in which it is kept, the $n$-th of its own, the loss since its start is at most $\ln(t) /
+    \alpha + \alpha n / 8$ above that of the base started with it.
 
     Must know: how long the intervals of interest are, through the learning rate.
 

@@ -63,9 +63,9 @@ class SAOL(IntervalLearner):
 
     $$ p_t \propto \sum_{I \ni t} w_{t,I}\, x_t^I, \qquad w_{t+1,I} = w_{t,I} (1 + \eta_I\, r_{t,I}) . $$
 
-    Regret: sqrt(|I|) log t above the base on every interval I. For all losses, every dyadic interval $I$ and each
-    of its rounds $t$, the loss since its start is at most $5 \log_2(t + 1) \sqrt{|I|}$ above that of the base started
-    with it. Every interval is a union of few dyadic ones.
+    Regret: $\sqrt{\lvert I \rvert} \log t$ above the base on every interval $I$. For all losses, every dyadic interval
+    $I$ and each of its rounds $t$, the loss since its start is at most $5 \log_2(t + 1) \sqrt{|I|}$ above that of the
+    base started with it. Every interval is a union of few dyadic ones.
 
     Must know: nothing.
 

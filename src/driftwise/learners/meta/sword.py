@@ -48,10 +48,10 @@ class Sword(GridLearner):
 
     $$ \eta_i = \eta_0\, 2^{-i}, \quad i = 0, 1, \dots \quad \text{down to the first} \le \sqrt{8 / (K T)} . $$
 
-    Regret: sqrt(Gamma Lambda) + sqrt(K) Gamma, and sqrt(min(T, Lambda + K Gamma) ln ln T) for not knowing them. For
-    all losses, against every comparator with $N$ segments, with $D = \sum_t \|\ell_t - \ell_{t-1}\|_2^2$ and $M$ bases:
-    $\min_i [(\eta_i / 4) D + (1 - 1/K + 2(N-1)) / \eta_i] + 2 \sqrt{(1 + D_\infty) \ln M}$, which is of the order
-    $\sqrt{N D} + \sqrt{D \ln \ln T}$ without knowing $N$ or $D$; $D_\infty \le D$ sums
+    Regret: $\sqrt{\Gamma \Lambda} + \sqrt K\, \Gamma$, and $\sqrt{\min(T, \Lambda + K \Gamma) \ln \ln T}$ for not
+    knowing them. For all losses, against every comparator with $N$ segments, with $D = \sum_t \|\ell_t -
+    \ell_{t-1}\|_2^2$ and $M$ bases: $\min_i [(\eta_i / 4) D + (1 - 1/K + 2(N-1)) / \eta_i] + 2 \sqrt{(1 + D_\infty) \ln
+    M}$, which is of the order $\sqrt{N D} + \sqrt{D \ln \ln T}$ without knowing $N$ or $D$; $D_\infty \le D$ sums
     $\|\ell_t - \ell_{t-1}\|_\infty^2$.
 
     Must know: nothing (an upper bound on the rounds).

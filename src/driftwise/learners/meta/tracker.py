@@ -539,20 +539,20 @@ class Tracker(GridLearner, HintedLearner):
     (see `AdaHedge`), base $i$ has the weight $q_{t,i} \propto \pi_i\, e^{-H L_{t-1,i} / \Delta_{t-1}}$, or $\pi_i$
     while $\Delta_{t-1} = 0$, and Tracker plays the mean of the bases' weights under $q_t$.
 
-    Regret: sqrt(Gamma T ln(K T)); in the regret study its score against the best tuned learner in hindsight is 1.08
-    in the geometric mean over 166 cells, and at most 1.50. For every loss sequence, against every
-    sequence of actions with $m$ switches, the regret is at most $2 \Delta_T + \min_{\eta, \alpha} \{\frac1\eta [b_T\,
-    C(m) + (b_T - b_1) \ln\frac1\alpha] + \frac\eta8 \sum_t b_t\, d_t^2\}$, and at most $2 \Delta_T + \min_c
-    \{\frac{b_T \sqrt T}c A + \frac c8 \sum_t b_t\, d_t^2 / \sqrt t\}$ with $A = (m + 1) \ln(K T) + \ln T$ (here $T$
-    and $t$ count the rounds since the first whose losses differ), where $C(m) = (m+1) \ln K + m \ln\frac1\alpha +
-    (T-m-1) \ln\frac1{1-\alpha}$, $d_t$ is the range of $z_t$ for Fixed Share and of $z_t - g_t$ for its optimistic
-    form, and $\Delta_T \le \frac12 \sqrt{H \sum_t r_t^2} + (\frac23 H + 1)\, b_T$ with $r_t$ the range of $\ell_t$
+    Regret: $\sqrt{\Gamma T \ln(K T)}$; in the regret study its score against the best tuned learner in hindsight is
+    1.08 in the geometric mean over 166 cells, and at most 1.50. For every loss sequence, against every sequence of
+    actions with $m$ switches, the regret is at most $2 \Delta_T + \min_{\eta, \alpha} \{\frac1\eta [b_T\, C(m) + (b_T -
+    b_1) \ln\frac1\alpha] + \frac\eta8 \sum_t b_t\, d_t^2\}$, and at most $2 \Delta_T + \min_c \{\frac{b_T \sqrt T}c A +
+    \frac c8 \sum_t b_t\, d_t^2 / \sqrt t\}$ with $A = (m + 1) \ln(K T) + \ln T$ (here $T$ and $t$ count the rounds
+    since the first whose losses differ), where $C(m) = (m+1) \ln K + m \ln\frac1\alpha + (T-m-1) \ln\frac1{1-\alpha}$,
+    $d_t$ is the range of $z_t$ for Fixed Share and of $z_t - g_t$ for its optimistic form, and $\Delta_T \le \frac12
+    \sqrt{H \sum_t r_t^2} + (\frac23 H + 1)\, b_T$ with $r_t$ the range of $\ell_t$
     (`driftwise.theory.pathwise_tracker.tracker`). With losses in $[0, 1]$ the second minimum is at most $1.25 \sqrt{T
     A}$ for $1 \le A \le 2^{16}$, whatever $T$ and $m$ are. All of this is for the losses as they are learned; a wide
     round that is cut adds what its range is more than $b_{t-1}$, in all at most $\log_2(T + 1)$ ranges. If it starts
     anew, the bounds of the parts add up: with losses in $[0, 1]$ to about 3 times as much, as $T$ is at least 4 times
-    as large at each such start (3.08 times for two actions, $T = 1000$ and $m = 0$). With `both_guesses`, where
-    $c = 1$, only about $\sqrt T\, A$ is proved.
+    as large at each such start (3.08 times for two actions, $T = 1000$ and $m = 0$). With `both_guesses`, where $c =
+    1$, only about $\sqrt T\, A$ is proved.
 
     Must know: nothing.
 
