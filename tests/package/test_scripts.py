@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Iterator
@@ -38,8 +39,10 @@ def few_learners() -> list[Any]:
     return [Hedge(), UCB1()]
 
 
-def one_world() -> list[Any]:
-    return [("one", "a world", lambda generator, n_rounds: (generator.random((n_rounds, 2)),) * 2, 50, True, [UCB1()])]
+def short_worlds() -> list[Any]:
+    script = import_module("bandit_attacks")
+    plays = (functools.partial(script.drawn, script.bursts), script.batches, script.punished)
+    return [script.World("later", "a world", 200, play, (UCB1(),)) for play in plays]
 
 
 def run_in_process(words: list[str], **_: object) -> SimpleNamespace:
@@ -77,7 +80,7 @@ def one_set() -> list[Any]:
 IN_PROCESS = SimpleNamespace(run=run_in_process, DEVNULL=None)
 SECTION = {"run.QUICK": small_effort}
 RUNS = {
-    "benchmarks/bandit_attacks.py": [Run(("--seeds", "1"), {"worlds": one_world})],
+    "benchmarks/bandit_attacks.py": [Run(("--seeds", "1"), {"worlds": short_worlds})],
     "benchmarks/best_response.py": [Run(("--learner", "ucb1", "--rounds", "100"), {"N_RUNS": 2})],
     "benchmarks/combine_speed.py": [Run(("--rows", "50", "--series", "2", "--case", "0"), {"subprocess": IN_PROCESS})],
     "benchmarks/compare.py": [
