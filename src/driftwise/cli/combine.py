@@ -72,9 +72,7 @@ _FORMATS = ["csv", "parquet"]  # of the output
 @click.option("--no-page", is_flag=True, help="Do not write the HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress and no notes on standard error.")
-@click.pass_context
 def command(
-    context: click.Context,
     file: str,
     target: str,
     experts: str | None,
@@ -148,7 +146,7 @@ def command(
     wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     wanted = wanted._replace(continued=state is not None, seen=seen)
     text_format = (_delimiter(delimiter), decimal)
-    typed = given_command(context, "--threads", "--json", "--quiet")
+    typed = given_command("--threads", "--json", "--quiet")
     task = CombineTask(
         source, wanted, mixture, out, output_format, *text_format, n_threads, not no_page, state, commands=(typed,)
     )

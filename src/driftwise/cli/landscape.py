@@ -76,7 +76,7 @@ def command(
         with progress_bar(quiet, "weights", eta=False) as progress:
             histories = weight_histories(scans, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs per point. driftwise {__version__}."
-    options = {"--preset": preset, "--cell": cells, "--learners": learners, "--seed": seed}
+    options: dict[str, object] = {"--preset": preset, "--cell": cells, "--learners": learners, "--seed": seed}
     options |= {"--out": given_out(), "--figures": figures or None}
     report = page(outcomes, histories, [command_line("landscape", options)], about)
     write_page(page_file, report, follow_link=False)

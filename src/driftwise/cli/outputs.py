@@ -52,8 +52,9 @@ def command_line(command: str, options: Mapping[str, object], *arguments: object
     return shlex.join(words)
 
 
-def given_command(context: click.Context, *without: str) -> str:
-    """Return the command line of a command as it was given; options `without` which it does the same are left out."""
+def given_command(*without: str) -> str:
+    """Return the command that is running as it was given; options `without` which it does the same are left out."""
+    context = click.get_current_context()
     arguments: list[object] = []
     options: dict[str, object] = {}
     for parameter in context.command.params:

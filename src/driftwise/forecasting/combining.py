@@ -402,8 +402,9 @@ class _Run:
         lines = () if self._arrivals is None else arrival_lines(self._arrivals, report.n_scored > 0)
         if has_page:
             commands = self._task.commands
-            by_level = isinstance(report, QuantileReport)
-            made = quantile_page(report, commands) if by_level else report_page(report, commands)
+            made = (
+                quantile_page(report, commands) if isinstance(report, QuantileReport) else report_page(report, commands)
+            )
             write_page(page, made, follow_link=False)
         write_bytes_atomically(summary, self._summary(report), follow_link=False)  # the last: it says that all is there
         return CombinedFiles(report, (target, summary, *([page] * has_page)), tuple(lines))

@@ -345,7 +345,7 @@ class Page:
     commands_heading: str = "Commands to repeat the measurements"
     hint: str = "Click on a name in a legend to hide or show it in all figures."
     series_table: PageTable | None = None  # without a filter; the script does not sort it
-    guide: str = "guides"  # the page of the documentation on it
+    guide: str = "command-line"  # the page of the documentation on it
 
     def __post_init__(self) -> None:
         keys = [panel.key for panel in self.panels] + [history.key for history in self.histories]

@@ -317,6 +317,7 @@
       } catch {}
       label();
     });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
     label();
   }
 

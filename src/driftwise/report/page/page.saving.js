@@ -53,7 +53,10 @@ function svgText(figure, chart) {
     parts.push(svg("text", { x: margin, y: y + 12, ...style }, text));
     y += line;
   };
-  for (const text of wrapped(figure.querySelector("h4").textContent.trim(), 70)) write(text, { class: "title" });
+  const heading = figure.querySelector("h4");
+  const learner = heading.querySelector(".learner-name")?.textContent;
+  const title = learner ? `${learner}: ${heading.firstChild.textContent}` : heading.textContent;
+  for (const text of wrapped(title.trim(), 70)) write(text, { class: "title" });
   copy.setAttribute("y", y + 6);
   y += height + line;
   let x = margin;

@@ -62,13 +62,13 @@ function startView(chart, data) {
   const shapes = [...chart.querySelectorAll(selector)].map((shape) => ({
     shape,
     outline: shape.getAttribute("d"),
-    from: Number(shape.getAttribute("x")),
-    width: Number(shape.getAttribute("width")),
+    from: shape.getAttribute("x"),
+    width: shape.getAttribute("width"),
     clip: shape.getAttribute("clip-path"),
   }));
   const points = [...chart.querySelectorAll(".point")].map((point) => {
     const { e, f } = point.transform.baseVal.consolidate().matrix;
-    return { point, x: e, y: f };
+    return { point, x: e, y: f, transform: point.getAttribute("transform") };
   });
   const groups = ["rules", "across", "up"].map((name) => chart.querySelector(`.axes .${name}`));
   const ticks = groups.map((group) => (group ? [...group.childNodes] : []));
@@ -88,15 +88,16 @@ function startView(chart, data) {
     chart.classList.toggle("zoomed", zoomed);
     for (const { shape, outline, from, width, clip: own } of shapes) {
       if (outline === null) {
-        shape.setAttribute("x", x.to(from));
+        shape.setAttribute("x", zoomed ? x.to(Number(from)) : from);
         shape.setAttribute("width", zoomed ? width / x.share() : width);
       } else shape.setAttribute("d", zoomed ? moved(outline) : outline);
       if (zoomed) shape.setAttribute("clip-path", `url(#${clip.id})`);
       else if (own) shape.setAttribute("clip-path", own);
       else shape.removeAttribute("clip-path");
     }
-    for (const { point, x: across, y: down } of points) {
-      point.setAttribute("transform", `translate(${x.to(across).toFixed(2)},${y.to(down).toFixed(2)})`);
+    for (const { point, x: across, y: down, transform } of points) {
+      const moved = `translate(${x.to(across).toFixed(2)},${y.to(down).toFixed(2)})`;
+      point.setAttribute("transform", zoomed ? moved : transform);
       point.classList.toggle("out", !view.contains({ x: across, y: down }));
     }
     groups.forEach((group, i) => group?.replaceChildren(...ticks[i]));
@@ -149,9 +150,18 @@ function startView(chart, data) {
     draw();
   };
   view.whole = () => view.show(axes.map((one) => [one.start, one.end]));
+  // The point nearest to the middle of the window, so that there is something to see around it; else the middle.
+  function middle() {
+    const [across, down] = axes.map((one) => (one.low + one.high) / 2);
+    const far = (point) => Math.hypot(point.x - across, point.y - down);
+    const visible = points.filter((point) => view.contains(point) && !point.point.closest(".off"));
+    return visible.reduce((a, b) => (a && far(a) <= far(b) ? a : b), null) ?? { x: across, y: down };
+  }
+
   // Make the window smaller by a factor, around a place, or larger if it is below 1.
   view.scale = (factor, place) => {
-    const around = place && view.contains(place) ? [place.x, place.y] : axes.map((one) => (one.low + one.high) / 2);
+    const { x: across, y: down } = place && view.contains(place) ? place : middle();
+    const around = [across, down];
     view.show(axes.map((one, i) => {
       const half = (one.high - one.low) / (2 * factor);
       return [around[i] - half, around[i] + half];

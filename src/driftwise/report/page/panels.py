@@ -324,7 +324,9 @@ def _axis(panel: DotPanel | RowPanel, scale: LinearScale, bottom: float, height:
     ]
     texts = [element("text", text, x=scale.at(v), y=bottom + 18.0, class_="middle") for v, text in ticks]
     word = element("text", panel.y.label, x=(_ROW_LEFT + _ROW_RIGHT) / 2, y=height - 6.0, class_="word middle")
-    return element("g", element("g", *rules, class_="rules"), element("g", *texts, class_="across"), word, class_="axes")
+    return element(
+        "g", element("g", *rules, class_="rules"), element("g", *texts, class_="across"), word, class_="axes"
+    )
 
 
 def heights(n: int) -> list[float]:

@@ -57,10 +57,13 @@ def history_chart(history: WeightHistory) -> Markup:
             continue
         left = x_scale.at(history.rounds[first])
         right = x_scale.at(history.rounds[min(last + 1, len(history.rounds) - 1)])
-        shape = {"x": f"{left:.2f}", "width": f"{max(0.5, right - left):.2f}", "y": _STRIP, "height": _STRIP_HEIGHT}
-        strip.append(element("rect", class_=f"area {action_classes(history, action)}", **shape))
+        x, width = f"{left:.2f}", f"{max(0.5, right - left):.2f}"
+        classes = f"area {action_classes(history, action)}"
+        strip.append(element("rect", class_=classes, x=x, width=width, y=_STRIP, height=_STRIP_HEIGHT))
     inside = [point for point in history.change_points if x_scale.low <= point <= x_scale.high]
-    marks = [element("path", d=f"M{x_scale.at(point):.2f},{_TOP - _ABOVE:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside]
+    marks = [
+        element("path", d=f"M{x_scale.at(point):.2f},{_TOP - _ABOVE:g}V{_STRIP + _STRIP_HEIGHT:g}") for point in inside
+    ]
     about = (
         f"{history.title}: {history.what} of each {history.of_what} over the rounds, for {history.learner};"
         f" a strip below shows the best {history.of_what}"
