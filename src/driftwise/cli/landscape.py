@@ -77,7 +77,7 @@ def command(
             histories = weight_histories(scans, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs per point. driftwise {__version__}."
     options: dict[str, object] = {"--preset": preset, "--cell": cells, "--learners": learners, "--seed": seed}
-    options |= {"--out": given_out(), "--figures": figures or None}
+    options["--out"] = given_out()
     report = page(outcomes, histories, [command_line("landscape", options)], about)
     write_page(page_file, report, follow_link=False)
     if figures:
