@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -60,6 +61,7 @@ def small_blocks(monkeypatch, n_rows=SMALL_BLOCK):
 
 
 def visible(folder):
-    """Return the files of a folder by their paths in it, without temporary ones."""
+    """Return the files of a folder by their paths in it, without temporary ones and without the command on the page."""
     files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".driftwise-")]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    command = re.compile(rb"<pre><code>.*?</code></pre>", re.DOTALL)
+    return {str(path.relative_to(folder)): command.sub(b"", path.read_bytes()) for path in files}

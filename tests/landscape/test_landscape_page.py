@@ -234,7 +234,8 @@ def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path)
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
     monkeypatch.setattr("driftwise.landscape.pages.weight_histories", lambda *_: [])
     monkeypatch.setattr("driftwise.report.page.write_page", lambda _, page, **__: found.append(page))
-    command.main(["--out", str(tmp_path), *words], standalone_mode=False)
+    words = ["--out", str(tmp_path), *words]
+    command.main(words, standalone_mode=False)
     name, verb, *again = shlex.split(found[0].commands[0])
     assert (name, verb) == ("driftwise", "landscape")
     one, other = (command.make_context("landscape", list(given)).params for given in (words, again))
@@ -244,9 +245,11 @@ def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path)
 
 def test_the_command_on_the_page_is_the_one_that_was_given(driftwise, tmp_path):
     driftwise("landscape", "--cell", "full-drifting", "--learners", " hedge", "--out", "out")
-    (shown,) = re.findall("<code>(.*?)</code>", (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8"))
+    (shown,) = re.findall(
+        "<pre><code>(.*?)</code>", (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8")
+    )
     assert html.unescape(shown) == (
-        "driftwise landscape --preset quick --cell full-drifting --learners ' hedge' --seed 1"
+        "driftwise landscape --preset quick --cell full-drifting --learners ' hedge' --seed 1 --out out"
     )
 
 

@@ -53,7 +53,9 @@ def test_two_builds_in_different_folders_have_the_same_bytes(dist, tmp_path):
     sdist = dist.names_in_sdist(tmp_path / "dist" / f"driftwise-{driftwise.__version__}.tar.gz")
     named = {"Makefile", "constraints.txt", "tests/docs/test_docs.py", "docs/generate.py", "LICENSE", "PKG-INFO"}
     assert named <= sdist
-    package = {f"report/page/page.{end}" for end in ("html", "css", "js", "readers.js")} | {"py.typed"}
+    package = {f"report/page/page.{end}" for end in ("html", "css", "js", "readers.js", "saving.js", "zoom.js")} | {
+        "py.typed"
+    }
     package |= {"regret_study/tuned_learners.toml", "theory/statements.toml", "cli/main.py"}
     with zipfile.ZipFile(next((tmp_path / "dist").glob("*.whl"))) as wheel:
         assert {f"driftwise/{name}" for name in package} <= set(wheel.namelist())

@@ -117,7 +117,7 @@ def command(
     import csv
     import os
 
-    from driftwise.cli.outputs import check_output_files, json_text
+    from driftwise.cli.outputs import check_output_files, given_command, json_text
     from driftwise.core.errors import InvalidInput, one_line
     from driftwise.core.validation import count
     from driftwise.forecasting.combining import PAGE, SUMMARY, CombineTask, combine_table, table_source
@@ -146,8 +146,9 @@ def command(
     wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     wanted = wanted._replace(continued=state is not None, seen=seen)
     text_format = (_delimiter(delimiter), decimal)
+    typed = given_command("--threads", "--json", "--quiet")
     task = CombineTask(
-        source, wanted, mixture, out, output_format, *text_format, n_threads, page=not no_page, state=state
+        source, wanted, mixture, out, output_format, *text_format, n_threads, not no_page, state, commands=(typed,)
     )
 
     def note(text: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from driftwise.core.errors import InvalidInput, one_line
 from driftwise.core.files import check_writable, shown_path
@@ -49,6 +50,20 @@ def command_line(command: str, options: Mapping[str, object], *arguments: object
         for word in value if isinstance(value, tuple) else () if value is None else (value,):
             words += [option] if word is True else [option, str(word)]
     return shlex.join(words)
+
+
+def given_command(*without: str) -> str:
+    """Return the command that is running as it was given; options `without` which it does the same are left out."""
+    context = click.get_current_context()
+    arguments: list[object] = []
+    options: dict[str, object] = {}
+    for parameter in context.command.params:
+        name, value = parameter.name or "", context.params.get(parameter.name or "")
+        if isinstance(parameter, click.Argument):
+            arguments.append(value)
+        elif context.get_parameter_source(name) is ParameterSource.COMMANDLINE and parameter.opts[0] not in without:
+            options[parameter.opts[0]] = value
+    return command_line(context.command.name or "", options, *arguments)
 
 
 def check_outputs(command: str, inputs: Sequence[object], figure: Path | None, out: Path | None = None) -> None:

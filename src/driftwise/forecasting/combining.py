@@ -147,6 +147,7 @@ class CombineTask(NamedTuple):
     n_threads: int = 1
     page: bool = True
     state: str | Path | None = None  # that is continued
+    commands: tuple[str, ...] = ()  # that write the page, which shows them
 
 
 class RowProgress(NamedTuple):
@@ -400,7 +401,10 @@ class _Run:
         has_page = self._task.page and (self._memory is None or report.n_scored > 0)
         lines = () if self._arrivals is None else arrival_lines(self._arrivals, report.n_scored > 0)
         if has_page:
-            made = quantile_page(report) if isinstance(report, QuantileReport) else report_page(report)
+            commands = self._task.commands
+            made = (
+                quantile_page(report, commands) if isinstance(report, QuantileReport) else report_page(report, commands)
+            )
             write_page(page, made, follow_link=False)
         write_bytes_atomically(summary, self._summary(report), follow_link=False)  # the last: it says that all is there
         return CombinedFiles(report, (target, summary, *([page] * has_page)), tuple(lines))

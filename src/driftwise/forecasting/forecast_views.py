@@ -485,6 +485,7 @@ def report_page(report: ForecastReport, commands: Sequence[str] = (), title: str
         groups=(_EXPERTS, _MIXTURE, _UNIFORM, _TRUTH),
         figures_heading="Forecasts and losses over time",
         commands_heading="Command that wrote this page",
+        guide="forecasting",
     )
 
 

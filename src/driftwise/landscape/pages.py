@@ -166,6 +166,7 @@ def page(outcomes: Sequence[Outcome], histories: Sequence[WeightHistory], comman
         groups=tuple(GROUPS.values()),
         figures_heading=FIGURES_HEADING,
         hint=HINT,
+        guide="landscape",
     )
 
 

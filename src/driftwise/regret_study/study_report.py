@@ -282,6 +282,7 @@ def study_page(scores: Sequence[CellScore], commands: Sequence[str], about: str)
         groups=(_DEFAULT, _OTHER),
         figures_heading="Scores",
         figures_first=True,
+        guide="which-learner",
     )
 
 

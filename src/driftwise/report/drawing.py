@@ -91,13 +91,22 @@ def time_ticks(rounds: Sequence[Place], times: Sequence[str], most_characters: i
     >>> time_ticks([0, 1, 2, 3], ["2024-01", "2024-02", "2024-03", "2024-04"], 30)
     [(1, '2024-02'), (3, '2024-04')]
     """
-    indices = [i for i, time in enumerate(times) if time]
-    if not indices:
+    places, texts = timed_rounds(rounds, times)
+    if not texts:
         return []
-    texts = short_times([times[i] for i in indices])
     most = max(1, min(_MOST_TICKS, most_characters // (max(map(len, texts)) + _GAP)))
-    every = -(-len(indices) // most)
-    return [(rounds[indices[i]], texts[i]) for i in range(every // 2, len(indices), every)]  # away from the ends
+    every = -(-len(texts) // most)
+    return [(places[i], texts[i]) for i in range(every // 2, len(texts), every)]  # away from the ends
+
+
+def timed_rounds(rounds: Sequence[Place], times: Sequence[str]) -> tuple[list[Place], list[str]]:
+    """Return the rounds that have a time, and their times as short texts.
+
+    >>> timed_rounds([0, 1, 2], ["2024-01-01 00:00", "", "2024-01-03 00:00"])
+    ([0, 2], ['2024-01-01', '2024-01-03'])
+    """
+    indices = [i for i, time in enumerate(times) if time]
+    return [rounds[i] for i in indices], short_times([times[i] for i in indices])
 
 
 def short_times(times: Sequence[str]) -> list[str]:

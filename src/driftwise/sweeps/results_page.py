@@ -82,6 +82,7 @@ def results_page(
         groups=(page.SeriesGroup(""), page.SeriesGroup("Baseline", "baseline")),
         figures_heading="Mean regret",
         commands_heading="Command that wrote this page",
+        guide="sweeps",
     )
 
 

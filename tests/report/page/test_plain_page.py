@@ -47,7 +47,7 @@ def markup(*panels, **fields):
 
 def body(text):
     """Return a page without its style sheet and script."""
-    return re.sub("<(style|script)>.*?</(style|script)>", "", text, flags=re.DOTALL)
+    return re.sub(r"<(style|script)\b[^>]*>.*?</(style|script)>", "", text, flags=re.DOTALL)
 
 
 # linear scales

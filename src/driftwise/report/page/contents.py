@@ -151,7 +151,7 @@ GROUP_STYLES = ("thick", "solid", "dashed", "dash-dotted", "baseline")
 KINDS = ("upper", "lower", "guide")
 _MANY_POINTS = 60
 _SECTIONS = ("findings", "table", "series", "figures", "weights", "commands", "notes")
-_IDS = {*_SECTIONS, "theme", "tip", "hint", "filter", "count"}  # of the page's own elements
+_IDS = {*_SECTIONS, "theme", "tip", "said", "figure-style", "hint", "filter", "count"}  # of the page's own elements
 
 
 @dataclass(frozen=True)
@@ -345,6 +345,7 @@ class Page:
     commands_heading: str = "Commands to repeat the measurements"
     hint: str = "Click on a name in a legend to hide or show it in all figures."
     series_table: PageTable | None = None  # without a filter; the script does not sort it
+    guide: str = "command-line"  # the page of the documentation on it
 
     def __post_init__(self) -> None:
         keys = [panel.key for panel in self.panels] + [history.key for history in self.histories]

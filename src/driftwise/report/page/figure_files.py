@@ -98,7 +98,7 @@ def _figure(title: str, chart: Markup, keys: Sequence[_Key], has_caveat: bool) -
         parts.append(element("text", f"{MARK} {SAYS_NOTHING}", x=_MARGIN, y=y + 11))
         y += _LINE
     whole = {"width": width + 2 * _MARGIN, "height": y + _MARGIN / 2}
-    style = Markup(f"<style>\n{_style_sheet()}</style>")
+    style = Markup(f"<style>\n{style_sheet()}</style>")
     paper = element("rect", class_="paper", **whole)
     box = f"0 0 {whole['width']:g} {whole['height']:g}"
     about = {"xmlns": "http://www.w3.org/2000/svg", "class_": "chart", "viewBox": box}
@@ -121,7 +121,7 @@ def _length(label: str) -> float:
     return _BEFORE + _CHARACTER * text_width(label) + _AFTER
 
 
-def _style_sheet() -> str:
+def style_sheet() -> str:
     """Return the rules of charts with the values of their variables; `color` is a colour of the palette."""
     page = resource("page.css")
     variables = re.findall(r"(--\w+): (?:light-dark\((#\w+), #\w+\)|(.*?));", page)

@@ -11,6 +11,8 @@ Styles are those of series: each has one colour and marker on the whole page, an
 from __future__ import annotations
 
 import html
+import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -81,6 +83,22 @@ def figure(
         class_=kind,
         id=key,
     )
+
+
+def figure_data(data: Mapping[str, object]) -> Markup:
+    """Return the data of a figure as JSON, which the script saves, reads out and zooms."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return element("script", Markup(text.replace("<", "\\u003c")), type="application/json")  # no name ends the script
+
+
+def json_numbers(values: Iterable[float]) -> list[float | str | None]:
+    """Return numbers as JSON has them, in full precision: NaN becomes null, an infinite number text.
+
+    >>> json_numbers([0.1, float("nan"), float("-inf")])
+    [0.1, None, '-inf']
+    """
+    plain_values = [float(value) for value in values]
+    return [v if math.isfinite(v) else None if math.isnan(v) else str(v) for v in plain_values]
 
 
 def number_table(key: str, heads: Iterable[str], *bodies: Markup) -> Markup:

@@ -13,9 +13,22 @@ from itertools import groupby
 from typing import NamedTuple
 
 from driftwise.core.measures import MARK, SAYS_NOTHING, marked
-from driftwise.report.drawing import time_ticks
+from driftwise.report.drawing import time_ticks, timed_rounds
 from driftwise.report.page.contents import DotPanel, Line, Panel, RowPanel, Series
-from driftwise.report.page.markup import Markup, Style, chart, element, figure, formula, glyph, number_table, table_row
+from driftwise.report.page.markup import (
+    Markup,
+    Style,
+    chart,
+    element,
+    figure,
+    figure_data,
+    formula,
+    glyph,
+    json_numbers,
+    number_table,
+    plain,
+    table_row,
+)
 from driftwise.report.page.scales import SCALES, LinearScale, LogScale
 from driftwise.report.tables import fixed, number, shortened, with_interval
 
@@ -148,7 +161,8 @@ def _axes(frame: _Frame) -> Markup:
         element("text", axis, x=(left + right) / 2, y=_CURVE_HEIGHT - 6.0, class_="word middle"),
         exponent if _has_exponents(panel) else "",
     ]
-    return element("g", element("g", *rules, class_="rules"), *ticks, *beside, *below, *words, class_="axes")
+    across, up = element("g", *ticks, *below, class_="across"), element("g", *beside, class_="up")
+    return element("g", element("g", *rules, class_="rules"), across, up, *words, class_="axes")
 
 
 def _rule_class(y: LinearScale, value: float) -> str | bool:
@@ -213,7 +227,7 @@ def _exponent(series: Series, x: float, y: float, label_height: float) -> list[M
 
 def marker(style: Style, x: float, y: float, title: str) -> Markup:
     """Return a point; its title is shown under the pointer, with or without the script."""
-    place = f"translate({x:.1f},{y:.1f})"
+    place = f"translate({x:.2f},{y:.2f})"
     return element("path", element("title", title), class_="point", d=style.marker, transform=place)
 
 
@@ -239,7 +253,7 @@ def _band(series: Series, frame: _Frame) -> str:
 
 
 def _path(points: Iterable[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return "M" + "L".join(f"{x:.2f},{y:.2f}" for x, y in points)
 
 
 def _spread(wanted: Sequence[float]) -> list[float]:
@@ -270,8 +284,7 @@ _GOLDEN = 0.6180339887498949  # multiples of it, without their integer part, are
 
 def row_chart(panel: DotPanel | RowPanel, styles: Mapping[str, Style]) -> Markup:
     """Return a chart with a row for each series, the means on the horizontal axis; the first is drawn last, on top."""
-    scale = y_scale(panel, _ROW_LEFT, _ROW_RIGHT)
-    bottom = _ROW_TOP + _ROW_HEIGHT * max(1, len(panel.series))
+    scale, bottom = y_scale(panel, _ROW_LEFT, _ROW_RIGHT), _bottom_of_rows(panel)
     height = bottom + _BELOW_ROWS
     rows = []
     for i, series in enumerate(panel.series):
@@ -287,11 +300,15 @@ def row_chart(panel: DotPanel | RowPanel, styles: Mapping[str, Style]) -> Markup
     return chart(_WIDTH, height, about, _axis(panel, scale, bottom, height), *rows[::-1])
 
 
+def _bottom_of_rows(panel: DotPanel | RowPanel) -> float:
+    return _ROW_TOP + _ROW_HEIGHT * max(1, len(panel.series))
+
+
 def _interval(panel: RowPanel, series: Series, style: Style, scale: LinearScale, y: float) -> Iterator[Markup]:
     (x,), (mean,), (low,), (high,) = series.x, series.mean, series.low, series.high
     first, last = max(low, scale.limits[0]), min(high, scale.limits[1])  # NaN stays: then there is no interval
     if drawable_point(panel, x, first, last):
-        yield element("path", class_="whisker", d=f"M{scale.at(first):.1f},{y:.1f}H{scale.at(last):.1f}")
+        yield element("path", class_="whisker", d=f"M{scale.at(first):.2f},{y:.1f}H{scale.at(last):.2f}")
     if drawable_point(panel, x, mean):
         yield marker(style, scale.at(mean), y, reading(panel, series, 0))
 
@@ -307,7 +324,9 @@ def _axis(panel: DotPanel | RowPanel, scale: LinearScale, bottom: float, height:
     ]
     texts = [element("text", text, x=scale.at(v), y=bottom + 18.0, class_="middle") for v, text in ticks]
     word = element("text", panel.y.label, x=(_ROW_LEFT + _ROW_RIGHT) / 2, y=height - 6.0, class_="word middle")
-    return element("g", element("g", *rules, class_="rules"), *texts, word, class_="axes")
+    return element(
+        "g", element("g", *rules, class_="rules"), element("g", *texts, class_="across"), word, class_="axes"
+    )
 
 
 def heights(n: int) -> list[float]:
@@ -333,22 +352,22 @@ def _dots(panel: DotPanel, series: Series, center: float, scale: LinearScale, y:
     order = sorted(range(len(series.x)), key=lambda j: series.mean[j])
     for j, height in zip(order, heights(len(order)), strict=True):
         if drawable_point(panel, series.x[j], series.mean[j]):
-            place = f"translate({scale.at(series.mean[j]):.1f},{y + _SPREAD * height:.1f})"
+            place = f"translate({scale.at(series.mean[j]):.2f},{y + _SPREAD * height:.1f})"
             title = element("title", reading(panel, series, j))
             yield element("path", title, class_="point dot", d="M0,0h0", transform=place)
     if drawable_point(panel, 0.0, center):
-        yield element("path", class_="center", d=f"M{scale.at(center):.1f},{y - _CENTER:.1f}v{2 * _CENTER:g}")
+        yield element("path", class_="center", d=f"M{scale.at(center):.2f},{y - _CENTER:.1f}v{2 * _CENTER:g}")
         yield element("text", fixed(center, 2), x=_ROW_RIGHT, y=y - _LABEL_ABOVE, class_="end")
 
 
 def panel_figure(panel: Panel, styles: Mapping[str, Style]) -> Markup:
     """Return a panel with its caption, the legend of its lines and its numbers."""
-    key = [element("li", line_swatch(line), formula(line.name)) for line in panel.lines]
+    key = [element("li", line_swatch(line), formula(line.name), data_label=plain(line.name)) for line in panel.lines]
     missing = sum(not drawable_point(panel, x, y) for row in panel.series for x, y in zip(row.x, row.mean, strict=True))
     why = "zero, negative or missing" if "log" in (panel.x.scale, panel.y.scale) else "missing"
     notes = [f"Not shown: {missing} of the values, which are {why}."] if missing else []
     notes += [f"{MARK} {series.label}: {series.caveat}." for series in panel.series if series.caveat]
-    return figure("panel", panel.key, panel.title, chart_of(panel, styles), key, notes, _numbers(panel), "")
+    return figure("panel", panel.key, panel.title, chart_of(panel, styles), key, notes, _numbers(panel), _data(panel))
 
 
 def chart_of(panel: Panel, styles: Mapping[str, Style]) -> Markup:
@@ -359,6 +378,46 @@ def chart_of(panel: Panel, styles: Mapping[str, Style]) -> Markup:
 def line_swatch(line: Line) -> Markup:
     """Return a short piece of a bound, for a legend."""
     return glyph(28, 14, "swatch", element("path", class_=f"bound {line.kind}", d="M1,7H27"))
+
+
+def _data(panel: Panel) -> Markup:
+    """Return the numbers of a panel as they are saved, and the scales of its chart.
+
+    A part has texts that are the same in all of its rows, and columns; it may lack the last columns.
+    """
+    parts: list[tuple[list[str], list[Sequence[float | str | None]]]] = []
+    for series in panel.series:
+        bounds = (json_numbers(values) for values in (series.mean, series.low, series.high))
+        parts.append(([series.label, "series"], [*_places_of(panel, series.x), *bounds]))
+    for line in panel.lines:
+        kind = "guide line" if line.kind == "guide" else f"{line.kind} bound"
+        parts.append(([plain(line.label), kind], [*_places_of(panel, line.x), json_numbers(line.y)]))
+    if isinstance(panel, DotPanel):
+        for series, center in zip(panel.series, panel.centers, strict=True):
+            parts.append(([series.label, panel.center_label], [[""], json_numbers([center])]))
+    heads = ["name", "kind", panel.x.label, *["time"] * bool(panel.x.times), panel.y.label, "low", "high"]
+    return figure_data({"heads": heads, "parts": parts, **_view(panel)})
+
+
+def _places_of(panel: Panel, x: Sequence[float]) -> list[Sequence[float | str | None]]:
+    """Return the columns that say where points are: the name of each, or its x, and its time if the axis has times."""
+    if isinstance(panel, DotPanel):
+        return [[panel.names[int(value)] for value in x]]
+    times = panel.x.times
+    return [json_numbers(x), *([[times.get(value, "") for value in x]] if times else [])]
+
+
+def _view(panel: Panel) -> dict[str, object]:
+    """Return what the script needs to zoom the chart of a panel."""
+    if isinstance(panel, DotPanel | RowPanel):
+        bottom = _bottom_of_rows(panel)
+        box = [_ROW_LEFT, _ROW_RIGHT, _ROW_TOP, bottom]
+        scale = y_scale(panel, _ROW_LEFT, _ROW_RIGHT).data
+        return {"x": {**scale, "label": panel.y.label}, "box": box, "foot": bottom, "rules": "x"}
+    frame, times = _frame_of(panel), panel.x.times
+    x = {**frame.x.data, "label": panel.x.label, "times": timed_rounds(list(times), list(times.values()))}
+    y = {**frame.y.data, "label": panel.y.label}
+    return {"x": x, "y": y, "box": [frame.left, frame.right, _TOP, _BOTTOM], "foot": _BOTTOM, "rules": "y"}
 
 
 def _numbers(panel: Panel) -> Markup:

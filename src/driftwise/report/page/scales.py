@@ -58,6 +58,12 @@ class LinearScale:
         """Return the position of a number."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
+    @property
+    def data(self) -> dict[str, object]:
+        """The scale as plain values, for the script that zooms."""
+        ends = {"low": self.low, "high": self.high, "start": self.start, "end": self.end}
+        return {**ends, "log": isinstance(self, LogScale), "whole": self.whole}
+
     def ticks(self) -> list[tuple[float, str]]:
         """Return a few round numbers on the scale, with their text."""
         ticks: list[tuple[float, str]] = []

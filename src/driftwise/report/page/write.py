@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, metadata
 from itertools import groupby
 from string import Template
 
@@ -15,7 +16,19 @@ from driftwise.core.files import write_bytes_atomically
 from driftwise.core.measures import MARK, SAYS_NOTHING, marked
 from driftwise.report.drawing import COLOURS, DARK_COLOURS, DARK_GREY, GREY
 from driftwise.report.page.contents import Cell, Claim, Measured, Page, PageColumn, PageTable, Text
-from driftwise.report.page.markup import Markup, Style, by_group, element, formula, glyph, resource, styles_of, swatch
+from driftwise.report.page.figure_files import style_sheet
+from driftwise.report.page.markup import (
+    Markup,
+    Style,
+    by_group,
+    element,
+    formula,
+    glyph,
+    joined,
+    resource,
+    styles_of,
+    swatch,
+)
 from driftwise.report.page.panels import panel_figure
 from driftwise.report.page.scales import LinearScale
 from driftwise.report.page.weight_charts import history_figure
@@ -24,6 +37,7 @@ from driftwise.report.tables import fixed, number, with_interval
 _WIDTH, _HEIGHT = 80, 18  # of a whisker chart
 _LETTERS_A_LINE = 14  # that fit the narrowest of the columns that are shown once
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+_SCRIPTS = ("page.zoom.js", "page.readers.js", "page.saving.js", "page.js")
 _MORE_DECIMALS = 4  # of the values by which rows are sorted
 
 
@@ -38,7 +52,7 @@ def write_page(path: str | os.PathLike[str], page: Page, follow_link: bool = Tru
 def page_text(page: Page) -> str:
     """Return the page as HTML, including its style sheet and script."""
     style = resource("page.css") + colour_rules() + "\n"
-    script = resource("page.readers.js") + resource("page.js")
+    script = "".join(map(resource, _SCRIPTS))
     sections = _sections(page)
     links = [element("a", name, href=f"#{name.lower()}") for name in sections]
     bodies = [
@@ -51,11 +65,26 @@ def page_text(page: Page) -> str:
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:",
         style=style,
         script=script,
+        figure_style=style_sheet(),
+        documentation=_documentation(page.guide),
         heading=element("h1", page.title),
         subtitle=element("p", page.subtitle, class_="subtitle") if page.subtitle else "",
         links="\n".join(links),
         sections="\n".join(bodies),
     )
+
+
+def _documentation(guide: str) -> Markup:
+    """Return a link to a page of the documentation, or where it is in the sources while it has no address."""
+    try:
+        urls = metadata("driftwise").get_all("Project-URL") or []
+    except PackageNotFoundError:  # the package is used from its sources
+        urls = []
+    addresses = [url for name, _, url in (text.partition(", ") for text in urls) if name == "Documentation"]
+    if not addresses:
+        return joined([" Documentation: ", element("code", f"docs/{guide}.md"), " in the sources of driftwise."])
+    link = element("a", "documentation", href=f"{addresses[0].rstrip('/')}/{guide}.html", rel="noreferrer")
+    return joined([" How to read it: ", link, "."])
 
 
 def colour_rules() -> str:
