@@ -42,7 +42,8 @@ from driftwise.learners.base import HintedLearner
 from driftwise.registry import to_spec
 
 # Those of all learners are of "every"; others are of a feedback, of learners with hints, of those in plain Python or of
-# those with kernels. They run, and failures are listed, in the order of this file: first what a learner does.
+# those with kernels. They run, and failures are listed, in the order of this file: plays, state, blocks and single
+# rounds, bad input, saved sessions, compilations, what a learner says about itself.
 _CHECKS: list[Check] = []
 _BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1.0 + 2**-52, 1.2, -0.1, -(2.0**-1074))  # two are next to 1 and 0
 _ROUNDS = 120
@@ -93,9 +94,6 @@ def check_learner(learner: Learner | type[Learner]) -> None:
     tests = [test for test in checks_of(member) if test.name not in member.skipped_checks]
     long = {test.name: slow for test in tests if test.name.endswith("_survive_a_million_constant_rounds")}
     run_all(member, tests, long)
-
-
-# What it plays.
 
 
 @check(_CHECKS, of="full")
@@ -278,9 +276,6 @@ def choices_survive_a_million_constant_rounds(learner: BanditLearner, n_rounds: 
         expect(share > 0.5 or learner.no_learning != "", seen)
 
 
-# Its state.
-
-
 @check(_CHECKS, of="python")
 def the_learner_has_no_state_of_its_own(learner: PythonLearner) -> None:
     """Playing changes no attribute of the learner or of its classes: all that changes is in the memory."""
@@ -413,9 +408,6 @@ def _expect_alarms(beliefs: Beliefs) -> None:
     expect(len(beliefs.alarms) == min(beliefs.n_alarms, _MOST_ALARMS), shown)
 
 
-# Blocks of rounds, and single rounds.
-
-
 @check(
     _CHECKS,
     of="every",
@@ -499,9 +491,6 @@ def single_action_and_single_round_work(learner: AnyLearner) -> None:
             expect(bool((played == only).all()), f"{setting}, the output is {played}")
 
 
-# Bad input.
-
-
 @check(_CHECKS, of="every")
 def a_rejected_update_changes_nothing(learner: AnyLearner) -> None:
     """Invalid losses, or an invalid action, loss or probability, leave the state unchanged, bit for bit."""
@@ -579,9 +568,6 @@ def a_rejected_hint_changes_nothing(learner: HintedLearner) -> None:
     _expect_rejected("a hint for two actions", state, learner.hint, [0.5, 0.5])
 
 
-# Saved and loaded.
-
-
 @check(_CHECKS, of="every")
 def spec_round_trips(learner: Learner) -> None:
     """The plain values of `to_spec` rebuild an equal learner, also after conversion to JSON and back."""
@@ -609,9 +595,7 @@ def resumed_run_equals_uninterrupted_run(learner: AnyLearner) -> None:
         expect_same(state, session.state, f"after {what} and the original were continued")
 
 
-# Compilations, after all checks that play: those that they caused count too.
-
-
+# After all checks that play: the compilations that they caused count too.
 @check(_CHECKS, of="compiled", needs=[choose_gives_an_action_and_its_probability])
 def one_compiled_signature_per_kernel(learner: ExpertLearner | BanditLearner) -> None:
     """No array layout or type of the input compiles a loop a second time."""
@@ -625,9 +609,6 @@ def one_compiled_signature_per_kernel(learner: ExpertLearner | BanditLearner) ->
     for name, loop in {**learner.entry_points(), **entries}.items():
         if loop is not None:
             expect(compiled(loop) <= 1, f"the loop `{name}` was compiled {compiled(loop)} times")
-
-
-# What it says about itself.
 
 
 @check(_CHECKS, of="every")
