@@ -117,7 +117,8 @@ def test_every_check_catches_a_broken_member():
     assert caught == {check.name for learner in DEFAULTS for check in checks_of(learner)}
 
 
-def test_a_failed_check_names_the_member_the_check_and_the_counterexample():
+def test_a_failed_check_names_the_member_the_check_and_the_counterexample(monkeypatch):
+    monkeypatch.setattr(learners, "_classes", {SkipsUnknownCheck.name: SkipsUnknownCheck, **learners._classes})
     message = (
         "SkipsUnknownCheck(learning_rate=0.3, prox_scale=1.0) fails `skipped_checks_exist_and_have_reasons`:"
         " `skipped_checks` names 'weights_are_green', which is not one of its checks."

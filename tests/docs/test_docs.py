@@ -48,7 +48,7 @@ def test_the_example_of_a_cluster_is_that_on_the_page() -> None:
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"`((?:src|tests|docs|examples|benchmarks|tools)/[\w./-]+)`", text):
-        if not name.endswith(("/discounted_hedge.py", "/epsilon_greedy.py")):  # files that the reader writes
+        if not name.endswith(("/periodic_hedge.py", "/epsilon_greedy.py")):  # files that the reader writes
             assert (ROOT / name).exists(), name
     for target in re.findall(r"\]\((?!https?://)([\w./-]+)(?:#[\w-]+)?\)", text):
         file = (page.parent / target).resolve()

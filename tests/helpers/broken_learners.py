@@ -173,7 +173,6 @@ def _undeclared(memory: Undeclared, rates: Least, losses: Vector) -> None:
 @fails(
     "memory_declares_its_numbers",
     "memories_satisfy_their_declarations",
-    "single_action_and_single_round_work",
     "resumed_run_equals_uninterrupted_run",
 )
 class FieldsUndeclared(Hedge):
@@ -283,7 +282,12 @@ class CountsRejectedRuns(OptimisticGD):
         return played
 
 
-@fails("single_action_and_single_round_work", "beliefs_do_not_change_the_state", "beliefs_are_possible")
+@fails(
+    "single_action_and_single_round_work",
+    "memories_satisfy_their_declarations",
+    "beliefs_do_not_change_the_state",
+    "beliefs_are_possible",
+)
 class FailsWithOneAction(OptimisticGD):
     def rates(self, n_actions):
         assert 1 / (n_actions - 1) > 0

@@ -1,7 +1,8 @@
 """Checks that every learner and every environment must pass, those of driftwise and your own.
 
-`check_learner(MyLearner())` and `check_environment(my_environment)` return nothing, or raise `CheckFailed` with the
-name of the failed check and a counterexample. They need no test framework.
+`check_learner(MyLearner())` and `check_environment(my_environment)` return nothing, or raise `CheckFailed`. Its message
+has the name of a failed check and a counterexample, of all failed checks for a learner, of the first one for an
+environment. They need no test framework.
 """
 
 from driftwise.checks.check import Check as Check, CheckFailed as CheckFailed
