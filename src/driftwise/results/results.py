@@ -47,6 +47,7 @@ from driftwise.results.columns import (
     plain_rows,
     reason_without_interval,
 )
+from driftwise.results.latex_tables import write_latex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -534,6 +535,25 @@ class Results:
         }
         labels = [label for label in self.labels for _ in range(self.n_runs)]
         write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
+
+    def to_latex(
+        self,
+        path: str | os.PathLike[str],
+        confidence: float = 0.95,
+        interval: str = "runs",
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """Write the rows of `table` as a LaTeX table, which needs the package booktabs.
+
+        The least mean regret is in bold. With a `caption`, which is LaTeX, the table is a float, and may have a
+        `label`. `columns` chooses and orders columns: "learner", "regret", "interval", "bound" and "ratio".
+        """
+        rows = _learner_rows(self, confidence, interval)
+        title, over = f"{self.comparator} {regret_name(self.kind)}", OVER_DRAWS if interval == "runs" else _OVER_BLOCKS
+        write_latex(path, "Results", SIMULATION, rows, lambda _: title, confidence, over, caption, label, columns)
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Results:

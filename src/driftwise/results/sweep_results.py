@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftwise.core.errors import BadFile, InvalidInput, one_line, rejection
-from driftwise.core.files import shown_path, write_atomically
-from driftwise.core.measures import SAYS_NOTHING
+from driftwise.core.files import shown_path
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.registry import is_unicode
 from driftwise.regret.statistics import Estimate, estimate, has_interval, of_any_numbers
@@ -38,10 +37,10 @@ from driftwise.results.cells import COUNTS, REALS, TEXTS, CellTable, cell_texts,
 from driftwise.results.columns import (
     DIFFERENCES,
     LISTING,
+    OVER_DRAWS,
     Place,
     Row,
     TableColumn,
-    escaped,
     interval_notes,
     is_recording,
     needed_columns,
@@ -49,6 +48,7 @@ from driftwise.results.columns import (
     reason_without_interval,
 )
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
+from driftwise.results.latex_tables import write_latex
 from driftwise.results.results import Caveat, Results, footnote, parse_results, regret_name, results_of_cells, write_csv
 from driftwise.results.store import DamagedFile, Snapshot, read_store
 from driftwise.results.summaries import (
@@ -467,33 +467,24 @@ class SweepResults:
         labels = self._labels_by_spec()
         write_cells(path, self.cells, {"labels": labels}, labels)
 
-    def to_latex(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
-        """Write the rows as a LaTeX table, which needs the package booktabs."""
+    def to_latex(
+        self,
+        path: str | os.PathLike[str],
+        confidence: float = 0.95,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """Write the rows as a LaTeX table, which needs the package booktabs.
+
+        The least mean regret of each environment and number of rounds is in bold. With a `caption`, which is LaTeX, the
+        table is a float, and may have a `label`. `columns` chooses and orders columns: "learner", "n_rounds",
+        "comparator", "play", "n_cells", "n_failed", "regret", "interval", "bound" and "ratio".
+        """
         rows = in_order(self.summaries(confidence))
-        columns = [column for column in needed_columns(LISTING, rows) if column.heading]
-        headers = [column.title(confidence).capitalize().replace("%", r"\,\%") for column in columns]
-        alignment = "".join("l" if column.is_left else "r" for column in columns)
-        lines = [
-            "% Mean regrets of sweeps, written by `driftwise results`. Needs \\usepackage{booktabs}.",
-            rf"\begin{{tabular}}{{{alignment}}}",
-            r"\toprule",
-            " & ".join(headers) + r" \\",
-        ]
-        for heading, members in groupby(rows, key=_headings(rows)):
-            lines += [r"\midrule", rf"\multicolumn{{{len(headers)}}}{{l}}{{\textit{{{escaped(heading)}}}}} \\"]
-            lines += [" & ".join(column.latex(row) for column in columns) + r" \\" for row in members]
-        lines += [r"\bottomrule", r"\end{tabular}"]
-        reasons = dict.fromkeys(
-            f"{row.place.learner} in {row.place.environment}: {row.caveat}" for row in rows if row.caveat
-        )
-        if reasons:
-            lines += [r"\par\smallskip", rf"{{\footnotesize\textsuperscript{{*}} {SAYS_NOTHING}:"]
-            lines += [f"{escaped(reason)}." for reason in reasons]
-            lines[-1] += r"\par}"
-        if notes := interval_notes(rows):
-            lines += [r"\par\smallskip", rf"{{\footnotesize {' '.join(map(escaped, notes))}\par}}"]
-        content = "\n".join(lines) + "\n"
-        write_atomically(path, lambda file: file.write_text(content, encoding="utf-8"))
+        heading = _headings(rows)
+        write_latex(path, "SweepResults", LISTING, rows, heading, confidence, OVER_DRAWS, caption, label, columns)
 
     def figure(
         self,
