@@ -24,15 +24,16 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 SCALES = ("log", "linear", "log-log")  # of the axis of regret; "log-log" of both axes
 _GREY_LINES = ("-.", ":", (0, (6, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _LONGEST_TITLE, _LONGEST_LABEL = 100, 90  # the most characters
-_HALF_LABEL = 46  # of a label in two columns
+_HALF_LABEL = 46  # of the label of an axis
 _ROWS, _ROW_HEIGHT = 8, 0.24  # rows of labels that fit, and inches for one more
 _FEW = 12  # points of a curve, each of which has a marker
 _MOST_TICKS = 8  # at numbers of rounds
-_CHARACTER = 0.075  # inches
+_CHARACTER, _LEGEND_LINE = 0.075, 6  # inches, and characters in place of a line in a legend
 _SIZE, _PANEL_SIZE = (8.0, 5.0), (4.2, 3.4)  # inches: of a figure of one panel, and of one of several panels
 _MOST_COLUMNS = 3
 _MAP_CELL, _MAP_BORDER = (0.75, 0.45), (2.6, 1.4)  # inches
@@ -89,7 +90,7 @@ class HeatMap(NamedTuple):
     colour_label: str
 
 
-Keys = list[tuple["Artist", str]]
+Keys = list[tuple["Line2D", str]]
 
 
 def curves_figure(
@@ -115,19 +116,20 @@ def curves_figure(
         add_legend(ax, keys, **_LEGEND_INSIDE)
         return _figure_of(ax)
     labels = {label for panel in panels for label in (*panel.lines, *(curve.label for curve in panel.curves))}
-    columns = 2 if all(len(literal(label, _LONGEST_LABEL)) <= _HALF_LABEL for label in labels) else 1
+    longest = max((len(literal(label, _LONGEST_LABEL)) for label in labels), default=0)
+    width = size[0] if size is not None else _size(len(panels))[0]
+    fitting = int(width / (_CHARACTER * (longest + _LEGEND_LINE)))
+    columns = max(1, min(fitting, 2, len(labels) + 2) if len(panels) <= 2 else min(fitting, _MOST_COLUMNS))
     n_rows = math.ceil((len(labels) + 2) / columns)
     figure, axes = _grid(len(panels), _ROW_HEIGHT * max(0, n_rows - _ROWS), size, title, "y")
-    shared: dict[str, Artist] = {}
+    shared: dict[tuple[str, ...], tuple[Artist, str]] = {}  # panels share those of the same look
     for i, (place, panel) in enumerate(zip(axes, panels, strict=True)):
-        keys = _draw_curves(place, panel, scale, is_signed, floor)
-        shared = {**{label: artist for artist, label in keys}, **shared}
+        for line, label in _draw_curves(place, panel, scale, is_signed, floor):
+            look = (label, str(line.get_color()), str(line.get_linestyle()), str(line.get_marker()))
+            shared.setdefault(look, (line, label))
         if i % _n_columns(len(panels)) and panel.ylabel == panels[0].ylabel:
             place.set_ylabel("")
-    add_legend(
-        figure, [(artist, label) for label, artist in shared.items()], loc="outside lower center", ncols=columns,
-        frameon=False,
-    )  # fmt: skip
+    add_legend(figure, [*shared.values()], loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 
@@ -135,10 +137,9 @@ def _draw_curves(axes: Axes, panel: CurvePanel, scale: str, is_signed: bool, flo
     """Draw one panel into axes; return the artists with their labels."""
     others = [other for other in axes.get_shared_y_axes().get_siblings(axes) if other is not axes and other.has_data()]
     is_linear = scale == "linear" or is_signed or any(other.get_yscale() == "linear" for other in others)
-    least = -np.inf if is_linear else min([floor, *(other.get_ylim()[0] for other in others)])
-    lowest = 0.0 if is_linear and not is_signed else least
-    if is_signed or any(other.get_ylim()[0] < 0 for other in others):
-        lowest = -np.inf
+    ends = [other.get_ylim()[0] for other in others]
+    lowest = 0.0 if is_linear else min([floor, *ends])
+    least = -np.inf if is_linear else lowest
     keys: Keys = []
     for curve in panel.curves:
         keys.append(_draw_curve(axes, curve, least, panel.over_lengths))
@@ -167,13 +168,13 @@ def _draw_curves(axes: Axes, panel: CurvePanel, scale: str, is_signed: bool, flo
     axes.set(yscale="linear" if is_linear else "log")
     axes.autoscale(axis="y")
     axes.autoscale_view(scalex=False)  # now, with the axes that share it: later their limits would be kept
-    if np.isfinite(lowest):
+    if not is_signed and min(ends, default=0.0) >= 0:
         axes.set_ylim(bottom=lowest)
     _finish(axes, panel.title)
     return keys
 
 
-def _draw_curve(axes: Axes, curve: Curve, least: float, over_lengths: bool) -> tuple[Artist, str]:
+def _draw_curve(axes: Axes, curve: Curve, least: float, over_lengths: bool) -> tuple[Line2D, str]:
     """Draw the mean of a curve, its band and its bound; values below `least` are drawn there."""
     look = line_style(curve.number)
     if curve.has_caveat:
@@ -291,9 +292,8 @@ def _grid(
     n: int, legend_height: float, size: tuple[float, float] | None, title: str | None, shared: str
 ) -> tuple[Figure, list[Axes]]:
     """Return a new figure and the axes of its panels, row by row."""
-    columns = _n_columns(n)
-    rows = _n_rows(n)
-    width, height = _SIZE if n == 1 else (_PANEL_SIZE[0] * columns, _PANEL_SIZE[1] * rows + 1.0)
+    rows, columns = _n_rows(n), _n_columns(n)
+    width, height = _size(n)
     figure = canvas()(figsize=size or (width, height + legend_height), layout="constrained")
     places = figure.subplots(rows, columns, squeeze=False, sharex="x" in shared, sharey="y" in shared).ravel()
     for place in places[n:]:
@@ -303,6 +303,11 @@ def _grid(
     elif title is not None:
         _set_title(places[0], title)
     return figure, list(places[:n])
+
+
+def _size(n_panels: int) -> tuple[float, float]:
+    width, height = _PANEL_SIZE
+    return _SIZE if n_panels == 1 else (width * _n_columns(n_panels), height * _n_rows(n_panels) + 1.0)
 
 
 def _n_columns(n_panels: int) -> int:
