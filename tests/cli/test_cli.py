@@ -130,6 +130,13 @@ def test_show_prints_everything_about_a_statement_of_the_paper(number, lines, as
     assert "\\" not in shown, "a formula is not readable"
 
 
+def test_show_finds_a_recording_and_classes_by_their_names(lines, as_json):
+    assert as_json("show", "replay")["class"] == "Replay"
+    assert lines("show", "Replay") == lines("show", "replay")
+    assert "  in Python: from driftwise.environments import Replay" in lines("show", "replay")
+    assert lines("show", "OptimisticGD")[0] == lines("show", "optimistic-gd")[0]
+
+
 def test_show_finds_a_statement_by_its_number_or_label_alone(lines):
     found = lines("show", "Theorem 3.2")
     assert lines("show", "3.2") == lines("show", "theorem 3.2") == lines("show", "dev") == found

@@ -80,6 +80,8 @@ def test_filters_choose_rows(driftwise, folder):
     (["--rounds", "7"], 2, "SweepResults: `n_rounds` must be one of 50, 100, got 7."),
     (["--against", "hdge"], 2, "There is no learner 'hdge' in these cells. Did you mean 'hedge'?"),
     (["--csv", "."], 1, "Cannot write .: Is a directory."),
+    (["--figure", "x.gif"], 2, "figure: `path` must end in .png, .svg, .pdf, got 'x.gif'."),
+    (["--csv", "x", "--curves", "x"], 2, "results: x is also written by the same command; write to another file."),
     (["--csv", "x", "--latex", "x"], 2, "results: x is also written by the same command; write to another file."),
 ])  # fmt: skip
 def test_wrong_options_are_one_line(driftwise, folder, words, code, message):
@@ -216,6 +218,36 @@ def test_all_files_are_written(driftwise, folder, tmp_path):
     page = (tmp_path / "x.html").read_text()
     assert f"driftwise results {folder} --learner hedge --page x.html" in page
     assert {path.name for path in tmp_path.iterdir()} == {"x.csv", "x.tex", "x.html"}
+
+
+def test_a_figure_and_a_heat_map_are_written(driftwise, folder, tmp_path):
+    code, _, err = driftwise("results", folder, "--figure", "x.svg", "--scale", "linear")
+    assert (code, err) == (0, "wrote x.svg\n")
+    SweepResults.read(folder).plot(tmp_path / "y.svg", scale="linear")
+    assert (tmp_path / "x.svg").read_bytes() == (tmp_path / "y.svg").read_bytes()
+    words = ("--heat-map", "n_segments", "n_rounds", "--figure")
+    refused = driftwise("results", folder, *words, "x.png").err
+    assert "must have one mean for n_segments = 2 and n_rounds = 50, got those of " in refused
+    assert not (tmp_path / "x.png").exists()
+    assert driftwise("results", folder, "--learner", "hedge", *words, "x.png").code == 0
+    assert (tmp_path / "x.png").exists()
+    refused = driftwise("results", folder, *words[:3])
+    assert (refused.code, "--heat-map is about the figure of --figure FILE." in refused.err) == (2, True)
+
+
+def test_curves_are_written_with_a_line_for_each_marked_round(driftwise, curves, tmp_path):
+    assert driftwise("results", curves, "--curves", "x.csv", "--environment", "2*").err == "wrote x.csv\n"
+    with (tmp_path / "x.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    one = SweepResults.read(curves).select(environment="2 segments").results()
+    for label, regrets, bounds in zip(one.labels, one.regrets, one.bounds, strict=True):
+        for run in range(one.n_runs):
+            lines = [row for row in rows if (row["learner"], row["run"]) == (label, str(run))]
+            assert [int(line["round"]) for line in lines] == one.rounds.tolist()
+            assert [float(line["regret"]) for line in lines] == regrets[run].tolist()
+            known = [float(line["bound"]) for line in lines if line["bound"]]
+            assert known == bounds[run][~np.isnan(bounds[run])].tolist()
+    assert {row["environment"] for row in rows} == {"2 segments"}
 
 
 def test_hostile_labels_are_printed_and_written(driftwise, tmp_path):

@@ -13,8 +13,9 @@ from driftwise.core.errors import InvalidInput
 from driftwise.learners import Hedge
 from driftwise.report import tables
 from driftwise.report.drawing import literal
-from driftwise.report.figures import Curve, regret_figure, save_figure
+from driftwise.report.figures import save_figure
 from driftwise.report.page import write_figures
+from driftwise.report.regret_figures import Curve, CurvePanel, curves_figure
 from driftwise.report.tables import text_table, text_width
 from fake_page import fake_page
 
@@ -37,12 +38,12 @@ LABELS = {
 
 
 def curves(labels, n=5):
-    ones = np.ones(n)
-    return [Curve(label, ones, ones, ones, np.full(2, np.nan)) for label in labels]
+    ones, bounds = np.ones(n), (np.array([2, 5]), np.full(2, np.nan))
+    return [Curve(label, np.arange(1, n + 1), ones, ones, ones, *bounds) for label in labels]
 
 
 def drawn(labels):
-    return regret_figure(np.arange(1, 6), curves(labels), np.array([2, 5]), "title\nof two lines", "regret")
+    return curves_figure([CurvePanel(curves(labels), "regret")], title="title\nof two lines")
 
 
 def legend_of(figure):

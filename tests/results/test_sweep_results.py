@@ -20,7 +20,7 @@ from driftwise.adversaries import FullLow
 from driftwise.core.errors import BadFile, InvalidInput, UnknownName
 from driftwise.registry import spec_text
 from driftwise.results import Store
-from driftwise.results.columns import escaped
+from driftwise.results.latex_tables import escaped
 from driftwise.results.summaries import ABSENT, APART, BUILT, CHANGED
 from driftwise.results.sweep_results import CSV_COLUMNS
 from outside_files import HELPERS
@@ -517,8 +517,11 @@ def test_special_characters_are_escaped_in_latex(text, latex):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
-def test_the_latex_table_compiles(tmp_path):
-    hostile_results().to_latex(tmp_path / "table.tex")
+@pytest.mark.parametrize(
+    "look", [{}, {"caption": r"Mean regret, \(\eta = 1\)", "label": "tab:regret"}], ids=["plain", "float"]
+)
+def test_the_latex_table_compiles(look, tmp_path):
+    hostile_results().to_latex(tmp_path / "table.tex", **look)
     main = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\\input{table}\\end{document}"
     (tmp_path / "main.tex").write_text(main)
     words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]

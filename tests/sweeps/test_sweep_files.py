@@ -164,6 +164,42 @@ def test_each_varies_learners_tuning_and_environments_with_readable_labels(read)
     ]  # fmt: skip
 
 
+def test_labels_show_every_parameter_that_is_swept_also_with_its_default(read):
+    sweep = read(
+        ROUNDS
+        + '[[environments]]\nnoise = "bernoulli"\n[environments.path]\nname = "switching"\nn_actions = 2\n'
+        + "each = {n_segments = [1, 2], best = [0.3, 0.4]}\n"
+        + '[[environments]]\nnoise = "bernoulli"\n[environments.each]\n'
+        + 'path = [{name = "switching", n_actions = 2, n_segments = 3, each = {rest = [0.6, 0.7]}}]\n'
+        + '[[learners]]\nname = "fixed-share"\neach = {learning_rate = [0.1, 0.5], switch_rate = [0.01, 0.1]}\n'
+        + '[[learners]]\nname = "fixed-share"\nlearning_rate = 0.7\n'
+        + '[[learners]]\nname = "fixed-share"\ntuned = true\neach = {learning_rate = [0.1, 0.5]}\n'
+    )
+    assert [*sweep.players] == [
+        *(f"fixed-share(learning_rate={rate}, switch_rate={share})" for rate in (0.1, 0.5) for share in (0.01, 0.1)),
+        "fixed-share(learning_rate=0.7)",
+        *(f"fixed-share (tuned, learning_rate={rate})" for rate in (0.1, 0.5)),
+    ]
+    assert [*sweep.sources] == [
+        *(f"switching(n_segments={n}, n_actions=2, best={best}), bernoulli" for n in (1, 2) for best in (0.3, 0.4)),
+        *(f"switching(n_segments=3, n_actions=2, rest={rest}), bernoulli" for rest in (0.6, 0.7)),
+    ]
+
+
+def test_a_recording_is_played_to_its_end_beside_longer_environments(read, driftwise, tmp_path):
+    (tmp_path / "losses.csv").write_text("a,b,c\n" + "0.5,0.25,1\n" * 10)
+    text = "n_rounds = [5, 20, 30]\nn_runs = 2\n" + '[[environments]]\nreplay = "losses.csv"\n' + WORLD + HEDGE
+    sweep = read(text)
+    assert [sweep.rounds_of(source) for source in sweep.sources.values()] == [(5, 10), (5, 20, 30)]
+    assert sweep.n_cells == 10 == sum(len(group.runs) * len(group.players) for group in sweep.groups())
+    results = sweep.run(tmp_path / "store")
+    assert [row["n_rounds"] for row in results.select(environment="losses.csv").rows()] == [5, 10]
+    (tmp_path / "both.toml").write_text(text)
+    code, out, _ = driftwise("sweep", "both.toml", "--dry-run")
+    plan = "2 environments x 1 learner x 3 numbers of rounds x 1 seed x 2 runs, recordings to their ends = 10 cells"
+    assert (code, out.splitlines()[0]) == (0, f"{plan}, 10 to play")
+
+
 # Bad files
 
 LEARNER = "sweep.toml, [[learners]] number 1 (line 6): "
@@ -223,6 +259,7 @@ MISTAKES = {
         'learners = {name = "hedge"}\n' + ROUNDS + WORLD,
         "sweep.toml: `learners` must be tables, each under [[learners]], got {'name': 'hedge'}.",
     ),
+    "each without lists": (ROUNDS + WORLD + HEDGE + "each = 3\n", f"{LEARNER}`each` must be a table of lists, got 3."),
     "no tables": (
         'learners = ["hedge"]\n' + ROUNDS + WORLD,
         "sweep.toml, [[learners]] number 1: it must be a table, got 'hedge'.",

@@ -34,6 +34,7 @@ _REGISTRIES = {
     "adversaries": "driftwise.adversaries",
     "comparators": "driftwise.regret.comparators",
 }  # the package of each
+_SOURCES = {"replay": ("driftwise.environments", "Replay")}  # environments that are no part of another, by name
 _COLUMNS = {
     "learners": ["name", "feedback", "summary"],
     "adversaries": ["name", "feedback", "summary"],
@@ -92,8 +93,8 @@ def list_command(kind: str, feedback: str | None, as_json: bool) -> None:
 def show_command(name: str, as_json: bool) -> None:
     """Describe NAME: a learner or another class, a statement of the paper, or a word or column of a table.
 
-    Classes are those of `driftwise list`: learners, detectors, paths, noises, adversaries and comparators. A statement
-    of the paper is named by its number or its label.
+    Classes are those of `driftwise list`: learners, detectors, paths, noises, adversaries and comparators; and replay,
+    for recorded losses. A statement of the paper is named by its number or its label.
 
     \b
     driftwise show optimistic-gd
@@ -148,11 +149,14 @@ def entries(name: str) -> list[CatalogueEntry]:
     """Return everything of that name, the likeliest first; raise `UnknownName` with the nearest name if nothing is."""
     from driftwise.theory.statements import find_statement
 
-    members = [
-        CatalogueEntry(name, describe(registry.get(name)), member_text)
-        for registry in registries().values()
-        if name in set(registry)
-    ]
+    kinds = [registry.get(known) for registry in registries().values() for known in registry if known == name]
+    for known, (module, class_name) in _SOURCES.items():
+        if name in (known, class_name):
+            kinds.append(getattr(importlib.import_module(module), class_name))
+    if not kinds and name[:1].isupper():  # the name of a class
+        every = (registry.get(known) for registry in registries().values() for known in registry)
+        kinds = [kind for kind in every if kind.__name__ == name]
+    members = [CatalogueEntry(name, describe(kind), member_text) for kind in kinds]
     stated = []
     with contextlib.suppress(UnknownName):
         statement = find_statement(name)
@@ -177,7 +181,7 @@ def describe(member: Any) -> Record:
 
     about = described(member)
     record: Record = {
-        "name": member.name,
+        "name": getattr(member, "name", member.__name__.lower()),
         "summary": about.summary,
         "class": member.__name__,
         "module": ".".join(member.__module__.split(".")[:2]),
@@ -207,6 +211,7 @@ def _names() -> Iterator[str]:
     from driftwise.theory.statements import statements
 
     yield from (name for registry in registries().values() for name in registry)
+    yield from _SOURCES
     yield from (name for statement in statements.values() for name in (statement.number, statement.label) if name)
     yield from (name for word in words().values() for name in word.names)
 

@@ -66,14 +66,20 @@ def given_command(*without: str) -> str:
     return command_line(context.command.name or "", options, *arguments)
 
 
-def check_outputs(command: str, inputs: Sequence[object], figure: Path | None, out: Path | None = None) -> None:
+def check_outputs(
+    command: str,
+    inputs: Sequence[object],
+    figure: Path | None,
+    out: Path | None = None,
+    others: Sequence[Path | None] = (),
+) -> None:
     """Reject a figure that cannot be drawn, results in an unknown format, and what `check_output_files` rejects."""
     if out is not None:
         check_format(out)
     if figure is not None:
         figure_format(figure)
         canvas()
-    check_output_files(command, (out, figure), inputs)
+    check_output_files(command, (*others, out, figure), inputs)
 
 
 def write_files(quiet: bool, *files: tuple[Path | None, Callable[[Path], object]]) -> None:

@@ -36,10 +36,17 @@ _PATTERN = "; * stands for any text. Repeat for more."
 @click.option("--failed", is_flag=True, help="List the cells that could not be played, with their errors.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--csv", type=PATH, help="Write one line per cell.")
+@click.option(
+    "--curves", type=PATH, help="Write one line per cell and marked round, to plot with other programs (CSV)."
+)
 @click.option("--parquet", type=PATH, help="Write one row per cell and marked round, for other programs.")
 @click.option("--latex", type=PATH, help="Write the table of regrets for the package booktabs.")
+@click.option("--figure", type=PATH, help="Write a figure with a panel for each environment (.png, .svg, .pdf).")
+@click.option(
+    "--heat-map", nargs=2, metavar="X Y", help="With --figure: the mean regret over two parameters that were swept."
+)
 @click.option("--page", type=PATH, help="Write an HTML page with the table and figures.")
-@choice("--scale", ["log", "linear"], None, "Axes of the page's figures.  [default: log if all means are positive]")
+@choice("--scale", ["log", "linear"], None, "Axes of the figures.  [default: log if all means are positive]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--quiet", is_flag=True, help="No notes on standard error.")
 def command(
@@ -49,8 +56,11 @@ def command(
     failed: bool,
     confidence: float,
     csv: Path | None,
+    curves: Path | None,
     parquet: Path | None,
     latex: Path | None,
+    figure: Path | None,
+    heat_map: tuple[str, str] | None,
     page: Path | None,
     scale: str | None,
     as_json: bool,
@@ -66,17 +76,21 @@ def command(
     driftwise results out/sweep --learner 'hedge*' --rounds 10000
     driftwise results out/sweep --against hedge
     driftwise results out/sweep --csv cells.csv --parquet cells.parquet --page results.html
+    driftwise results out/sweep --figure regret.pdf
+    driftwise results out/sweep --learner 'fixed-share*' --figure map.pdf --heat-map learning_rate switch_rate
     """
     if not 0 < confidence < 1:
         raise click.BadParameter(f"must be between 0 and 1, got {confidence}.", param_hint="'--confidence'")
     if simultaneous and against is None:
         raise click.UsageError("--simultaneous is about the intervals of --against LEARNER.")
-    from driftwise.cli.outputs import check_output_files, command_line, write_files
+    if heat_map is not None and figure is None:
+        raise click.UsageError("--heat-map is about the figure of --figure FILE.")
+    from driftwise.cli.outputs import check_outputs, command_line, write_files
     from driftwise.report.page import write_page
     from driftwise.results.sweep_results import SweepResults
     from driftwise.sweeps.results_page import results_page
 
-    check_output_files("results", (csv, parquet, latex, page), paths)
+    check_outputs("results", paths, figure, others=(csv, curves, parquet, latex, page))
     stored = SweepResults.read(*paths)
     results = stored.select(**{name: [*wanted] for name, wanted in filters.items() if wanted})
     if against is not None:
@@ -95,8 +109,15 @@ def command(
         )
         write_page(path, report)
 
-    tables = [(csv, results.to_csv), (parquet, results.to_parquet)]
-    write_files(quiet, *tables, (latex, lambda path: results.to_latex(path, confidence)), (page, write_results_page))
+    def write_figure(path: Path) -> None:
+        if heat_map is None:
+            results.plot(path, confidence, scale)
+        else:
+            results.heat_map(*heat_map, path)
+
+    tables = [(csv, results.to_csv), (curves, results.curves_to_csv), (parquet, results.to_parquet)]
+    tables += [(latex, lambda path: results.to_latex(path, confidence))]
+    write_files(quiet, *tables, (figure, write_figure), (page, write_results_page))
 
 
 def _print(

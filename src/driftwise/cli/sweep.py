@@ -118,8 +118,10 @@ def _show_plan(sweep: Sweep, stored: set[str], costs: Costs, n_threads: int, qui
             (range(sweep.n_runs), "run", "runs"),
         )
     ]
+    shorter = [source for source in sweep.sources.values() if sweep.rounds_of(source) != sweep.n_rounds]
+    ends = ", recordings to their ends" if shorter else ""
     out = None if dry_run else sys.stderr
-    click.echo(f"{' x '.join(lists)} = {sweep.n_cells} cells, {work.n_cells} to play", file=out)
+    click.echo(f"{' x '.join(lists)}{ends} = {sweep.n_cells} cells, {work.n_cells} to play", file=out)
     if work.n_cells:
         with progress_bar(quiet, "timing the learners", eta=False) as progress:
             sample_costs(groups, costs, progress)

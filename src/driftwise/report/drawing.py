@@ -15,6 +15,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from driftwise.core.errors import one_line
+from driftwise.report.maths_text import GREEK
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -27,6 +28,9 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DARK_COLOURS = ("#3D97DB", "#EF7B32", "#1FBF92", "#DE9CC0", "#F2B435", "#94D5FA", "#E8E8E8")
 # Baselines are grey.
 GREY, DARK_GREY = "#6E7781", "#9BA3AD"
+# Their numbers have no common divisor, so that many turns of the colours differ.
+_LINES: tuple[Any, ...] = ("-", "-.", (0, (7, 2)))
+_MARKERS = ("", "o", "s", "^", "D", "v", "P")
 # For `matplotlib.rc_context`.
 STYLE = {
     "axes.grid": True,
@@ -44,18 +48,44 @@ STYLE = {
 }
 
 
-def literal(text: str, most: int) -> str:
-    """Return text in one line, cut to `most` characters, with dollars escaped so that they do not start a formula.
+# The name of a Greek letter as a formula, or before an equals sign, perhaps with an index.
+_GREEK = re.compile(
+    rf"\$\\(?P<formula>{'|'.join(GREEK)})\$|(?<![^\W_])\\?(?P<name>{'|'.join(GREEK)})(?=(?:_\w{{1,3}}|\d{{1,2}})?\s*=)"
+)
 
-    >>> literal("cost in $", 20), literal("a name of many words", 10)
-    ('cost in \\\\$', 'a name of…')
+
+def literal(text: str, most: int) -> str:
+    r"""Return text in one line, cut to `most` characters, with dollars escaped so that they do not start a formula.
+
+    The name of a Greek letter becomes the letter, as a formula or before an equals sign.
+
+    >>> print(literal("cost in $", 20), literal("a name of many words", 10))
+    cost in \$ a name of…
+    >>> print(literal(r"hedge(eta=0.3), $\eta$", 30), literal("Gamma = 8, the beta version", 30))
+    hedge(η=0.3), η Γ = 8, the beta version
     """
-    shown = one_line(text)
+    shown = one_line(_GREEK.sub(lambda match: GREEK[match["formula"] or match["name"]], text))
     return (shown if len(shown) <= most else f"{shown[: most - 1]}…").replace("$", r"\$")
 
 
-def add_legend(figure: Figure, keys: Sequence[tuple[Artist, str]], columns: int, **look: Any) -> None:
-    """Put a legend below a figure: artists and their labels, as `literal` returns them.
+def line_style(i: int) -> dict[str, Any]:
+    """Return the colour, line style and marker of the curve `i`: where the colours start again, the others change.
+
+    >>> [line_style(i)["marker"] for i in (0, len(COLOURS), 2 * len(COLOURS))]
+    ['', 'o', 's']
+    """
+    turn = i // len(COLOURS)
+    return {
+        "color": COLOURS[i % len(COLOURS)],
+        "linestyle": _LINES[turn % len(_LINES)],
+        "marker": _MARKERS[turn % len(_MARKERS)],
+        "markersize": 5,
+        "markevery": (0.03 + 0.02 * (i % len(COLOURS)), 0.16),  # parts of the diagonal: markers of curves are apart
+    }
+
+
+def add_legend(owner: Figure | Axes, keys: Sequence[tuple[Artist, str]], **look: Any) -> None:
+    """Put a legend below a figure or into axes: artists and their labels, as `literal` returns them.
 
     The text is set afterwards, because Matplotlib omits labels that start with an underscore.
     """
@@ -63,7 +93,7 @@ def add_legend(figure: Figure, keys: Sequence[tuple[Artist, str]], columns: int,
         return
     artists, labels = zip(*keys, strict=True)
     numbers = [str(i) for i in range(len(keys))]
-    legend = figure.legend(artists, numbers, loc="outside lower center", ncols=columns, frameon=False, **look)
+    legend = owner.legend(artists, numbers, **look)
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set_text(label)
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 
-_SIGNS = {
+GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
     "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
     "phi": "φ", "varphi": "φ", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Pi": "Π", "Upsilon": "Υ",
     "Phi": "Φ", "Omega": "Ω",
+}  # fmt: skip
+_SIGNS = GREEK | {
     "ell": "ℓ", "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "ni": "∋", "sum": "Σ", "int": "∫", "infty": "∞",
     "propto": "∝", "sim": "~", "approx": "≈", "pm": "±", "leftarrow": "←", "dots": "...", "ldots": "...",
     "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "cdot": "·", "to": "→",

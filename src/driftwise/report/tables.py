@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
@@ -120,6 +120,16 @@ def fixed(value: float, decimals: int) -> str:
         return number(value)
     text = f"{value:.{decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text
+
+
+def even_decimals(values: Iterable[float], digits: int = 4) -> int:
+    """Return the number of decimals that gives the largest of some numbers a few digits, at most 9.
+
+    >>> even_decimals([0.5, 123.4, float("nan")]), even_decimals([0.00012]), even_decimals([12345.6])
+    (1, 7, 0)
+    """
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return 0 if largest == 0 else min(9, max(0, digits - 1 - math.floor(math.log10(largest))))
 
 
 def with_interval(value: str, low: str, high: str) -> str:

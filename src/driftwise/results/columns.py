@@ -9,21 +9,19 @@ A column has a kind, which says how its values are shown:
 | label | text | as it is, aligned left | the same | the same |
 | learner | text | with the mark of a caveat | the same | with its line in the figures |
 | count | int | as it is | as it is | as it is |
-| number | float | with four digits | as a formula | as text, sorted by its number |
-| estimate | `Estimate` | its mean | its mean | with a small chart of its interval |
+| number | float | with four digits | with the decimals of its column | as text, sorted by its number |
+| estimate | `Estimate` | its mean | its mean, in bold where it is the least | with a small chart of its interval |
 | interval | `Estimate` | its ends, a dash without them | its ends, empty without them | |
 """
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from driftwise.core.errors import one_line
 from driftwise.core.measures import SAYS_NOTHING, marked
 from driftwise.regret.statistics import Estimate
 from driftwise.report.tables import number
@@ -75,6 +73,11 @@ class TableColumn(Generic[Row]):
         """Whether it is aligned left; these columns come first."""
         return self.kind in ("group", "label", "learner")
 
+    @property
+    def name(self) -> str:
+        """The name by which users choose it; that of the ratio is the same in all tables."""
+        return self.key or (self.heading if self.kind == "number" else self.kind)
+
     def title(self, confidence: float) -> str:
         """Return the heading in a text table."""
         return self.heading.format(f"{100 * confidence:g}")
@@ -95,21 +98,7 @@ class TableColumn(Generic[Row]):
             return number(None) if math.isnan(value.low) else f"{number(value.low)} .. {number(value.high)}"
         if self.kind in ("number", "estimate"):
             return number(value.mean if self.kind == "estimate" else value)
-        return marked(value, _caveat(row)) if self.kind == "learner" else str(value)
-
-    def latex(self, row: Row) -> str:
-        """Return a cell of a LaTeX table."""
-        if self.kind == "learner":
-            return escaped(self.value(row)) + (r"\textsuperscript{*}" if _caveat(row) else "")
-        text = self.text(row)
-        if self.kind == "label":
-            return escaped(text)
-        if self.kind == "interval":
-            if text == number(None):
-                return ""
-            low, high = map(_formula, text.split(" .. "))
-            return rf"\([{low},\ {high}]\)"
-        return text if self.kind == "count" else _in_formula(text)
+        return marked(value, caveat_of(row)) if self.kind == "learner" else str(value)
 
 
 _ONE_RUN = "there is one run"
@@ -160,7 +149,7 @@ def needed_columns(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> 
     return sorted(needed, key=lambda column: not column.is_left)
 
 
-def _caveat(row: object) -> str:
+def caveat_of(row: object) -> str:
     """Return the caveat of a row, "" if rows of its table have none."""
     return row.caveat if isinstance(row, MeanRegret) else ""
 
@@ -234,63 +223,3 @@ DIFFERENCES: tuple[TableColumn[Any], ...] = (
     NO_INTERVAL,
     TableColumn("regret_is", "count", attrgetter("verdict"), "regret is", shown=lambda row: row.verdict or "-"),
 )
-
-
-_CHARACTERS = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\(<\)", ">": r"\(>\)", "|": r"\(|\)",
-    '"': r"{\char34}", "'": r"{\char39}", "`": r"{\char96}", "[": "{[}", "]": "{]}", "*": "{*}",
-    "\u00a0": "~", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}",
-    "Ł": r"\L{}", "×": r"\(\times\)", "±": r"\(\pm\)", "≤": r"\(\leq\)", "≥": r"\(\geq\)", "–": "--", "—": "---",
-    "…": r"\dots{}", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "∞": r"\(\infty\)",
-    "ς": r"\(\varsigma\)", "Α": "A", "Β": "B", "Ε": "E", "Ζ": "Z", "Η": "H", "Ι": "I", "Κ": "K", "Μ": "M", "Ν": "N",
-    "Ο": "O", "Ρ": "P", "Τ": "T", "Χ": "X", "ο": "o",
-}  # fmt: skip
-_LIGATURES = "-,"  # two of these become another character
-_ACCENTS = {
-    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=", "\u0306": r"\u",
-    "\u0307": r"\.", "\u0308": r"\"", "\u030a": r"\r", "\u030b": r"\H", "\u030c": r"\v", "\u0327": r"\c",
-}  # fmt: skip
-
-
-def escaped(text: str) -> str:
-    r"""Return text in one line as LaTeX that prints it.
-
-    >>> print(escaped("50 % of $x_1$"), escaped("Γ=é"))
-    50 \% of \$x\_1\$ \(\Gamma\)=\'{e}
-    """
-    characters = unicodedata.normalize("NFC", one_line(text))
-    parts = [_escaped_character(character) for character in characters]
-    for i in range(1, len(parts)):
-        if characters[i] == characters[i - 1] and characters[i] in _LIGATURES:
-            parts[i] = "{}" + parts[i]
-    return "".join(parts)
-
-
-def _in_formula(text: str) -> str:
-    """Return a number as a formula, for its minus sign; a dash where there is none."""
-    return "--" if text == number(None) else rf"\({_formula(text)}\)"
-
-
-def _formula(text: str) -> str:
-    r"""Return a number within a formula.
-
-    >>> print(_formula("1.2e-05"), _formula("-inf"))
-    1.2 \times 10^{-5} -\infty
-    """
-    digits, e, power = text.replace("inf", r"\infty").partition("e")
-    return rf"{digits} \times 10^{{{int(power)}}}" if e else digits
-
-
-def _escaped_character(character: str) -> str:
-    if character in _CHARACTERS or character.isascii():
-        return _CHARACTERS.get(character, character)
-    base, *marks = list(unicodedata.normalize("NFD", character))
-    if len(marks) == 1 and marks[0] in _ACCENTS and base.isascii() and base.isalpha():
-        return f"{_ACCENTS[marks[0]]}{{{base}}}"
-    name = unicodedata.name(character, "")
-    for case, change in (("GREEK CAPITAL LETTER ", str.capitalize), ("GREEK SMALL LETTER ", str.lower)):
-        letter = change(name.removeprefix(case).replace("LAMDA", "LAMBDA"))
-        if name.startswith(case) and letter.isalpha() and len(letter) <= len("epsilon") and not marks:
-            return rf"\(\{letter}\)"
-    return rf"U+{ord(character):04X}"

@@ -16,7 +16,7 @@ from driftwise.core.errors import DriftwiseError
 from driftwise.core.types import Actions
 from driftwise.environments.noises.noise import noises
 from driftwise.environments.paths.path import paths
-from driftwise.learners import Player
+from driftwise.learners import Player, learners
 from driftwise.registry import Registry, spec_text
 from driftwise.results.cells import CellTable
 
@@ -24,40 +24,55 @@ _PARTS: dict[str, Registry[Any]] = {"path": paths, "noise": noises}
 _NO_DEFAULT = object()
 
 
-def environment_label(spec: Mapping[str, Any]) -> str:
-    """Return a short description of an environment.
+def environment_label(spec: Mapping[str, Any], swept: Container[str] = ()) -> str:
+    """Return a short description of an environment; parameters that were `swept` are in it with their defaults too.
 
     >>> noise = {"name": "bernoulli"}
     >>> environment_label({"path": {"name": "switching", "n_segments": 8, "n_actions": 10}, "noise": noise})
     'switching(n_segments=8, n_actions=10), bernoulli'
+    >>> environment_label({"path": {"name": "gaps", "n_actions": 2}, "noise": {"name": "bernoulli"}}, ["n_actions"])
+    'gaps(n_actions=2), bernoulli'
     """
     if "replay" in spec:
         return str(spec["replay"])
     if "adversary" in spec:
-        against = f" against {learner_label(spec['against'])}" if "against" in spec else ""
-        return f"{short_text(spec['adversary'], adversaries)}{against}"
-    parts = [short_text(spec[part], registry) for part, registry in _PARTS.items() if part in spec]
+        against = f" against {learner_label(spec['against'], swept)}" if "against" in spec else ""
+        return f"{short_text(spec['adversary'], adversaries, swept)}{against}"
+    parts = [short_text(spec[part], registry, swept) for part, registry in _PARTS.items() if part in spec]
     return ", ".join(parts) if parts else short_text(spec)
 
 
-def learner_label(spec: Mapping[str, Any]) -> str:
-    """Return the label of a player; if its class is not known here, its name and settings."""
+def learner_label(spec: Mapping[str, Any], swept: Container[str] = ()) -> str:
+    """Return the label of a player; if its class is not known here, its name and settings.
+
+    Parameters that were `swept` are in it with their defaults too.
+
+    >>> learner_label({"name": "fixed-share"}), learner_label({"name": "fixed-share"}, ["switch_rate"])
+    ('fixed-share', 'fixed-share(switch_rate=0.01)')
+    """
     try:
-        return Player.from_spec(spec).label
+        player = Player.from_spec(spec)
     except DriftwiseError:
         return short_text(spec)
+    is_swept = player.tuned is None and any(name in swept for name in player.settings)
+    return short_text(player.spec, learners, swept) if is_swept else player.label
 
 
-def short_text(spec: Any, registry: Registry[Any] | None = None) -> str:
-    """Return the name in a spec with its values in brackets, without lists of numbers and defaults of the registry."""
+def short_text(spec: Any, registry: Registry[Any] | None = None, swept: Container[str] = ()) -> str:
+    """Return the name in a spec with its values in brackets, without lists of numbers and defaults of the registry.
+
+    Parameters that were `swept` are there with their defaults too.
+    """
     if not isinstance(spec, Mapping) or not isinstance(spec.get("name"), str):
         return str(spec)
     defaults = _defaults(spec["name"], registry)
     order = [*dict.fromkeys([*(key for key in defaults if key in spec), *spec])]  # as in the class, not as in the file
     values = [
-        f"{key}={short_text(spec[key], registry)}"
+        f"{key}={short_text(spec[key], registry, swept)}"
         for key in order
-        if key != "name" and not isinstance(spec[key], list | tuple) and spec[key] != defaults.get(key, _NO_DEFAULT)
+        if key != "name"
+        and not isinstance(spec[key], list | tuple)
+        and (key in swept or spec[key] != defaults.get(key, _NO_DEFAULT))
     ]
     return f"{spec['name']}({', '.join(values)})" if values else spec["name"]
 

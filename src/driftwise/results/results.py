@@ -32,7 +32,8 @@ from driftwise.regret.blocks import LEAST_VALUES, block_interval
 from driftwise.regret.comparators import make_comparator
 from driftwise.regret.realised import Realised, with_best_loss
 from driftwise.regret.statistics import Estimate, estimate, half_width
-from driftwise.report.figures import SCALES, Curve, regret_figure, save_figure
+from driftwise.report.figures import drawn_figure
+from driftwise.report.regret_figures import SCALES, Curve, CurvePanel, check_look, curves_figure
 from driftwise.report.tables import number, text_table
 from driftwise.results.cell_files import arrow, read_cells, write_cells
 from driftwise.results.cells import MEASURES, REALISED, CellRecord, CellTable, cell_texts, measured_fields
@@ -46,8 +47,10 @@ from driftwise.results.columns import (
     plain_rows,
     reason_without_interval,
 )
+from driftwise.results.latex_tables import write_latex
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -403,29 +406,56 @@ class Results:
         notes = interval_notes(rows, OVER_DRAWS if interval == "runs" else _OVER_BLOCKS)
         return "\n".join([self.summary(), "", title, text_table(headers, lines), *reasons.splitlines(), *notes])
 
-    def figure(self, confidence: float = 0.95, scale: str = "log", lines: _Lines = None) -> Figure:
+    def figure(
+        self,
+        confidence: float = 0.95,
+        scale: str = "log",
+        lines: _Lines = None,
+        *,
+        size: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure:
         """Return a Matplotlib figure of regret over rounds, with intervals as bands and bounds as dashed lines.
 
         `scale` is "log" (of the axis of regret), "linear", or "log-log" (of both axes). `lines` are further lines, in
-        grey, by label: a number, for example the guarantee of an adversary, or one number for each of `rounds`.
+        grey, by label: a number, for example the guarantee of an adversary, or one number for each of `rounds`. The
+        `size` is the width and the height in inches; a `title` is, for example, `results.summary()`.
+
+        Regret below 0 needs a linear axis, whose label says so. Labels are shown as they are, except that the name of a
+        Greek letter before an equals sign, as in "eta=0.1", is shown as the letter.
         """
+        return self.plot(None, confidence, scale, lines, size=size, title=title)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        confidence: float = 0.95,
+        scale: str = "log",
+        lines: _Lines = None,
+        *,
+        size: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw the figure as `figure` does, into the axes `ax` if they are given, and return it.
+
+        With a `path`, whose name ends in .png, .svg or .pdf, the figure is written to a file. In axes of yours the
+        legend is inside; `ax.get_legend().remove()` removes it.
+        """
+        check_look("Results", size, title, ax)
         if scale not in SCALES:
             raise rejection("Results", "scale", f"one of {', '.join(SCALES)}", scale)
         if not isinstance(lines, Mapping | None) or not all(isinstance(label, str) for label in lines or ()):
             raise rejection("Results", "lines", "a dictionary of numbers by label", lines)
         greys = {label: _at_rounds(label, values, len(self.rounds)) for label, values in (lines or {}).items()}
         curves = []
-        for label, regrets, bounds in zip(self.labels, self.regrets, self.bounds, strict=True):
+        for i, (label, regrets, bounds) in enumerate(zip(self.labels, self.regrets, self.bounds, strict=True)):
             mean, half = regrets.mean(axis=0), half_width(regrets, confidence)
-            curves.append(Curve(label, mean, mean - half, mean + half, bounds.mean(axis=0), label in self.caveats))
-        ylabel = f"{self.comparator} {regret_name(self.kind)}"
-        return regret_figure(self.rounds, curves, self.bound_rounds, self.summary(), ylabel, scale, greys)
-
-    def plot(
-        self, path: str | os.PathLike[str], confidence: float = 0.95, scale: str = "log", lines: _Lines = None
-    ) -> None:
-        """Write the figure, drawn as by `figure`, to a file whose name ends in .png, .svg or .pdf."""
-        save_figure(self.figure(confidence, scale, lines), path)
+            ends, has_caveat = (mean - half, mean + half), label in self.caveats
+            bound = (self.bound_rounds, bounds.mean(axis=0))
+            curves.append(Curve(label, self.rounds, mean, *ends, *bound, has_caveat, i))
+        panel = CurvePanel(curves, f"{self.comparator} {regret_name(self.kind)}", lines=greys)
+        return drawn_figure(path, lambda: curves_figure([panel], scale, size, title, ax))
 
     def combine(self, other: Results) -> Results:
         """Return results with the learners of both; both must come from the same losses and have different labels.
@@ -505,6 +535,25 @@ class Results:
         }
         labels = [label for label in self.labels for _ in range(self.n_runs)]
         write_cells(path, CellTable.from_records(records), {"results": extra}, {"learners": labels})
+
+    def to_latex(
+        self,
+        path: str | os.PathLike[str],
+        confidence: float = 0.95,
+        interval: str = "runs",
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """Write the rows of `table` as a LaTeX table, which needs the package booktabs.
+
+        The least mean regret is in bold. With a `caption`, which is LaTeX, the table is a float, and may have a
+        `label`. `columns` chooses and orders columns: "learner", "regret", "interval", "bound" and "ratio".
+        """
+        rows = _learner_rows(self, confidence, interval)
+        title, over = f"{self.comparator} {regret_name(self.kind)}", OVER_DRAWS if interval == "runs" else _OVER_BLOCKS
+        write_latex(path, "Results", SIMULATION, rows, lambda _: title, confidence, over, caption, label, columns)
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Results:

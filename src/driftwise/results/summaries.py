@@ -115,6 +115,12 @@ def by_number(label: str) -> tuple[list[Any], str]:
     return [float(part) if i % 2 else part for i, part in enumerate(_NUMBER.split(label))], label
 
 
+def varied_columns(places: Iterable[Place]) -> list[str]:
+    """Return which of comparator and play differ between places; these are columns of a table."""
+    places = list(places)
+    return [name for name in ("comparator", "play") if len({getattr(place, name) for place in places}) > 1]
+
+
 BUILT = "an adversary built the environment against each learner, so the losses differ"
 ABSENT = "the baseline has no cells there"
 APART = "no seed and run in common with the baseline"
@@ -188,6 +194,7 @@ class MeanCurve(NamedTuple):
     low: Vector
     high: Vector
     n_cells: int
+    bound: Vector  # the mean bound, NaN at rounds without one
 
 
 @of_any_numbers
@@ -203,7 +210,8 @@ def mean_curve(table: CellTable, members: Actions, confidence: float = 0.95) -> 
     same = (rounds == rounds[0]).all(axis=1)
     regrets = table.regret[rows[same]]
     mean, half = regrets.mean(axis=0), half_width(regrets, confidence)
-    return MeanCurve(rounds[0], mean, mean - half, mean + half, int(same.sum()))
+    bound = table.bound[rows[same]].mean(axis=0)
+    return MeanCurve(rounds[0], mean, mean - half, mean + half, int(same.sum()), bound)
 
 
 _MOST_SHOWN = 10

@@ -6,22 +6,30 @@ import functools
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftwise.core.errors import BadFile, InvalidInput, one_line
-from driftwise.core.files import shown_path, write_atomically
-from driftwise.core.measures import SAYS_NOTHING
+from driftwise.core.errors import BadFile, InvalidInput, one_line, rejection
+from driftwise.core.files import shown_path
 from driftwise.core.types import Actions, Flags, Vector
 from driftwise.registry import is_unicode
 from driftwise.regret.statistics import Estimate, estimate, has_interval, of_any_numbers
+from driftwise.report.figures import drawn_figure
+from driftwise.report.regret_figures import (
+    SCALES,
+    CurvePanel,
+    check_look,
+    curves_figure,
+    dots_figure,
+    heat_map_figure,
+)
 from driftwise.report.tables import TableGroup, grouped_table, text_table
 from driftwise.results import summaries
 from driftwise.results.cell_files import read_cells, write_cells
@@ -29,10 +37,10 @@ from driftwise.results.cells import COUNTS, REALS, TEXTS, CellTable, cell_texts,
 from driftwise.results.columns import (
     DIFFERENCES,
     LISTING,
+    OVER_DRAWS,
     Place,
     Row,
     TableColumn,
-    escaped,
     interval_notes,
     is_recording,
     needed_columns,
@@ -40,6 +48,7 @@ from driftwise.results.columns import (
     reason_without_interval,
 )
 from driftwise.results.labels import CellLabels, environment_labels, learner_labels
+from driftwise.results.latex_tables import write_latex
 from driftwise.results.results import Caveat, Results, footnote, parse_results, regret_name, results_of_cells, write_csv
 from driftwise.results.store import DamagedFile, Snapshot, read_store
 from driftwise.results.summaries import (
@@ -51,7 +60,13 @@ from driftwise.results.summaries import (
     in_order,
     level_note,
     place_order,
+    varied_columns,
 )
+from driftwise.results.sweep_figures import parameter_map, sweep_panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def _read(path: str | os.PathLike[str]) -> Snapshot:
@@ -95,12 +110,6 @@ def _labelled(table: CellTable, results: Results) -> tuple[CellTable, dict[str, 
             row["caveat"][results.caveats[label].n_runs :] = reasons.index("")
     changed = {**table.texts, "learner": tuple(texts), "caveat": tuple(reasons)}
     return replace(table, cells=np.ravel(cells), texts=changed), labels
-
-
-def varied_columns(places: Iterable[Place]) -> list[str]:
-    """Return which of comparator and play differ between places; these are columns of a table."""
-    places = list(places)
-    return [name for name in ("comparator", "play") if len({getattr(place, name) for place in places}) > 1]
 
 
 def _headings(rows: Sequence[Summary]) -> Callable[[Summary], str]:
@@ -158,6 +167,9 @@ def _ranges(numbers: Sequence[int]) -> str:
 _FIRST = ("environment", "learner", "n_rounds", "seed", "run", "regret", "bound", "error")
 _LATER = ("comparator", "play", "kind", "n_actions", "segments", *REALS, "caveat", "machine")
 CSV_COLUMNS = (*_FIRST, *_LATER, "environment_spec", "learner_spec")
+_CURVE_COLUMNS = (
+    "environment", "learner", "n_rounds", "seed", "run", "comparator", "play", "round", "regret", "bound",
+)  # fmt: skip
 
 
 def _numbers(values: Vector) -> list[object]:
@@ -435,38 +447,107 @@ class SweepResults:
         }
         write_csv(path, CSV_COLUMNS, zip(*(columns[name] for name in CSV_COLUMNS), strict=True))
 
+    def curves_to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line per marked round of each cell that was played, with the regret and the bound up to there.
+
+        A cell of a sweep without curves has one marked round, the last one.
+        """
+        table = self.cells.select(~self.cells.failed)
+        played, cell = self._where(~self.cells.failed), np.repeat(np.arange(len(table)), table.lengths)
+        of_cells = [
+            played.environments, played.learners, *(table.cells[name] for name in ("n_rounds", "seed", "run")),
+            cell_texts(table, "comparator"), cell_texts(table, "play"),
+        ]  # fmt: skip
+        columns = [*(column[cell].tolist() for column in of_cells), table.round.tolist()]
+        columns += [_numbers(table.regret), _numbers(table.bound)]
+        write_csv(path, _CURVE_COLUMNS, zip(*columns, strict=True))
+
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write one row per cell and marked round to a Parquet file, which `read` reads again."""
         labels = self._labels_by_spec()
         write_cells(path, self.cells, {"labels": labels}, labels)
 
-    def to_latex(self, path: str | os.PathLike[str], confidence: float = 0.95) -> None:
-        """Write the rows as a LaTeX table, which needs the package booktabs."""
+    def to_latex(
+        self,
+        path: str | os.PathLike[str],
+        confidence: float = 0.95,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """Write the rows as a LaTeX table, which needs the package booktabs.
+
+        The least mean regret of each environment and number of rounds is in bold. With a `caption`, which is LaTeX, the
+        table is a float, and may have a `label`. `columns` chooses and orders columns: "learner", "n_rounds",
+        "comparator", "play", "n_cells", "n_failed", "regret", "interval", "bound" and "ratio".
+        """
         rows = in_order(self.summaries(confidence))
-        columns = [column for column in needed_columns(LISTING, rows) if column.heading]
-        headers = [column.title(confidence).capitalize().replace("%", r"\,\%") for column in columns]
-        alignment = "".join("l" if column.is_left else "r" for column in columns)
-        lines = [
-            "% Mean regrets of sweeps, written by `driftwise results`. Needs \\usepackage{booktabs}.",
-            rf"\begin{{tabular}}{{{alignment}}}",
-            r"\toprule",
-            " & ".join(headers) + r" \\",
-        ]
-        for heading, members in groupby(rows, key=_headings(rows)):
-            lines += [r"\midrule", rf"\multicolumn{{{len(headers)}}}{{l}}{{\textit{{{escaped(heading)}}}}} \\"]
-            lines += [" & ".join(column.latex(row) for column in columns) + r" \\" for row in members]
-        lines += [r"\bottomrule", r"\end{tabular}"]
-        reasons = dict.fromkeys(
-            f"{row.place.learner} in {row.place.environment}: {row.caveat}" for row in rows if row.caveat
-        )
-        if reasons:
-            lines += [r"\par\smallskip", rf"{{\footnotesize\textsuperscript{{*}} {SAYS_NOTHING}:"]
-            lines += [f"{escaped(reason)}." for reason in reasons]
-            lines[-1] += r"\par}"
-        if notes := interval_notes(rows):
-            lines += [r"\par\smallskip", rf"{{\footnotesize {' '.join(map(escaped, notes))}\par}}"]
-        content = "\n".join(lines) + "\n"
-        write_atomically(path, lambda file: file.write_text(content, encoding="utf-8"))
+        heading = _headings(rows)
+        write_latex(path, "SweepResults", LISTING, rows, heading, confidence, OVER_DRAWS, caption, label, columns)
+
+    def figure(
+        self,
+        confidence: float = 0.95,
+        scale: str | None = None,
+        *,
+        size: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Return a Matplotlib figure with a panel for each environment, all with the same axis of regret.
+
+        A panel has regret over rounds if the cells have curves, else the mean regret over the numbers of rounds, with
+        the bounds; for one number of rounds it has the learners one below the other. `scale` is "log", "linear" or
+        "log-log"; None is "log" for curves, "log-log" over numbers of rounds, and "linear" for one number of rounds.
+        """
+        return self.plot(None, confidence, scale, size=size, title=title)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        confidence: float = 0.95,
+        scale: str | None = None,
+        *,
+        size: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw the figure as `figure` does and return it; with a `path`, write it to a .png, .svg or .pdf file.
+
+        The panel of one environment may be drawn into the axes `ax`; `select` chooses an environment.
+        """
+        check_look("SweepResults", size, title, ax)
+        if scale is not None and scale not in SCALES:
+            raise rejection("SweepResults", "scale", f"None or one of {', '.join(SCALES)}", scale)
+        panels: Sequence[Any] = sweep_panels(self, confidence)
+        if ax is not None and len(panels) > 1:
+            hint = "`select` chooses an environment."
+            raise InvalidInput(f"SweepResults: `ax` is for one panel, got {len(panels)} environments. {hint}")
+        draw: Any = dots_figure
+        usual = "linear"
+        if isinstance(panels[0], CurvePanel):
+            draw, usual = curves_figure, "log-log" if panels[0].over_lengths else "log"
+        return drawn_figure(path, lambda: draw(panels, scale or usual, size, title, ax))
+
+    def heat_map(
+        self,
+        x: str,
+        y: str,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        size: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw the mean regret over the values of two parameters, and return the figure; the least one has a frame.
+
+        `x` and `y` are parameters of the learners or the environments, such as "learning_rate" and "n_segments", or
+        "n_rounds". If a learner and an environment have the same one, "learner." or "environment." is before it. Cells
+        without one of them are left out. Where the others differ, as in several environments, `select` chooses some.
+        """
+        check_look("SweepResults", size, title, ax)
+        values = parameter_map(self, x, y)
+        return drawn_figure(path, lambda: heat_map_figure(values, size, title, ax))
 
     def _where(self, chosen: Flags) -> SweepResults:
         """Return some of the cells; their labels stay the same."""

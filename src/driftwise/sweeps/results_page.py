@@ -15,9 +15,9 @@ from driftwise.glossary import PAGE_NOTE
 from driftwise.report import page
 from driftwise.report.page.contents import Cell
 from driftwise.results.columns import LISTING, Place, TableColumn, interval_notes, needed_columns
-from driftwise.results.results import regret_name
 from driftwise.results.summaries import Comparison, Summary, in_order, level_note, mean_curve
-from driftwise.results.sweep_results import SweepResults, varied_columns
+from driftwise.results.sweep_figures import regret_label, setting, setting_title
+from driftwise.results.sweep_results import SweepResults
 
 _POINTS = 40  # of a curve over rounds
 _COMPARATORS = {
@@ -128,7 +128,7 @@ def _page_cell(column: TableColumn[Summary], row: Summary) -> Cell:
 def _regret_panels(rows: Sequence[Summary], scale: str | None, against: str | None) -> list[page.Panel]:
     """Return a panel for each environment, comparator and play: over numbers of rounds, or with a row per learner."""
     panels: list[page.Panel] = []
-    for _, group in groupby(rows, key=_setting):
+    for _, group in groupby(rows, key=setting):
         played = [row for row in group if row.n_cells]
         if not played:
             continue
@@ -138,7 +138,7 @@ def _regret_panels(rows: Sequence[Summary], scale: str | None, against: str | No
             x = [float(row.place.n_rounds) for row in own]
             points = zip(*(row.regret for row in own), strict=True)
             series.append(_line(learner, against, [row.caveat for row in own], x, *points))
-        key, name, label = f"regret-{len(panels) + 1}", _title(played[0], rows), _label(played[0])
+        key, name, label = f"regret-{len(panels) + 1}", setting_title(played[0], rows), regret_label(played[0])
         if len({row.place.n_rounds for row in played}) > 1:
             axes = _scale(scale, (mean for line in series for mean in line.mean))
             panels.append(page.Panel(key, "", name, page.Axis("rounds T", axes), page.Axis(label, axes), series))
@@ -157,7 +157,7 @@ def _curve_panels(
         return []
     members = dict(results.places())
     panels: list[page.Panel] = []
-    for _, group in groupby(rows, key=_setting):
+    for _, group in groupby(rows, key=setting):
         ordered = _last_rounds_first(list(group))
         means = [(row, mean_curve(results.cells, members[row.place], confidence)) for row in ordered]
         curves = [(row, curve) for row, curve in means if curve is not None]
@@ -171,8 +171,8 @@ def _curve_panels(
             points = ([float(value) for value in values[at]] for values in curve[:4])
             series.append(_line(row.place.learner, against, [row.caveat], *points))
         first = longest[0][0]
-        key, name = f"curves-{len(panels) + 1}", f"{_title(first, rows)}, {first.place.n_rounds} rounds"
-        x, value = page.Axis("round", axes), page.Axis(_label(first), axes)
+        key, name = f"curves-{len(panels) + 1}", f"{setting_title(first, rows)}, {first.place.n_rounds} rounds"
+        x, value = page.Axis("round", axes), page.Axis(regret_label(first), axes)
         panels.append(page.Panel(key, "Regret over rounds", name, x, value, series))
     return panels
 
@@ -187,19 +187,6 @@ def _line(learner: str, against: str | None, caveats: Sequence[str], *points: Se
 def _last_rounds_first(rows: Sequence[Summary]) -> list[Summary]:
     """Return rows with the largest number of rounds first; those with as many stay in order."""
     return sorted(rows, key=lambda row: -row.place.n_rounds)
-
-
-def _setting(row: Summary) -> tuple[str, str, str]:
-    return row.place.environment, row.place.comparator, row.place.play
-
-
-def _title(row: Summary, rows: Sequence[Summary]) -> str:
-    differing = varied_columns(other.place for other in rows)
-    return ", ".join([row.place.environment, *(getattr(row.place, name) for name in differing)])
-
-
-def _label(row: Summary) -> str:
-    return f"{row.place.comparator} {regret_name(row.kind)}"
 
 
 def _scale(scale: str | None, means: Iterable[float]) -> str:

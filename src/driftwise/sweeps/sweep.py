@@ -11,7 +11,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from driftwise.engine.run import DistinctLabels
 from driftwise.environments import Environment, Replay
 from driftwise.learners import Player
 from driftwise.regret.comparators import Comparator, make_comparator
-from driftwise.results.labels import short_text
+from driftwise.results.labels import environment_label, learner_label, short_text
 from driftwise.results.sweep_results import SweepResults
 from driftwise.sweeps.sources import PLAYS, Group, Outputs, Source
 
@@ -50,7 +50,7 @@ class Sweep:
     learners : learner, rule, Player, or a sequence or mapping of them
         The learners, as for `simulate`. The keys of a mapping are labels.
     n_rounds : int or sequence of int
-        Rounds in a run, >= 1.
+        Rounds in a run, >= 1. A recording that has fewer rounds than another environment is played to its end instead.
     n_runs : int, default 10
         Independent runs for each seed, >= 1.
     seed : int or sequence of int, default 0
@@ -96,8 +96,9 @@ class Sweep:
             object.__setattr__(self, "comparator", make_comparator(comparator, "Sweep"))
         elif not isinstance(comparator, Comparator):
             raise rejection("Sweep", "comparator", "a comparator such as `Static()`, or its text", comparator)
-        for n_rounds in self.n_rounds:
-            self.comparator.span(n_rounds)  # raises if an interval ends later
+        for source in self.sources.values():
+            for n_rounds in self.rounds_of(source):
+                self.comparator.span(n_rounds)  # raises if an interval ends later
         if self.play not in PLAYS:
             raise rejection("Sweep", "play", "'weights' or 'sample'", self.play)
         for name in ("curves", "realised"):
@@ -109,7 +110,15 @@ class Sweep:
     @property
     def n_cells(self) -> int:
         """The number of cells."""
-        return len(self.sources) * len(self.players) * len(self.n_rounds) * len(self.seed) * self.n_runs
+        n_lengths = sum(len(self.rounds_of(source)) for source in self.sources.values())
+        return n_lengths * len(self.players) * len(self.seed) * self.n_runs
+
+    def rounds_of(self, source: Source) -> tuple[int, ...]:
+        """Return the numbers of rounds of one of the sources: a recording is played to its end if others are longer."""
+        origins = [other.origin for other in self.sources.values()]
+        longest = max(origin.n_rounds if isinstance(origin, Replay) else math.inf for origin in origins)
+        least = source.origin.n_rounds if isinstance(source.origin, Replay) else math.inf
+        return tuple(dict.fromkeys(n if n > longest or n <= least else int(least) for n in self.n_rounds))
 
     @property
     def outputs(self) -> Outputs:
@@ -125,7 +134,7 @@ class Sweep:
                 own = source.facing(player)
                 together.setdefault(own.text, (own, []))[1].append(player)
             for own, players in together.values():
-                for n_rounds, seed in itertools.product(self.n_rounds, self.seed):
+                for n_rounds, seed in itertools.product(self.rounds_of(source), self.seed):
                     yield Group(own, tuple(players), n_rounds, seed, runs, self.outputs)
 
     def labels(self) -> tuple[dict[str, str], dict[str, str]]:
@@ -238,7 +247,7 @@ def check_sweep(sweep: Sweep, place: Callable[[str, str], str] = lambda *_: "") 
     """
     check_memory("Sweep", "n_cells", sweep.n_cells, _CELL_BYTES * sweep.n_cells)
     for label, source in sweep.sources.items():
-        for i, n_rounds in enumerate(sweep.n_rounds):
+        for i, n_rounds in enumerate(sweep.rounds_of(source)):
             try:
                 measures = _tuning_measures(source, n_rounds, sweep.seed[0], [*sweep.players.values()])
                 sweep.comparator.start(source.origin.n_actions, n_rounds)
@@ -414,10 +423,33 @@ def _members(table: Any, make: Any) -> Iterator[tuple[str, Any]]:
     label = table.get("label")
     if label is not None and not isinstance(label, str):
         raise InvalidInput(f"`label` must be text, got {shown(label)}.")
+    swept = {*_swept(table)}
     for values in spread({key: value for key, value in table.items() if key != "label"}):
         member = make(values)
-        varied = ", ".join(f"{key}={short_text(value)}" for key, value in _varied(table, values))
-        yield (member.label if label is None else f"{label} ({varied})" if varied else label), member
+        varied = ", ".join(f"{key}={short_text(value, None, swept)}" for key, value in _varied(table, values))
+        yield (_label(member, swept) if label is None else f"{label} ({varied})" if varied else label), member
+
+
+def _label(member: Source | Player, swept: Collection[str]) -> str:
+    """Return the label of a member with all parameters that were swept, also where they have their defaults."""
+    if isinstance(member, Player):
+        return learner_label(member.spec, swept)
+    return member.label if isinstance(member.origin, Replay) else environment_label(member.spec, swept)
+
+
+def _swept(table: Any) -> Iterator[str]:
+    """Yield the parameters under `each`, here and in nested tables, and in tables under `each`."""
+    if isinstance(table, list):
+        for value in table:
+            yield from _swept(value)
+    elif isinstance(table, Mapping):
+        if isinstance(lists := table.get("each"), Mapping):
+            yield from lists
+            for values in lists.values():
+                yield from _swept(values)
+        for key, value in table.items():
+            if key != "each":
+                yield from _swept(value)
 
 
 def _varied(table: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
