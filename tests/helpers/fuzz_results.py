@@ -102,7 +102,7 @@ COUNTS = [0, 1, 2, 7, 100, 2**31, 2**53, 2**62, 2**63 - 1, -1]
 FORMULA = ("=", "+", "-", "@")
 WORDS = """
 begin end toprule midrule bottomrule multicolumn textit textsuperscript par smallskip footnotesize char textbackslash
-textasciicircum textasciitilde times infty u r H v c ss ae AE o O l L pm leq geq dots varsigma
+textasciicircum textasciitilde mathbf infty u r H v c ss ae AE o O l L pm leq geq dots varsigma
 """
 COMMANDS = {f"\\{name}" for name in (*WORDS.split(), *"(){}$&#%_,\\ `'^~=.\"")}  # of the table and of `escaped`
 

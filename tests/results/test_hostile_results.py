@@ -7,7 +7,7 @@ import pytest
 
 import fuzz_results
 from driftwise.report.page import markup
-from driftwise.results import results, sweep_results
+from driftwise.results import latex_tables, results, sweep_results
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing here depends on the compiler")
 
@@ -24,7 +24,7 @@ def test_results_are_read_or_refused_and_labels_are_text() -> None:
     ("module", "name", "change", "kind", "message"),
     [
         (markup, "_escaped", str, "page", "elements|attribute|scripts|not well-formed|mismatched|syntax"),
-        (sweep_results, "escaped", str, "cells", "LaTeX"),
+        (latex_tables, "escaped", str, "cells", "LaTeX"),
         (results, "_csv_field", lambda value: value, "cells", "CSV"),
         (sweep_results, "one_line", str, "cells", "control characters"),
     ],
