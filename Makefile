@@ -7,7 +7,7 @@ PRESET ?= quick
 AS_ROOT = $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup landscape regret demo quick test coverage check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
+.PHONY: help setup landscape table regret demo quick test coverage check oldest newest browser fuzz interruptions bench compare forecasts docs site dist matrix clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -21,6 +21,10 @@ $(READY): pyproject.toml constraints.txt
 
 landscape: $(READY)  ## Measure the paper's Table 1: a table, and a page with figures (PRESET=standard: longer)
 	$(BIN)/driftwise landscape --preset $(PRESET)
+
+table: $(READY)  ## Measure Table 1 for docs/landscape.md, into docs/landscape-results.json (about five minutes)
+	$(BIN)/python docs/builder/landscape_results.py
+	$(BIN)/python docs/generate.py
 
 regret: $(READY)  ## Score the default learners against the best tuned ones in hindsight (PRESET=standard: longer)
 	$(BIN)/driftwise regret --preset $(PRESET)
@@ -124,6 +128,6 @@ matrix: dist  ## Install the wheel with the oldest and the newest releases for e
 	$(BIN)/python tools/matrix.py dist/*.whl
 
 clean:  ## Remove all generated files
-	rm -rf docs/reference docs/_pictures
+	rm -rf docs/reference docs/_pictures docs/_landscape
 	rm -rf $(VENV) .venv-rivals .venv-oldest .venv-newest out build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs examples tools -name __pycache__ -prune -exec rm -rf {} +

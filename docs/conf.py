@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "builder"))
 
 from driftwise import __version__
+from landscape_table import PICTURES, write_site
 from reference_pages import write_pages
 
 project = "driftwise"
@@ -25,6 +26,7 @@ extensions = [
     "site_checks",
 ]
 exclude_patterns = ["builder", "_pictures"]
+html_extra_path = [f"{PICTURES}/site"]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -58,3 +60,4 @@ copybutton_prompt_is_regexp = True
 copybutton_selector = "div:not(.output):not(.signature) > div.highlight > pre"
 
 write_pages(Path(__file__).parent / "reference")
+write_site(Path(__file__).parent / PICTURES)

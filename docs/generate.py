@@ -1,8 +1,9 @@
-"""Write the pages that come from the registry and from the glossary: `make docs`."""
+"""Write the pages that come from the registry, the glossary and the measured Table 1: `make docs`."""
 
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from driftwise.core.docstrings import described
 from driftwise.detectors import detectors
 from driftwise.glossary import Word, words
 from driftwise.learners import Learner, learners
+
+sys.path.insert(0, str(Path(__file__).parent / "builder"))
+
+from landscape_results import read_results
+from landscape_table import with_parts
 
 HEADER = """# Learners
 
@@ -185,7 +191,9 @@ def rows() -> list[str]:
 
 
 if __name__ == "__main__":
-    for name, text in (("learners.md", page()), ("glossary.md", glossary())):
-        target = Path(__file__).parent / name
+    folder = Path(__file__).parent
+    measured = with_parts((folder / "landscape.md").read_text(encoding="utf-8"), read_results())
+    for name, text in (("learners.md", page()), ("glossary.md", glossary()), ("landscape.md", measured)):
+        target = folder / name
         target.write_text(text, encoding="utf-8")
         print(f"wrote {target}")

@@ -126,9 +126,9 @@ def test_a_learner_of_the_paper_is_shown_beside_a_baseline_in_every_kind_of_envi
         shown.setdefault(history.title.replace("\u00a0", " "), []).append(history.learner)
     assert shown == {
         "Switching, two-point noise; Γ = 4, Λ = 50, T = 4000": ["optimistic-gd", "hedge"],
-        "Theorem 4.2 (full-low) with noise, random favourites; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
+        "Theorem 4.2 with noise, random favourites; T = 3000, Γ = 4, Λ = 50": ["optimistic-gd", "hedge"],
         "Sinusoid, Bernoulli; 3 periods, T = 4000": ["rerun-ucbv", "ucb1"],
-        "Theorem 4.1 (bandit-low), as in its proof, against each learner; budget V = 4, Λ = 0, T = 4000":
+        "Theorem 4.1, as in its proof, against each learner; budget V = 4, Λ = 0, T = 4000":
             ["rerun-ucbv", "ucb1"],
     }  # fmt: skip
 
