@@ -58,7 +58,7 @@ _SECTIONS = {
 _NAME = re.compile(r"Theorem [\d.]+|.*?\(\d{4}\)")  # of a source, without its remarks
 _DECIMALS = 3
 
-# Pictures, in per cent of width and height
+_HEIGHT = 140  # of a picture, in pixels; the rest is in per cent of its width and height
 _LEFT, _RIGHT, _TOP, _BOTTOM = 17.0, 97.0, 5.0, 82.0
 _DECADES = 2.0  # on each axis
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -118,17 +118,13 @@ def _card(cell: TableCell) -> str:
     return f""":::{{grid-item-card}} {name[:1].upper()}{name[1:]}
 ${_latex(cell.lower.text)}$
 
-$T^{{{cell.printed}}}$ printed, $T^{{{fixed(cell.outcome.exponent.exponent, 2)}}}$ measured
+Exponent of $T$: printed {cell.printed}, measured **{cell.measured}**
 
 ```{{raw}} html
 :file: {PICTURES}/{cell.key}.svg
 ```
 
-Exponent {cell.measured}
-
-{_filled(about)}
-
-{_filled(f"Upper bound: {upper[0]}. Lower bound: {lower[0]}. [Why?](#{_SECTIONS[cell.key]})")}
+{_filled(f"{about} Upper bound: {upper[0]}. Lower bound: {lower[0]}. [Why?](#{_SECTIONS[cell.key]})")}
 :::"""
 
 
@@ -141,8 +137,8 @@ def claims_text(outcomes: Sequence[Outcome]) -> str:
         " would not pass. Algorithm 4 has $\\ln(KT)$ in its bound, so its regret is divided by it first. Hedge does not"
         f" forget; its exponent must be above {FLAT}, or the environment would be too easy to show anything.",
         "The limit 1 is Theorem 4.1: no learner can be below the guarantee of the adversary. With full information"
-        f" regret must be below the constant of Theorem 3.2, and the largest at most {100 * FLAT:g} % above the smallest, so"
-        " that it is the same at every $T$.",
+        " regret must be below the constant of Theorem 3.2, and the same at every $T$: the largest is at most"
+        f" {100 * FLAT:g} % above the smallest.",
         f"The limit {DRIFTING} is 1/3 with the same margin as above, {third}. The ratio {SPREAD:g} allows for constants"
         " that depend on rounding block lengths to whole rounds; over two decades of $T$, an exponent that is wrong by"
         " 0.24 gives a ratio of 3. Regret must be at least the guarantee of the adversary, so that the environment is"
@@ -227,7 +223,7 @@ def picture(cell: TableCell) -> Markup:
     about = f"Regret of {outcome.participant.label} against T, both axes logarithmic: {values}"
     data = element("g", *whiskers, fitted, *points, class_="data")
     return element(
-        "svg", frame.axes(), printed, data, class_="cell", role="img", aria_label=about, width="100%", height=130
+        "svg", frame.axes(), printed, data, class_="cell", role="img", aria_label=about, width="100%", height=_HEIGHT
     )
 
 
@@ -256,8 +252,7 @@ class _Frame(NamedTuple):
         for power in range(math.ceil(self.bottom), math.floor(top) + 1):
             parts.append(self.line((self.left, power), (right, power), class_="rule"))
             parts.append(self._text(_power(power), f"{_LEFT - 2:g}%", self.down(power), "end", dy="0.35em"))
-        parts.append(self._text("T", f"{_RIGHT:g}%", "93%", "end"))
-        parts.append(self._text("regret", f"{_LEFT + 1.5:g}%", "13%", "start"))
+        parts.append(self._text("regret against T", f"{_LEFT + 1.5:g}%", "13%", "start"))
         return element("g", *parts, class_="axes")
 
     def _text(self, text: str, x: str, y: str, anchor: str, **more: str) -> Markup:
