@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -25,6 +26,7 @@ from theorem_pages import theorem_page
 
 __all__ = ["kinds", "members_of", "pages", "write_pages"]
 
+_EVERY = 10.0  # seconds between lines of progress, where the output is not a terminal
 INTRODUCTIONS = {
     "learners": "Algorithms that weigh or choose actions. With full feedback a learner observes the losses of all"
     " actions, with bandit feedback only that of the action it chose. [Which learner?](../../which-learner.md) helps to"
@@ -93,10 +95,14 @@ def _draw_all(pictures: dict[Path, type[Any]]) -> None:
     """Draw in several processes: each picture may load or compile a learner."""
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("forkserver")) as pool:
         tasks = {pool.submit(draw, member, target): member.name for target, member in pictures.items()}
+        last = time.monotonic()
         for done, (task, name) in enumerate(tasks.items(), 1):
             task.result()
             if sys.stderr.isatty():
                 print(f"\rpictures of the reference: {done}/{len(tasks)} {name:<40}", end="", file=sys.stderr)
+            elif time.monotonic() - last > _EVERY or done == len(tasks):
+                print(f"pictures of the reference: {done}/{len(tasks)}", flush=True)
+                last = time.monotonic()
     if pictures and sys.stderr.isatty():
         print(file=sys.stderr)
 

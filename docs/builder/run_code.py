@@ -5,9 +5,12 @@ A block that fails, or has an unknown language, stops the build. The number of b
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
+import threading
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ from page_process import commands
 PICTURES = "_pictures"  # folder of the pictures that blocks wrote, below the sources
 NOT_CODE = ("text", "toml")  # languages of blocks that do not run
 _LONG = 30  # lines; longer output is folded
+_PATIENCE = 15.0  # seconds, after which a line says whose code is running
 _DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -44,20 +48,40 @@ def run_page(app: Sphinx, document: nodes.document) -> None:
     counts["not run"] = len(blocks) - counts.total()
     if unknown := {node.get("language") for node in blocks} - {*RUN, "pycon", *NOT_CODE}:
         raise ExtensionError(f"{name}: a block must have one of the languages that run, or {NOT_CODE}, got {unknown}")
-    for node in sessions:
-        run_session(name, node)
+    with announced(name):
+        for node in sessions:
+            run_session(name, node)
     _counts(app.env)[name] = counts
     if not written:
         return
     pictures = Path(app.srcdir, PICTURES, name)
     try:
-        outcomes = run_blocks([Block(node["language"], node.astext() + "\n") for node in written], pictures)
+        with announced(name):
+            outcomes = run_blocks([Block(node["language"], node.astext() + "\n") for node in written], pictures)
     except BrokenPage as error:
         raise ExtensionError(f"{name}: {error}") from None
     for node, outcome in zip(written, outcomes, strict=True):
         parent = node.parent
         place = parent.index(node)
         parent[place : place + 1] = _shown(app, node, outcome)
+
+
+@contextlib.contextmanager
+def announced(page: str) -> Iterator[None]:
+    """Print a line every some seconds while the code of a page runs, so that a slow page does not look like a halt."""
+    finished = threading.Event()
+
+    def announce() -> None:
+        while not finished.wait(_PATIENCE):
+            print(f"the code of {page} is running", flush=True)
+
+    thread = threading.Thread(target=announce, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        thread.join()
 
 
 def run_session(page: str, node: nodes.literal_block) -> None:

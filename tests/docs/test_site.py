@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from member_figures import WITHOUT_DEFAULTS, draw
 from offline_formulas import unread_formulas
 from reference_pages import pages
 from related_files import ROOT
-from run_code import run_session
+from run_code import announced, run_session
 from site_checks import check_links
 
 OURS = [
@@ -169,6 +170,13 @@ def test_a_session_with_another_outcome_fails_the_build():
     session = nodes.literal_block("", ">>> 1 + 1\n3", language="pycon")
     with pytest.raises(ExtensionError, match="Expected:\n    3\nGot:\n    2"):
         run_session("page", session)
+
+
+def test_a_page_whose_code_takes_long_is_named(monkeypatch, capfd):
+    monkeypatch.setattr("run_code._PATIENCE", 0.01)
+    with announced("slow-page"):
+        time.sleep(0.1)
+    assert "the code of slow-page is running" in capfd.readouterr().out
 
 
 def test_formulas_that_were_not_read_are_found():
