@@ -115,6 +115,8 @@ def _card(cell: TableCell) -> str:
     name = CELLS[cell.key]
     learner, environment = cell.outcome.participant.label, plain(cell.outcome.scan.description)
     about = f"`{learner}`: {environment}; T from {x[0]:,.0f} to {x[-1]:,.0f}."
+    bounds = f"Upper bound: {upper[0]}. Lower bound: {lower[0]}."
+    links = f'[Why?](#{_SECTIONS[cell.key]}) <a href="{INTERACTIVE}#{cell.outcome.scan.key}">All learners</a>'
     return f""":::{{grid-item-card}} {name[:1].upper()}{name[1:]}
 ${_latex(cell.lower.text)}$
 
@@ -124,7 +126,9 @@ Exponent of $T$: printed {cell.printed}, measured **{cell.measured}**
 :file: {PICTURES}/{cell.key}.svg
 ```
 
-{_filled(f"{about} Upper bound: {upper[0]}. Lower bound: {lower[0]}. [Why?](#{_SECTIONS[cell.key]})")}
+{_filled(f"{about} {bounds}")}
+
+{links}
 :::"""
 
 

@@ -59,6 +59,8 @@ def test_every_cell_has_the_rate_and_the_exponent_with_its_interval_in_the_resul
     np.testing.assert_allclose([*map(float, measured)], shown.outcome.exponent, atol=6e-4)
     assert f"`{shown.outcome.participant.label}`" in text
     assert f":file: _landscape/{cell}.svg" in text
+    assert f"\n({re.search(r'Why.][(]#(.*?)[)]', text)[1]})=\n" in PAGE
+    assert f'href="{landscape_table.INTERACTIVE}#{shown.outcome.scan.key}"' in text
 
 
 def test_the_printed_exponents_are_those_of_the_paper_for_fixed_measures():
@@ -73,7 +75,7 @@ def test_the_parts_of_the_page_are_those_of_the_results():
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_results_are_those_of_the_code(cell, tmp_path):
-    """Two runs of the learner that is shown, at the smallest value."""
+    """Two runs of the learner that is shown, at the smallest value. Where they differ: `make table`."""
     outcome = cells()[cell].outcome
     scan = dataclasses.replace(outcome.scan, values=outcome.scan.values[:1], participants=(outcome.participant,))
     (again,) = measure([scan], 2, SEED, tmp_path)
@@ -119,7 +121,7 @@ def test_the_interactive_page_has_all_figures_and_is_written_once(tmp_path, monk
     write_site(tmp_path)
     target = tmp_path / "site" / landscape_table.INTERACTIVE
     text = target.read_text(encoding="utf-8")
-    assert all(f'id="{outcome.scan.key}-title"' in text for outcome in outcomes())
+    assert all(f'id="{outcome.scan.key}"' in text for outcome in outcomes())
     assert f'href="{landscape_table.INTERACTIVE}"' in " ".join(PAGE.partition("<!-- table:")[0].split())
     later = target.stat().st_mtime + 1
     os.utime(target, (later, later))
