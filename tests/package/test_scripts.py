@@ -134,6 +134,7 @@ OTHERS = {
     "benchmarks/opera_worker.py": "a process of run.py --only opera, with an R package",
     "benchmarks/rival_worker.py": "a process of run.py --only rivals, with packages that it installs",
     "docs/builder/browser_check.py": "opens the built site in Chromium (`make site`)",
+    "docs/builder/landscape_results.py": "measures for minutes; tests/docs/test_landscape_table.py has its parts",
     "docs/builder/page_process.py": "a process of docs/builder/run_code.py, which builds a page in test_site.py",
     "docs/builder/reference_pages.py": "tests/docs/test_docs.py has its pages",
     "docs/builder/site_checks.py": "tests/docs/test_site.py has its checks",
