@@ -162,7 +162,8 @@ def mixture(guards: Sequence[Matrix], prior: Vector, learners: Sequence[float], 
 def cutting(mixture: tuple[Vector, Vector], comparator: tuple[Vector, Vector]) -> float:
     r"""Return what the rounds that are cut add to a regret.
 
-    It is $\sum [\phi(f, y) - \phi(f, y')] - [\phi(g, y) - \phi(g, y')]$. Each argument has the losses for the truths, and for those that are learned in their place.
+    It is $\sum [\phi(f, y) - \phi(f, y')] - [\phi(g, y) - \phi(g, y')]$. Each argument has the losses for the
+    truths, and for those that are learned in their place.
     """
     (lost, learned), (other_lost, other_learned) = mixture, comparator
     return float((lost - learned - other_lost + other_learned).sum())
