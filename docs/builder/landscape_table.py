@@ -126,7 +126,8 @@ Exponent of $T$: printed {cell.printed}, measured **{cell.measured}**
 :file: {PICTURES}/{cell.key}.svg
 ```
 
-{_filled(f"{about} {bounds}")}
+{_filled(about)}
+{bounds}
 
 {links}
 :::"""

@@ -95,8 +95,8 @@ def hedge_by_ranges(regrets: Matrix, prior: Vector) -> float:
 
 
 def convex(regrets: Matrix) -> Vector:
-    r"""Bound ML-Poly without a discount against every expert; against the convex combination $q$ it is $\langle q,
-    \cdot \rangle$.
+    r"""Bound ML-Poly without a discount against every expert; against the convex combination $q$ it is
+    $\langle q, \cdot \rangle$.
 
     $$ R_{T,k} \le \sqrt{(B_T + V_{T,k})\, \Phi_T}, \qquad \Phi_T \le \sum_k \frac{(r_{1,k})_+^2}{B_1 + r_{1,k}^2} +
        \sum_{t \ge 2} \sum_k \frac{r_{t,k}^2}{B_{t-1} + V_{t-1,k}}, $$
@@ -160,10 +160,10 @@ def mixture(guards: Sequence[Matrix], prior: Vector, learners: Sequence[float], 
 
 
 def cutting(mixture: tuple[Vector, Vector], comparator: tuple[Vector, Vector]) -> float:
-    r"""Return what the rounds that are cut add to a regret: $\sum [\phi(f, y) - \phi(f, y')] - [\phi(g, y) - \phi(g,
-    y')]$.
+    r"""Return what the rounds that are cut add to a regret.
 
-    Each has the losses for the truths, and for those that are learned in their place.
+    It is $\sum [\phi(f, y) - \phi(f, y')] - [\phi(g, y) - \phi(g, y')]$. Each argument has the losses for the
+    truths, and for those that are learned in their place.
     """
     (lost, learned), (other_lost, other_learned) = mixture, comparator
     return float((lost - learned - other_lost + other_learned).sum())
