@@ -71,7 +71,7 @@ class CurvePanel(NamedTuple):
     over_lengths: bool = False  # over numbers of rounds, each of other runs; not over the rounds of the same runs
 
 
-class DotPanel(NamedTuple):
+class RegretRows(NamedTuple):
     """Mean regrets by learner in one pair of axes, one below the other."""
 
     regrets: Mapping[str, Estimate]
@@ -196,7 +196,7 @@ def _draw_curve(axes: Axes, curve: Curve, least: float, over_lengths: bool) -> t
 
 
 def dots_figure(
-    panels: Sequence[DotPanel],
+    panels: Sequence[RegretRows],
     scale: str = "linear",
     size: tuple[float, float] | None = None,
     title: str | None = None,
@@ -219,7 +219,7 @@ def dots_figure(
     return figure
 
 
-def _draw_dots(axes: Axes, panel: DotPanel, labels: Sequence[str], scale: str) -> None:
+def _draw_dots(axes: Axes, panel: RegretRows, labels: Sequence[str], scale: str) -> None:
     for i, label in enumerate(labels):
         mean, low, high = panel.regrets.get(label, (math.nan, math.nan, math.nan))
         ends = [[mean - low], [high - mean]] if math.isfinite(low) else None

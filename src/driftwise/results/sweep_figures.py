@@ -12,7 +12,7 @@ import numpy as np
 from driftwise.core.errors import InvalidInput, UnknownName, rejection, shown
 from driftwise.core.types import Actions
 from driftwise.registry import spec_text
-from driftwise.report.regret_figures import Curve, CurvePanel, DotPanel, HeatMap
+from driftwise.report.regret_figures import Curve, CurvePanel, HeatMap, RegretRows
 from driftwise.results.columns import Place
 from driftwise.results.labels import short_text
 from driftwise.results.results import regret_name
@@ -40,7 +40,7 @@ def regret_label(row: Summary) -> str:
     return f"{row.place.comparator} {regret_name(row.kind)}"
 
 
-def sweep_panels(results: SweepResults, confidence: float) -> list[CurvePanel] | list[DotPanel]:
+def sweep_panels(results: SweepResults, confidence: float) -> list[CurvePanel] | list[RegretRows]:
     """Return a panel for each environment: regret over rounds if all have curves, else over numbers of rounds.
 
     Curves are those of the largest number of rounds. If no environment has several numbers of rounds, learners are one
@@ -73,7 +73,7 @@ def sweep_panels(results: SweepResults, confidence: float) -> list[CurvePanel] |
     dots = []
     for group, title in zip(groups, titles, strict=True):
         regrets = {row.place.learner: row.regret for row in group}
-        dots.append(DotPanel(regrets, regret_label(group[0]), f"{title}, {group[0].place.n_rounds} rounds"))
+        dots.append(RegretRows(regrets, regret_label(group[0]), f"{title}, {group[0].place.n_rounds} rounds"))
     return dots
 
 
