@@ -1,6 +1,7 @@
 """`driftwise combine --out` changes no file outside of its folder, whatever is in the folder."""
 
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -39,6 +40,13 @@ def outside(tmp_path):
 
 def content(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_page_has_the_command_that_wrote_it(combine, tmp_path):
+    assert combine("--out", "out", "--threads", 1, "--add", "scaled", "--quiet").code == 0
+    command = "driftwise combine in.csv --target y --learner fixed-share --add scaled"
+    (shown,) = re.findall("<pre><code>(.*?)</code></pre>", (tmp_path / "out" / "report.html").read_text("utf-8"))
+    assert shown == command  # the folder and threads do not change the files
 
 
 @pytest.mark.parametrize("target", ["../outside", "../outside/file", "../outside/inner", "../outside/new", "."])

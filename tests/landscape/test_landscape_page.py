@@ -244,7 +244,9 @@ def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path)
 
 def test_the_command_on_the_page_is_the_one_that_was_given(driftwise, tmp_path):
     driftwise("landscape", "--cell", "full-drifting", "--learners", " hedge", "--out", "out")
-    (shown,) = re.findall("<code>(.*?)</code>", (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8"))
+    (shown,) = re.findall(
+        "<pre><code>(.*?)</code>", (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8")
+    )
     assert html.unescape(shown) == (
         "driftwise landscape --preset quick --cell full-drifting --learners ' hedge' --seed 1"
     )
