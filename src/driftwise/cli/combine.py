@@ -146,7 +146,7 @@ def command(
     wanted = ColumnUses(target, named, time, series, expert, forecast, issued, known, step, delay, revised, levels)
     wanted = wanted._replace(continued=state is not None, seen=seen)
     text_format = (_delimiter(delimiter), decimal)
-    typed = given_command("--threads", "--json", "--quiet")
+    typed = given_command("--out", "--threads", "--json", "--quiet")  # the page does not depend on these
     task = CombineTask(
         source, wanted, mixture, out, output_format, *text_format, n_threads, not no_page, state, commands=(typed,)
     )

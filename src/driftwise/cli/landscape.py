@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwise.cli.progress import hint_on_interrupt, notes, progress_bar
-from driftwise.cli.specs import given_out, out_folder, preset_choice
+from driftwise.cli.specs import out_folder, preset_choice
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ def command(
             histories = weight_histories(scans, seed, progress)
     about = f"Preset {preset}: {effort.n_runs} runs per point. driftwise {__version__}."
     options: dict[str, object] = {"--preset": preset, "--cell": cells, "--learners": learners, "--seed": seed}
-    options["--out"] = given_out()
     report = page(outcomes, histories, [command_line("landscape", options)], about)
     write_page(page_file, report, follow_link=False)
     if figures:

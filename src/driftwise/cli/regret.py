@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driftwise.cli.progress import continued_by, hint_on_interrupt, notes, sweep_progress
-from driftwise.cli.specs import PATH, choice, given_out, out_folder, preset_choice
+from driftwise.cli.specs import PATH, choice, out_folder, preset_choice
 from driftwise.glossary import COLUMNS_NOTE
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def command(
         scores = run_study(cells, scored, PRESETS[preset].effort, seed, out / "runs", n_threads, stage)
     n_cells = len({score.cell.name for score in scores})
     about = f"Preset {preset}: {n_cells} cells. driftwise {__version__}."
-    repeated = command_line("regret", {"--preset": preset, **selection, "--seed": seed, "--out": given_out()})
+    repeated = command_line("regret", {"--preset": preset, **selection, "--seed": seed})
     report = study_page(scores, [repeated], about)
     write_page(page_file, report, follow_link=False)
     click.echo(f"{study_text(scores)}\n\n{COLUMNS_NOTE}")

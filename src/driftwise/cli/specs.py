@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from driftwise.core.errors import InvalidInput, UnknownName, one_line, rejection
 from driftwise.core.files import read_toml
@@ -64,12 +63,6 @@ def preset_choice(about: str, *others: str) -> Callable[[C], C]:
 def out_folder(default: str, about: str) -> Callable[[C], C]:
     """Return the option for the folder of a command's files."""
     return click.option("--out", type=PATH, default=Path(default), show_default=True, help=about)
-
-
-def given_out() -> Path | None:
-    """Return the folder of `--out` of the running command, None if it is the default."""
-    context = click.get_current_context()
-    return context.params["out"] if context.get_parameter_source("out") is ParameterSource.COMMANDLINE else None
 
 
 def read_spec(path: Path) -> dict[str, Any]:

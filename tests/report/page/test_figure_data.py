@@ -109,7 +109,7 @@ def saved(opened: Opened, key: str, kind: str) -> str:
     file.unlink(missing_ok=True)
     press(opened.chrome, key, kind.upper())
     end = time.monotonic() + SECONDS
-    while not file.exists():
+    while not file.exists() or not file.stat().st_size:  # it is empty while it is written elsewhere
         assert time.monotonic() < end, f"{file.name} was not saved"
         time.sleep(0.02)
     return file.read_text("utf-8")
