@@ -153,7 +153,7 @@ def claims_text(outcomes: Sequence[Outcome]) -> str:
     assert len(found) == len(reasons)
     parts = []
     for roman, claim, reason in zip(("i", "ii", "iii"), found, reasons, strict=True):
-        rows = ["| measured | |", "|---|---|", *(f"| {plain(what)} | {value} |" for what, value in claim.figures)]
+        rows = [f"- {plain(what)}: **{value}**" for what, value in claim.figures]
         verdict = "Holds." if claim.holds else "Does not hold."
         parts += [_filled(f"**({roman}) {plain(claim.text)}** {verdict}"), "\n".join(rows), _filled(reason)]
     return "\n\n".join(parts)
