@@ -22,6 +22,7 @@ extensions = [
     "offline_formulas",
     "run_code",
     "inline_figures",
+    "notebooks",
     "name_links",
     "site_checks",
 ]
