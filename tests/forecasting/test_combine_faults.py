@@ -578,7 +578,7 @@ def test_a_planted_error_of_the_reader_is_found_by_the_slow_reader(monkeypatch, 
 
 def test_planted_errors_of_the_order_of_times_are_found_by_the_slow_reader(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("driftwise.forecasting.time_columns._LARGEST_EXACT", math.inf)  # times are compared as floats
+    monkeypatch.setattr("driftwise.forecasting.time_columns.LARGEST_EXACT", math.inf)  # times are compared as floats
     counts, faults = fuzz_tables.fuzz_written(120, seed=4)
     assert counts["broke"] == len(faults) > 0
     assert any("refused, but nothing is wrong" in fault for fault in faults)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +60,6 @@ def small_blocks(monkeypatch, n_rows=SMALL_BLOCK):
 
 
 def visible(folder):
-    """Return the files of a folder by their paths in it, without temporary ones and without the command on the page."""
+    """Return the files of a folder by their paths in it, without temporary ones."""
     files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".driftwise-")]
-    command = re.compile(rb"<pre><code>.*?</code></pre>", re.DOTALL)
-    return {str(path.relative_to(folder)): command.sub(b"", path.read_bytes()) for path in files}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -234,8 +234,7 @@ def test_the_command_on_the_page_rebuilds_the_call(words, monkeypatch, tmp_path)
     monkeypatch.setattr("driftwise.landscape.outcomes.measure", lambda *_: [])
     monkeypatch.setattr("driftwise.landscape.pages.weight_histories", lambda *_: [])
     monkeypatch.setattr("driftwise.report.page.write_page", lambda _, page, **__: found.append(page))
-    words = ["--out", str(tmp_path), *words]
-    command.main(words, standalone_mode=False)
+    command.main(["--out", str(tmp_path), *words], standalone_mode=False)
     name, verb, *again = shlex.split(found[0].commands[0])
     assert (name, verb) == ("driftwise", "landscape")
     one, other = (command.make_context("landscape", list(given)).params for given in (words, again))
@@ -249,7 +248,7 @@ def test_the_command_on_the_page_is_the_one_that_was_given(driftwise, tmp_path):
         "<pre><code>(.*?)</code>", (tmp_path / "out" / "quick-selection.html").read_text(encoding="utf-8")
     )
     assert html.unescape(shown) == (
-        "driftwise landscape --preset quick --cell full-drifting --learners ' hedge' --seed 1 --out out"
+        "driftwise landscape --preset quick --cell full-drifting --learners ' hedge' --seed 1"
     )
 
 
