@@ -82,6 +82,8 @@ def _has_machine_code(function):
 def test_what_is_a_part_of_loops_has_no_machine_code_of_its_own():
     assert _quarter(1.0) == 0.25
     assert _has_machine_code(_quarter)
+    if not _half.overloads:
+        pytest.skip("the loop was loaded from the disk cache, so the part was not compiled")
     assert _has_machine_code(_half) != {"unwrapped", "deferred"} <= private_numba.IN_USE
 
 

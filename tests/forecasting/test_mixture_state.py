@@ -51,8 +51,8 @@ def test_nights_with_issue_times_are_one_run(path, every, steps, learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_a_year_of_nights_is_one_run(path, learner):
-    frame = windows(n_issues=365, every=24, steps=24).drop(columns="step")
+def test_a_year_of_nights_is_one_run_and_two_months_with_other_learners(path, learner):
+    frame = windows(n_issues=365 if learner is None else 60, every=24, steps=24).drop(columns="step")
     assert_equal_bits(continued(nights(frame), path, learner=learner), combine(frame, learner=learner))
 
 

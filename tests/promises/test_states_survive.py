@@ -15,7 +15,7 @@ from outside_files import ROOT
 
 N_SERIES, DAYS = 300, 40
 PROGRAM = ("-c", "from driftwise.cli.main import main; main()")
-N_KILLS = int(os.environ.get("KILLS", "10"))
+N_KILLS = int(os.environ.get("KILLS", "4"))
 
 
 def start(folder, night):
