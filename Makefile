@@ -56,7 +56,7 @@ browser:  ## Install Chromium and its driver for the tests, if they are missing
 QUICK := tests/cli/test_cli.py tests/core/test_files.py tests/core/test_archives.py tests/core/test_numbers.py \
   tests/detectors tests/docs/test_docstrings.py tests/docs/test_glossary.py tests/docs/test_statements.py \
   tests/environments/test_environments.py tests/environments/test_noises.py tests/environments/test_paths.py \
-  tests/forecasting/test_combine_faults.py tests/forecasting/test_frames.py tests/forecasting/test_labelled_values.py \
+  tests/forecasting/test_frames.py tests/forecasting/test_labelled_values.py \
   tests/forecasting/test_mixtures.py tests/package tests/regret tests/report/page/test_page.py \
   tests/report/page/test_dot_panels.py tests/report/page/test_plain_page.py tests/results/test_cell_files.py \
   tests/results/test_cell_tables.py tests/results/test_store.py tests/results/test_sweep_results.py
